@@ -1,0 +1,58 @@
+/**
+ * Test data with a fixed seed: the same bytes on every machine. Written once into bench/data (ignored by git).
+ */
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const DATA_DIR = join(import.meta.dir, 'data');
+const SEED = 20_261_121;
+
+/** mulberry32: small, fast and good enough for test data. Numbers in [0, 1). */
+export function randomSource(seed = SEED): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const CATEGORIES = ['books', 'garden', 'kitchen', 'music', 'office', 'outdoor', 'toys', 'travel'];
+const WORDS = ['amber', 'basin', 'cobalt', 'delta', 'ember', 'fjord', 'grove', 'harbor', 'iris', 'juniper'];
+
+export const CSV_HEADER = 'sku,name,category,price,quantity,active,created,note';
+
+/** One row of the eight-column product list; about 63 bytes. */
+export function productRow(index: number, random: () => number): string {
+  const word = (): string => WORDS[Math.floor(random() * WORDS.length)]!;
+  const price = (random() * 100).toFixed(2);
+  const day = String(1 + Math.floor(random() * 28)).padStart(2, '0');
+  const month = String(1 + Math.floor(random() * 12)).padStart(2, '0');
+  return (
+    `P${String(index).padStart(7, '0')},${word()} ${word()},` +
+    `${CATEGORIES[Math.floor(random() * CATEGORIES.length)]},${price},` +
+    `${Math.floor(random() * 500)},${random() < 0.5},2024-${month}-${day},${word()}`
+  );
+}
+
+/** Path of a CSV of so many product rows, made on first use. */
+export async function productCsv(rows: number): Promise<string> {
+  mkdirSync(DATA_DIR, { recursive: true });
+  const path = join(DATA_DIR, `products-${rows}.csv`);
+  if (existsSync(path)) return path;
+  const random = randomSource();
+  const file = await open(`${path}.part`, 'w');
+  let chunk = [CSV_HEADER];
+  for (let index = 1; index <= rows; index++) {
+    chunk.push(productRow(index, random));
+    if (chunk.length >= 50_000 || index === rows) {
+      await file.writeFile(`${chunk.join('\n')}\n`);
+      chunk = [];
+    }
+  }
+  await file.close();
+  renameSync(`${path}.part`, path);
+  return path;
+}

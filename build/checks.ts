@@ -1,0 +1,12 @@
+/**
+ * The checks of the source that run nothing of it: types and format.
+ */
+import { bun } from './step.ts';
+
+const FORMATTED = ['**/*.ts', '**/*.tsx', '**/*.css'];
+
+/** Name and command of each check. */
+export const checks: readonly (readonly [name: string, command: readonly string[]])[] = [
+  ['type check', [bun, 'check', '--no-pretty', '--all']],
+  ['format check', [bun, 'fmt', '--check', ...FORMATTED]],
+];

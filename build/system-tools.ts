@@ -1,0 +1,28 @@
+/**
+ * Programs of the system that some tests need: Chromium for the browser, strace for counting system calls.
+ *
+ * Installed from Debian's own archive where that is possible (root, apt); elsewhere the reason is printed and the tests
+ * that need them are left out or skip themselves.
+ */
+import { step } from './step.ts';
+
+/** What `ensureTools` found or installed: true for what is there now. */
+export interface SystemTools {
+  readonly chromium: boolean;
+  readonly strace: boolean;
+}
+
+/** Looks for the tools and tries to install what is missing. */
+export async function ensureTools(): Promise<SystemTools> {
+  const missing = (): string[] => ['chromium', 'strace'].filter((tool) => Bun.which(tool) === null);
+  const obstacle = process.getuid?.() !== 0 ? 'this is not root' : 'there is no apt-get';
+  if (missing().length > 0 && process.getuid?.() === 0 && Bun.which('apt-get') !== null) {
+    const env = { DEBIAN_FRONTEND: 'noninteractive' };
+    await step(['apt-get', 'update', '-q'], env);
+    await step(['apt-get', 'install', '-qy', '--no-install-recommends', ...missing()], env);
+  } else if (missing().length > 0) {
+    console.log(`Not installed, and cannot be, because ${obstacle}: ${missing().join(', ')}`);
+  }
+  const absent = missing();
+  return { chromium: !absent.includes('chromium'), strace: !absent.includes('strace') };
+}

@@ -1,0 +1,74 @@
+/**
+ * The tests by what they need, found by where they stand, and one group's run with its counts.
+ *
+ * `architecture`: the files directly under test/. `black box`: folders that start the program, which runs them against
+ * the executable. `browser`: needs Chromium. `unit`: everything else, beside the plugins' own tests.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bun, root, step } from './step.ts';
+
+const BLACK_BOX: readonly string[] = ['cli', 'http', 'mcp'];
+const BROWSER: readonly string[] = ['browser'];
+const TEST_TIMEOUT_MS = 30_000;
+
+/** How many tests passed and failed. */
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Names of the groups, in the order they run. */
+export type GroupName = 'architecture' | 'unit' | 'black box' | 'browser';
+
+/** The test files of a group as paths for `bun test`; empty when there are none. */
+export function filesOf(group: GroupName): string[] {
+  return [...new Bun.Glob('{test,plugins,src}/**/*.test.{ts,tsx}').scanSync({ cwd: root })]
+    .filter((file) => groupOf(file) === group)
+    .map((file) => `./${file}`)
+    .sort();
+}
+
+function groupOf(file: string): GroupName {
+  const [top, folder = '', ...rest] = file.split('/');
+  if (top !== 'test') return 'unit';
+  if (rest.length === 0) return 'architecture';
+  if (BLACK_BOX.includes(folder)) return 'black box';
+  return BROWSER.includes(folder) ? 'browser' : 'unit';
+}
+
+/** Runs the tests of a group. A run that ends badly without a failed test counts as one failure. */
+export async function runGroup(
+  group: GroupName,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Counts> {
+  const files = filesOf(group);
+  if (files.length === 0) return { passed: 0, failed: 0 };
+  const folder = mkdtempSync(join(tmpdir(), 'svc-tests-'));
+  const report = join(folder, 'report.xml');
+  try {
+    const flags = [
+      `--timeout=${TEST_TIMEOUT_MS}`,
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
+    ];
+    const code = await step([bun, 'test', ...flags, ...files], env);
+    const counts = await countsOf(report);
+    return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function countsOf(report: string): Promise<Counts> {
+  const file = Bun.file(report);
+  // Absent when the run died before its end; the exit code then says so.
+  const head = (await file.exists())
+    ? (/<testsuites [^>]*>/.exec(await file.text())?.[0] ?? '')
+    : '';
+  const number = (name: string): number =>
+    Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? 0);
+  const failed = number('failures') + number('errors');
+  return { passed: number('tests') - failed - number('skipped'), failed };
+}

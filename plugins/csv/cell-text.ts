@@ -1,0 +1,69 @@
+/**
+ * Cells as they are written into a file, such that reading gives the same text back (DS-86).
+ *
+ * A cell is quoted when it holds the delimiter, a quote or a line end, and when the cell it replaces was. Outer
+ * spaces need no quotes: the reader keeps them.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
+import type { Cell } from '../../src/dataset/types.ts';
+import type { BooleanSpelling } from './boolean-spelling.ts';
+import { DELIMITERS, type Delimiter } from './delimiter.ts';
+import { type Encoding, unencodable } from './encoding.ts';
+
+export interface CellStyle {
+  readonly delimiter: Delimiter;
+  readonly encoding: Encoding;
+  readonly spelling: BooleanSpelling;
+  /** Also quote what another delimiter could split, where that would change how the file is read. */
+  readonly quotesCandidates: boolean;
+}
+
+/** Cells of one row by position. */
+export type RowCells = ReadonlyMap<number, Cell>;
+
+/** The spelling of a row in the file; what would be no bytes is written `""`, because a blank line is no row. */
+export function rowSpelling(cells: readonly string[], delimiter: Delimiter): string {
+  return cells.join(delimiter) || '""';
+}
+
+/** Whether a cell's spelling is quoted. */
+export function isQuoted(spelling: string): boolean {
+  return spelling.startsWith('"');
+}
+
+/** The spelling of a text; `isQuotedAnyway` keeps the quotes of the cell it replaces. */
+export function cellSpelling(text: string, style: CellStyle, isQuotedAnyway = false): string {
+  const isNecessary =
+    text.includes(style.delimiter) ||
+    text.includes('"') ||
+    text.includes('\n') ||
+    text.includes('\r') ||
+    (style.quotesCandidates && DELIMITERS.some((candidate) => text.includes(candidate)));
+  return isNecessary || isQuotedAnyway ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * The text of a new cell: numbers as their shortest JSON text, booleans as their column spells them, null as nothing.
+ * Throws `schema-mismatch` for what the file could not give back: characters outside its encoding, NUL, lone
+ * surrogates, texts and positions beyond what a table may have.
+ */
+export function cellText(cell: Cell, position: number, style: CellStyle): string {
+  if (position >= MAX_COLUMNS) throw mismatch(`a row may not exceed ${MAX_COLUMNS} columns`);
+  if (cell === null) return '';
+  if (typeof cell === 'boolean') return style.spelling.spell(position, cell);
+  // Adding 0 makes -0 a plain 0, as JSON does.
+  if (typeof cell === 'number') return String(cell + 0);
+  if (typeof cell === 'bigint') return String(cell);
+  if (cell.length > MAX_CELL_CHARACTERS) {
+    throw mismatch(`a text may not exceed ${MAX_CELL_CHARACTERS} characters`);
+  }
+  const culprit = unencodable(cell, style.encoding);
+  if (culprit === null) return cell;
+  throw mismatch(`the file's encoding ${style.encoding} cannot hold the character ${culprit}`);
+}
+
+/** A `schema-mismatch` in the words of DS-75. */
+export function mismatch(rest: string): AppError {
+  return new AppError('schema-mismatch', `Schema validation failed: ${rest}`);
+}

@@ -1,0 +1,155 @@
+/**
+ * Bytes to text and back, without loss: what cannot be decoded or encoded exactly is refused, never replaced (DS-62).
+ *
+ * Decoded text encodes to the same bytes again, so lengths of text give lengths of file. `latin1` is ISO 8859-1
+ * proper: byte n is code point n, unlike the windows-1252 that web browsers read under this name.
+ */
+import { AppError } from '../../src/base/errors.ts';
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1';
+
+const decoders = {
+  'utf-8': new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
+  'utf-16le': new TextDecoder('utf-16le', { fatal: true, ignoreBOM: true }),
+  'utf-16be': new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true }),
+};
+
+/**
+ * The encoding of a file by its first bytes and the length of its byte order mark. A mark decides even against a
+ * declared encoding, because it is part of the file; without both it is UTF-8.
+ */
+export function detectEncoding(
+  head: Uint8Array,
+  declared: Encoding | undefined,
+): { encoding: Encoding; bom: number } {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return { encoding: 'utf-8', bom: 3 };
+  if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', bom: 2 };
+  if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', bom: 2 };
+  return { encoding: declared ?? 'utf-8', bom: 0 };
+}
+
+/** Bytes of one line feed. */
+export function unitBytes(encoding: Encoding): 1 | 2 {
+  return encoding === 'utf-16le' || encoding === 'utf-16be' ? 2 : 1;
+}
+
+/**
+ * The text of `bytes`, which stand at byte `offset` of the file. Throws `unreadable-file` naming the offset of the
+ * first invalid sequence or of the first NUL, which no table holds and SQLite would cut at.
+ */
+export function decodeText(bytes: Uint8Array, encoding: Encoding, offset: number): string {
+  const nul = unitBytes(encoding) === 1 ? bytes.indexOf(0) : -1;
+  if (nul >= 0) {
+    decodeText(bytes.subarray(0, nul), encoding, offset);
+    throw nulAt(offset + nul);
+  }
+  if (encoding === 'latin1') return latin1Text(bytes);
+  const text = strictText(bytes, encoding, offset);
+  const wideNul = unitBytes(encoding) === 2 ? text.indexOf('\0') : -1;
+  if (wideNul >= 0) throw nulAt(offset + wideNul * 2);
+  return text;
+}
+
+function nulAt(offset: number): AppError {
+  return new AppError('unreadable-file', `NUL at byte offset ${offset}`);
+}
+
+function latin1Text(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+function strictText(bytes: Uint8Array, encoding: Exclude<Encoding, 'latin1'>, offset: number): string {
+  try {
+    return decoders[encoding].decode(bytes);
+  } catch (error) {
+    const at = encoding === 'utf-8' ? invalidUtf8(bytes) : invalidUtf16(bytes, encoding);
+    const name = encoding === 'utf-8' ? 'UTF-8' : 'UTF-16';
+    throw new AppError('unreadable-file', `invalid ${name} at byte offset ${offset + at}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Index of the first byte of the first sequence that is not UTF-8 (RFC 3629); the length when there is none. */
+function invalidUtf8(bytes: Uint8Array): number {
+  for (let at = 0; at < bytes.length; ) {
+    const length = utf8SequenceLength(bytes, at);
+    if (length === 0) return at;
+    at += length;
+  }
+  return bytes.length;
+}
+
+function utf8SequenceLength(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at]!;
+  if (lead < 0x80) return 1;
+  const length = utf8Length(lead);
+  if (length === 0) return 0;
+  // The second byte excludes overlong forms, surrogates and code points past U+10FFFF.
+  const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+  const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  for (let index = 1; index < length; index++) {
+    const byte = bytes[at + index] ?? 0;
+    const isSecond = index === 1;
+    if (byte < (isSecond ? lowest : 0x80) || byte > (isSecond ? highest : 0xbf)) return 0;
+  }
+  return length;
+}
+
+/** Bytes of a sequence with this lead byte above 0x7F; 0 when no sequence begins so. */
+function utf8Length(lead: number): number {
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+function invalidUtf16(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): number {
+  const high = encoding === 'utf-16le' ? 1 : 0;
+  for (let at = 0; at + 1 < bytes.length; at += 2) {
+    const kind = bytes[at + high]! & 0xfc;
+    if (kind === 0xdc) return at;
+    if (kind !== 0xd8) continue;
+    if (at + 3 >= bytes.length || (bytes[at + 2 + high]! & 0xfc) !== 0xdc) return at;
+    at += 2;
+  }
+  return bytes.length - (bytes.length % 2);
+}
+
+/** How many of the bytes are complete characters; the rest waits for the bytes that follow. */
+export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
+  if (encoding === 'latin1') return bytes.length;
+  if (encoding !== 'utf-8') return completeUtf16Length(bytes, encoding);
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte >= 0xc0) return utf8Length(byte) > back ? bytes.length - back : bytes.length;
+    if (byte < 0x80) break;
+  }
+  return bytes.length;
+}
+
+function completeUtf16Length(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): number {
+  const even = bytes.length - (bytes.length % 2);
+  if (even === 0) return 0;
+  const lastHigh = bytes[encoding === 'utf-16le' ? even - 1 : even - 2]!;
+  return (lastHigh & 0xfc) === 0xd8 ? even - 2 : even;
+}
+
+/** Bytes that `text` takes in the file. */
+export function encodedLength(text: string, encoding: Encoding): number {
+  if (encoding === 'utf-8') return Buffer.byteLength(text, 'utf8');
+  return text.length * unitBytes(encoding);
+}
+
+/** The bytes of a text that `unencodable` passed. */
+export function encodeText(text: string, encoding: Encoding): Uint8Array {
+  if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
+  if (encoding === 'latin1') return Buffer.from(text, 'latin1');
+  const bytes = Buffer.from(text, 'utf16le');
+  return encoding === 'utf-16be' ? bytes.swap16() : bytes;
+}
+
+/** The first character that cannot be written in this encoding, as `U+20AC`; null when all can. */
+export function unencodable(text: string, encoding: Encoding): string | null {
+  const match = encoding === 'latin1' ? /[^\u0001-\u00ff]/u.exec(text) : /[\0\p{Cs}]/u.exec(text);
+  if (!match) return null;
+  return `U+${match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -1,0 +1,266 @@
+/**
+ * One edit of one CSV file in progress: walks the segments once, in file order, and writes the new file. See
+ * `editor.ts` for the rules.
+ */
+import type {
+  EditPlan,
+  FileSource,
+  Segment,
+  TableChanges,
+  TableLayout,
+} from '../../src/dataset/types.ts';
+import { BooleanSpelling } from './boolean-spelling.ts';
+import {
+  type CellStyle,
+  cellSpelling,
+  cellText,
+  isQuoted,
+  mismatch,
+  type RowCells,
+  rowSpelling,
+} from './cell-text.ts';
+import { cellValue } from './cell-value.ts';
+import { type Dialect, dialectRecord, storedDialect } from './dialect.ts';
+import { encodedLength, encodeText, unitBytes } from './encoding.ts';
+import { countEnding, type LineEnding, lineEndingOf, prevailingEnding } from './line-ending.ts';
+import { NewFile } from './new-file.ts';
+import { MAX_ROW_BYTES, SEGMENT_BYTES } from './reader.ts';
+import { changedFile, SegmentText } from './segment-text.ts';
+import { readExactly } from './text-window.ts';
+import type { LineEndings } from './tokenizer.ts';
+
+interface CellChange {
+  readonly position: number;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+export class FileEdit {
+  readonly #source: FileSource;
+  readonly #layout: TableLayout;
+  readonly #changes: TableChanges;
+  readonly #dialect: Dialect;
+  readonly #style: CellStyle;
+  readonly #ending: LineEnding;
+  readonly #endings: LineEndings;
+  readonly #file: NewFile;
+  readonly #cells: CellChange[] = [];
+  /** The old file's last line has no line end; the new one's shall have none either. */
+  #isUnterminated = false;
+  /** That last line is a row that is deleted. */
+  #losesLastLine = false;
+
+  /** `quotesCandidates`: see `CellStyle`. */
+  constructor(
+    source: FileSource,
+    layout: TableLayout,
+    changes: TableChanges,
+    quotesCandidates: boolean,
+  ) {
+    this.#source = source;
+    this.#layout = layout;
+    this.#changes = changes;
+    this.#dialect = storedDialect(layout);
+    const { delimiter, encoding, booleans, lineEndings } = this.#dialect;
+    const spelling = new BooleanSpelling(booleans);
+    this.#style = { delimiter, encoding, spelling, quotesCandidates };
+    this.#ending = prevailingEnding(lineEndings);
+    this.#endings = { ...lineEndings };
+    this.#file = new NewFile(source, layout.bodyOffset);
+  }
+
+  /** The whole edit; once. */
+  async run(): Promise<EditPlan> {
+    const { segments, bodyOffset } = this.#layout;
+    const { updates, deletes, creates } = this.#changes;
+    const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+    const size = segments.reduce((sum, segment) => sum + segment.bytes, bodyOffset);
+    const touched = [...updates.keys(), ...deletes].sort((a, b) => a - b);
+    if (size !== this.#source.size || (touched.at(-1) ?? -1) >= rows) throw changedFile();
+    if (creates.length > 0 && this.#dialect.width === 0) {
+      throw mismatch('a file without a header row takes no rows');
+    }
+    this.#isUnterminated = (await this.#oldLineEnd()) === '';
+    this.#losesLastLine = this.#isUnterminated && deletes.has(rows - 1);
+    await this.#walk(touched);
+    const file =
+      this.#losesLastLine && creates.length === 0
+        ? this.#file.finishWithout(await this.#lastLineEndBytes())
+        : this.#file.finish();
+    const dialect: Dialect = {
+      ...this.#dialect,
+      lineEndings: this.#endings,
+      booleans: this.#style.spelling.toJSON(),
+    };
+    return {
+      pieces: file.pieces,
+      layout: { dialect: dialectRecord(dialect), bodyOffset, segments: file.segments },
+      cells: this.#cells,
+    };
+  }
+
+  async #oldLineEnd(): Promise<LineEnding | ''> {
+    const { encoding } = this.#dialect;
+    const from = Math.max(0, this.#source.size - 2 * unitBytes(encoding));
+    return lineEndingOf(await readExactly(this.#source, from, this.#source.size - from), encoding);
+  }
+
+  async #lastLineEndBytes(): Promise<number> {
+    const { encoding } = this.#dialect;
+    const ending = lineEndingOf(await this.#file.tail(2 * unitBytes(encoding)), encoding);
+    countEnding(this.#endings, ending, -1);
+    return encodedLength(ending, encoding);
+  }
+
+  async #walk(touched: readonly number[]): Promise<void> {
+    const { segments, bodyOffset } = this.#layout;
+    const isAppended = this.#changes.creates.length > 0;
+    let offset = bodyOffset;
+    let firstRow = 0;
+    let next = 0;
+    for (const [index, segment] of segments.entries()) {
+      const rows: number[] = [];
+      while (next < touched.length && touched[next]! < firstRow + segment.rows) {
+        rows.push(touched[next++]!);
+      }
+      const takesRows = isAppended && index === segments.length - 1;
+      if (rows.length > 0 || takesRows) {
+        await this.#rewrite(segment, offset, firstRow, rows, takesRows);
+      } else {
+        this.#file.keep(offset, offset + segment.bytes);
+        this.#file.endSegment(segment.rows);
+      }
+      offset += segment.bytes;
+      firstRow += segment.rows;
+    }
+    if (isAppended && segments.length === 0) this.#file.endSegment(this.#append(0, true));
+  }
+
+  async #rewrite(
+    segment: Segment,
+    offset: number,
+    firstRow: number,
+    rows: readonly number[],
+    takesRows: boolean,
+  ): Promise<void> {
+    const { updates, deletes } = this.#changes;
+    const part = await SegmentText.read(this.#source, this.#dialect, segment, offset, this.#file);
+    let count = segment.rows;
+    for (const row of rows) {
+      if (deletes.has(row)) {
+        this.#delete(part, row - firstRow);
+        count--;
+      } else this.#update(part, row - firstRow, updates.get(row)!);
+    }
+    if (takesRows) {
+      part.keepTo(part.appendPosition(offset === this.#layout.bodyOffset));
+      count = this.#append(count, part.text === '');
+    }
+    part.keepTo(part.text.length);
+    this.#file.endSegment(count);
+  }
+
+  #delete(part: SegmentText, row: number): void {
+    const { spans, text } = part;
+    part.keepTo(spans.start(row));
+    part.skipTo(spans.end(row));
+    const ending = text.slice(spans.contentEnd(row), spans.end(row)) as LineEnding | '';
+    countEnding(this.#endings, ending, -1);
+    for (const [position, spelling] of spans.spellings(text, row).entries()) {
+      this.#note(position, cellValue(spelling), undefined);
+    }
+  }
+
+  #update(part: SegmentText, row: number, cells: RowCells): void {
+    const { spans, text } = part;
+    const spellings = spans.spellings(text, row);
+    const width = spellings.length;
+    const beyond: [number, string][] = [];
+    for (const [position, cell] of cells) {
+      const after = cellText(cell, position, this.#style);
+      if (position >= width) {
+        if (after !== '') beyond.push([position, after]);
+        continue;
+      }
+      const before = cellValue(spellings[position]!);
+      if (before === after) continue;
+      spellings[position] = cellSpelling(after, this.#style, isQuoted(spellings[position]!));
+      this.#note(position, before, after);
+    }
+    this.#extend(spellings, beyond);
+    const spelling = this.#rowSpelling(spellings);
+    part.keepTo(spans.start(row));
+    if (spelling === text.slice(spans.start(row), spans.contentEnd(row))) return;
+    part.skipTo(spans.contentEnd(row));
+    this.#file.write(encodeText(spelling, this.#dialect.encoding));
+  }
+
+  /** Adds cells past the end of a row, and blank ones between. */
+  #extend(spellings: string[], cells: readonly [number, string][]): void {
+    const texts = new Map(cells);
+    const end = Math.max(-1, ...texts.keys()) + 1;
+    for (let position = spellings.length; position < end; position++) {
+      const after = texts.get(position) ?? '';
+      spellings.push(cellSpelling(after, this.#style));
+      this.#note(position, undefined, after);
+    }
+  }
+
+  /**
+   * Writes the new rows and answers how many rows the last segment then has; `rows` are in it already. With
+   * `isEmpty`, the line that lacks its end stands in an earlier segment.
+   */
+  #append(rows: number, isEmpty: boolean): number {
+    const { creates } = this.#changes;
+    const { encoding, width } = this.#dialect;
+    if (this.#isUnterminated && !this.#losesLastLine) {
+      const bytes = encodeText(this.#ending, encoding);
+      if (isEmpty) this.#file.writeToLast(bytes);
+      else this.#file.write(bytes);
+      countEnding(this.#endings, this.#ending, 1);
+    }
+    let count = rows;
+    for (const [index, cells] of creates.entries()) {
+      if (count > 0 && this.#file.segmentBytes >= SEGMENT_BYTES) {
+        this.#file.endSegment(count);
+        count = 0;
+      }
+      const isOpen = this.#isUnterminated && index === creates.length - 1;
+      const ending = isOpen ? '' : this.#ending;
+      countEnding(this.#endings, ending, 1);
+      this.#file.write(encodeText(this.#newRow(cells, width) + ending, encoding));
+      count++;
+    }
+    return count;
+  }
+
+  #newRow(cells: RowCells, width: number): string {
+    const spellings = new Array<string>(width).fill('');
+    const beyond: [number, string][] = [];
+    for (const [position, cell] of cells) {
+      const text = cellText(cell, position, this.#style);
+      if (text === '') continue;
+      if (position >= width) {
+        beyond.push([position, text]);
+        continue;
+      }
+      spellings[position] = cellSpelling(text, this.#style);
+      this.#note(position, undefined, text);
+    }
+    this.#extend(spellings, beyond);
+    return this.#rowSpelling(spellings);
+  }
+
+  #rowSpelling(spellings: readonly string[]): string {
+    const { delimiter, encoding } = this.#dialect;
+    const spelling = rowSpelling(spellings, delimiter);
+    if (encodedLength(spelling, encoding) <= MAX_ROW_BYTES) return spelling;
+    throw mismatch(`a row may not exceed ${MAX_ROW_BYTES} bytes`);
+  }
+
+  #note(position: number, before: string | undefined, after: string | undefined): void {
+    this.#cells.push({ position, before, after });
+    if (before !== undefined) this.#style.spelling.count(position, before, -1);
+    if (after !== undefined) this.#style.spelling.count(position, after, 1);
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * The one CSV tokenizer, used for reading and for editing: it marks where rows and cells stand in decoded text.
+ *
+ * Rules (RFC 4180, DS-62, DS-63), with leniency defined so that no character is ever lost:
+ * - a line ends with LF, CRLF or CR; a line without any character is no row;
+ * - a cell is quoted when its very first character is `"`; inside, `""` is a quote and everything else is literal;
+ * - after the closing quote, text up to the next delimiter or line end belongs to the cell as it stands, quotes
+ *   included (`"a"b"` is `ab"`), as in spreadsheets; it never swallows the next cell;
+ * - a quote elsewhere in an unquoted cell is an ordinary character;
+ * - a quoted cell that is still open at the end of the text is an error, never a row.
+ */
+import { cellAt, closingQuote, QUOTE, unquoted } from './cell-value.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
+
+const LF = 10;
+const CR = 13;
+/** A cell's longest spelling: every character a doubled quote, between two quotes. */
+const MAX_RAW_CELL = 2 * MAX_CELL_CHARACTERS + 2;
+
+/** How many lines end in which way, blank lines included. */
+export interface LineEndings {
+  lf: number;
+  crlf: number;
+  cr: number;
+}
+
+/** Why a scan ended: `stop` where it was asked to, the others at a row that is not (or cannot be) complete. */
+export type ScanState = 'stop' | 'incomplete' | 'open-quote' | 'wide-row' | 'large-cell';
+
+export interface ScanOptions {
+  /** Character code of the delimiter. */
+  readonly delimiter: number;
+  /** No more text follows: a last row without line end is complete. */
+  readonly isFinal: boolean;
+  /** Rows that begin at or after this character are left for the next scan. */
+  readonly stopAt: number;
+}
+
+/**
+ * Where consecutive rows and their cells stand in a text. Cells of a row follow each other with one delimiter in
+ * between, so one number per cell is enough. Reused from scan to scan to spare the allocation.
+ */
+export class RowSpans {
+  /** Number of complete rows. */
+  count = 0;
+  /** First character that belongs to no complete row or blank line. */
+  consumed = 0;
+  state: ScanState = 'stop';
+  /** Where the cell begins that made the scan end in another state than `stop`. */
+  openCell = 0;
+  readonly endings: LineEndings = { lf: 0, crlf: 0, cr: 0 };
+
+  #ends = new Int32Array(4096);
+  #cells = 0;
+  /** Three numbers a row: first character, first character after its line end, index after its last cell. */
+  #rows = new Int32Array(1536);
+
+  /** First character of a row. */
+  start(row: number): number {
+    return this.#rows[row * 3]!;
+  }
+
+  /** First character after a row and its line end. */
+  end(row: number): number {
+    return this.#rows[row * 3 + 1]!;
+  }
+
+  /** First character after a row's last cell: where its line end stands. */
+  contentEnd(row: number): number {
+    return this.#ends[this.#rows[row * 3 + 2]! - 1]!;
+  }
+
+  /** Number of cells of a row, at least 1. */
+  width(row: number): number {
+    return this.#rows[row * 3 + 2]! - this.#firstCell(row);
+  }
+
+  /** The value of every cell of a row, numbers as `cellAt` gives them. */
+  cells(text: string, row: number): (string | number)[] {
+    const last = this.#rows[row * 3 + 2]!;
+    let from = this.start(row);
+    const cells: (string | number)[] = [];
+    for (let index = this.#firstCell(row); index < last; index++) {
+      const to = this.#ends[index]!;
+      cells.push(cellAt(text, from, to));
+      from = to + 1;
+    }
+    return cells;
+  }
+
+  /** The spelling of every cell of a row, quotes included. */
+  spellings(text: string, row: number): string[] {
+    const last = this.#rows[row * 3 + 2]!;
+    let from = this.start(row);
+    const cells: string[] = [];
+    for (let index = this.#firstCell(row); index < last; index++) {
+      cells.push(text.slice(from, this.#ends[index]!));
+      from = this.#ends[index]! + 1;
+    }
+    return cells;
+  }
+
+  /** Marks the rows of `text` from `from` on; forgets what an earlier scan found. */
+  scan(text: string, from: number, options: ScanOptions): void {
+    const { isFinal, stopAt } = options;
+    this.#reset(from);
+    let at = from;
+    while (at < text.length && at < stopAt) {
+      const code = text.charCodeAt(at);
+      const contentEnd = code === LF || code === CR ? at : this.#scanCells(text, at, options);
+      if (contentEnd < 0) return;
+      const next = this.#lineEnd(text, contentEnd, isFinal);
+      if (next < 0) return this.#fail('incomplete', contentEnd);
+      if (contentEnd > at) this.#addRow(at, next);
+      at = next;
+      this.consumed = at;
+    }
+  }
+
+  /** Index in `#ends` of a row's first cell. */
+  #firstCell(row: number): number {
+    return row === 0 ? 0 : this.#rows[row * 3 - 1]!;
+  }
+
+  #reset(from: number): void {
+    this.count = 0;
+    this.#cells = 0;
+    this.consumed = from;
+    this.state = 'stop';
+    this.endings.lf = this.endings.crlf = this.endings.cr = 0;
+  }
+
+  #fail(state: ScanState, cell: number): void {
+    this.state = state;
+    this.openCell = cell;
+  }
+
+  /** Marks the cells of the row at `from`; the character after the last one, or -1 when the scan must end. */
+  #scanCells(text: string, from: number, { delimiter, isFinal }: ScanOptions): number {
+    const first = this.#cells;
+    const length = text.length;
+    for (let at = from; ; at++) {
+      const end = endOfCell(text, at, delimiter);
+      const isOpen = end < 0 || (end === length && !isFinal);
+      if (isOpen || end - at > MAX_CELL_CHARACTERS) {
+        const size = (end < 0 ? length : end) - at;
+        if (isTooLarge(text, at, size, end, isOpen)) this.#fail('large-cell', at);
+        else if (isOpen) this.#fail(end < 0 && isFinal ? 'open-quote' : 'incomplete', at);
+        if (this.state !== 'stop') return -1;
+      }
+      if (this.#cells === this.#ends.length) this.#ends = doubled(this.#ends);
+      this.#ends[this.#cells++] = end;
+      if (end === length || text.charCodeAt(end) !== delimiter) return end;
+      if (this.#cells - first >= MAX_COLUMNS) {
+        this.#fail('wide-row', from);
+        return -1;
+      }
+      at = end;
+    }
+  }
+
+  /** The character after the line end at `at`, or -1 when that is not decided yet. */
+  #lineEnd(text: string, at: number, isFinal: boolean): number {
+    if (at === text.length) return at;
+    if (text.charCodeAt(at) === LF) {
+      this.endings.lf++;
+      return at + 1;
+    }
+    if (at + 1 === text.length && !isFinal) return -1;
+    if (text.charCodeAt(at + 1) === LF) {
+      this.endings.crlf++;
+      return at + 2;
+    }
+    this.endings.cr++;
+    return at + 1;
+  }
+
+  #addRow(start: number, end: number): void {
+    if ((this.count + 1) * 3 > this.#rows.length) this.#rows = doubled(this.#rows);
+    const at = this.count++ * 3;
+    this.#rows[at] = start;
+    this.#rows[at + 1] = end;
+    this.#rows[at + 2] = this.#cells;
+  }
+}
+
+/** The character after the cell that begins at `from` (a delimiter, a line end or the end); -1: a quote is open. */
+function endOfCell(text: string, from: number, delimiter: number): number {
+  const length = text.length;
+  let at = from;
+  if (text.charCodeAt(at) === QUOTE) {
+    at = closingQuote(text, at + 1) + 1;
+    if (at === 0) return -1;
+  }
+  for (; at < length; at++) {
+    const code = text.charCodeAt(at);
+    // Most characters are above 13 and differ from the delimiter: two comparisons instead of three.
+    if (code === delimiter || (code <= CR && (code === LF || code === CR))) break;
+  }
+  return at;
+}
+
+/** Whether a long cell exceeds the limit for certain; an open one only once no closing could save it. */
+function isTooLarge(text: string, at: number, size: number, end: number, isOpen: boolean): boolean {
+  const isQuoted = text.charCodeAt(at) === QUOTE;
+  if (isOpen) return size > (isQuoted ? MAX_RAW_CELL : MAX_CELL_CHARACTERS);
+  return (isQuoted ? unquoted(text, at, end).length : size) > MAX_CELL_CHARACTERS;
+}
+
+function doubled(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(array.length * 2);
+  larger.set(array);
+  return larger;
+}

@@ -1,0 +1,5 @@
+/** The list of file kinds. Only static imports enter the executable. */
+import type { Kind } from '../src/docroot/kind.ts';
+import { csv } from './csv/kind.ts';
+
+export const kinds: readonly Kind[] = [csv];

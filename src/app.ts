@@ -1,0 +1,359 @@
+/**
+ * The composition root: configuration in, services out. The only file that knows the plugins, and the place where
+ * contracts stated by lower parts meet what fulfils them.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { kinds } from '../plugins/index.ts';
+import { Audit } from './auth/audit.ts';
+import { LocalLogin } from './auth/local-login.ts';
+import { replaceFile } from './base/atomic-file.ts';
+import { type Clock, systemClock } from './base/clock.ts';
+import { AppError } from './base/errors.ts';
+import type { Log } from './base/log.ts';
+import { ReplacedFiles } from './base/replaced-files.ts';
+import { ChildPool } from './children/child-pool.ts';
+import { serveChild } from './children/child-server.ts';
+import type { Config } from './config/schema.ts';
+import { Edits } from './dataset/edits.ts';
+import { queryJobs } from './dataset/query-jobs.ts';
+import { Reading } from './dataset/reading.ts';
+import { type BuildOrder, Tables, type TableTarget } from './dataset/tables.ts';
+import { DocumentRoot } from './docroot/document-root.ts';
+import { FirstReads } from './docroot/first-reads.ts';
+import { createKindTable } from './docroot/kind-table.ts';
+import { type LoadOrder, loadTableFile } from './docroot/load-table.ts';
+import { clearLocks, FileLocks, type LockReason } from './docroot/locks.ts';
+import { openForRead, targetPath } from './docroot/opener.ts';
+import { Registry, type Resource } from './docroot/registry.ts';
+import { watchDocroot } from './docroot/watch.ts';
+import type { Database } from './store/database.ts';
+import { migrations } from './store/migrations/index.ts';
+import { openState } from './store/state.ts';
+
+/** Everything an operation may ask for; each names the few it needs. */
+export interface App {
+  /** The effective configuration; a reload replaces it. */
+  config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly db: Database;
+  readonly serverSecret: Uint8Array;
+  readonly audit: Audit;
+  readonly localLogin: LocalLogin;
+  readonly registry: Registry;
+  readonly datasets: Datasets;
+  readonly tables: Tables;
+  readonly reading: Reading;
+  readonly edits: Edits;
+  readonly locks: FileLocks;
+  readonly pools: { readonly parse: ChildPool; readonly query: ChildPool };
+  /** Resolves when every dataset found so far has been read once. */
+  readonly settled: () => Promise<void>;
+  /** Follows changes of the document root until `close`. */
+  readonly watch: () => void;
+  close(): Promise<void>;
+}
+
+/** Where the tables of published files stand. */
+export interface Datasets {
+  /** The table of a dataset resource. */
+  targetOf(resource: Resource): TableTarget;
+}
+
+/** Parallel first readings; more would only compete for the disk. */
+const PARSE_WORKERS = 2;
+/** Heavy queries at once; the others wait in line. */
+const QUERY_WORKERS = 2;
+
+/**
+ * Opens the state and reads the names of the document root. `exclusive` is true for the one process that serves;
+ * `readsAhead` false leaves the datasets unread until they are asked for.
+ * Throws `state-unusable`.
+ */
+export async function openApp(
+  config: Config,
+  log: Log,
+  options: { readonly exclusive: boolean; readonly readsAhead?: boolean },
+): Promise<App> {
+  const clock = systemClock;
+  const state = await openState({
+    stateDir: config.state_dir,
+    migrations,
+    log,
+    exclusive: options.exclusive,
+  });
+  const current = { config };
+  const { db } = state;
+  const audit = new Audit({ db, clock, log });
+  const root = new DocumentRoot(config.docroot, config.state_dir);
+  const registry = new Registry({
+    root,
+    kindOf: createKindTable(kinds, config.plugin_registry),
+    log,
+    startedAtMs: clock.now(),
+  });
+  if (options.exclusive) await clearLocks(db);
+  const pools = openPools(config, log);
+  const locks = new FileLocks({
+    db,
+    clock,
+    log,
+    limits: () => ({
+      ttlMs: current.config.locks.ttl_seconds * 1000,
+      timeoutMs: current.config.locks.timeout_seconds * 1000,
+    }),
+  });
+  const datasets = locateDatasets(registry);
+  const open = (target: TableTarget) => openForRead(root, target.rel);
+  const tables = new Tables({
+    // A second process beside the server must not touch the copies the server reads.
+    dir: ensureFolder(config.state_dir, options.exclusive ? 'tables' : `tmp/tables-${process.pid}`),
+    build: (order) => buildTable(pools.parse, registry, current.config, order),
+    open,
+    onProblem: (target, problem) => registry.setProblem(target, problem),
+    now: () => clock.now(),
+    log,
+  });
+  const replaced = new ReplacedFiles({
+    directory: join(config.state_dir, 'replaced'),
+    clock,
+    log,
+    onConflict: (path, copy) =>
+      log.error('another program wrote to a version that had just been replaced; its bytes were kept', {
+        resource: root.relOf(path),
+        copy: `replaced/${copy}`,
+      }),
+  });
+  const edits = new Edits({
+    tables,
+    lock: (resource, owner, reason) =>
+      locks.acquire({ resource, owner, reason: reason as LockReason }),
+    open,
+    plan: (target, source, layout, changes) =>
+      kindOf(registry, target).dataset!.edit!(source, layout, changes),
+    replace: (target, order) =>
+      replaceFile({ ...order, path: targetPath(root, target.rel), rel: target.rel, replaced }),
+    timeoutMs: () => current.config.locks.timeout_seconds * 1000,
+    now: () => clock.now(),
+    log,
+  });
+  const firstReads = new FirstReads({
+    read: async (resource) => {
+      await tables.current(datasets.targetOf(resource));
+    },
+    log,
+  });
+  if (options.readsAhead ?? true) firstReads.follow(registry);
+  registry.onChange(({ removed }) => {
+    for (const { kind, rel, sheet } of removed) {
+      if (kind.dataset && !registry.get(rel, sheet)) tables.drop({ rel, sheet });
+    }
+  });
+  await registry.rescan();
+  tables.prune(registry.list().filter(({ kind }) => kind.dataset));
+
+  const stops: (() => void | Promise<void>)[] = [];
+  return {
+    get config() {
+      return current.config;
+    },
+    set config(next: Config) {
+      current.config = next;
+    },
+    log,
+    clock,
+    db,
+    serverSecret: state.serverSecret,
+    audit,
+    localLogin: new LocalLogin({
+      db,
+      clock,
+      log,
+      audit,
+      isEnabled: () => current.config.oidc.local_login || !isOidcOn(current.config),
+    }),
+    registry,
+    datasets,
+    tables,
+    reading: new Reading({
+      pool: pools.query,
+      timeoutMs: () => current.config.limits.query_timeout_seconds * 1000,
+      log,
+    }),
+    edits,
+    locks,
+    pools,
+    settled: () => firstReads.idle(),
+    watch: () => {
+      stops.push(followDocroot(registry, root, log, () => current.config));
+    },
+    close: async () => {
+      for (const stop of stops) await stop();
+      firstReads.close();
+      await Promise.all([pools.parse.stop(), pools.query.stop()]);
+      tables.close();
+      await replaced.close();
+      await locks.releaseAll();
+      await audit.drain();
+      await state.close();
+    },
+  };
+}
+
+/** OIDC is on when both are named (DS-119). */
+function isOidcOn(config: Config): boolean {
+  return config.oidc.issuer !== '' && config.oidc.client_id !== '';
+}
+
+function openPools(config: Config, log: Log): App['pools'] {
+  const socketDir = ensureFolder(config.state_dir, 'run');
+  const temporary = ensureFolder(config.state_dir, 'tmp');
+  const pool = (role: string, size: number): ChildPool =>
+    new ChildPool({
+      role,
+      size,
+      command: (socketPath) => [...selfCommand(), 'child', role, socketPath],
+      socketDir,
+      log,
+      maxRssBytes: config.limits.child_memory_bytes,
+      // Large sorts spill to files; they belong beside the state, not on a small /tmp.
+      env: { SQLITE_TMPDIR: temporary },
+    });
+  return { parse: pool('parse', PARSE_WORKERS), query: pool('query', QUERY_WORKERS) };
+}
+
+/** How this very program is started again: the executable, or from source the runtime and main.ts. */
+function selfCommand(): string[] {
+  const isCompiled = Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main);
+  return isCompiled ? [process.execPath] : [process.execPath, join(import.meta.dir, 'main.ts')];
+}
+
+function ensureFolder(stateDir: string, name: string): string {
+  const path = join(stateDir, name);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
+}
+
+function locateDatasets(registry: Registry): Datasets {
+  const known = new WeakMap<Resource, TableTarget>();
+  return {
+    targetOf(resource) {
+      let target = known.get(resource);
+      if (!target) {
+        const { rel, sheet } = resource;
+        const { schema, options } = registry.companionsOf(resource);
+        const absolute = (companion: string): string => registry.root.absolute(companion);
+        target = {
+          rel,
+          sheet,
+          path: registry.root.absolute(rel),
+          companions: { schema: schema.map(absolute), options: options.map(absolute) },
+        };
+        known.set(resource, target);
+      }
+      return target;
+    },
+  };
+}
+
+function kindOf(registry: Registry, target: TableTarget): Resource['kind'] {
+  const resource = registry.get(target.rel, target.sheet);
+  if (!resource) throw new AppError('not-found', 'Not Found');
+  return resource.kind;
+}
+
+async function buildTable(
+  pool: ChildPool,
+  registry: Registry,
+  config: Config,
+  order: BuildOrder,
+): Promise<void> {
+  const { target } = order;
+  const resource = registry.get(target.rel, target.sheet);
+  if (!resource) throw new AppError('not-found', 'Not Found');
+  const load: LoadOrder = {
+    ...order,
+    docroot: config.docroot,
+    stateDir: config.state_dir,
+    type: resource.type,
+    companionRels: registry.companionsOf(resource),
+  };
+  const seconds = config.limits.parse_timeout_seconds;
+  try {
+    const response = await pool.request('load', load, {
+      timeoutMs: seconds * 1000,
+      memoryError: () =>
+        new AppError('too-large', 'reading it needs more memory than limits.child_memory_bytes'),
+    });
+    await response.body?.cancel();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'timed-out') throw error;
+    throw new AppError('timed-out', `reading it takes longer than ${seconds} seconds`, {
+      cause: error,
+    });
+  }
+}
+
+/** Watches the folder, and looks at everything now and then in case the kernel dropped an event. */
+function followDocroot(
+  registry: Registry,
+  root: DocumentRoot,
+  log: Log,
+  config: () => Config,
+): () => Promise<void> {
+  let timer: Timer;
+  const rescanLater = (): void => {
+    timer = setTimeout(async () => {
+      await registry.rescan();
+      rescanLater();
+    }, config().limits.rescan_seconds * 1000);
+    timer.unref();
+  };
+  const watcher = watchDocroot({
+    root,
+    log,
+    onPaths: async (rels) => {
+      await (rels === 'everything' ? registry.rescan() : registry.refresh(rels));
+    },
+  });
+  rescanLater();
+  return async () => {
+    clearTimeout(timer);
+    await watcher.close();
+  };
+}
+
+/** The accounts alone, for commands that work beside a running server. */
+export async function openAccounts(
+  config: Config,
+  log: Log,
+): Promise<{ db: Database; audit: Audit; close(): Promise<void> }> {
+  const state = await openState({
+    stateDir: config.state_dir,
+    migrations,
+    log,
+    exclusive: false,
+  });
+  const audit = new Audit({ db: state.db, clock: systemClock, log, isCommandLine: true });
+  return { db: state.db, audit, close: () => state.close() };
+}
+
+/** A worker process: serves the jobs of its role on a unix socket until the parent ends. */
+export async function runChild(role: string, socketPath: string): Promise<void> {
+  if (role === 'parse') {
+    await serveChild({
+      socketPath,
+      jobs: {
+        load: async (body) => {
+          await loadTableFile(body as LoadOrder, kinds);
+          return new Response(null, { status: 204 });
+        },
+      },
+    });
+  } else if (role === 'query') {
+    await serveChild({ socketPath, jobs: queryJobs() });
+  } else {
+    throw new AppError('usage', `No worker role '${role}'`);
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * API keys (DS-116 to DS-118): `ak_` and 32 random bytes, stored as SHA-256 only.
+ *
+ * A fast hash is enough because the value cannot be guessed; for the same reason looking it up by its digest tells
+ * nothing by its timing.
+ */
+import { timestamp } from '../base/clock.ts';
+import { AppError, invalidRequest } from '../base/errors.ts';
+import { randomToken, sha256Hex } from '../base/ids.ts';
+import type { Database, SqlValue } from '../store/database.ts';
+import type { Scope } from './principal.ts';
+import { formatScopes, parseScopes } from './scopes.ts';
+import type { User, UserRow } from './users.ts';
+import { userColumns, userOf } from './users.ts';
+
+/** What every key starts with. */
+export const API_KEY_PREFIX = 'ak_';
+const MAX_DAYS = 365;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Uses within this time of the last one noted are not written (DS-97). */
+const USE_INTERVAL_MS = 60 * 1000;
+
+/** A stored key, without its value. Times are DS-16 texts. */
+export interface ApiKey {
+  readonly id: number;
+  readonly keyHash: string;
+  readonly userId: number;
+  readonly description: string | null;
+  readonly createdAt: string;
+  /** Null: never. */
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  /** False once revoked. */
+  readonly isActive: boolean;
+  /** Null: all rights of the owner. */
+  readonly scopes: readonly Scope[] | null;
+}
+
+interface ApiKeyRow {
+  readonly id: number;
+  readonly key_hash: string;
+  readonly key_user_id: number;
+  readonly description: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly is_active: number;
+  readonly scopes: string | null;
+}
+
+const keyColumns = `api_keys.id AS id, key_hash, api_keys.user_id AS key_user_id, api_keys.description AS description,
+  api_keys.created_at AS created_at, expires_at, last_used_at, api_keys.is_active AS is_active, scopes`;
+
+function keyOf(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    keyHash: row.key_hash,
+    userId: row.key_user_id,
+    description: row.description,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    isActive: row.is_active === 1,
+    scopes: row.scopes === null ? null : parseScopes(JSON.parse(row.scopes)),
+  };
+}
+
+/** The days of a request's `expires_in_days`; null: never expires. Throws as DS-117 says. */
+export function parseExpiresInDays(value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  const loc = ['body', 'expires_in_days'];
+  if (typeof value !== 'number' || !Number.isInteger(value)) {
+    throw invalidRequest({ type: 'int_type', loc, msg: 'Days are a whole number' });
+  }
+  if (value < 1) {
+    const msg = 'A key lives at least 1 day';
+    throw invalidRequest({ type: 'greater_than_equal', loc, msg, input: value, ctx: { ge: 1 } });
+  }
+  if (value > MAX_DAYS) {
+    throw new AppError('bad-request', 'Expiration cannot exceed 1 year (365 days)');
+  }
+  return value;
+}
+
+interface NewApiKey {
+  readonly userId: number;
+  readonly description: string | null;
+  readonly expiresInDays: number | null;
+  readonly scopes: readonly Scope[] | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Makes a key; `value` cannot be had again. The user must exist: otherwise the database refuses. */
+export async function createApiKey(
+  db: Database,
+  key: NewApiKey,
+): Promise<{ key: ApiKey; value: string }> {
+  const value = API_KEY_PREFIX + randomToken();
+  const keyHash = sha256Hex(value);
+  const createdAt = timestamp(key.now);
+  const expiresAt =
+    key.expiresInDays === null ? null : timestamp(key.now + key.expiresInDays * DAY_MS);
+  const { userId, description, scopes } = key;
+  const { lastId } = await db.run(
+    `INSERT INTO api_keys (key_hash, user_id, description, created_at, expires_at, scopes)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [
+      keyHash,
+      userId,
+      description,
+      createdAt,
+      expiresAt,
+      scopes === null ? null : JSON.stringify(formatScopes(scopes)),
+    ],
+  );
+  const stored = { keyHash, userId, description, createdAt, expiresAt, scopes };
+  return { key: { id: lastId, lastUsedAt: null, isActive: true, ...stored }, value };
+}
+
+/** Keys by id, revoked ones included; all of them or those of one user, of one status. */
+export async function listApiKeys(
+  db: Database,
+  only: { readonly userId?: number; readonly isActive?: boolean } = {},
+): Promise<ApiKey[]> {
+  const conditions: string[] = [];
+  const params: SqlValue[] = [];
+  if (only.userId !== undefined) {
+    conditions.push('api_keys.user_id = ?');
+    params.push(only.userId);
+  }
+  if (only.isActive !== undefined) {
+    conditions.push('is_active = ?');
+    params.push(only.isActive ? 1 : 0);
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const rows = await db.all<ApiKeyRow>(
+    `SELECT ${keyColumns} FROM api_keys ${where} ORDER BY id`,
+    params,
+  );
+  return rows.map(keyOf);
+}
+
+/** The key with that id; null when there is none. */
+export async function getApiKey(db: Database, id: number): Promise<ApiKey | null> {
+  const row = await db.get<ApiKeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = ?`, [id]);
+  return row === null ? null : keyOf(row);
+}
+
+/** Revokes the key, once or again; false when there is no such key, or not of that user. */
+export async function revokeApiKey(
+  db: Database,
+  id: number,
+  only: { readonly userId?: number } = {},
+): Promise<boolean> {
+  const { changes } =
+    only.userId === undefined
+      ? await db.run('UPDATE api_keys SET is_active = 0 WHERE id = ?', [id])
+      : await db.run('UPDATE api_keys SET is_active = 0 WHERE id = ? AND user_id = ?', [
+          id,
+          only.userId,
+        ]);
+  return changes > 0;
+}
+
+/** A key found by its value, usable or not; the caller decides by `isUsable`. */
+export interface FoundApiKey {
+  readonly key: ApiKey;
+  readonly user: User;
+  /** Neither revoked nor expired; says nothing about the user. */
+  readonly isUsable: boolean;
+}
+
+/** The key with that value; null when there is none. Costs one indexed read. */
+export async function findApiKey(
+  db: Database,
+  value: string,
+  now: number,
+): Promise<FoundApiKey | null> {
+  if (!/^ak_[\w-]{43}$/.test(value)) return null;
+  const row = await db.get<ApiKeyRow & UserRow>(
+    `SELECT ${keyColumns}, ${userColumns} FROM api_keys JOIN users ON users.id = api_keys.user_id
+     WHERE key_hash = ?`,
+    [sha256Hex(value)],
+  );
+  if (row === null) return null;
+  const key = keyOf(row);
+  const isExpired = key.expiresAt !== null && key.expiresAt <= timestamp(now);
+  return { key, user: userOf(row), isUsable: key.isActive && !isExpired };
+}
+
+/** Whether a use of the key at `now` is to be noted (DS-97). */
+export function isUseDue(key: ApiKey, now: number): boolean {
+  // A distance, because the clock may have been set back since.
+  return key.lastUsedAt === null || Math.abs(now - Date.parse(key.lastUsedAt)) >= USE_INTERVAL_MS;
+}
+
+/** Notes a use; of several at once the first counts. */
+export async function noteApiKeyUse(db: Database, key: ApiKey, now: number): Promise<void> {
+  await db.relaxed.run(
+    'UPDATE api_keys SET last_used_at = ? WHERE id = ? AND last_used_at IS NOT DISTINCT FROM ?',
+    [timestamp(now), key.id, key.lastUsedAt],
+  );
+}

@@ -1,0 +1,246 @@
+/**
+ * The audit: who changed what, who was refused (DS-140, DS-141).
+ *
+ * Entries that arrive together share one transaction, so an audited change costs a share of an fsync. An entry that cannot be
+ * written goes to the log and fails nobody. Callers pass no cell values, passwords or keys.
+ */
+import type { Clock } from '../base/clock.ts';
+import { timestamp } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Database, SqlValue } from '../store/database.ts';
+
+const WINDOW_MS = 60 * 1000;
+/** Of the limited actions together, per window (DS-141). */
+const MAX_LIMITED_ROWS = 600;
+const PRUNE_ROWS = 1000;
+
+/** Actions an outsider can cause as often as he likes; `upload_denied` only while nobody is signed in. */
+const LIMITED_ACTIONS: ReadonlySet<string> = new Set(['login_failed', 'permission_denied']);
+
+/** What happened, before it has an id and a time. */
+export interface AuditNote {
+  /** The actor; null when nobody is signed in. */
+  readonly userId: number | null;
+  /** One of the actions of DS-140 or of the event contract. */
+  readonly action: string;
+  readonly resource: string | null;
+  readonly details: string | null;
+  /** Client address (DS-204); null for the command line. */
+  readonly ipAddress: string | null;
+}
+
+/** A stored entry; `userId` is null also when the user was deleted since. */
+export interface AuditEntry extends AuditNote {
+  readonly id: number;
+  /** DS-16 text. */
+  readonly timestamp: string;
+}
+
+interface AuditOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Marks entries of the command line with ` (cli)` (DS-141). */
+  readonly isCommandLine?: boolean;
+}
+
+interface Pending {
+  readonly note: AuditNote;
+  readonly timestamp: string;
+  readonly settle: () => void;
+}
+
+/** Writes the audit of one process. */
+export class Audit {
+  readonly #options: AuditOptions;
+  readonly #limiter: RowLimiter;
+  #pending: Pending[] = [];
+  #writing: Promise<void> | null = null;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#limiter = new RowLimiter(options.clock);
+  }
+
+  /**
+   * Resolves when the entry is durable, given up, or left out by the limits of DS-141. Never throws. Not to be awaited
+   * inside a transaction: it waits for its own.
+   */
+  record(note: AuditNote): Promise<void> {
+    if (isLimited(note) && !this.#limiter.admits(note)) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const details =
+      this.#options.isCommandLine && note.details !== null ? `${note.details} (cli)` : note.details;
+    this.#pending.push({
+      note: { ...note, details },
+      timestamp: timestamp(this.#options.clock.now()),
+      settle: resolve,
+    });
+    this.#writing ??= this.#write();
+    return promise;
+  }
+
+  /** Resolves when everything recorded so far is written or given up; for shutdown. */
+  async drain(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    while (this.#pending.length > 0) {
+      // Lets the other requests of this turn of the event loop add theirs.
+      await new Promise(setImmediate);
+      const batch = this.#pending;
+      this.#pending = [];
+      await this.#insert(batch);
+      for (const { settle } of batch) settle();
+    }
+    this.#writing = null;
+  }
+
+  async #insert(batch: readonly Pending[]): Promise<void> {
+    const { db, log } = this.#options;
+    try {
+      await db.transaction(async (tx) => {
+        for (const { note, timestamp } of batch) {
+          // The actor may have been deleted meanwhile; the entry stays (DS-139).
+          await tx.run(
+            `INSERT INTO audit (timestamp, user_id, action, resource, details, ip_address)
+             VALUES (?, (SELECT id FROM users WHERE id = ?), ?, ?, ?, ?)`,
+            [timestamp, note.userId, note.action, note.resource, note.details, note.ipAddress],
+          );
+        }
+      });
+    } catch (error) {
+      for (const { note } of batch) log.error('audit entry not written', { ...note, error });
+    }
+  }
+}
+
+function isLimited(note: AuditNote): boolean {
+  if (note.action === 'upload_denied') return note.userId === null;
+  return LIMITED_ACTIONS.has(note.action);
+}
+
+/** One row a minute for the same doing, MAX_LIMITED_ROWS a minute in all, which also bounds the memory. */
+class RowLimiter {
+  readonly #clock: Clock;
+  /** When each doing was last admitted, oldest first. */
+  readonly #admitted = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  admits(note: AuditNote): boolean {
+    const now = this.#clock.monotonic();
+    for (const [key, at] of this.#admitted) {
+      if (now - at < WINDOW_MS) break;
+      this.#admitted.delete(key);
+    }
+    const key = keyOf(note);
+    if (this.#admitted.has(key) || this.#admitted.size >= MAX_LIMITED_ROWS) return false;
+    this.#admitted.set(key, now);
+    return true;
+  }
+}
+
+function keyOf(note: AuditNote): string {
+  // The details name the user of a failed login and the verb of a denied access; those of an upload are only a reason.
+  const details = note.action === 'upload_denied' ? null : note.details;
+  return JSON.stringify([note.action, note.userId, note.ipAddress, note.resource, details]);
+}
+
+/** A condition over the columns `id`, `timestamp`, `user_id`, `action`, `resource`, `details`, `ip_address`. */
+export interface AuditCondition {
+  /** A boolean SQL expression with `?` placeholders, made by us and never by a user. */
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** Which entries, in which order. Exact texts; absent members do not restrict. */
+export interface AuditQuery {
+  readonly userId?: number;
+  readonly action?: string;
+  readonly resource?: string;
+  readonly condition?: AuditCondition;
+  /** Default: by id. Entries that tie stand in id order of the same direction. */
+  readonly sort?: 'timestamp' | 'action' | 'resource';
+  /** Default: newest first. */
+  readonly order?: 'asc' | 'desc';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface AuditRow {
+  readonly id: number;
+  readonly timestamp: string;
+  readonly user_id: number | null;
+  readonly action: string;
+  readonly resource: string | null;
+  readonly details: string | null;
+  readonly ip_address: string | null;
+}
+
+/** A page of the audit, and how many entries there are before it is cut to a page. */
+export async function listAudit(
+  db: Database,
+  query: AuditQuery,
+): Promise<{ entries: AuditEntry[]; total: number }> {
+  const { where, params } = whereOf(query);
+  const direction = query.order === 'asc' ? 'ASC' : 'DESC';
+  const sort = query.sort === undefined ? '' : `${query.sort} ${direction}, `;
+  const count = await db.get<{ n: number }>(`SELECT count(*) AS n FROM audit ${where}`, params);
+  const rows = await db.all<AuditRow>(
+    `SELECT id, timestamp, user_id, action, resource, details, ip_address FROM audit ${where}
+     ORDER BY ${sort}id ${direction} LIMIT ? OFFSET ?`,
+    [...params, query.limit, query.offset],
+  );
+  return { entries: rows.map(entryOf), total: count?.n ?? 0 };
+}
+
+function whereOf(query: AuditQuery): { where: string; params: SqlValue[] } {
+  const conditions: string[] = [];
+  const params: SqlValue[] = [];
+  const exact = { user_id: query.userId, action: query.action, resource: query.resource };
+  for (const [column, value] of Object.entries(exact)) {
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    params.push(value);
+  }
+  if (query.condition !== undefined) {
+    conditions.push(`(${query.condition.sql})`);
+    params.push(...query.condition.params);
+  }
+  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, params };
+}
+
+function entryOf(row: AuditRow): AuditEntry {
+  const { id, timestamp, action, resource, details } = row;
+  return {
+    id,
+    timestamp,
+    userId: row.user_id,
+    action,
+    resource,
+    details,
+    ipAddress: row.ip_address,
+  };
+}
+
+/**
+ * Deletes the entries older than `before` (epoch milliseconds) and answers how many. In steps, so that other writers get
+ * their turn in between.
+ */
+export async function pruneAudit(db: Database, before: number): Promise<number> {
+  let pruned = 0;
+  for (;;) {
+    const { changes } = await db.relaxed.run(
+      `DELETE FROM audit WHERE id IN
+       (SELECT id FROM audit WHERE timestamp < ? ORDER BY timestamp LIMIT ${PRUNE_ROWS})`,
+      [timestamp(before)],
+    );
+    pruned += changes;
+    if (changes < PRUNE_ROWS) return pruned;
+    await new Promise(setImmediate);
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Groups and their members. Rights come to users only through them (DS-128).
+ */
+import { AppError } from '../base/errors.ts';
+import type { Database } from '../store/database.ts';
+import { checkName, normalName } from './names.ts';
+import type { User, UserRow } from './users.ts';
+import { userColumns, userOf } from './users.ts';
+
+/** A group without its members. */
+export interface Group {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string | null;
+}
+
+/** The group name as it will be stored; throws `invalid-request` (DS-136). */
+export function checkGroupName(text: string): string {
+  return checkName(text, 'name');
+}
+
+/** Makes a group; `name` as `checkGroupName` gave it. Throws `bad-request` (`Group already exists`). */
+export async function createGroup(
+  db: Database,
+  group: { readonly name: string; readonly description: string | null },
+): Promise<Group> {
+  const { changes, lastId } = await db.run(
+    'INSERT INTO groups (name, description) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
+    [group.name, group.description],
+  );
+  if (changes === 0) throw new AppError('bad-request', 'Group already exists');
+  return { id: lastId, name: group.name, description: group.description };
+}
+
+/** The group of that name, which is trimmed and brought to NFC first; null when there is none. */
+export async function findGroup(db: Database, name: string): Promise<Group | null> {
+  return db.get<Group>('SELECT id, name, description FROM groups WHERE name = ?', [
+    normalName(name),
+  ]);
+}
+
+/** The group with that id; null when there is none. */
+export async function getGroup(db: Database, id: number): Promise<Group | null> {
+  return db.get<Group>('SELECT id, name, description FROM groups WHERE id = ?', [id]);
+}
+
+/** All groups in the order they were made. */
+export async function listGroups(db: Database): Promise<Group[]> {
+  return db.all<Group>('SELECT id, name, description FROM groups ORDER BY id');
+}
+
+/** Deletes the group with its links and answers what it was. Throws `not-found` (`Group not found`). */
+export async function deleteGroup(db: Database, id: number): Promise<Group> {
+  return db.transaction(async (tx) => {
+    const group = await getGroup(tx, id);
+    if (group === null) throw new AppError('not-found', 'Group not found');
+    await tx.run('DELETE FROM groups WHERE id = ?', [id]);
+    return group;
+  });
+}
+
+/**
+ * Makes the user a member; false when it was one. A member added by hand stays when the issuer's groups change, so
+ * adding by hand takes a membership over from OIDC (DS-125). Both must exist: otherwise the database refuses.
+ */
+export async function addMember(db: Database, groupId: number, userId: number): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const { changes } = await tx.run(
+      `INSERT INTO group_members (group_id, user_id) VALUES (?, ?)
+       ON CONFLICT (user_id, group_id) DO NOTHING`,
+      [groupId, userId],
+    );
+    if (changes > 0) return true;
+    await tx.run(
+      'UPDATE group_members SET oidc_managed = 0 WHERE group_id = ? AND user_id = ? AND oidc_managed = 1',
+      [groupId, userId],
+    );
+    return false;
+  });
+}
+
+/** Ends the membership; false when there was none. */
+export async function removeMember(
+  db: Database,
+  groupId: number,
+  userId: number,
+): Promise<boolean> {
+  const { changes } = await db.run('DELETE FROM group_members WHERE group_id = ? AND user_id = ?', [
+    groupId,
+    userId,
+  ]);
+  return changes > 0;
+}
+
+/** Ends all memberships of the group; answers how many (DS-156: a left-over upload group is emptied). */
+export async function removeAllMembers(db: Database, groupId: number): Promise<number> {
+  return (await db.run('DELETE FROM group_members WHERE group_id = ?', [groupId])).changes;
+}
+
+/** The members of the group, by id. */
+export async function listMembers(db: Database, groupId: number): Promise<User[]> {
+  const rows = await db.all<UserRow>(
+    `SELECT ${userColumns} FROM group_members JOIN users ON users.id = group_members.user_id
+     WHERE group_id = ? ORDER BY users.id`,
+    [groupId],
+  );
+  return rows.map(userOf);
+}
+
+/** The groups the user is a member of, by id. */
+export async function listGroupsOf(db: Database, userId: number): Promise<Group[]> {
+  return db.all<Group>(
+    `SELECT id, name, description FROM groups
+     JOIN group_members ON group_members.group_id = groups.id
+     WHERE user_id = ? ORDER BY id`,
+    [userId],
+  );
+}

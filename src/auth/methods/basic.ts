@@ -1,0 +1,45 @@
+/**
+ * `Authorization: Basic` with a local username and password (RFC 7617, DS-93).
+ */
+import { BASIC_CHALLENGE } from '../challenges.ts';
+import type { AuthenticationMethod, RefusalReason } from '../method.ts';
+import { splitAuthorization } from '../method.ts';
+
+/** Counts towards the limits of failed logins (DS-102). */
+export const basic: AuthenticationMethod = {
+  credential: 'basic',
+  claims({ authorization }) {
+    const split = splitAuthorization(authorization);
+    if (split?.scheme !== 'basic') return [];
+    return [{ carrier: 'authorization', value: split.rest, challenge: BASIC_CHALLENGE }];
+  },
+  async prove({ localLogin }, claim, clientAddress) {
+    if (!localLogin.isEnabled) return 'switched-off';
+    const pair = decodeBasic(claim.value);
+    if (typeof pair === 'string') return pair;
+    const user = await localLogin.checkBasic({ ...pair, address: clientAddress });
+    return user === null ? 'unknown' : { user };
+  },
+};
+
+/** Name and password of the header's text; the password is empty when there is no colon. */
+function decodeBasic(text: string): { username: string; password: string } | RefusalReason {
+  if (text === '') return 'empty';
+  if (/\s/.test(text)) return 'spaces';
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return 'encoding';
+  const bytes = Buffer.from(text, 'base64');
+  const pair = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+  const colon = pair.indexOf(':');
+  if (colon < 0) return { username: pair, password: '' };
+  return { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
+}
+
+/** Our challenge asks for UTF-8, but old clients send Latin-1 all the same. */
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Permissions, who holds them, and the one place that decides whether they cover something (DS-128 to DS-131).
+ *
+ * Rights only add up: groups give, nothing takes away; an API key's scopes are the one thing that narrows them.
+ */
+import { AppError } from '../base/errors.ts';
+import type { Database } from '../store/database.ts';
+import type { Caller, Scope, Verb } from './principal.ts';
+import { matchesDocument, matchesEventIndex } from './resource-names.ts';
+
+/** A right that groups can hold. */
+export interface Permission {
+  readonly id: number;
+  readonly resource: string;
+  readonly action: Verb;
+  readonly description: string | null;
+}
+
+interface NewPermission {
+  /** As `checkResource` gave it. */
+  readonly resource: string;
+  readonly action: Verb;
+  readonly description: string | null;
+}
+
+/** Makes a permission. Throws `bad-request` (`Permission already exists`). */
+export async function createPermission(
+  db: Database,
+  permission: NewPermission,
+): Promise<Permission> {
+  const { changes, lastId } = await db.run(
+    `INSERT INTO permissions (resource, action, description) VALUES (?, ?, ?)
+     ON CONFLICT (resource, action) DO NOTHING`,
+    [permission.resource, permission.action, permission.description],
+  );
+  if (changes === 0) throw new AppError('bad-request', 'Permission already exists');
+  return { id: lastId, ...permission };
+}
+
+/** The permission with exactly that resource text and action; null when there is none. */
+export async function findPermission(
+  db: Database,
+  resource: string,
+  action: Verb,
+): Promise<Permission | null> {
+  return db.get<Permission>(
+    'SELECT id, resource, action, description FROM permissions WHERE resource = ? AND action = ?',
+    [resource, action],
+  );
+}
+
+/** The permission with that id; null when there is none. */
+export async function getPermission(db: Database, id: number): Promise<Permission | null> {
+  return db.get<Permission>(
+    'SELECT id, resource, action, description FROM permissions WHERE id = ?',
+    [id],
+  );
+}
+
+/** All permissions in the order they were made. */
+export async function listPermissions(db: Database): Promise<Permission[]> {
+  return db.all<Permission>(
+    'SELECT id, resource, action, description FROM permissions ORDER BY id',
+  );
+}
+
+/** Deletes the permission everywhere and answers what it was. Throws `not-found` (`Permission not found`). */
+export async function deletePermission(db: Database, id: number): Promise<Permission> {
+  return db.transaction(async (tx) => {
+    const permission = await getPermission(tx, id);
+    if (permission === null) throw new AppError('not-found', 'Permission not found');
+    await tx.run('DELETE FROM permissions WHERE id = ?', [id]);
+    return permission;
+  });
+}
+
+/** Gives the permission to the group; false when it held it. Both must exist: otherwise the database refuses. */
+export async function assignPermission(
+  db: Database,
+  groupId: number,
+  permissionId: number,
+): Promise<boolean> {
+  const { changes } = await db.run(
+    `INSERT INTO group_permissions (group_id, permission_id) VALUES (?, ?)
+     ON CONFLICT (group_id, permission_id) DO NOTHING`,
+    [groupId, permissionId],
+  );
+  return changes > 0;
+}
+
+/** Takes the permission from the group; false when it did not hold it. */
+export async function unassignPermission(
+  db: Database,
+  groupId: number,
+  permissionId: number,
+): Promise<boolean> {
+  const { changes } = await db.run(
+    'DELETE FROM group_permissions WHERE group_id = ? AND permission_id = ?',
+    [groupId, permissionId],
+  );
+  return changes > 0;
+}
+
+/** The permissions a group holds, by id. */
+export async function listGroupPermissions(db: Database, groupId: number): Promise<Permission[]> {
+  return db.all<Permission>(
+    `SELECT id, resource, action, description FROM permissions
+     JOIN group_permissions ON permission_id = permissions.id
+     WHERE group_id = ? ORDER BY id`,
+    [groupId],
+  );
+}
+
+/** What a caller may do, as of the moment it was loaded; good for one request. */
+export interface Grants {
+  readonly isSuperuser: boolean;
+  /** The resource texts held for each verb. */
+  readonly patterns: Readonly<Record<Verb, readonly string[]>>;
+  /** Narrows all of it, for superusers too; null: no restriction. */
+  readonly scopes: readonly Scope[] | null;
+}
+
+/** The rights of a caller; an anonymous one has none. One indexed read, none for superusers. */
+export async function loadGrants(db: Database, caller: Caller): Promise<Grants> {
+  const held: Record<Verb, Set<string>> = { read: new Set(), write: new Set() };
+  if (caller === null)
+    return { isSuperuser: false, patterns: { read: [], write: [] }, scopes: null };
+  const { isSuperuser, scopes } = caller;
+  if (!isSuperuser) {
+    const rows = await db.all<{ resource: string; action: Verb }>(
+      `SELECT resource, action FROM group_members
+       JOIN group_permissions ON group_permissions.group_id = group_members.group_id
+       JOIN permissions ON permissions.id = permission_id
+       WHERE user_id = ?`,
+      [caller.userId],
+    );
+    // Not DISTINCT: sorting the few rows would take SQLite longer than reading them.
+    for (const { resource, action } of rows) held[action].add(resource);
+  }
+  return { isSuperuser, patterns: { read: [...held.read], write: [...held.write] }, scopes };
+}
+
+/**
+ * Whether the grants allow `verb` on a document that goes by these names; any of them is enough. The last name is the
+ * extension form (DS-25); `['']` asks for upload.
+ */
+export function grantsCover(grants: Grants, names: readonly string[], verb: Verb): boolean {
+  return covers(grants, verb, (pattern) =>
+    names.some((name, index) => matchesDocument(pattern, name, index === names.length - 1)),
+  );
+}
+
+/**
+ * Whether a grant of `verb` matches the name as it was typed, existing or not: then a miss may be told as 404 (DS-130).
+ */
+export function grantsNameAddressed(grants: Grants, typedName: string, verb: Verb): boolean {
+  return typedName !== '' && grantsCover(grants, [typedName], verb);
+}
+
+/** Whether the grants allow `verb` on the event index (EV-20); document rights do not count. */
+export function grantsCoverEvents(grants: Grants, index: string, verb: Verb): boolean {
+  return covers(grants, verb, (pattern) => matchesEventIndex(pattern, index));
+}
+
+function covers(grants: Grants, verb: Verb, matches: (pattern: string) => boolean): boolean {
+  if (!grants.isSuperuser && !grants.patterns[verb].some(matches)) return false;
+  if (grants.scopes === null) return true;
+  return grants.scopes.some(
+    (scope) => scope.verb === verb && (scope.pattern === null || matches(scope.pattern)),
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * Texts of permissions and scopes, and what they match (DS-129, DS-137, EV-20).
+ *
+ * `*` is special only alone and after a final `/`; everywhere else it is a literal character of a name. Names that
+ * start with `@events` belong to event rights and are opened by nothing but their own text.
+ */
+import { invalidRequest } from '../base/errors.ts';
+
+/** The resource text of the docroot boundary, which allows upload and nothing else. */
+export const DOCROOT_BOUNDARY = '';
+const EVENTS = '@events';
+
+/** A resource text as it is stored: trimmed, NFC, and one form for the docroot boundary. */
+export function normalResource(text: string): string {
+  const name = text.trim().normalize('NFC');
+  return name === '__root__' || name === '<root>' ? DOCROOT_BOUNDARY : name;
+}
+
+/** The resource text of a new permission as it will be stored. Throws `invalid-request` (DS-137). */
+export function checkResource(text: string): string {
+  const name = normalResource(text);
+  if (!name.startsWith('/') && name.isWellFormed()) return name;
+  throw invalidRequest({
+    type: 'value_error',
+    loc: ['body', 'resource'],
+    msg: 'A resource is named without a leading /',
+    input: text,
+  });
+}
+
+/** Whether a document of that name falls under the pattern. `isExtensionForm`: see DS-25. */
+export function matchesDocument(pattern: string, name: string, isExtensionForm: boolean): boolean {
+  if (name === DOCROOT_BOUNDARY || pattern === DOCROOT_BOUNDARY) return name === pattern;
+  // EV-20: without its extension `@events/web.csv` would be the name of an event index.
+  if (name.startsWith(EVENTS)) return isExtensionForm && name === pattern;
+  return pattern === '*' || matchesText(pattern, name);
+}
+
+/** Whether the event index falls under the pattern (EV-20); `@events` covers every index. */
+export function matchesEventIndex(pattern: string, index: string): boolean {
+  return pattern === EVENTS || matchesText(pattern, `${EVENTS}/${index}`);
+}
+
+function matchesText(pattern: string, name: string): boolean {
+  if (pattern === name) return true;
+  return pattern.endsWith('/*') && name.startsWith(pattern.slice(0, -1));
+}

@@ -1,0 +1,193 @@
+/**
+ * Browser sessions (DS-103, DS-104, DS-107).
+ *
+ * The cookie holds 32 random bytes; only their SHA-256 is stored, so a copy of the database signs nobody in. A session
+ * found expired is deleted at once: a clock set back must not revive it.
+ */
+import { timestamp } from '../base/clock.ts';
+import { randomToken, sha256Hex } from '../base/ids.ts';
+import type { Database } from '../store/database.ts';
+import type { User, UserRow } from './users.ts';
+import { userColumns, userOf } from './users.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Also the cookie's Max-Age. */
+export const SESSION_LIFETIME_MS = 7 * DAY_MS;
+/** A use longer than this after the last renewal renews the session (DS-104). */
+const RENEW_AFTER_MS = 5 * 60 * 1000;
+/** Uses within this time of the last one noted are not written (DS-97). */
+const USE_INTERVAL_MS = 60 * 1000;
+const MAX_USER_AGENT_LENGTH = 512;
+
+/** A stored session. Times are DS-16 texts. */
+export interface Session {
+  readonly id: number;
+  readonly userId: number;
+  readonly createdAt: string;
+  readonly lastActiveAt: string;
+  readonly expiresAt: string;
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+}
+
+interface SessionRow {
+  readonly id: number;
+  readonly session_user_id: number;
+  readonly created_at: string;
+  readonly last_active_at: string;
+  readonly expires_at: string;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+}
+
+const sessionColumns = `sessions.id AS id, sessions.user_id AS session_user_id, sessions.created_at AS created_at,
+  last_active_at, expires_at, ip_address, user_agent`;
+
+function sessionOf(row: SessionRow): Session {
+  return {
+    id: row.id,
+    userId: row.session_user_id,
+    createdAt: row.created_at,
+    lastActiveAt: row.last_active_at,
+    expiresAt: row.expires_at,
+    ipAddress: row.ip_address,
+    userAgent: row.user_agent,
+  };
+}
+
+interface NewSession {
+  readonly userId: number;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  /** Kept for sign-out at the issuer (DS-122). */
+  readonly idToken?: string | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Starts a session; `token` is the cookie's value and cannot be had again. */
+export async function createSession(
+  db: Database,
+  session: NewSession,
+): Promise<{ id: number; token: string }> {
+  const token = randomToken();
+  const now = timestamp(session.now);
+  const { lastId } = await db.run(
+    `INSERT INTO sessions (token_hash, user_id, created_at, last_active_at, expires_at, ip_address, user_agent, id_token)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      sha256Hex(token),
+      session.userId,
+      now,
+      now,
+      timestamp(session.now + SESSION_LIFETIME_MS),
+      session.ip,
+      session.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+      session.idToken ?? null,
+    ],
+  );
+  return { id: lastId, token };
+}
+
+/**
+ * The live session of a cookie value and its active user; null for anything else. Costs one indexed read.
+ */
+export async function findSession(
+  db: Database,
+  token: string,
+  now: number,
+): Promise<{ session: Session; user: User } | null> {
+  if (!/^[\w-]{43}$/.test(token)) return null;
+  const row = await db.get<SessionRow & UserRow>(
+    `SELECT ${sessionColumns}, ${userColumns} FROM sessions JOIN users ON users.id = sessions.user_id
+     WHERE token_hash = ?`,
+    [sha256Hex(token)],
+  );
+  if (row === null) return null;
+  if (row.expires_at <= timestamp(now)) {
+    await forgetExpired(db, row.id);
+    return null;
+  }
+  const user = userOf(row);
+  return user.isActive ? { session: sessionOf(row), user } : null;
+}
+
+async function forgetExpired(db: Database, id: number): Promise<void> {
+  try {
+    await db.relaxed.run('DELETE FROM sessions WHERE id = ?', [id]);
+  } catch {
+    // A full disk: the daily purge comes back to it, and a read must not fail for it.
+  }
+}
+
+/** What a use of the session at `now` makes due: writing it down, and prolonging the session and its cookie. */
+export function dueAfterUse(session: Session, now: number): { note: boolean; renew: boolean } {
+  const renewedAt = Date.parse(session.expiresAt) - SESSION_LIFETIME_MS;
+  // Distances, because the clock may have been set back since.
+  const renew = Math.abs(now - renewedAt) > RENEW_AFTER_MS;
+  return {
+    note: renew || Math.abs(now - Date.parse(session.lastActiveAt)) >= USE_INTERVAL_MS,
+    renew,
+  };
+}
+
+/** Notes a use; with `renew` the session lives 7 days from `now`. Of several at once the first counts. */
+export async function noteSessionUse(
+  db: Database,
+  session: Session,
+  now: number,
+  renew: boolean,
+): Promise<void> {
+  const expiresAt = renew ? timestamp(now + SESSION_LIFETIME_MS) : session.expiresAt;
+  await db.relaxed.run(
+    'UPDATE sessions SET last_active_at = ?, expires_at = ? WHERE id = ? AND last_active_at = ? AND expires_at = ?',
+    [timestamp(now), expiresAt, session.id, session.lastActiveAt, session.expiresAt],
+  );
+}
+
+/** The user's live sessions, oldest first. */
+export async function listSessions(db: Database, userId: number, now: number): Promise<Session[]> {
+  const rows = await db.all<SessionRow>(
+    `SELECT ${sessionColumns} FROM sessions WHERE sessions.user_id = ? AND expires_at > ? ORDER BY id`,
+    [userId, timestamp(now)],
+  );
+  return rows.map(sessionOf);
+}
+
+/** Ends one session of that user; false when the user has none with that id. */
+export async function deleteSession(db: Database, id: number, userId: number): Promise<boolean> {
+  const { changes } = await db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', [
+    id,
+    userId,
+  ]);
+  return changes > 0;
+}
+
+/** Ends the session of a cookie value; answers whose it was and its ID token, null when there was none. */
+export async function deleteSessionByToken(
+  db: Database,
+  token: string,
+): Promise<{ id: number; userId: number; idToken: string | null } | null> {
+  return db.transaction(async (tx) => {
+    const row = await tx.get<{ id: number; user_id: number; id_token: string | null }>(
+      'SELECT id, user_id, id_token FROM sessions WHERE token_hash = ?',
+      [sha256Hex(token)],
+    );
+    if (row === null) return null;
+    await tx.run('DELETE FROM sessions WHERE id = ?', [row.id]);
+    return { id: row.id, userId: row.user_id, idToken: row.id_token };
+  });
+}
+
+/** Ends all sessions of the user; answers how many. */
+export async function deleteUserSessions(db: Database, userId: number): Promise<number> {
+  return (await db.run('DELETE FROM sessions WHERE user_id = ?', [userId])).changes;
+}
+
+/** Removes what has expired; answers how many. Due at least daily. */
+export async function purgeExpiredSessions(db: Database, now: number): Promise<number> {
+  const { changes } = await db.relaxed.run('DELETE FROM sessions WHERE expires_at <= ?', [
+    timestamp(now),
+  ]);
+  return changes;
+}

@@ -1,0 +1,123 @@
+/**
+ * The process's own log: one line per call, JSON or text, RFC 3339 UTC milliseconds.
+ *
+ * No value can start a new line or steer a terminal: control characters are escaped in both formats. Fields that carry
+ * credentials by name are written as `***` at any depth (DS-209), as a second line of defence.
+ */
+import { timestamp } from './clock.ts';
+
+/** From the least to the most urgent. */
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
+/** For programs, or for a person at a terminal. */
+export type LogFormat = 'json' | 'text';
+/** Facts beside the message; any values, errors included. */
+export type LogFields = Record<string, unknown>;
+
+/** Where the process reports what it does; one method per level. */
+export interface Log {
+  /** Calls below this level cost one comparison and write nothing; may be changed while running. */
+  level: LogLevel;
+  format: LogFormat;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warning(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+interface LogOptions {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** Receives each line with its line feed. A line that cannot be written is lost: logging never fails a request. */
+  readonly write: (line: string) => void;
+  /** Epoch milliseconds; the machine's clock unless given. */
+  readonly now?: () => number;
+}
+
+const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warning: 2, error: 3 };
+const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
+const SECRET_NAME =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|x-csrf-token|password|new_password|secret|token)$/i;
+// What JSON leaves alone but a terminal or a line reader acts on: DEL, C1 and the Unicode line ends.
+const UNSAFE_IN_JSON = /[\u007f-\u009f\u2028\u2029]/g;
+const BARE_VALUE = /^[\w./:@+-]+$/;
+
+/** A log that writes through `write`. */
+export function createLog(options: LogOptions): Log {
+  const now = options.now ?? Date.now;
+  const log: Log = {
+    level: options.level,
+    format: options.format,
+    debug: (message, fields) => emit('debug', message, fields),
+    info: (message, fields) => emit('info', message, fields),
+    warning: (message, fields) => emit('warning', message, fields),
+    error: (message, fields) => emit('error', message, fields),
+  };
+  function emit(level: LogLevel, message: string, fields: LogFields = {}): void {
+    if (RANK[level] < RANK[log.level]) return;
+    const time = timestamp(now());
+    const line = (log.format === 'json' ? jsonLine : textLine)(time, level, message, fields);
+    try {
+      options.write(line);
+    } catch {
+      // A closed or full stderr must not fail the request that wanted to log.
+    }
+  }
+  return log;
+}
+
+function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+  let line = `{"time":"${time}","level":"${level}","message":${toJson(message)}`;
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const shownName = RESERVED.has(name) ? `field_${name}` : name;
+    line += `,${toJson(shownName)}:${toJson(redact(name, value))}`;
+  }
+  return `${line}}\n`;
+}
+
+function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+  let line = `${time} ${level.toUpperCase().padEnd(7)} ${escapeControls(message)}`;
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const shown = redact(name, value);
+    const bare = typeof shown === 'string' && BARE_VALUE.test(shown);
+    line += ` ${escapeControls(name)}=${bare ? shown : toJson(shown)}`;
+  }
+  return `${line}\n`;
+}
+
+function escapeControls(text: string): string {
+  return toJson(text).slice(1, -1).replaceAll('\\"', '"');
+}
+
+function toJson(value: unknown): string {
+  let json: string;
+  try {
+    json = JSON.stringify(value, redact) ?? 'null';
+  } catch (error) {
+    // A cycle or a throwing getter in a field: the rest of the line still matters.
+    json = JSON.stringify(`[not loggable: ${error instanceof Error ? error.message : 'unknown'}]`);
+  }
+  return json.replace(
+    UNSAFE_IN_JSON,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function redact(name: string, value: unknown): unknown {
+  if (SECRET_NAME.test(name) && value !== null && value !== undefined) return '***';
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Error) return describeError(value);
+  return value;
+}
+
+function describeError(error: Error): LogFields {
+  const code = (error as { code?: unknown }).code;
+  return {
+    name: error.name,
+    message: error.message,
+    ...(code === undefined ? {} : { code }),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: error.cause }),
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * A map that forgets the entry unused for longest. Rests on `Map` keeping insertion order: the first key is the oldest.
+ */
+
+/** At most `maxEntries` entries; `get` and `set` make an entry the newest. All calls are O(1). */
+export class Lru<K, V> {
+  readonly #entries = new Map<K, V>();
+  readonly #maxEntries: number;
+  readonly #onEvict: ((key: K, value: V) => void) | undefined;
+
+  /** `onEvict` hears of entries pushed out by newer ones only, not of `delete`, `clear` or replaced values. */
+  constructor(maxEntries: number, onEvict?: (key: K, value: V) => void) {
+    if (!(maxEntries >= 1)) throw new RangeError('maxEntries must be at least 1');
+    this.#maxEntries = maxEntries;
+    this.#onEvict = onEvict;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The value, now the newest; undefined when absent. */
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#maxEntries) return;
+    for (const [oldestKey, oldest] of this.#entries) {
+      this.#entries.delete(oldestKey);
+      this.#onEvict?.(oldestKey, oldest);
+      return;
+    }
+  }
+
+  /** True when there was such an entry. */
+  delete(key: K): boolean {
+    return this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /** Oldest first; does not count as use. Entries may be deleted while iterating. */
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries();
+  }
+}

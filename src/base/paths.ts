@@ -1,0 +1,80 @@
+/**
+ * Names of files and addresses as text: nothing here touches a file system.
+ *
+ * A *rel* is a path relative to the document root with `/` between components. Paths of requests are decoded once and
+ * compared in Unicode NFC (DS-5); what can never match answers null instead of being repaired.
+ */
+
+const IGNORED_NAMES: ReadonlySet<string> = new Set(['venv', '__pycache__', 'node_modules']);
+// Printable ASCII without '%': no decoding and no normalisation can change it.
+const PLAIN = /^[\x20-\x24\x26-\x7e]*$/;
+
+/**
+ * The segments of a request path, percent-decoded once and in NFC; `[]` for `/`.
+ *
+ * `%2F` acts as `/`. One leading and one trailing slash are dropped. Null when the path can match nothing (DS-5): a
+ * segment `.` or `..`, an empty inner segment, NUL, a malformed percent sequence, or bytes that are not UTF-8.
+ */
+export function decodePath(rawPath: string): string[] | null {
+  let path = rawPath;
+  if (!PLAIN.test(path)) {
+    try {
+      path = decodeURIComponent(path).normalize('NFC');
+    } catch {
+      // URIError: malformed percent sequence or invalid UTF-8, so no file can be meant.
+      return null;
+    }
+    if (path.includes('\0') || !path.isWellFormed()) return null;
+  }
+  const from = path.startsWith('/') ? 1 : 0;
+  const to = path.length > from && path.endsWith('/') ? path.length - 1 : path.length;
+  if (to <= from) return from === 1 && path === '//' ? null : [];
+  const segments = path.slice(from, to).split('/');
+  for (const segment of segments) {
+    if (segment === '' || segment === '.' || segment === '..') return null;
+  }
+  return segments;
+}
+
+/** A rel or name as it stands in a URL: every segment percent-encoded, `/` kept. `decodePath` undoes it up to NFC. */
+export function encodePath(rel: string): string {
+  return rel.split('/').map(encodeURIComponent).join('/');
+}
+
+/** Whether a path component inside the document root hides everything below it (DS-24). */
+export function isIgnoredComponent(name: string): boolean {
+  return name.startsWith('.') || name.startsWith('~$') || IGNORED_NAMES.has(name);
+}
+
+/** Orders text as its UTF-8 bytes: negative when `a` comes first. Differs from `<` for characters past U+FFFF. */
+export function compareBytes(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length);
+  for (let i = 0; i < shorter; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return byteRank(x) - byteRank(y);
+  }
+  return a.length - b.length;
+}
+
+/** Moves surrogates above U+E000 to U+FFFF, where UTF-8 sorts the characters they stand for. */
+function byteRank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** The rel without the last extension of its file name: `a/rep.v2.csv` gives `a/rep.v2`; `a/.x`, `a/x.` stay. */
+export function stemOf(rel: string): string {
+  return rel.slice(0, extensionStart(rel));
+}
+
+/** The last extension of the file name, lower case with its dot; `''` when there is none. */
+export function extensionOf(rel: string): string {
+  return rel.slice(extensionStart(rel)).toLowerCase();
+}
+
+function extensionStart(rel: string): number {
+  const nameStart = rel.lastIndexOf('/') + 1;
+  const dot = rel.lastIndexOf('.');
+  return dot <= nameStart || dot === rel.length - 1 ? rel.length : dot;
+}

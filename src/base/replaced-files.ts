@@ -1,0 +1,173 @@
+/**
+ * Replaced file versions, kept a moment longer.
+ *
+ * A program that opened a file before it was replaced may still write to it afterwards, into a file that no longer has
+ * a name. So the replaced version is moved aside and looked at once more: unchanged it is deleted, changed it becomes
+ * a conflict copy that a person can merge. Programs that hold a file open for longer than the grace period are not
+ * noticed.
+ */
+import { copyFile, lstat, mkdir, readdir, rename, unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { timestamp, type Clock } from './clock.ts';
+import { errnoOf } from './errors.ts';
+import {
+  isAbsence,
+  sameContent,
+  sameStamp,
+  stampOf,
+  statFile,
+  type FileStamp,
+} from './file-stamp.ts';
+import { shortId } from './ids.ts';
+import type { Log } from './log.ts';
+
+interface ReplacedFilesOptions {
+  /** On the file system of the files, else late writes go unnoticed. Created on first use, for this user only. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a replaced version is watched. */
+  readonly graceMs?: number;
+  /** Hears of every conflict copy: the file it belongs to, and the name of the copy within `directory`. */
+  readonly onConflict?: (path: string, copy: string) => void;
+}
+
+interface Held {
+  readonly file: string;
+  readonly path: string;
+  readonly stamp: FileStamp;
+  readonly timer: Timer;
+}
+
+const GRACE_MS = 2_000;
+/** Leaves room for the suffixes within the 255 bytes of a file name. */
+const KEPT_CHARACTERS = 50;
+/** What `take` calls its files; the directory may hold files of others. */
+const HELD_NAME = /\.[0-9a-f]{16}$/;
+const CONFLICT_MARK = '.conflict-';
+
+/** At most one replaced version per path; a newer one settles the one before at once. Never fails a write. */
+export class ReplacedFiles {
+  readonly #options: ReplacedFilesOptions;
+  readonly #held = new Map<string, Held>();
+  readonly #settling = new Set<Promise<void>>();
+  #directoryExists = false;
+
+  constructor(options: ReplacedFilesOptions) {
+    this.#options = options;
+  }
+
+  /** How many versions are being watched. */
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Deletes what a killed process left; conflict copies stay. Call before the first `take`. */
+  async removeLeftovers(): Promise<void> {
+    const { directory, log } = this.#options;
+    try {
+      for (const name of await readdir(directory)) {
+        if (HELD_NAME.test(name)) await unlink(join(directory, name));
+      }
+    } catch (error) {
+      if (!isAbsence(error)) log.warning('replaced files could not be cleaned up', { error });
+    }
+  }
+
+  /**
+   * Takes the file at `file`, which was at `path` with the content of `stamp` when it was replaced. Afterwards `file`
+   * does not exist any more.
+   */
+  async take(file: string, path: string, stamp: FileStamp): Promise<void> {
+    const earlier = this.#held.get(path);
+    if (earlier !== undefined) this.#settleSoon(earlier);
+    const aside = join(this.#options.directory, `${shortNameOf(path)}.${shortId()}`);
+    try {
+      await this.#move(file, aside);
+    } catch (error) {
+      // On another file system, or a full one, the version cannot be watched; the write itself is done and durable.
+      this.#options.log.debug('a replaced file could not be put aside', { path, error });
+      await this.#settle(file, path, (now) => sameContent(now, stamp));
+      return;
+    }
+    // The move itself sets the ctime, so this comparison leaves it out and the later one starts from here.
+    const moved = stampOf(await lstat(aside, { bigint: true }));
+    if (!sameContent(moved, stamp)) return await this.keepConflict(aside, path);
+    const held: Held = { file: aside, path, stamp: moved, timer: this.#expire(path) };
+    this.#held.set(path, held);
+  }
+
+  /** Keeps the file at `file` as a conflict copy of the one at `path`, and says so in the log and to `onConflict`. */
+  async keepConflict(file: string, path: string): Promise<void> {
+    const { directory, clock, log, onConflict } = this.#options;
+    const time = timestamp(clock.now()).replaceAll(':', '-');
+    let copy = `${shortNameOf(path)}${CONFLICT_MARK}${time}`;
+    if (statFile(join(directory, copy)) !== null) copy += `-${shortId()}`;
+    try {
+      await this.#move(file, join(directory, copy));
+    } catch (error) {
+      if (errnoOf(error) !== 'EXDEV') {
+        log.error('a conflicting version of a file could not be kept', { path, error });
+        return;
+      }
+      await copyFile(file, join(directory, copy));
+      await unlink(file);
+    }
+    log.warning('another program wrote to a version of a file that was being replaced', {
+      path,
+      kept: copy,
+    });
+    onConflict?.(path, copy);
+  }
+
+  /** Looks at every watched version once more, early, and waits for the deletions. */
+  async close(): Promise<void> {
+    for (const held of this.#held.values()) this.#settleSoon(held);
+    while (this.#settling.size > 0) await Promise.all(this.#settling);
+  }
+
+  #expire(path: string): Timer {
+    const timer = setTimeout(() => {
+      const held = this.#held.get(path);
+      if (held !== undefined) this.#settleSoon(held);
+    }, this.#options.graceMs ?? GRACE_MS);
+    timer.unref();
+    return timer;
+  }
+
+  #settleSoon(held: Held): void {
+    clearTimeout(held.timer);
+    this.#held.delete(held.path);
+    const settled = this.#settle(held.file, held.path, (now) => sameStamp(now, held.stamp));
+    this.#settling.add(settled);
+    void settled.finally(() => this.#settling.delete(settled));
+  }
+
+  async #settle(
+    file: string,
+    path: string,
+    isUnchanged: (now: FileStamp) => boolean,
+  ): Promise<void> {
+    try {
+      if (isUnchanged(stampOf(await lstat(file, { bigint: true })))) await unlink(file);
+      else await this.keepConflict(file, path);
+    } catch (error) {
+      // Somebody tidied up the folder, or the disk fails; the published file is not concerned.
+      if (!isAbsence(error)) {
+        this.#options.log.warning('a replaced file could not be deleted', { path, error });
+      }
+    }
+  }
+
+  async #move(file: string, to: string): Promise<void> {
+    if (!this.#directoryExists) {
+      await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+      this.#directoryExists = true;
+    }
+    await rename(file, to);
+  }
+}
+
+function shortNameOf(path: string): string {
+  return basename(path).slice(0, KEPT_CHARACTERS).toWellFormed();
+}

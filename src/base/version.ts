@@ -1,0 +1,12 @@
+/**
+ * Which build this is: the version of package.json, and the commit the executable was built from.
+ *
+ * `build/build.ts` puts BUILD_VERSION in place; run from source there is none and the version ends in `+dev`.
+ */
+import manifest from '../../package.json' with { type: 'json' };
+
+declare const BUILD_VERSION: string | undefined;
+
+/** `0.1.0+1a2b3c4d5e6f`, `0.1.0` when built outside a repository, `0.1.0+dev` from source. */
+export const version: string =
+  typeof BUILD_VERSION === 'string' ? BUILD_VERSION : `${manifest.version}+dev`;

@@ -1,0 +1,70 @@
+/**
+ * How a failure crosses from a child to its parent.
+ *
+ * An AppError travels whole and is thrown again as an AppError; anything else is a bug and arrives as a plain Error with
+ * the child's stack, so that the parent logs it once, under the id of the request that met it (DS-14). A marker header
+ * tells a failure from an answer whatever the status.
+ */
+import { AppError, errorCatalogue } from '../base/errors.ts';
+import type { ErrorCode, ValidationIssue } from '../base/errors.ts';
+
+const FAILURE_HEADER = 'x-svc-failure';
+
+interface ExpectedFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly issues?: readonly ValidationIssue[];
+  readonly headers?: Record<string, string>;
+}
+
+interface BugFailure {
+  readonly message: string;
+  readonly stack: string;
+}
+
+/** The response a child answers a failed job with. */
+export function failureResponse(error: unknown): Response {
+  if (error instanceof AppError) {
+    const { code, message, issues, headers } = error;
+    return marked('expected', { code, message, issues, headers } satisfies ExpectedFailure);
+  }
+  const bug = error instanceof Error ? error : new Error(String(error));
+  return marked('bug', {
+    message: bug.message,
+    stack: withCauses(bug),
+  } satisfies BugFailure);
+}
+
+function marked(kind: string, failure: ExpectedFailure | BugFailure): Response {
+  return Response.json(failure, { status: 500, headers: { [FAILURE_HEADER]: kind } });
+}
+
+function withCauses(error: Error): string {
+  const own = error.stack ?? `${error.name}: ${error.message}`;
+  return error.cause instanceof Error ? `${own}\nCaused by: ${withCauses(error.cause)}` : own;
+}
+
+/** Whether `response` reports a failed job; if so its body is for {@link readFailure} and not for the caller. */
+export function isFailure(response: Response): boolean {
+  return response.headers.has(FAILURE_HEADER);
+}
+
+/** The error a failed job threw, to be thrown again. Reads the body. */
+export async function readFailure(response: Response): Promise<Error> {
+  if (response.headers.get(FAILURE_HEADER) === 'expected') {
+    const failure = (await response.json()) as ExpectedFailure;
+    if (isErrorCode(failure.code)) {
+      const { issues, headers } = failure;
+      return new AppError(failure.code, failure.message, { issues, headers });
+    }
+    return new Error(`A child reported the unknown error code ${JSON.stringify(failure.code)}`);
+  }
+  const failure = (await response.json()) as BugFailure;
+  const error = new Error(failure.message);
+  error.stack = failure.stack;
+  return error;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalogue, code);
+}

@@ -1,0 +1,36 @@
+/**
+ * A child never outlives its parent.
+ *
+ * Two ways, because each covers what the other cannot: on Linux the kernel kills the child when the parent ends, even in
+ * the middle of an endless native call (prctl(2), PR_SET_PDEATHSIG); everywhere the end of standard input, a pipe whose
+ * other end only the parent holds, ends a child that gets to its event loop.
+ */
+import { dlopen } from 'bun:ffi';
+
+const PR_SET_PDEATHSIG = 1;
+const SIGKILL = 9;
+const LIBC_NAMES = ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1'];
+
+/** Resolves when the parent has ended, for a child that gets to its event loop; the kernel kills one that does not. */
+export async function parentGone(): Promise<void> {
+  if (process.platform === 'linux') askKernel();
+  try {
+    for await (const _ of Bun.stdin.stream());
+  } catch {
+    // An unreadable standard input says the same as a closed one: nobody is there.
+  }
+}
+
+function askKernel(): void {
+  for (const name of LIBC_NAMES) {
+    try {
+      const libc = dlopen(name, {
+        prctl: { args: ['i32', 'u64', 'u64', 'u64', 'u64'], returns: 'i32' },
+      });
+      libc.symbols.prctl(PR_SET_PDEATHSIG, BigInt(SIGKILL), 0n, 0n, 0n);
+      return;
+    } catch {
+      // Another C library: the next name, and in the end standard input alone.
+    }
+  }
+}

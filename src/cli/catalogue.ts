@@ -1,0 +1,82 @@
+/**
+ * The published files as an operator's commands see them: read once, without a server (DS-200).
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openApp } from '../app.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/schema.ts';
+import type { Family, ResourceType } from '../docroot/kind.ts';
+import { shadowedNames } from '../docroot/shadowed-names.ts';
+import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
+import { routes } from '../server/routes/index.ts';
+
+/** One resource of the document root. */
+export interface ResourceInfo {
+  readonly rel: string;
+  readonly sheet: string | null;
+  readonly type: ResourceType;
+  readonly family: Family;
+  readonly canonical: string;
+  readonly extensionForm: string;
+  readonly methods: readonly string[];
+}
+
+/** What was found. */
+export interface Catalogue {
+  readonly resources: readonly ResourceInfo[];
+  /** Texts for the operator: shadowed and shared names. */
+  readonly warnings: readonly string[];
+  readonly problems: readonly { readonly rel: string; readonly reason: string }[];
+  close(): Promise<void>;
+}
+
+/**
+ * Scans the document root and, with `readFiles`, reads every dataset once, so that broken ones are known. Works beside
+ * a running server and leaves nothing behind. Throws `state-unusable`.
+ */
+export async function openCatalogue(
+  config: Config,
+  log: Log,
+  { readFiles }: { readonly readFiles: boolean },
+): Promise<Catalogue> {
+  const app = await openApp(config, log, { exclusive: false, readsAhead: readFiles });
+  await app.settled();
+  const resources = app.registry.list();
+  const patterns = routes.map(({ pattern }) => pattern.replace(/\{\w+:rest\}/, '*'));
+  const shadowed = shadowedNames(resources, patterns).map(
+    ({ resource, path, isFormShadowed }) =>
+      `${resource.rel} is shadowed by the built-in ${path} route; ` +
+      (isFormShadowed
+        ? `its extension form ${resource.extensionForm} is covered too`
+        : `use ${resource.extensionForm}`),
+  );
+  const shared = app.registry
+    .sharedNames()
+    .map(({ name, table, holder }) => `${table.rel} shares the name '${name}' with ${holder.rel}`);
+  return {
+    resources: resources.map((resource) => ({
+      rel: resource.rel,
+      sheet: resource.sheet,
+      type: resource.type,
+      family: resource.family,
+      canonical: resource.canonical,
+      extensionForm: resource.extensionForm,
+      methods: (resource.kind.dataset?.edit ? DATASET_METHODS : READ_METHODS).split(', '),
+    })),
+    warnings: [...shadowed, ...shared],
+    problems: [
+      ...resources.flatMap(({ rel, problem }) =>
+        problem === null ? [] : [{ rel, reason: problem }],
+      ),
+      ...app.registry.scanProblems().map(({ rel, text }) => ({ rel, reason: text })),
+    ],
+    close: async () => {
+      await app.close();
+      await rm(join(config.state_dir, 'tmp', `tables-${process.pid}`), {
+        recursive: true,
+        force: true,
+      });
+    },
+  };
+}

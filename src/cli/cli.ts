@@ -1,0 +1,119 @@
+/**
+ * The command line as a whole: which command, its flags, its help, and what a failure prints and exits with (DS-200).
+ *
+ * Exit codes: 0 success, 1 failure, 2 wrong usage or configuration. `svc <dir>` and bare `svc` mean `serve`.
+ */
+import { Command as Parser, CommanderError } from 'commander';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import { suggestion } from '../config/nearest-name.ts';
+import type { Command, Outside } from './command.ts';
+import { commands } from './commands/index.ts';
+import { versionLine } from './commands/version.ts';
+
+const SUCCESS = 0;
+const FAILURE = 1;
+const USAGE = 2;
+const HELP_WIDTH = 100;
+const DEFAULT_COMMAND = 'serve';
+const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['--help', '-h', '--version']);
+
+/** Runs one command line (without the program's own name) and resolves with the exit code; never rejects. */
+export async function main(argv: readonly string[], outside: Outside): Promise<number> {
+  try {
+    const invoked = parse(withCommand(argv, outside.cwd), outside);
+    return invoked === null ? SUCCESS : await invoked();
+  } catch (error) {
+    return report(error, outside);
+  }
+}
+
+/** The command line with the command it leaves out. */
+function withCommand(argv: readonly string[], cwd: string): readonly string[] {
+  const [first] = argv;
+  if (first === undefined) return [DEFAULT_COMMAND];
+  if (GLOBAL_FLAGS.has(first) || first === 'help') return argv;
+  if (commands.some(({ name }) => name === first)) return argv;
+  const isServe = first === '' || first.startsWith('-') || isDirectory(resolve(cwd, first));
+  if (isServe) return [DEFAULT_COMMAND, ...argv];
+  const names = commands.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
+  throw new AppError(
+    'usage',
+    `${first}: neither a command nor a directory${suggestion(first, names)}`,
+  );
+}
+
+/** The command to run, or null when help or the version was all that was asked for. */
+function parse(argv: readonly string[], outside: Outside): (() => Promise<number>) | null {
+  let invoked: (() => Promise<number>) | null = null;
+  const program = new Parser('svc')
+    .description('Publishes a folder as authenticated APIs and pages.')
+    .usage('[command] [root] [flags]')
+    .version(versionLine, '--version', 'Print the version.')
+    .helpOption('-h, --help', 'Show this help.')
+    .helpCommand('help [command]', 'Show the help of a command.')
+    .configureHelp({ helpWidth: HELP_WIDTH })
+    .addHelpText('after', '\nsvc <folder> is short for `svc serve <folder>`.')
+    .configureOutput({
+      writeOut: outside.out,
+      writeErr: outside.err,
+      // Reported below, in the form the other findings have.
+      outputError: () => undefined,
+    })
+    .exitOverride();
+  for (const command of commands) {
+    const parser = program.command(command.name, { hidden: command.hidden === true });
+    parser
+      .helpOption('-h, --help', 'Show this help.')
+      .description(command.summary)
+      .allowExcessArguments(false);
+    command.describe(parser);
+    parser.action(() => {
+      invoked = () => command.run(invocationOf(parser, outside));
+    });
+  }
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === SUCCESS) return null;
+    throw new AppError('usage', usageMessage(error, flagsOf(program, argv)));
+  }
+  return invoked;
+}
+
+function invocationOf(parser: Parser, outside: Outside): Parameters<Command['run']>[0] {
+  return { positionals: parser.args, options: parser.opts(), outside };
+}
+
+/** A parser's complaint, as `--x: <message>` where it is about a flag. */
+function usageMessage({ message }: CommanderError, flags: readonly string[]): string {
+  const text = message.replace(/^error: /, '');
+  // What follows `=` may be a password.
+  const unknown = /^unknown option '([^'=]*)/.exec(text)?.[1];
+  if (unknown !== undefined) return `${unknown}: unknown flag${suggestion(unknown, flags)}`;
+  const [, flag, problem] = /option '(--[\w-]+)[^']*' (.*)$/.exec(text) ?? [];
+  if (flag === undefined) return text;
+  return `${flag}: ${problem === 'not specified' ? 'is required' : problem}`;
+}
+
+function flagsOf(program: Parser, [name]: readonly string[]): string[] {
+  const parser = program.commands.find((command) => command.name() === name) ?? program;
+  return parser.options.flatMap(({ long }) => long ?? []);
+}
+
+function report(error: unknown, outside: Outside): number {
+  if (error instanceof AppError) {
+    outside.err(`${error.message}\n`);
+    return error.code === 'usage' ? USAGE : FAILURE;
+  }
+  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  outside.err(`svc: internal error: ${shown}\n`);
+  return FAILURE;
+}
+
+function isDirectory(path: string): boolean {
+  // Only a directory has a `.`; what cannot be looked at is none.
+  return existsSync(`${path}/.`);
+}

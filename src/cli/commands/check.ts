@@ -1,0 +1,54 @@
+/** `svc check`: reads the configuration and every published file once and says what is wrong (DS-29, DS-34, DS-200). */
+import { join } from 'node:path';
+import type { Command } from '../command.ts';
+import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
+import { tlsWarnings } from '../tls-warnings.ts';
+
+const DATASET_TYPES: ReadonlySet<string> = new Set(['csv', 'excel', 'parquet']);
+
+interface Findings {
+  readonly document_root: string;
+  readonly store: string;
+  readonly datasets: number;
+  readonly resources: number;
+  readonly warnings: readonly string[];
+  readonly problems: readonly { readonly resource: string; readonly reason: string }[];
+}
+
+/** Prints what was found; the exit code is 1 when a file cannot be read. */
+export const check: Command = {
+  name: 'check',
+  summary: 'Check the configuration and every published file.',
+  describe: (parser) => {
+    describeConfiguration(parser);
+    parser.option('--json', 'Print JSON.');
+  },
+  run: async (invocation) => {
+    const { outside, options } = invocation;
+    const { config } = await loadInvocation(invocation);
+    const { openCatalogue } = await import('../catalogue.ts');
+    const catalogue = await openCatalogue(config, commandLog(config, outside), { readFiles: true });
+    const findings: Findings = {
+      document_root: config.docroot,
+      store: join(config.state_dir, 'svc.db'),
+      datasets: catalogue.resources.filter(({ type }) => DATASET_TYPES.has(type)).length,
+      resources: catalogue.resources.length,
+      warnings: [...catalogue.warnings, ...(await tlsWarnings(config, Date.now()))],
+      problems: catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
+    };
+    await catalogue.close();
+    outside.out(options['json'] === true ? `${JSON.stringify(findings)}\n` : asText(findings));
+    return findings.problems.length === 0 ? 0 : 1;
+  },
+};
+
+function asText(findings: Findings): string {
+  return [
+    `Document root: ${findings.document_root}`,
+    `SQLite store: ${findings.store}`,
+    `Discovered ${findings.datasets} dataset(s), ${findings.resources} resource(s)`,
+    ...findings.warnings.map((warning) => `WARNING: ${warning}`),
+    ...findings.problems.map(({ resource, reason }) => `PROBLEM: ${resource}: ${reason}`),
+    '',
+  ].join('\n');
+}

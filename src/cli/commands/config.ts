@@ -1,0 +1,62 @@
+/**
+ * `svc config`: the effective configuration with the source of every value.
+ *
+ * The YAML it prints is a valid configuration file with the same effect, as far as it can be: secrets show as `***`.
+ */
+import type { LoadedConfig } from '../../config/load.ts';
+import { settingAt, settingKeys, valueAt } from '../../config/schema.ts';
+import type { SettingKey } from '../../config/schema.ts';
+import type { Command } from '../command.ts';
+import { describeConfiguration, loadInvocation } from '../configuration.ts';
+
+/** Prints the effective configuration as YAML, or with `--json` as `{"<key>":{"value","source"}}`. */
+export const config: Command = {
+  name: 'config',
+  summary: 'Show the effective configuration and where each value comes from.',
+  describe: (parser) => {
+    describeConfiguration(parser);
+    parser.option('--json', 'Print JSON.');
+  },
+  run: async (invocation) => {
+    const loaded = await loadInvocation(invocation);
+    const print = invocation.options['json'] === true ? asJson : asYaml;
+    invocation.outside.out(print(loaded));
+    return 0;
+  },
+};
+
+function asJson(loaded: LoadedConfig): string {
+  const entries = shownKeys(loaded).map((key) => [
+    key,
+    { value: shownValue(loaded, key), source: loaded.sources[key] },
+  ]);
+  return `${JSON.stringify(Object.fromEntries(entries))}\n`;
+}
+
+function asYaml(loaded: LoadedConfig): string {
+  let yaml = '';
+  let section = '';
+  for (const key of shownKeys(loaded)) {
+    const names = key.split('.');
+    const name = names.pop()!;
+    const parent = names.join('.');
+    if (parent !== section && parent !== '') yaml += `${parent}:\n`;
+    section = parent;
+    // A flow value in JSON is YAML, and nothing in a value can be taken for a comment or a tag.
+    const value = JSON.stringify(shownValue(loaded, key));
+    yaml += `${parent === '' ? '' : '  '}${name}: ${value} # ${loaded.sources[key]}\n`;
+  }
+  return yaml;
+}
+
+/** Settings that only the environment can hold are shown when it does. */
+function shownKeys({ sources }: LoadedConfig): SettingKey[] {
+  return settingKeys.filter(
+    (key) => settingAt(key).environmentOnly === undefined || sources[key] !== 'default',
+  );
+}
+
+function shownValue({ config }: LoadedConfig, key: SettingKey): unknown {
+  const value = valueAt(config, key);
+  return settingAt(key).secret === true && value !== '' ? '***' : value;
+}

@@ -1,0 +1,20 @@
+/** The commands, in the order of the help. */
+import type { Command } from '../command.ts';
+import { addsuperuser } from './addsuperuser.ts';
+import { check } from './check.ts';
+import { child } from './child.ts';
+import { config } from './config.ts';
+import { listEndpoints } from './list-endpoints.ts';
+import { serve } from './serve.ts';
+import { version } from './version.ts';
+
+/** Every command there is. */
+export const commands: readonly Command[] = [
+  serve,
+  check,
+  config,
+  addsuperuser,
+  listEndpoints,
+  version,
+  child,
+];

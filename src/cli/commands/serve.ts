@@ -1,0 +1,126 @@
+/**
+ * `svc serve`: the server, from its configuration to its last request (DS-21, DS-199, DS-200).
+ *
+ * SIGTERM and SIGINT stop it, a second one ends it at once; SIGHUP re-reads the configuration. With `--reload` a
+ * changed configuration file restarts it in this process. An invalid file changes nothing in either case.
+ */
+import { AppError } from '../../base/errors.ts';
+import { createLog } from '../../base/log.ts';
+import type { Log, LogLevel } from '../../base/log.ts';
+import { version } from '../../base/version.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { resolveReload } from '../../config/reload.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Command, Invocation, Outside } from '../command.ts';
+import { describeConfiguration, loadInvocation } from '../configuration.ts';
+import { ServerRequests } from '../server-requests.ts';
+
+type Service = Awaited<ReturnType<typeof import('../../server/start.ts').startService>>;
+
+/** Serves a folder until it is told to stop. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Publish a folder (the default command).',
+  describe: (parser) => {
+    describeConfiguration(parser, 'serve');
+    parser.option('--reload', 'Restart when the configuration file changes.');
+  },
+  run: async (invocation) => {
+    const loaded = await loadInvocation(invocation);
+    const log = serverLog(loaded.config, invocation.outside);
+    const requests = new ServerRequests();
+    requests.followSignals();
+    if (invocation.options['reload'] === true) requests.followFiles(loaded.candidates);
+    surviveBugs(log);
+    await serveUntilStopped(invocation, loaded, requests, log);
+    return 0;
+  },
+};
+
+async function serveUntilStopped(
+  invocation: Invocation,
+  loaded: LoadedConfig,
+  requests: ServerRequests,
+  log: Log,
+): Promise<void> {
+  let running = loaded.config;
+  let service = await start(running, invocation.outside, log);
+  for (;;) {
+    const request = await requests.next();
+    if (request === 'stop') break;
+    const fresh = await reread(invocation, log);
+    if (fresh === null) continue;
+    if (request === 'reload') {
+      running = reload(service, running, fresh, log);
+    } else {
+      await service.stop();
+      running = fresh;
+      configureLog(log, running);
+      service = await start(running, invocation.outside, log);
+    }
+  }
+  await service.stop();
+}
+
+async function start(config: Config, outside: Outside, log: Log): Promise<Service> {
+  const { startService } = await import('../../server/start.ts');
+  const service = await startService(config, log);
+  outside.out(`svc ${version} serving ${config.docroot} at ${service.url}\n`);
+  if (service.setupUrl !== null) outside.out(`Create the first superuser: ${service.setupUrl}\n`);
+  if (!service.hasSuperuser) {
+    outside.err('No active superuser: create one with svc addsuperuser (same folder and flags)\n');
+  }
+  return service;
+}
+
+/** The configuration as it stands now, or null, with the findings logged, when it is not valid. */
+async function reread(invocation: Invocation, log: Log): Promise<Config | null> {
+  try {
+    const err = (warning: string): void => log.warning(warning.trimEnd());
+    const outside = { ...invocation.outside, err };
+    return (await loadInvocation({ ...invocation, outside })).config;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    for (const finding of error.message.split('\n')) {
+      log.error('configuration is invalid and changes nothing', { finding });
+    }
+    return null;
+  }
+}
+
+function reload(service: Service, running: Config, fresh: Config, log: Log): Config {
+  const { config, applied, restart } = resolveReload(running, fresh);
+  configureLog(log, config);
+  const notes = service.reload(config);
+  log.info('configuration reloaded', { applied });
+  if (restart.length > 0) log.warning('settings that need a restart have changed', { restart });
+  for (const note of notes) log.warning(note);
+  return config;
+}
+
+function serverLog(config: Config, outside: Outside): Log {
+  return createLog({
+    level: levelOf(config),
+    format: config.logging.format,
+    write: (line) => outside.err(line),
+  });
+}
+
+function configureLog(log: Log, config: Config): void {
+  log.level = levelOf(config);
+  log.format = config.logging.format;
+}
+
+function levelOf(config: Config): LogLevel {
+  return config.debug ? 'debug' : config.logging.level;
+}
+
+/** An error nobody awaited is a bug, but no reason to drop everybody's requests. */
+function surviveBugs(log: Log): void {
+  const record = (error: unknown): void => {
+    const stack = error instanceof Error ? error.stack : String(error);
+    log.error('unexpected error outside of any request', { stack });
+  };
+  process.on('uncaughtException', record);
+  process.on('unhandledRejection', record);
+}

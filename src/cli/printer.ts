@@ -1,0 +1,43 @@
+/**
+ * A standard stream that can be waited for: leaving before a slow pipe took everything would cut the output off.
+ */
+import type { Writable } from 'node:stream';
+
+/** Writes in order; `drained` resolves when everything was taken or the other side is gone. */
+export interface Printer {
+  print(text: string): void;
+  drained(): Promise<void>;
+}
+
+/**
+ * A printer onto a standard stream. A reader that has left (`svc config | head -1`) is no failure of ours; one that
+ * stalls makes texts wait in memory, and past `maxWaiting` characters further ones are lost.
+ */
+export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY): Printer {
+  let pending = 0;
+  let gone = false;
+  const waiting: (() => void)[] = [];
+  const settle = (): void => {
+    if (gone || pending === 0) for (const resolve of waiting.splice(0)) resolve();
+  };
+  const leave = (): void => {
+    gone = true;
+    settle();
+  };
+  stream.on('error', leave).on('close', leave);
+  return {
+    print: (text) => {
+      if (gone || pending > maxWaiting) return;
+      pending += text.length;
+      stream.write(text, () => {
+        pending -= text.length;
+        settle();
+      });
+    },
+    drained: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        settle();
+      }),
+  };
+}

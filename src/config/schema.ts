@@ -1,0 +1,370 @@
+/**
+ * Every setting, once: key, type, default, unit, range, what it does, whether a reload applies it (DS-195 to DS-199).
+ *
+ * The `Config` type, the loader, `svc config`, the flags of `serve`, the README table and the example file all follow
+ * from this table; a new setting is one entry here and nothing else. Keys read as in YAML, with dots for nesting.
+ */
+import { boolean, bytes, choice, integer, list, map, path, port, text } from './setting.ts';
+import type { Setting } from './setting.ts';
+import { baseUrl, bindHost, extension, hostPattern, issuer, mediaType, network } from './values.ts';
+
+const SECONDS = 'seconds';
+const BYTES = 'bytes';
+const DAY_SECONDS = 86_400;
+const HANDLER_EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.js', '.mjs', '.py']);
+const SECRET_ADVICE =
+  'is never read from the file; set SVC_OIDC_CLIENT_SECRET or SVC_OIDC_CLIENT_SECRET_FILE';
+
+/** The table of settings, in the order they are documented. */
+export const settings = {
+  docroot: path({
+    default: '.',
+    summary: 'Folder that is published; a root argument and `SVC_DOCROOT` win over the file.',
+  }),
+  state_dir: path({
+    default: '',
+    defaultText: '`<docroot>/.svc`',
+    flag: 'common',
+    summary: 'Folder for the state database, secrets and sockets; created with mode 0700.',
+  }),
+  host: text({
+    default: '127.0.0.1',
+    flag: 'serve',
+    range: 'IP address or host name',
+    refine: bindHost,
+    summary: 'Address to listen on; `0.0.0.0` or `::` for all.',
+  }),
+  port: port({
+    default: 8000,
+    flag: 'serve',
+    summary: 'TCP port to listen on; 0 takes any free port, which the ready line names.',
+  }),
+  public_url: text({
+    default: '',
+    flag: 'serve',
+    range: 'http(s) URL',
+    refine: baseUrl,
+    summary: 'Address people use when it differs from host and port, as behind a proxy.',
+  }),
+  allowed_hosts: list({
+    default: [],
+    range: 'host names, `*.domain`',
+    refine: hostPattern,
+    summary: 'Further host names a request may be addressed to.',
+  }),
+  trusted_proxies: list({
+    default: [],
+    range: 'IP addresses, CIDR blocks',
+    refine: network,
+    summary: 'Proxies whose forwarding headers are believed.',
+  }),
+  tls_cert: path({
+    default: null,
+    live: true,
+    flag: 'serve',
+    summary: 'PEM file with the certificate chain; turns TLS on together with `tls_key`.',
+  }),
+  tls_key: path({
+    default: null,
+    live: true,
+    flag: 'serve',
+    summary: 'PEM file with the private key of `tls_cert`.',
+  }),
+  secure_cookies: boolean({
+    default: false,
+    summary: 'Marks cookies `Secure` even where the connection does not look encrypted.',
+  }),
+  readonly: boolean({
+    default: false,
+    live: true,
+    flag: 'serve',
+    summary: 'Refuses every change made over HTTP.',
+  }),
+  debug: boolean({
+    default: false,
+    flag: 'serve',
+    summary: 'Logs at level debug whatever `logging.level` says; changes nothing else.',
+  }),
+  mcp_enabled: boolean({ default: true, summary: 'Serves the MCP endpoint.' }),
+  search_on_startup: boolean({
+    default: true,
+    summary: 'Brings the search index up to date when the server starts.',
+  }),
+  'logging.level': choice({
+    default: 'info',
+    values: ['debug', 'info', 'warning', 'error'],
+    live: true,
+    summary: 'Least serious message that is logged.',
+  }),
+  'logging.format': choice({
+    default: 'json',
+    values: ['json', 'text'],
+    live: true,
+    summary: 'Form of the log lines on standard error.',
+  }),
+  plugin_registry: map({
+    default: {},
+    values: ['csv', 'excel', 'parquet', 'html', 'markdown', 'file', 'media', 'handler', 'none'],
+    range: 'extension → csv, excel, parquet, html, markdown, file, media, handler, none',
+    refineName: extension,
+    refuse: (name, value) =>
+      value === 'handler' && !HANDLER_EXTENSIONS.has(name)
+        ? `cannot make '${name}' a handler; only ${[...HANDLER_EXTENSIONS].join(' ')} can be one`
+        : null,
+    summary: 'Publishes files of an extension as another type, or with `none` not at all.',
+  }),
+  'upload.enabled': boolean({ default: false, live: true, summary: 'Accepts uploads.' }),
+  'upload.max_size_bytes': bytes({
+    default: 10 * 2 ** 20,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest file an upload may hold.',
+  }),
+  'upload.allowed_extensions': list({
+    default: [],
+    live: true,
+    range: 'extensions',
+    refine: extension,
+    summary: 'Extensions uploads are limited to; empty allows all published ones.',
+  }),
+  'upload.denied_extensions': list({
+    default: [],
+    live: true,
+    range: 'extensions',
+    refine: extension,
+    summary: 'Extensions refused in uploads; wins over the allowed ones.',
+  }),
+  'upload.strict_mime_sniffing': boolean({
+    default: false,
+    live: true,
+    summary: 'Refuses uploads whose content does not look like their extension.',
+  }),
+  'upload.allowed_mime_types': list({
+    default: [],
+    live: true,
+    range: 'media types',
+    refine: mediaType,
+    summary: 'Media types strict sniffing accepts; empty accepts all that fit the extension.',
+  }),
+  'upload.collision_policy': choice({
+    default: 'overwrite',
+    values: ['overwrite', 'reject'],
+    live: true,
+    summary: 'What an upload does when the file exists.',
+  }),
+  'upload.allow_handlers': boolean({
+    default: false,
+    live: true,
+    summary: 'Accepts uploads of handler files, which run as code.',
+  }),
+  'oidc.issuer': text({
+    default: '',
+    range: 'http(s) URL',
+    refine: issuer,
+    summary: 'Identity provider; OIDC is on when this and `oidc.client_id` are set.',
+  }),
+  'oidc.client_id': text({ default: '', summary: 'Client id registered at the provider.' }),
+  'oidc.client_secret': text({
+    default: '',
+    secret: true,
+    environmentOnly: SECRET_ADVICE,
+    summary: 'Client secret; also read from the file named by `SVC_OIDC_CLIENT_SECRET_FILE`.',
+  }),
+  'oidc.public_url': text({
+    default: '',
+    defaultText: '`public_url`',
+    sameAs: 'public_url',
+    range: 'http(s) URL',
+    refine: baseUrl,
+    summary: 'Address the provider sends people back to.',
+  }),
+  'oidc.audience': text({
+    default: '',
+    defaultText: '`oidc.public_url`',
+    sameAs: 'oidc.public_url',
+    summary: 'Audience a bearer token must name.',
+  }),
+  'oidc.username_claim': text({
+    default: 'preferred_username',
+    summary: 'Claim that holds the user name.',
+  }),
+  'oidc.groups_claim': text({ default: 'groups', summary: 'Claim that holds the groups.' }),
+  'oidc.superuser_roles': list({
+    default: ['svc-admin'],
+    summary: 'Roles that make a user a superuser.',
+  }),
+  'oidc.local_login': boolean({
+    default: true,
+    summary: 'Accepts local passwords beside OIDC; counts only while OIDC is on.',
+  }),
+  'oidc.scopes': text({
+    default: 'openid profile',
+    summary: 'Scopes asked for, separated by spaces.',
+  }),
+  'oidc.link_existing': boolean({
+    default: false,
+    summary: 'Links a first OIDC sign-in to the local account of the same name.',
+  }),
+  'locks.ttl_seconds': integer({
+    default: 300,
+    min: 1,
+    max: DAY_SECONDS,
+    live: true,
+    unit: SECONDS,
+    summary: 'How long a lock lives without a sign of its holder.',
+  }),
+  'locks.timeout_seconds': integer({
+    default: 10,
+    min: 0,
+    max: 3600,
+    live: true,
+    unit: SECONDS,
+    summary: 'How long a change waits for a lock; 0 does not wait.',
+  }),
+  'limits.max_body_bytes': bytes({
+    default: 32 * 2 ** 20,
+    max: 2 ** 30,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest request body, uploads excepted.',
+  }),
+  'limits.max_workbook_bytes': bytes({
+    default: 2 ** 30,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest unpacked size of a workbook that is read.',
+  }),
+  'limits.handler_timeout_seconds': integer({
+    default: 30,
+    min: 1,
+    max: 3600,
+    live: true,
+    unit: SECONDS,
+    summary: 'Longest a handler may take for a request before it is stopped.',
+  }),
+  'limits.query_timeout_seconds': integer({
+    default: 30,
+    min: 1,
+    max: 3600,
+    live: true,
+    unit: SECONDS,
+    summary: 'Longest a dataset query may run before it is stopped.',
+  }),
+  'limits.parse_timeout_seconds': integer({
+    default: 300,
+    min: 1,
+    max: DAY_SECONDS,
+    live: true,
+    unit: SECONDS,
+    summary: 'Longest the first reading of one file may take before it is stopped.',
+  }),
+  'limits.child_memory_bytes': bytes({
+    default: 2 ** 30,
+    min: 64 * 2 ** 20,
+    live: true,
+    unit: BYTES,
+    summary: 'Resident memory at which a worker process is stopped.',
+  }),
+  'limits.rescan_seconds': integer({
+    default: 30,
+    min: 1,
+    max: DAY_SECONDS,
+    live: true,
+    unit: SECONDS,
+    summary: 'Longest until a change the file watcher missed is found.',
+  }),
+  'limits.audit_retention_days': integer({
+    default: 0,
+    min: 0,
+    max: 36_500,
+    live: true,
+    unit: 'days',
+    summary: 'Age at which audit entries are deleted; 0 keeps them for ever.',
+  }),
+  'limits.mcp_result_bytes': bytes({
+    default: 4 * 2 ** 20,
+    max: 2 ** 30,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest result of an MCP tool call.',
+  }),
+  'content.trusted_html': boolean({
+    default: false,
+    summary:
+      'Serves published HTML and SVG outside the sandbox, with the rights of the site itself.',
+  }),
+  'search.typo_tolerance': boolean({
+    default: true,
+    summary: 'Finds words that differ by a typing mistake.',
+  }),
+  'search.max_document_bytes': bytes({
+    default: 10 * 2 ** 20,
+    max: 2 ** 30,
+    unit: BYTES,
+    summary: 'How much of one document is put into the search index.',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** The key path of a setting, as written with dots. */
+export type SettingKey = keyof typeof settings;
+
+/** All key paths, in table order. */
+export const settingKeys = Object.keys(settings) as SettingKey[];
+
+type Head<Key> = Key extends `${infer First}.${string}` ? First : Key;
+
+/** The nested shape a table of settings describes: `{'a.b': Setting<T>}` gives `{a: {b: T}}`. */
+export type ConfigOf<Table> = {
+  readonly [Name in Head<keyof Table> & string]: Table extends Record<Name, Setting<infer Value>>
+    ? Value
+    : ConfigOf<{
+        [Key in keyof Table as Key extends `${Name}.${infer Rest}` ? Rest : never]: Table[Key];
+      }>;
+};
+
+/**
+ * The effective configuration. Key names are those of the file. `docroot` and `state_dir` are absolute with symbolic
+ * links resolved, the TLS paths absolute; texts are in the spelling of `values.ts`, byte sizes plain numbers.
+ */
+export type Config = ConfigOf<typeof settings>;
+
+/** The environment variable of a setting: `SVC_` and the path in upper case, joined by `_` (DS-195). */
+export function variableOf(key: SettingKey): string {
+  return `SVC_${key.replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** The flag of a setting that has one: `--public-url`. */
+export function flagOf(key: SettingKey): string {
+  return `--${key.replaceAll('_', '-')}`;
+}
+
+/** The setting at a key, with its value type forgotten. */
+export function settingAt(key: SettingKey): Setting<unknown> {
+  return settings[key];
+}
+
+/** The value of a setting in a configuration. */
+export function valueAt(config: Config, key: SettingKey): unknown {
+  let value: unknown = config;
+  for (const name of key.split('.')) value = (value as Record<string, unknown>)[name];
+  return value;
+}
+
+/** A configuration from a value for every key. */
+export function configFrom(valueOf: (key: SettingKey) => unknown): Config {
+  const config: Record<string, unknown> = {};
+  for (const key of settingKeys) {
+    const names = key.split('.');
+    const last = names.pop()!;
+    let section = config;
+    for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
+    section[last] = valueOf(key);
+  }
+  return config as Config;
+}
+
+/** The configuration of a docroot with every setting at its default; for tests and embedding. */
+export function defaultConfig(docroot: string, stateDir: string): Config {
+  const places: Partial<Record<SettingKey, string>> = { docroot, state_dir: stateDir };
+  return configFrom((key) => places[key] ?? settings[key].default);
+}

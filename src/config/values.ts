@@ -1,0 +1,81 @@
+/**
+ * The texts of the configuration that have a form of their own: hosts, networks, URLs, extensions, media types.
+ *
+ * Each function brings its text to the one spelling the rest of the program compares with (lower case, no trailing
+ * slash, leading dot), so that nobody normalises twice.
+ */
+import { isIP } from 'node:net';
+import { accepted, refused } from './setting.ts';
+import type { Parsed } from './setting.ts';
+
+const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/;
+const EXTENSION = /^\.?([a-z0-9][a-z0-9_+-]*)$/;
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/;
+const ADDRESS_BITS: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
+
+/** An address or name to listen on; an IPv6 address loses its brackets. */
+export function bindHost(text: string): Parsed<string> {
+  const host = text
+    .trim()
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1');
+  return isIP(host) !== 0 || HOST_NAME.test(host)
+    ? accepted(host)
+    : refused('an IP address or a host name without scheme or port', text);
+}
+
+/** A host a request may name (DS-203): exact, or `*.domain`; IPv6 in brackets, as in a URL. */
+export function hostPattern(text: string): Parsed<string> {
+  const host = text.trim().toLowerCase();
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(bare) === 6) return accepted(`[${bare}]`);
+  return HOST_NAME.test(host.replace(/^\*\./, ''))
+    ? accepted(host)
+    : refused('a host name without scheme, port or path, or *.domain', text);
+}
+
+/** An IP address or CIDR block (DS-204). */
+export function network(text: string): Parsed<string> {
+  const given = text.trim().toLowerCase();
+  const [address = '', bits, ...rest] = given.split('/');
+  const version = address.includes('%') ? 0 : isIP(address);
+  const bitsFit =
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (ADDRESS_BITS[version] ?? -1));
+  return version !== 0 && bitsFit && rest.length === 0
+    ? accepted(given)
+    : refused('an IP address or a CIDR block', text);
+}
+
+/** `''`, or an http(s) address without credentials, query and fragment; trailing slashes are dropped. */
+export function baseUrl(text: string): Parsed<string> {
+  const given = text.trim().replace(/\/+$/, '');
+  return given === '' || isPlainUrl(given)
+    ? accepted(given)
+    : refused('an http:// or https:// address without user, query or fragment', text);
+}
+
+/** `''`, or an OIDC issuer, kept letter for letter because it is compared so (DS-120). */
+export function issuer(text: string): Parsed<string> {
+  return text === '' || isPlainUrl(text)
+    ? accepted(text)
+    : refused('an http:// or https:// address without user, query or fragment', text);
+}
+
+/** A file extension in lower case with its dot; the dot is optional (DS-197). */
+export function extension(text: string): Parsed<string> {
+  const match = EXTENSION.exec(text.trim().toLowerCase());
+  return match === null ? refused('a file extension such as .csv', text) : accepted(`.${match[1]}`);
+}
+
+/** A media type in lower case, without parameters. */
+export function mediaType(text: string): Parsed<string> {
+  const given = text.trim().toLowerCase();
+  return MEDIA_TYPE.test(given) ? accepted(given) : refused('a media type such as text/csv', text);
+}
+
+function isPlainUrl(text: string): boolean {
+  if (/\s/.test(text) || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  const web = url.protocol === 'http:' || url.protocol === 'https:';
+  return web && url.username === '' && url.password === '' && !/[?#]/.test(text);
+}

@@ -1,0 +1,198 @@
+/**
+ * The ways to the rows of a list.
+ *
+ * *Walk* reads rows in the order wanted, by row id or by an index, and stops when the page is full; *gather* finds the
+ * matching rows any way SQLite likes and sorts them. Where both exist the number of matches decides, and that is known
+ * when the plan is run. A typed copy has no statistics, so SQLite is never left to choose between the two: what a walk
+ * must not use an index for is opaque to it, and the order of a gather is no column to it.
+ */
+import { type Condition, conditionsOf, type Lookup, type Restriction } from './conditions.ts';
+import type { Cursor } from './cursor.ts';
+import { afterCursor, type OrderTerm, orderSql, rangesAfterCursor } from './keyset.ts';
+import type { QueryTable } from './query-table.ts';
+import { joinParts, opaque, type SqlPart } from './sql-part.ts';
+import { isIndexed } from './table-index.ts';
+
+/** The rows of one statement. */
+export interface Scan {
+  readonly where: SqlPart;
+  readonly order: string;
+  /** The order backwards, for a page near the end. */
+  readonly reversed: string;
+}
+
+export interface Walk {
+  /** Read one after another; more than one only after a cursor. */
+  readonly scans: readonly Scan[];
+  /** Nothing but matching rows is visited. */
+  readonly isExact: boolean;
+  /** By an index, so that every row costs a look-up; else in the order of the table itself. */
+  readonly isByIndex: boolean;
+}
+
+export interface Gather {
+  readonly scan: Scan;
+  /** An index finds the matches; else every row is visited. */
+  readonly isIndexed: boolean;
+}
+
+/** At least one of `walk` and `gather` exists. */
+export interface Access {
+  readonly walk: Walk | null;
+  readonly gather: Gather | null;
+  /** Condition of the rows that match (DS-40); null: all rows, and nothing has to be counted. */
+  readonly count: SqlPart | null;
+  /** An index on one column, or the row ids alone, tell the count. */
+  readonly isCountIndexed: boolean;
+  /** The list has at most so many rows, as far as the filter tells. */
+  readonly maxMatches: number;
+  /** Matching rows to skip; 0 with a cursor, and where the scan itself starts later. */
+  readonly offset: number;
+  /** The scans start after a cursor. */
+  readonly isContinued: boolean;
+}
+
+/** Where a list is entered; a cursor excludes an offset. */
+interface Start {
+  readonly cursor: Cursor | null;
+  readonly offset: number;
+}
+
+/** The ways to the rows of the restriction in the order of the terms, from the start. */
+export function accessTo(
+  table: QueryTable,
+  restriction: Restriction,
+  terms: readonly OrderTerm[],
+  start: Start,
+): Access {
+  const conditions = conditionsOf(restriction);
+  const parts = conditions.map(({ part }) => part);
+  const common = {
+    count: parts.length === 0 ? null : joinParts(parts, 'AND', '1'),
+    isCountIndexed: isCountIndexed(table, conditions),
+    maxMatches: maxMatches(table, conditions),
+    isContinued: start.cursor !== null,
+  };
+  const skipping = skippingWalk(table, conditions, terms, start);
+  if (skipping) return { ...common, walk: skipping, gather: null, offset: 0 };
+  const walk = isRowOrder(terms)
+    ? walkInRowOrder(table, conditions, terms, start.cursor)
+    : walkByIndex(table, conditions, terms, start.cursor);
+  const gather = isGatherUseful(table, conditions, terms, walk)
+    ? {
+        scan: scanOf([...continued(terms, start.cursor), ...parts], terms, true),
+        isIndexed: conditions.some(({ lookup }) => isServed(table, lookup)),
+      }
+    : null;
+  return { ...common, walk, gather, offset: start.offset };
+}
+
+/** Without conditions and without missing ids, the row id says where a page starts. */
+function skippingWalk(
+  { rowCount, lastRowId }: QueryTable,
+  conditions: readonly Condition[],
+  terms: readonly OrderTerm[],
+  { cursor, offset }: Start,
+): Walk | null {
+  const isDense = rowCount === lastRowId && conditions.length === 0 && isRowOrder(terms);
+  if (!isDense || cursor || offset === 0) return null;
+  const where = terms[0]?.descending
+    ? { sql: 'rows._row_id <= ?', params: [rowCount - offset] }
+    : { sql: 'rows._row_id > ?', params: [offset] };
+  return { scans: [scanOf([where], terms)], isExact: true, isByIndex: false };
+}
+
+function walkInRowOrder(
+  table: QueryTable,
+  conditions: readonly Condition[],
+  terms: readonly OrderTerm[],
+  cursor: Cursor | null,
+): Walk {
+  // The rows of one value stand in row order in its index.
+  const isDriver = ({ lookup }: Condition) =>
+    isRowId(lookup) || (lookup?.kind === 'value' && isServed(table, lookup));
+  const { driving, rest } = split(conditions, isDriver);
+  return {
+    scans: [scanOf([...continued(terms, cursor), ...driving, ...rest], terms)],
+    isExact: rest.length === 0,
+    isByIndex: conditions.some((condition) => isDriver(condition) && !isRowId(condition.lookup)),
+  };
+}
+
+function walkByIndex(
+  table: QueryTable,
+  conditions: readonly Condition[],
+  terms: readonly OrderTerm[],
+  cursor: Cursor | null,
+): Walk | null {
+  const [term] = terms;
+  if (!term || terms.length > 1 || !isIndexed(table.indexes, term.column.position!)) return null;
+  const { driving, rest } = split(
+    conditions,
+    ({ lookup }) => lookup?.column === term.column && lookup.kind !== 'several',
+  );
+  const ranges = cursor ? rangesAfterCursor(term, cursor) : [];
+  // A driving comparison never matches NULL, and finding that out would visit every NULL.
+  const starts = driving.length > 0 ? ranges.filter(({ sql }) => !sql.endsWith('IS NULL')) : ranges;
+  const scans = cursor
+    ? starts.map((start) => scanOf([start, ...driving, ...rest], terms))
+    : [scanOf([...driving, ...rest], terms)];
+  return { scans, isExact: rest.length === 0, isByIndex: true };
+}
+
+function isGatherUseful(
+  table: QueryTable,
+  conditions: readonly Condition[],
+  terms: readonly OrderTerm[],
+  walk: Walk | null,
+): boolean {
+  if (!walk) return true;
+  if (walk.isExact) return false;
+  if (!isRowOrder(terms)) return true;
+  return !walk.isByIndex && conditions.some(({ lookup }) => isServed(table, lookup));
+}
+
+function continued(terms: readonly OrderTerm[], cursor: Cursor | null): SqlPart[] {
+  return cursor ? [afterCursor(terms, cursor)] : [];
+}
+
+function scanOf(parts: readonly SqlPart[], terms: readonly OrderTerm[], isGather = false): Scan {
+  return { where: joinParts(parts, 'AND', '1'), ...orderSql(terms, isGather) };
+}
+
+/** The conditions that lead the walk, and the others made opaque. */
+function split(
+  conditions: readonly Condition[],
+  isDriver: (condition: Condition) => boolean,
+): { driving: SqlPart[]; rest: SqlPart[] } {
+  const rest = conditions.filter((condition) => !isDriver(condition)).map(({ part }) => part);
+  return {
+    driving: conditions.filter(isDriver).map(({ part }) => part),
+    rest: rest.length === 0 ? [] : [opaque(joinParts(rest, 'AND', '1'))],
+  };
+}
+
+function isCountIndexed(table: QueryTable, conditions: readonly Condition[]): boolean {
+  const column = conditions[0]?.lookup?.column;
+  return conditions.every(({ lookup }) => isServed(table, lookup) && lookup?.column === column);
+}
+
+function maxMatches({ rowCount }: QueryTable, conditions: readonly Condition[]): number {
+  return conditions.reduce(
+    (least, { lookup }) => (isRowId(lookup) ? Math.min(least, lookup?.values ?? least) : least),
+    rowCount,
+  );
+}
+
+function isServed({ indexes }: QueryTable, lookup: Lookup | null): boolean {
+  if (!lookup) return false;
+  return isRowId(lookup) || isIndexed(indexes, lookup.column.position!);
+}
+
+function isRowId(lookup: Lookup | null): boolean {
+  return lookup !== null && lookup.column.position === null;
+}
+
+function isRowOrder(terms: readonly OrderTerm[]): boolean {
+  return terms.length === 0 || terms[0]!.column.position === null;
+}

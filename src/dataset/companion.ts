@@ -1,0 +1,128 @@
+/**
+ * Companion files beside a dataset: declared types (DS-70, DS-71) and reading options (DS-72).
+ *
+ * They are written by hand, so nothing in them may stop a dataset from being read: what cannot be used is left out
+ * and named in a problem text, which never holds a path.
+ */
+import type { ReadOptions } from './types.ts';
+
+/** Bytes of a companion; a schema of 2,000 columns is a tenth of it. */
+export const MAX_COMPANION_BYTES = 1024 * 1024;
+
+/** Nesting of a companion's JSON; the schema itself needs three levels. */
+export const MAX_COMPANION_DEPTH = 32;
+
+export interface CompanionSchema {
+  /** Declared columns by name; null: there are none to go by and all types are inferred. */
+  readonly columns: ReadonlyMap<string, { readonly type: string }> | null;
+  /** The document as it stands, to be served verbatim; null together with `columns`. */
+  readonly verbatim: unknown;
+  /** Why the file cannot be used. */
+  readonly problem: string | null;
+  /** A generated file (`generated_by`): treated as if it were not there. */
+  readonly ignored: boolean;
+}
+
+/**
+ * A companion schema: `{"columns": {"<name>": {"type": "<type name>"}}}` with anything beside it. One wrong entry makes
+ * the whole file unreadable, because a half-applied schema would hide the mistake.
+ */
+export function parseCompanionSchema(text: string): CompanionSchema {
+  const parsed = parseObject(text);
+  if (typeof parsed === 'string') return unusable(parsed);
+  if (parsed.has('generated_by')) {
+    return { columns: null, verbatim: null, problem: null, ignored: true };
+  }
+  const declared = parsed.get('columns');
+  if (!isObject(declared)) return unusable('"columns" must be an object');
+  const columns = new Map<string, { type: string }>();
+  for (const [name, entry] of Object.entries(declared)) {
+    const type = isObject(entry) ? new Map(Object.entries(entry)).get('type') : undefined;
+    if (typeof type !== 'string') return unusable(`column ${JSON.stringify(name)} has no type name`);
+    columns.set(name, { type });
+  }
+  return { columns, verbatim: Object.fromEntries(parsed), problem: null, ignored: false };
+}
+
+function unusable(reason: string): CompanionSchema {
+  return { columns: null, verbatim: null, problem: `Companion schema: ${reason}`, ignored: false };
+}
+
+export interface CompanionOptions {
+  readonly options: ReadOptions;
+  /** Names every member that was left out. */
+  readonly problem: string | null;
+}
+
+type OptionName = 'header_row' | 'delimiter' | 'encoding';
+
+const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
+  csv: ['header_row', 'delimiter', 'encoding'],
+  excel: ['header_row'],
+};
+
+/**
+ * The options in a companion file that mean something to a kind of resource (`csv`, `excel`; no other has any).
+ * Members without meaning are passed over, members with a wrong value are left out and named in the problem text.
+ */
+export function parseOptions(text: string, { kind }: { kind: string }): CompanionOptions {
+  const parsed = parseObject(text);
+  if (typeof parsed === 'string') return { options: {}, problem: `Companion options: ${parsed}` };
+  const options: { -readonly [K in keyof ReadOptions]: ReadOptions[K] } = {};
+  const wrong: string[] = [];
+  for (const name of OPTIONS_OF_KIND[kind] ?? []) {
+    const value = parsed.get(name);
+    if (value === undefined) continue;
+    if (name === 'header_row') options.headerRow = headerRowOf(value);
+    else if (name === 'delimiter') options.delimiter = DELIMITERS.find((one) => one === value);
+    else options.encoding = ENCODINGS.find((one) => one === value);
+    const isTaken = options[MEMBER[name]] !== undefined;
+    if (isTaken) continue;
+    delete options[MEMBER[name]];
+    wrong.push(`"${name}" must be ${EXPECTED[name]}`);
+  }
+  return { options, problem: wrong.length > 0 ? `Companion options: ${wrong.join('; ')}` : null };
+}
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1'] as const;
+const MEMBER = { header_row: 'headerRow', delimiter: 'delimiter', encoding: 'encoding' } as const;
+const EXPECTED: Readonly<Record<OptionName, string>> = {
+  header_row: 'an integer from 1 on',
+  delimiter: 'a comma, semicolon, tab or vertical bar',
+  encoding: 'utf-8, utf-16le, utf-16be or latin1',
+};
+
+function headerRowOf(value: unknown): number | undefined {
+  const row = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
+  return typeof row === 'number' && Number.isSafeInteger(row) && row >= 1 ? row : undefined;
+}
+
+/** The members of a JSON object, or why there is none. */
+function parseObject(text: string): Map<string, unknown> | string {
+  if (Buffer.byteLength(text) > MAX_COMPANION_BYTES) return `larger than ${MAX_COMPANION_BYTES} bytes`;
+  if (depthOf(text) > MAX_COMPANION_DEPTH) return `nested deeper than ${MAX_COMPANION_DEPTH} levels`;
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    // The parser's own words differ between versions and may quote the file.
+    return 'not valid JSON';
+  }
+  return isObject(value) ? new Map(Object.entries(value)) : 'not a JSON object';
+}
+
+/** The deepest nesting of brackets outside strings; for text that is no JSON, any number. */
+function depthOf(text: string): number {
+  let deepest = 0;
+  let depth = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {
+    if (token === '{' || token === '[') deepest = Math.max(deepest, ++depth);
+    else if (token === '}' || token === ']') depth--;
+  }
+  return deepest;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

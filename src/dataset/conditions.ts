@@ -1,0 +1,98 @@
+/**
+ * What a row must meet to be in a list, taken apart as far as an index may serve a part of it.
+ */
+import type { Filter } from './filter.ts';
+import { filterSql } from './filter-sql.ts';
+import { type Blank, type TableColumn, textFormSql } from './query-table.ts';
+import { opaque, type SqlPart } from './sql-part.ts';
+
+/** SQLite takes quadratic time to plan more conditions than this, and past 900 it may refuse them. */
+const MAX_PLANNED_COMPARISONS = 64;
+/** SQLite passes a function at most 1,000 arguments. */
+const MAX_ARGUMENTS = 900;
+
+/** One of the conditions that must all hold. */
+export interface Condition {
+  readonly part: SqlPart;
+  /** Present when it is a comparison of one column that an index on it serves. */
+  readonly lookup: Lookup | null;
+}
+
+export interface Lookup {
+  readonly column: TableColumn;
+  /** The matches are one value's rows, one range of values, or several places in an index. */
+  readonly kind: 'value' | 'range' | 'several';
+  /** At most so many values match; null: any number. */
+  readonly values: number | null;
+}
+
+/** Which rows a list holds: those that match the filter and hold every word. */
+export interface Restriction {
+  readonly filter: Filter | null;
+  readonly words: readonly string[];
+  readonly columns: readonly TableColumn[];
+  readonly blank: Blank;
+}
+
+/** The conditions of a restriction; none: every row. */
+export function conditionsOf({ filter, words, columns, blank }: Restriction): Condition[] {
+  const conditions: Condition[] = [];
+  if (filter && comparisonsIn(filter) > MAX_PLANNED_COMPARISONS) {
+    conditions.push({ part: opaque(filterSql(filter, columns, blank)), lookup: null });
+  } else if (filter) {
+    for (const part of conjuncts(filter)) {
+      conditions.push({ part: filterSql(part, columns, blank), lookup: lookupOf(part, columns) });
+    }
+  }
+  if (words.length > 0) {
+    conditions.push({ part: wordsSql(words, columns.slice(1), blank), lookup: null });
+  }
+  return conditions;
+}
+
+/** How many cells of a row a filter may look at. */
+export function comparisonsIn(filter: Filter): number {
+  if (filter.op === 'not') return comparisonsIn(filter.filter);
+  if (filter.op !== 'all' && filter.op !== 'any') return 1;
+  return filter.filters.reduce((sum, part) => sum + comparisonsIn(part), 0);
+}
+
+function conjuncts(filter: Filter): readonly Filter[] {
+  return filter.op === 'all' ? filter.filters.flatMap(conjuncts) : [filter];
+}
+
+function lookupOf(part: Filter, columns: readonly TableColumn[]): Lookup | null {
+  if ('filters' in part || part.op === 'not') return null;
+  const column = columns[part.column]!;
+  if (column.type === 'date-time' || column.type === 'nested') return null;
+  switch (part.op) {
+    case 'in': {
+      const isOne = part.values.length === 1 && !part.blank && !part.null;
+      const values = part.blank || part.null ? null : part.values.length;
+      return { column, kind: isOne ? 'value' : 'several', values };
+    }
+    case 'absent':
+      return { column, kind: 'several', values: null };
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return { column, kind: 'range', values: null };
+    case 'startswith':
+      return column.type === 'string' && part.text !== ''
+        ? { column, kind: 'range', values: null }
+        : null;
+    default:
+      return null;
+  }
+}
+
+function wordsSql(words: readonly string[], columns: readonly TableColumn[], blank: Blank): SqlPart {
+  const texts = columns.map((column) => textFormSql(column, blank));
+  const joined: string[] = [];
+  for (let from = 0; from < texts.length; from += MAX_ARGUMENTS) {
+    joined.push(`svc_join(${texts.slice(from, from + MAX_ARGUMENTS).join(', ')})`);
+  }
+  const list = texts.length <= MAX_ARGUMENTS ? texts : joined;
+  return { sql: `svc_words(${['?', ...list].join(', ')})`, params: [words.join(' ')] };
+}

@@ -1,0 +1,225 @@
+/**
+ * Changes to datasets: validated edits of one file are gathered, written as one atomic replacement, and answered
+ * only when their bytes are durable (DS-80 to DS-84).
+ *
+ * Edits that arrive while a replacement is being written wait and share the next one. Within a group they take
+ * effect one after the other, each with its own version, so `If-Match` behaves as if every edit had been alone.
+ * The file is replaced first and the typed copy follows; a journal in the copy carries the row ids over a crash in
+ * between.
+ */
+import { ChangedDuringWrite, type ReplaceOptions, type ReplaceResult } from '../base/atomic-file.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { Mutation } from './mutation.ts';
+import { Draft } from './draft.ts';
+import type { Table } from './table.ts';
+import type { Tables, TableTarget } from './tables.ts';
+import type { EditPlan, FileSource, TableChanges, TableLayout } from './types.ts';
+
+export interface HeldFileLock {
+  /** Throws `conflict` when the lock was released or taken over meanwhile (DS-91). */
+  check(): Promise<void>;
+  release(): Promise<void>;
+}
+
+export interface EditsOptions {
+  readonly tables: Tables;
+  readonly lock: (resource: string, owner: string, reason: string) => Promise<HeldFileLock>;
+  readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
+  /** The kind's edit; the target is known to be writable. */
+  readonly plan: (
+    target: TableTarget,
+    source: FileSource,
+    layout: TableLayout,
+    changes: TableChanges,
+  ) => Promise<EditPlan>;
+  /** Puts the new version in place of the present one; the path and its safety are the caller's. */
+  readonly replace: (
+    target: TableTarget,
+    order: Pick<ReplaceOptions, 'base' | 'baseHash' | 'pieces' | 'onPrepared' | 'beforeCommit'>,
+  ) => Promise<Pick<ReplaceResult, 'stamp' | 'hash'>>;
+  /** How long an edit may be kept off by other writers, in ms (`locks.timeout_seconds`). */
+  readonly timeoutMs: () => number;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** One caller's change. */
+export interface Edit {
+  readonly target: TableTarget;
+  readonly owner: string;
+  /** Checks the request against the columns of the version it will be applied to. */
+  readonly validate: (table: Table) => Promise<Mutation>;
+  /** Version tags of `If-Match`, null when absent; `*` matches any. */
+  readonly ifMatch: readonly string[] | null;
+  /** Name for the text of a 412 (DS-82). */
+  readonly name: string;
+}
+
+export interface EditResult {
+  readonly action: Mutation['action'];
+  readonly rowIds: readonly number[];
+  /** Version after this edit. */
+  readonly version: string;
+  /** False when the file already held these values: nothing was written (DS-80). */
+  readonly isChanged: boolean;
+}
+
+interface Waiting {
+  readonly edit: Edit;
+  readonly resolve: (result: EditResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Edits written in one replacement; more would let the first wait too long for its answer. */
+const MAX_GROUP = 256;
+const RETRY_DELAYS_MS = [10, 20, 50, 100, 200];
+
+export class Edits {
+  readonly #options: EditsOptions;
+  readonly #queues = new Map<string, Waiting[]>();
+
+  constructor(options: EditsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the change is on disk. Throws what `validate` throws, `locked` (DS-90), `precondition-failed`
+   * (DS-82), `not-found` for a missing row (DS-79), `conflict` when other programs keep writing (DS-84),
+   * `not-writable` and `no-space` (DS-85); after any of these the file is as it was.
+   */
+  submit(edit: Edit): Promise<EditResult> {
+    return new Promise((resolve, reject) => {
+      const waiting = { edit, resolve, reject };
+      const queue = this.#queues.get(edit.target.rel);
+      if (queue) queue.push(waiting);
+      else {
+        this.#queues.set(edit.target.rel, [waiting]);
+        void this.#drain(edit.target.rel);
+      }
+    });
+  }
+
+  async #drain(rel: string): Promise<void> {
+    const queue = this.#queues.get(rel)!;
+    while (queue.length > 0) {
+      const group = takeGroup(queue);
+      try {
+        await this.#run(group);
+      } catch (error) {
+        for (const waiting of group) waiting.reject(error);
+      }
+    }
+    this.#queues.delete(rel);
+  }
+
+  async #run(group: Waiting[]): Promise<void> {
+    const { target, owner } = group[0]!.edit;
+    const action = await this.#actionOf(group[0]!);
+    if (!action) group.shift();
+    if (group.length === 0) return;
+    const lock = await this.#options.lock(target.rel, owner, `write:${action ?? 'update'}`);
+    try {
+      const deadline = performance.now() + this.#options.timeoutMs();
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await this.#attempt(target, group, lock);
+        } catch (error) {
+          if (!(error instanceof ChangedDuringWrite)) throw error;
+          if (performance.now() > deadline) {
+            throw new AppError('conflict', `Resource '${target.rel}' changed during the write`);
+          }
+        }
+        await Bun.sleep(RETRY_DELAYS_MS[Math.min(attempt, RETRY_DELAYS_MS.length - 1)]!);
+      }
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** The first edit's action, for the lock's reason; null when it fails validation before any lock (DS-75). */
+  async #actionOf(waiting: Waiting): Promise<Mutation['action'] | null> {
+    try {
+      const table = await this.#options.tables.current(waiting.edit.target);
+      return (await waiting.edit.validate(table)).action;
+    } catch (error) {
+      waiting.reject(error);
+      return null;
+    }
+  }
+
+  async #attempt(target: TableTarget, group: Waiting[], lock: HeldFileLock): Promise<void> {
+    const table = await this.#options.tables.current(target);
+    await table.exclusive.run(async () => {
+      const draft = new Draft(table);
+      const outcomes: (() => void)[] = [];
+      for (const { edit, resolve, reject } of group) {
+        try {
+          const mutation = await edit.validate(table);
+          checkPrecondition(edit, draft);
+          const result = draft.apply(mutation);
+          outcomes.push(() => resolve(result));
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          outcomes.push(() => reject(error));
+        }
+      }
+      if (draft.isChanged) await this.#write(target, table, draft, lock);
+      for (const settle of outcomes) settle();
+    });
+    if (table.outdated) return;
+    this.#options.tables.edited(target);
+  }
+
+  async #write(target: TableTarget, table: Table, draft: Draft, lock: HeldFileLock): Promise<void> {
+    const source = await this.#options.open(target);
+    try {
+      const { head, state, segments } = table;
+      const layout = { dialect: state.dialect, bodyOffset: head.bodyOffset, segments };
+      const plan = await this.#options.plan(target, source, layout, draft.changes());
+      const written = await this.#options.replace(target, {
+        base: state.stamp,
+        ...(state.hash !== null && { baseHash: state.hash }),
+        pieces: plan.pieces,
+        onPrepared: async (prepared) => table.journal(draft.journal(prepared)),
+        beforeCommit: () => lock.check(),
+      });
+      await this.#follow(table, draft, plan, written);
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Brings the typed copy to the file. The file is safe already, so a failure here only costs a rebuild. */
+  async #follow(
+    table: Table,
+    draft: Draft,
+    plan: EditPlan,
+    written: Pick<ReplaceResult, 'stamp' | 'hash'>,
+  ): Promise<void> {
+    const changesTypes = draft.changesTypes(plan);
+    try {
+      await table.commit(draft.commit(plan, written, this.#options.now()));
+      if (changesTypes) table.outdated = 'types';
+    } catch (error) {
+      this.#options.log.warning('a typed copy fell behind its file', { error });
+    }
+  }
+}
+
+/** Edits of one table from the head of the queue; those of another sheet wait for the next replacement. */
+function takeGroup(queue: Waiting[]): Waiting[] {
+  const { sheet } = queue[0]!.edit.target;
+  const end = queue.findIndex(
+    ({ edit }, index) => edit.target.sheet !== sheet || index === MAX_GROUP,
+  );
+  return queue.splice(0, end === -1 ? queue.length : end);
+}
+
+function checkPrecondition(edit: Edit, draft: Draft): void {
+  const { ifMatch, name } = edit;
+  if (ifMatch === null || ifMatch.includes('*') || ifMatch.includes(draft.version)) return;
+  throw new AppError('precondition-failed', `Precondition failed: '${name}' has changed`, {
+    headers: { etag: `"${draft.version}"` },
+  });
+}

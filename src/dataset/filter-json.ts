@@ -1,0 +1,50 @@
+/**
+ * JSON of a filter, with every number as its source text.
+ *
+ * A filter compares numbers exactly (DS-53) and lets a number stand for its JSON text (DS-52, DS-54), so neither
+ * 9007199254740993 may lose its last digit nor 1.50 its zero.
+ */
+
+/** A number as the filter spells it. */
+export class NumberLiteral {
+  constructor(readonly source: string) {}
+}
+
+/** The names of DS-55 for what a member holds. */
+export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+
+/**
+ * The JSON text as values, numbers as `NumberLiteral`; keys such as `__proto__` are ordinary own members. Throws
+ * SyntaxError for anything else, text that is not Unicode included, and RangeError for some thousand levels of nesting.
+ */
+export function parseFilterJson(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value === 'number') return new NumberLiteral(context?.source ?? String(value));
+    // SQLite would store U+FFFD for half a surrogate pair and match cells that hold that.
+    if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('lone surrogate');
+    return value;
+  });
+}
+
+export function jsonTypeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (value instanceof NumberLiteral) return 'number';
+  const type = typeof value;
+  return type === 'string' || type === 'boolean' ? type : 'object';
+}
+
+/**
+ * The value of a JSON number: a bigint when it is integral and past ±(2^53−1), so that it compares exactly; otherwise
+ * the nearest double. Numbers of absurd size become ±10^400, which is past every double.
+ */
+export function exactNumber(source: string): number | bigint {
+  const value = Number(source);
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value;
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  if (!Number.isFinite(value)) return 10n ** 400n * (sign === '-' ? -1n : 1n);
+  const digits = (whole + fraction).replace(/0+$/, '');
+  const zeros = whole.length + Number(exponent) - digits.length;
+  return zeros < 0 ? value : BigInt(`${sign}${digits}${'0'.repeat(zeros)}`);
+}

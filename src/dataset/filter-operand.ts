@@ -1,0 +1,84 @@
+/**
+ * Operands of a filter, brought to the type of their column without loss or refused (DS-53).
+ */
+import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
+import type { FilterType, FilterValue } from './filter.ts';
+import { instantOf } from './instant.ts';
+
+/** JSON's number grammar between white space. */
+const NUMBER_TEXT = /^\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
+const BOOLEAN_WORDS = new Map([
+  ['true', true],
+  ['1', true],
+  ['yes', true],
+  ['false', false],
+  ['0', false],
+  ['no', false],
+]);
+
+/** The operand of an equality or range operator in the type of the column; undefined when it is refused. */
+export function comparable(
+  type: FilterType,
+  operand: unknown,
+  kind: 'equality' | 'range',
+): FilterValue | undefined {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return numberOperand(operand);
+    case 'boolean':
+      return booleanOperand(operand);
+    case 'date-time':
+      return typeof operand === 'string' ? (instantOf(operand) ?? undefined) : undefined;
+    case 'string':
+      if (typeof operand === 'boolean' && kind === 'equality') return String(operand);
+      return kind === 'equality' ? textOperand(operand) : textOf(operand);
+    case 'nested':
+      return undefined;
+  }
+}
+
+/** The operand of a text operator: a string, or a number for its JSON text. */
+export function textOperand(operand: unknown): string | undefined {
+  return operand instanceof NumberLiteral ? operand.source : textOf(operand);
+}
+
+/** What a column of this type wants, in the words of DS-55. */
+export function expectedFor(type: FilterType, kind: 'equality' | 'range'): string {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return 'a number';
+    case 'boolean':
+      return 'a boolean';
+    case 'date-time':
+      return 'a date-time';
+    case 'string':
+      return kind === 'equality' ? 'a scalar' : 'a string';
+    case 'nested':
+      return 'a scalar';
+  }
+}
+
+/** True for operands that DS-52 calls a scalar, and for null. */
+export function isScalar(operand: unknown): boolean {
+  const type = jsonTypeOf(operand);
+  return type !== 'array' && type !== 'object';
+}
+
+function textOf(operand: unknown): string | undefined {
+  return typeof operand === 'string' ? operand : undefined;
+}
+
+function numberOperand(operand: unknown): number | bigint | undefined {
+  if (operand instanceof NumberLiteral) return exactNumber(operand.source);
+  const source = typeof operand === 'string' ? NUMBER_TEXT.exec(operand)?.[1] : undefined;
+  return source === undefined ? undefined : exactNumber(source);
+}
+
+function booleanOperand(operand: unknown): boolean | undefined {
+  if (typeof operand === 'boolean') return operand;
+  if (typeof operand === 'string') return BOOLEAN_WORDS.get(operand.toLowerCase());
+  const value = operand instanceof NumberLiteral ? Number(operand.source) : undefined;
+  return value === 0 || value === 1 ? value === 1 : undefined;
+}

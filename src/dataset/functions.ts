@@ -1,0 +1,44 @@
+/**
+ * The SQL functions that plans of this folder use, for a connection to a typed copy.
+ *
+ * Text forms are NULL for null cells; every function answers NULL or 0 then, which matches nothing.
+ */
+import type { Database } from 'bun:sqlite';
+import { instantOf } from './instant.ts';
+import { compileRegex } from './regex.ts';
+import { foldCase, hasWords } from './words.ts';
+
+const OPTIONS = { deterministic: true, directOnly: true } as const;
+const registered = new WeakSet<Database>();
+
+/** Makes `svc_text`, `svc_icontains`, `svc_regex`, `svc_words` and `svc_instant` known to the connection; once is enough. */
+export function registerFunctions(db: Database): void {
+  if (registered.has(db)) return;
+  registered.add(db);
+  const wordsOf = lastResult((joined: string) => joined.split(' '));
+  const testOf = lastResult(compileRegex);
+  db.function('svc_text', OPTIONS, (value: number) => String(value));
+  db.function('svc_instant', OPTIONS, (text: unknown) =>
+    typeof text === 'string' ? instantOf(text) : null,
+  );
+  db.function('svc_icontains', OPTIONS, (text: string | null, folded: string) =>
+    text === null ? 0 : foldCase(text).includes(folded),
+  );
+  db.function('svc_regex', OPTIONS, (text: string | null, pattern: string) =>
+    text === null ? 0 : (testOf(pattern)?.(text) ?? 0),
+  );
+  // Words are joined by spaces; the other arguments are the text forms of a row's cells.
+  db.function('svc_words', { ...OPTIONS, varargs: true }, (words: string, ...texts) =>
+    hasWords(texts.join('\n'), wordsOf(words)),
+  );
+  db.function('svc_join', { ...OPTIONS, varargs: true }, (...texts) => texts.join('\n'));
+}
+
+/** The function with a memory of one: a query mostly calls with the same argument for every row. */
+function lastResult<Result>(compute: (argument: string) => Result): (argument: string) => Result {
+  let last: { argument: string; result: Result } | null = null;
+  return (argument) => {
+    if (last?.argument !== argument) last = { argument, result: compute(argument) };
+    return last.result;
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * Limits of a table, whatever its file; each is checked by readers and by edits alike, so that nothing can be
+ * written that could not be read again.
+ */
+
+/** Columns of a table; SQLite holds 2,000 with the row id. */
+export const MAX_COLUMNS = 1_999;
+
+/** Characters (UTF-16 units) of one cell; a million-character cell is a broken export, not a value. */
+export const MAX_CELL_CHARACTERS = 1_048_576;
+
+/** Rows past which a column that is filtered or sorted on gets an index; below it a scan costs under 20 ms. */
+export const INDEX_FROM_ROWS = 20_000;

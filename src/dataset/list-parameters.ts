@@ -1,0 +1,116 @@
+/**
+ * The query parameters of a list (DS-36, DS-37), for datasets and admin lists (DS-133).
+ *
+ * Only shapes are checked here; `filter`, `sort`, `columns` and `cursor` are texts until they meet their columns. Of a
+ * repeated parameter the last one counts (DS-3), except `columns`.
+ */
+import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
+import { encoders } from './encode.ts';
+import { FORMATS, type Format } from './format.ts';
+
+export interface ListParameters {
+  /** Null: all rows. */
+  readonly limit: number | null;
+  readonly offset: number;
+  readonly order: 'asc' | 'desc';
+  /** Null when the parameter is absent and `Accept` decides. */
+  readonly format: Format | null;
+  /** The empty text when absent, like the next three. */
+  readonly sort: string;
+  readonly filter: string;
+  readonly q: string;
+  readonly columns: readonly string[];
+  readonly cursor: string | null;
+}
+
+/** What differs between lists. */
+export interface ListLimits {
+  /** Absent: no maximum. */
+  readonly maxLimit?: number;
+  /** Null: all rows. */
+  readonly defaultLimit: number | null;
+  readonly defaultOrder: 'asc' | 'desc';
+}
+
+const DATASET_LIMITS: ListLimits = { defaultLimit: null, defaultOrder: 'asc' };
+const ORDERS = ['asc', 'desc'] as const;
+
+/**
+ * The parameters of a request. Throws `invalid-request` with one issue for each of `limit`, `offset`, `order` and
+ * `format` that is wrong, whether or not it would have had an effect. Whole numbers of any size are accepted; those
+ * past 2^53 mean 2^53−1.
+ */
+export function parseListParameters(
+  query: URLSearchParams,
+  limits: ListLimits = DATASET_LIMITS,
+): ListParameters {
+  const issues: ValidationIssue[] = [];
+  const range = { min: 1, ...(limits.maxLimit !== undefined && { max: limits.maxLimit }) };
+  const parameters = {
+    limit: integerParameter(query, 'limit', range, issues) ?? limits.defaultLimit,
+    offset: integerParameter(query, 'offset', { min: 0 }, issues) ?? 0,
+    order: wordParameter(query, 'order', ORDERS, issues) ?? limits.defaultOrder,
+    format: wordParameter(query, 'format', writableFormats(), issues),
+    sort: lastValue(query, 'sort') ?? '',
+    filter: lastValue(query, 'filter') ?? '',
+    q: lastValue(query, 'q') ?? '',
+    columns: query.getAll('columns'),
+    cursor: lastValue(query, 'cursor'),
+  };
+  if (issues.length > 0) throw invalidRequest(...issues);
+  return parameters;
+}
+
+/** A whole number parameter, or null when it is absent; a wrong one is added to `issues`. */
+export function integerParameter(
+  query: URLSearchParams,
+  name: string,
+  range: { readonly min: number; readonly max?: number },
+  issues: ValidationIssue[],
+): number | null {
+  const input = lastValue(query, name);
+  if (input === null) return null;
+  const loc = ['query', name];
+  if (!/^\s*[+-]?\d+\s*$/.test(input)) {
+    const msg = 'Input should be a valid integer, unable to parse string as an integer';
+    issues.push({ type: 'int_parsing', loc, msg, input });
+    return null;
+  }
+  // Beyond every row count there is nothing to tell apart.
+  const value = Math.min(Number(input), Number.MAX_SAFE_INTEGER);
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
+  if (value < min) {
+    const msg = `Input should be greater than or equal to ${min}`;
+    issues.push({ type: 'greater_than_equal', loc, msg, input, ctx: { ge: min } });
+  } else if (value > max) {
+    const msg = `Input should be less than or equal to ${max}`;
+    issues.push({ type: 'less_than_equal', loc, msg, input, ctx: { le: max } });
+  }
+  return value;
+}
+
+/** One of the given words, or null when it is absent; anything else is added to `issues`. */
+export function wordParameter<Word extends string>(
+  query: URLSearchParams,
+  name: string,
+  words: readonly Word[],
+  issues: ValidationIssue[],
+): Word | null {
+  const input = lastValue(query, name);
+  if (input === null) return null;
+  const word = words.find((candidate) => candidate === input);
+  if (word !== undefined) return word;
+  const pattern = `^(${words.join('|')})$`;
+  const msg = `String should match pattern '${pattern}'`;
+  const loc = ['query', name];
+  issues.push({ type: 'string_pattern_mismatch', loc, msg, input, ctx: { pattern } });
+  return null;
+}
+
+function writableFormats(): Format[] {
+  return FORMATS.filter((format) => encoders[format] !== undefined);
+}
+
+function lastValue(query: URLSearchParams, name: string): string | null {
+  return query.getAll(name).at(-1) ?? null;
+}

@@ -1,0 +1,148 @@
+/**
+ * One column of a copy being built: turns its cells into stored values under a supposed type, and counts their
+ * classes, which tells at any time whether the supposition still holds.
+ */
+import { declaredColumnType } from './declared-type.ts';
+import {
+  booleanOf,
+  type CellClass,
+  classify,
+  classOf,
+  integerOf,
+  numberOf,
+  type StoredValue,
+  storedValue,
+  typeOfCounts,
+} from './infer.ts';
+import type { Cell, ClassCounts, Column, ColumnType } from './types.ts';
+
+/** How a copy reads blank cells: '' and white space in files of text, null in Parquet. */
+export type BlankMode = 'empty' | 'null';
+
+export class LoadColumn {
+  readonly position: number;
+  readonly declaredType: string | undefined;
+  readonly #blank: BlankMode;
+  #type: ColumnType;
+  /** Text cells take the quick way: the type is inferred and text may be blank. */
+  readonly #isInferred: boolean;
+  #isNumeric = false;
+  #integers = 0;
+  #numbers = 0;
+  #booleans = 0;
+  #strings = 0;
+
+  constructor(position: number, declaredType: string | undefined, blank: BlankMode) {
+    this.position = position;
+    this.declaredType = declaredType;
+    this.#blank = blank;
+    this.#type = declaredType === undefined ? 'string' : declaredColumnType(declaredType);
+    this.#isInferred = declaredType === undefined && blank === 'empty';
+  }
+
+  get type(): ColumnType {
+    return this.#type;
+  }
+
+  get declared(): boolean {
+    return this.declaredType !== undefined;
+  }
+
+  get counts(): ClassCounts {
+    return {
+      integer: this.#integers,
+      number: this.#numbers,
+      boolean: this.#booleans,
+      string: this.#strings,
+    };
+  }
+
+  /** The type of all cells counted or taken so far. */
+  typeSoFar(): ColumnType {
+    return this.declared ? this.#type : typeOfCounts(this.counts);
+  }
+
+  /** Supposes a type for the cells to come, unless one is declared, and forgets those counted. */
+  suppose(type: ColumnType): void {
+    if (!this.declared) this.#type = type;
+    this.#isNumeric = this.#type === 'integer' || this.#type === 'number';
+    this.#integers = this.#numbers = this.#booleans = this.#strings = 0;
+  }
+
+  /**
+   * Whether all values taken so far are what the column's type makes of them. An integer column becomes a number
+   * column on the way: both store the same values.
+   */
+  holds(): boolean {
+    const type = this.typeSoFar();
+    if (this.#type === 'integer' && type === 'number') this.#type = type;
+    return this.#type === type;
+  }
+
+  /** Counts a cell without storing it. */
+  count(cell: Cell): CellClass {
+    const found = this.#blank === 'null' && typeof cell === 'string' ? 'string' : classOf(cell);
+    this.#add(found);
+    return found;
+  }
+
+  /** The value to store for a cell, which is counted; undefined stands for a cell missing in a short row. */
+  take(cell: Cell | undefined): StoredValue {
+    if (this.#isInferred) {
+      if (typeof cell === 'string') return this.#takeText(cell);
+      if (typeof cell === 'number' && this.#isNumeric) return this.#takeNumber(cell);
+    }
+    const present = cell ?? null;
+    this.count(present);
+    return storedValue(present, this, this.#blank);
+  }
+
+  #takeNumber(number: number): number {
+    if (Number.isSafeInteger(number)) this.#integers++;
+    else this.#numbers++;
+    return number + 0;
+  }
+
+  #takeText(text: string): StoredValue {
+    if (this.#isNumeric) return this.#takeNumericText(text);
+    if (this.#type === 'string') {
+      const found = classify(text);
+      this.#add(found);
+      return found === 'blank' ? '' : text;
+    }
+    const boolean = booleanOf(text);
+    if (boolean === null) this.#add(classify(text));
+    else this.#booleans++;
+    return boolean;
+  }
+
+  /** Null for a blank cell, or one that refutes the type; the value is then of no importance. */
+  #takeNumericText(text: string): number | null {
+    const integer = integerOf(text);
+    if (integer === integer) {
+      this.#integers++;
+      return integer;
+    }
+    const number = numberOf(text);
+    if (number === number) {
+      this.#numbers++;
+      return number;
+    }
+    this.#add(classify(text));
+    return null;
+  }
+
+  #add(found: CellClass): void {
+    if (found === 'string') this.#strings++;
+    else if (found === 'integer') this.#integers++;
+    else if (found === 'number') this.#numbers++;
+    else if (found === 'boolean') this.#booleans++;
+  }
+
+  /** The column as described to the rest of the program. */
+  described(name: string, extra: boolean): Column {
+    const { position, type, declared, declaredType, counts } = this;
+    const column = { name, type, position, declared, extra, counts };
+    return declaredType === undefined ? column : { ...column, declaredType };
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * A file's rows become a typed copy: types are decided over all rows (DS-59), yet most files are read once.
+ *
+ * Types are supposed from the first SAMPLE_BYTES of the file, and rows are written as they arrive. A cell that refutes
+ * a type, or stands where no column was, ends the writing; the rest is only counted and the file is read once more,
+ * now with known types. It is never read a third time.
+ */
+import { AppError } from '../base/errors.ts';
+import type { CompanionSchema } from './companion.ts';
+import { CopyFile } from './copy-file.ts';
+import { extraName, withSuffix } from './header-names.ts';
+import { classOf } from './infer.ts';
+import { MAX_COLUMNS } from './limits.ts';
+import { type BlankMode, LoadColumn } from './load-column.ts';
+import { RowIds } from './row-ids.ts';
+import type { Cell, Column, ColumnType, RowSink, Segment, TableLayout } from './types.ts';
+
+/**
+ * Bytes of the file whose rows are held back to suppose types from. Files up to this size are never read twice;
+ * it costs about ten times as much memory.
+ */
+export const SAMPLE_BYTES = 2 * 1024 * 1024;
+
+interface HeldSegment {
+  readonly segment: Segment;
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+export interface LoadOptions {
+  /** Where the copy is made; an existing file is replaced. */
+  readonly path: string;
+  /** Delivers the file's rows; called a second time when the supposed types do not hold. */
+  readonly read: (sink: RowSink) => Promise<void>;
+  /** Declared types (DS-61); null: all are inferred. */
+  readonly companion: Pick<CompanionSchema, 'columns'> | null;
+  /** Ids to give to the rows in order, as a function because the file may be read twice; absent: 1…n. */
+  readonly ids?: () => Iterable<number>;
+  /** How blank cells are stored; `empty` unless the file knows nulls. */
+  readonly blank?: BlankMode;
+}
+
+export interface LoadedTable {
+  /** In file order; columns past the header where some row has a non-blank cell come last (DS-63). */
+  readonly columns: Column[];
+  readonly rowCount: number;
+  /** Highest id in the copy, 0 without rows. */
+  readonly lastRowId: number;
+  readonly layout: TableLayout;
+  /** False when `ids` did not fit the rows (too few, too many, not growing), so that these are numbered 1…n. */
+  readonly keptIds: boolean;
+}
+
+/**
+ * Makes the copy: tables `rows` and `segments`, synced and in WAL mode, closed. Throws what `read` throws,
+ * `unreadable-file` past MAX_COLUMNS, and `unavailable` when the file gives other rows the second time; then no file
+ * is left. Memory is bounded by the sample and one segment. Blocks while it writes: for the parse child.
+ */
+export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
+  const first = await fill(new TableWriter(options, null), options);
+  if (first.isGood) return first.finish(true);
+  await first.discard();
+  const kept = first.ids.isBroken ? { ...options, ids: undefined } : options;
+  const second = await fill(new TableWriter(kept, first.types()), kept);
+  if (second.isGood) return second.finish(!first.ids.isBroken);
+  await second.discard();
+  throw new AppError('unavailable', 'The file changed while it was read');
+}
+
+async function fill(writer: TableWriter, { read }: LoadOptions): Promise<TableWriter> {
+  try {
+    await read(writer);
+    writer.end();
+    return writer;
+  } catch (error) {
+    await writer.discard();
+    throw error;
+  }
+}
+
+/** One reading of the file: writes the copy as long as the supposed types hold, and counts in any case. */
+class TableWriter implements RowSink {
+  readonly ids: RowIds;
+  readonly #options: LoadOptions;
+  /** Types by position from an earlier reading; null: supposed from a sample. */
+  readonly #known: ReadonlyMap<number, ColumnType> | null;
+  #names: readonly string[] = [];
+  /** Columns of the copy by position: first the header's, then those past it. */
+  readonly #columns = new Map<number, LoadColumn>();
+  /** Columns past the header that the copy lacks, by position. */
+  readonly #late = new Map<number, LoadColumn>();
+  /** Segments held back until there are enough to suppose types from; null from then on. */
+  #sample: HeldSegment[] | null = [];
+  #sampleBytes = 0;
+  #copy: CopyFile | null = null;
+  /** Rows are written with their ids. */
+  #isNumbered = false;
+  #isRefuted = false;
+  #rowCount = 0;
+  readonly #segments: (Segment & { firstRowId: number })[] = [];
+  #dialect: Record<string, unknown> = {};
+  #bodyOffset = 0;
+
+  constructor(options: LoadOptions, known: ReadonlyMap<number, ColumnType> | null) {
+    this.#options = options;
+    this.#known = known;
+    this.ids = new RowIds(options.ids?.());
+  }
+
+  /** The copy holds every row with its type; meaningful after `end`. */
+  get isGood(): boolean {
+    return this.#copy !== null && !this.#isRefuted;
+  }
+
+  /** Types of all columns over the rows so far, by position. */
+  types(): Map<number, ColumnType> {
+    const columns = [...this.#columns.values(), ...this.#late.values()];
+    return new Map(columns.map((column) => [column.position, column.typeSoFar()]));
+  }
+
+  header(names: readonly string[]): void {
+    if (names.length > MAX_COLUMNS) throw tooManyColumns();
+    this.#names = names;
+    names.forEach((_, position) => this.#columns.set(position, this.#newColumn(position)));
+    if (this.#known) this.#startWriting(this.#known);
+  }
+
+  segment(segment: Segment, rows: readonly (readonly Cell[])[]): void {
+    if (this.#sample === null) return this.#take(segment, rows);
+    this.#sample.push({ segment, rows });
+    this.#sampleBytes += segment.bytes;
+    if (this.#sampleBytes >= SAMPLE_BYTES) this.#settleSample();
+  }
+
+  layout(dialect: Record<string, unknown>, bodyOffset: number): void {
+    this.#dialect = dialect;
+    this.#bodyOffset = bodyOffset;
+  }
+
+  /** To be called after the last row. */
+  end(): void {
+    if (this.#sample !== null) this.#settleSample();
+    this.ids.end();
+    if (this.ids.isBroken) this.#isRefuted = true;
+    // A segment without rows begins where the next row would be.
+    let next = this.ids.last + 1;
+    for (const segment of this.#segments.toReversed()) {
+      if (segment.rows === 0) segment.firstRowId = next;
+      next = segment.firstRowId;
+    }
+  }
+
+  /** Completes a good copy. */
+  async finish(keptIds: boolean): Promise<LoadedTable> {
+    await this.#copy!.finish(this.#segments);
+    const segments = this.#segments.map(({ rows, bytes }) => ({ rows, bytes }));
+    return {
+      columns: this.#described(),
+      rowCount: this.#rowCount,
+      lastRowId: this.ids.last,
+      layout: { dialect: this.#dialect, bodyOffset: this.#bodyOffset, segments },
+      keptIds,
+    };
+  }
+
+  async discard(): Promise<void> {
+    await this.#copy?.discard();
+    this.#copy = null;
+  }
+
+  #newColumn(position: number): LoadColumn {
+    if (this.#columns.size + this.#late.size >= MAX_COLUMNS) throw tooManyColumns();
+    const { companion, blank } = this.#options;
+    const declared = companion?.columns?.get(this.#names[position] ?? extraName(position))?.type;
+    return new LoadColumn(position, declared, blank ?? 'empty');
+  }
+
+  /** Supposes types from the rows held back, and takes those. */
+  #settleSample(): void {
+    const sample = this.#sample ?? [];
+    for (const { rows } of sample) this.#count(rows);
+    this.#startWriting(this.types());
+    for (const { segment, rows } of sample) this.#take(segment, rows);
+  }
+
+  #startWriting(types: ReadonlyMap<number, ColumnType>): void {
+    this.#sample = null;
+    this.#late.clear();
+    for (const [position, type] of types) {
+      const column = this.#columns.get(position) ?? this.#newColumn(position);
+      column.suppose(type);
+      this.#columns.set(position, column);
+    }
+    this.#isNumbered = this.#options.ids !== undefined || this.#columns.size === 0;
+    this.#copy = new CopyFile(this.#options.path, [...this.#columns.keys()], this.#isNumbered);
+  }
+
+  #take(segment: Segment, rows: readonly (readonly Cell[])[]): void {
+    this.#rowCount += rows.length;
+    if (this.#isRefuted) {
+      this.#count(rows);
+      for (let row = 0; row < rows.length; row++) this.ids.next();
+      return;
+    }
+    this.#segments.push({ ...segment, firstRowId: this.#write(rows) });
+    const columns = [...this.#columns.values()];
+    this.#isRefuted =
+      this.ids.isBroken || this.#late.size > 0 || !columns.every((column) => column.holds());
+  }
+
+  /** The id of the first row. */
+  #write(rows: readonly (readonly Cell[])[]): number {
+    const copy = this.#copy!;
+    const columns = [...this.#columns.values()];
+    const width = this.#names.length;
+    let firstRowId = 0;
+    for (const row of rows) {
+      const id = this.ids.next();
+      firstRowId ||= id;
+      if (this.#isNumbered) copy.add(id);
+      for (let index = 0; index < columns.length; index++) {
+        const column = columns[index]!;
+        copy.add(column.take(row[column.position]));
+      }
+      if (row.length > width) this.#countBeyond(row);
+    }
+    return firstRowId;
+  }
+
+  #count(rows: readonly (readonly Cell[])[]): void {
+    const columns = [...this.#columns.values()];
+    for (const row of rows) {
+      for (const column of columns) column.count(row[column.position] ?? null);
+      if (row.length > this.#names.length) this.#countBeyond(row);
+    }
+  }
+
+  /** Counts the cells of a row that stand where no column is yet; blank ones make none (DS-63). */
+  #countBeyond(row: readonly Cell[]): void {
+    for (let position = this.#names.length; position < row.length; position++) {
+      if (this.#columns.has(position)) continue;
+      const cell = row[position]!;
+      if (classOf(cell) === 'blank') continue;
+      let column = this.#late.get(position);
+      if (!column) this.#late.set(position, (column = this.#newColumn(position)));
+      column.count(cell);
+    }
+  }
+
+  #described(): Column[] {
+    const width = this.#names.length;
+    const taken = new Set(this.#names);
+    const columns = [...this.#columns.values()].sort((a, b) => a.position - b.position);
+    return columns.map((column) => {
+      const isExtra = column.position >= width;
+      if (!isExtra) return column.described(this.#names[column.position]!, false);
+      const wanted = extraName(column.position);
+      const name = taken.has(wanted) ? withSuffix(wanted, taken) : wanted;
+      taken.add(name);
+      return column.described(name, true);
+    });
+  }
+}
+
+function tooManyColumns(): AppError {
+  return new AppError('unreadable-file', `more than ${MAX_COLUMNS} columns`);
+}

@@ -1,0 +1,111 @@
+/**
+ * The jobs of the query worker: reads that may take long, and indexes. Killed by the parent at their limit, since a
+ * running SQLite statement cannot be interrupted from inside (architecture: children).
+ */
+import { Database } from 'bun:sqlite';
+import { AppError } from '../base/errors.ts';
+import { encoders } from './encode.ts';
+import type { Format } from './format.ts';
+import type { QueryPlan } from './query-plan.ts';
+import { type Page, runPage } from './query-run.ts';
+import { createIndexSql } from './table-index.ts';
+import { readMeta } from './table-meta.ts';
+
+/** Order for the `page` job. */
+export interface PageOrder {
+  /** Path of the typed copy. */
+  readonly path: string;
+  readonly plan: QueryPlan;
+  readonly format: Format;
+  /** Number of matches of this very version, when the caller knows it. */
+  readonly total?: number;
+  /** The sequence `total` belongs to. */
+  readonly sequence: number;
+  /** Only the figures, no rows. */
+  readonly isHead: boolean;
+}
+
+/** Order for the `index` job. */
+export interface IndexOrder {
+  readonly path: string;
+  readonly names: readonly string[];
+}
+
+/** Headers in which the figures of a page travel beside its body. */
+export const PAGE_HEADERS = {
+  total: 'x-total',
+  cursor: 'x-cursor',
+  sequence: 'x-sequence',
+} as const;
+
+type Job = (body: unknown, signal: AbortSignal) => Response;
+
+/** The jobs by name. */
+export function queryJobs(): Record<string, Job> {
+  return {
+    page: (body) => readPage(body as PageOrder),
+    index: (body) => {
+      const { path, names } = body as IndexOrder;
+      const db = new Database(path, { readwrite: true, create: false });
+      try {
+        db.run('PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL;');
+        for (const name of names) db.run(createIndexSql(name));
+      } finally {
+        db.close();
+      }
+      return new Response(null, { status: 204 });
+    },
+  };
+}
+
+/** Rows, count and version come from one snapshot, which ends with the body. */
+function readPage(order: PageOrder): Response {
+  const encoder = encoders[order.format];
+  if (!encoder) throw new AppError('internal', `No encoder for ${order.format}`);
+  const { plan } = order;
+  const db = new Database(order.path, { readwrite: true, create: false });
+  let page: Page | null = null;
+  const close = (): void => {
+    page?.close();
+    page = null;
+    if (db.inTransaction) db.run('ROLLBACK');
+    db.close();
+  };
+  try {
+    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
+    db.run('BEGIN');
+    const sequence = readMeta(db, 'state')?.sequence ?? 0;
+    page = runPage(db, plan, sequence === order.sequence ? order.total : undefined);
+    const headers: Record<string, string> = {
+      [PAGE_HEADERS.sequence]: String(sequence),
+      [PAGE_HEADERS.total]: String(page.total),
+      ...(page.next !== null && { [PAGE_HEADERS.cursor]: page.next }),
+    };
+    if (order.isHead) {
+      close();
+      return new Response(null, { headers });
+    }
+    const chunks = encoder(plan.shape, page.rows)[Symbol.iterator]();
+    return new Response(streamOf(chunks, close), { headers });
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** A stream that makes a chunk when it is asked for one, and tidies up however it ends. */
+function streamOf(chunks: Iterator<Uint8Array>, close: () => void): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      try {
+        const { done, value } = chunks.next();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      close();
+    },
+    cancel: close,
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * How a list of rows is read from a typed copy, as plain data: which statements, in which order, at what cost.
+ *
+ * Pure: looks at nothing but the table's figures and the parameters, so plans are tested as data and travel as JSON to
+ * the process that runs them (`query-run.ts`).
+ */
+import { type Access, accessTo } from './access.ts';
+import { comparisonsIn, type Restriction } from './conditions.ts';
+import { cursorDigest, decodeCursor, invalidCursor } from './cursor.ts';
+import type { RowShape } from './encode.ts';
+import { parseFilter } from './filter.ts';
+import type { OrderTerm } from './keyset.ts';
+import type { ListParameters } from './list-parameters.ts';
+import { parseColumns } from './projection.ts';
+import { estimate } from './query-cost.ts';
+import { type QueryTable, type TableColumn, tableColumns } from './query-table.ts';
+import { parseSort, type SortTerm } from './sort.ts';
+import { usefulIndexes } from './table-index.ts';
+import { queryWords } from './words.ts';
+
+/** A list as it will be read; JSON throughout. */
+export interface QueryPlan extends Access {
+  /** What the rows hold: `_row_id`, then the columns of the shape. */
+  readonly shape: RowShape;
+  /** The select list that makes such rows. */
+  readonly select: string;
+  /** Null: all rows. */
+  readonly limit: number | null;
+  /** Rows of the table. */
+  readonly rowCount: number;
+  /** Equal for lists with the same matches: a key for remembering their number within one version. */
+  readonly countKey: string;
+  /** For the cursor to the next page: its digest and the select list of its sort values. */
+  readonly digest: string;
+  readonly keys: string;
+  /** Integers may be past ±(2^53−1) (Parquet): every integer of a row is then a bigint. */
+  readonly hasWideIntegers: boolean;
+  /** The connection needs `registerFunctions`. */
+  readonly usesFunctions: boolean;
+  /** Indexes that would have helped and do not exist; empty for small tables. */
+  readonly usefulIndexes: readonly string[];
+  /** The page, and the page together with its count, take about 20 ms at most and may run in the server process. */
+  readonly isPageCheap: boolean;
+  readonly isCheap: boolean;
+}
+
+/**
+ * The plan of a list. Throws `invalid-query` for a filter, sort, column list or cursor that does not fit the table, in
+ * this order.
+ */
+export function planQuery(table: QueryTable, parameters: ListParameters): QueryPlan {
+  const columns = tableColumns(table.columns);
+  const filter = parseFilter(parameters.filter, columns);
+  const words = queryWords(parameters.q);
+  const sort = parseSort(parameters.sort, parameters.order, columns);
+  const { shape, select } = projectionOf(parseColumns(parameters.columns, columns), table);
+  const terms = orderTerms(sort, columns);
+  const digest = cursorDigest({
+    list: table.list,
+    filter: parameters.filter,
+    q: words,
+    sort: sort.map(({ column, descending }) => ({ name: columns[column]!.name, descending })),
+    order: parameters.order,
+  });
+  if (parameters.cursor !== null && parameters.offset > 0) throw invalidCursor();
+  const cursor =
+    parameters.cursor === null ? null : decodeCursor(parameters.cursor, digest, terms.length);
+  const restriction: Restriction = { filter, words, columns, blank: table.blank };
+  const { limit, offset } = parameters;
+  const access = accessTo(table, restriction, terms, { cursor, offset });
+  const comparisons = filter ? comparisonsIn(filter) : 0;
+  return {
+    ...access,
+    shape,
+    select,
+    limit,
+    rowCount: table.rowCount,
+    countKey: access.count ? JSON.stringify([access.count.sql, access.count.params]) : '',
+    digest,
+    keys: terms.map(({ column }) => column.sql).join(', '),
+    hasWideIntegers: hasWideIntegers(shape),
+    usesFunctions: access.count?.sql.includes('svc_') ?? false,
+    usefulIndexes: usefulIndexes(table, restriction, terms),
+    ...estimate(table, access, { limit, offset, comparisons, shape }),
+  };
+}
+
+/** Only Parquet has integers that no double holds; CSV and workbooks cannot (DS-59). */
+function hasWideIntegers({ blank, columns }: RowShape): boolean {
+  return blank === 'null' && columns.some(({ type }) => type === 'integer' || type === 'number');
+}
+
+/** The terms that still order rows: nothing after `_row_id`, which is unique, nor `_row_id` upwards at the end. */
+function orderTerms(sort: readonly SortTerm[], columns: readonly TableColumn[]): OrderTerm[] {
+  const end = sort.findIndex(({ column }) => column === 0);
+  const used = end < 0 ? sort : sort.slice(0, sort[end]!.descending ? end + 1 : end);
+  return used.map(({ column, descending }) => ({ column: columns[column]!, descending }));
+}
+
+function projectionOf(
+  indexes: readonly number[] | null,
+  { blank, columns: own }: QueryTable,
+): { shape: RowShape; select: string } {
+  const chosen = indexes ?? own.map((_, index) => index + 1);
+  const shown = chosen.filter((index) => index > 0).map((index) => own[index - 1]!);
+  const rowIdAt = chosen.indexOf(0);
+  const aliases = shown.map(({ position }, index) => `rows.c${position} AS v${index}`);
+  return {
+    shape: {
+      columns: shown.map(({ name, type }) => ({ name, type })),
+      rowIdAt: rowIdAt < 0 ? null : rowIdAt,
+      blank,
+    },
+    select: ['rows._row_id AS id', ...aliases].join(', '),
+  };
+}

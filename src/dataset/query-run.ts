@@ -1,0 +1,282 @@
+/**
+ * Runs a plan on a connection to the typed copy it was made for.
+ *
+ * Everything a page needs (count, cursor, rows) comes from one read transaction, so from one version of the table
+ * (DS-39). A page of ordinary size is read before the call returns and leaves the connection free; anything larger is
+ * read while its rows are taken, and until then the connection serves nothing else.
+ */
+import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
+import { Lru } from '../base/lru.ts';
+import type { Scan } from './access.ts';
+import { encodeCursor } from './cursor.ts';
+import type { Row } from './encode.ts';
+import { registerFunctions } from './functions.ts';
+import type { QueryPlan } from './query-plan.ts';
+import { boundValue, type PlanValue } from './sql-part.ts';
+
+/** A page is held in memory up to this many cells and characters together; about 10 MB. */
+const MAX_HELD = 4_000_000;
+/** Pages of at most so many rows are read backwards, or by id, when that spares reading what they skip. */
+const MAX_ROWS_BY_ID = 1_000;
+/** Skipped rows past which only ids are skipped, not whole rows. */
+const LONG_SKIP = 1_000;
+/** A look-up by row id in a large table, counted in rows read one after another. */
+const LOOKUP_ROWS = 8;
+const MAX_STATEMENTS = 64;
+
+const ROW_ID = 'rows._row_id';
+
+/** The rows of a request. */
+export interface Page {
+  /** Matching rows, whatever the page (DS-40). */
+  readonly total: number;
+  /** Cursor of the next page; null on the last one and without a limit (DS-41). */
+  readonly next: string | null;
+  /** `_row_id` and the columns of the plan's shape; to be taken once. */
+  readonly rows: Iterable<Row>;
+  /** Ends the reading when rows are not taken to their end. Safe to call at any time, more than once. */
+  close(): void;
+}
+
+/** The number of matching rows, whatever the page (DS-40). */
+export function runCount(db: Database, plan: QueryPlan): number {
+  if (!plan.count) return plan.rowCount;
+  if (plan.usesFunctions) registerFunctions(db);
+  const { sql, params } = plan.count;
+  const [row] = prepared(db, `SELECT count(*) FROM rows WHERE ${sql}`).values(...bound(params));
+  return Number(row?.[0] ?? 0);
+}
+
+/**
+ * The page of a plan. `total` is its count, when the caller knows it for this very version. Inside a transaction of
+ * the caller none is begun. A failure while rows are taken is thrown there.
+ */
+export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
+  if (plan.usesFunctions) registerFunctions(db);
+  const end = beginRead(db);
+  try {
+    const matches = total ?? runCount(db, plan);
+    return { total: matches, ...new PageReader(db, plan, matches).part(end) };
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+type Part = Omit<Page, 'total'>;
+
+class PageReader {
+  readonly #db: Database;
+  readonly #plan: QueryPlan;
+  readonly #total: number;
+
+  constructor(db: Database, plan: QueryPlan, total: number) {
+    this.#db = db;
+    this.#plan = plan;
+    this.#total = total;
+  }
+
+  part(end: () => void): Part {
+    const { limit, offset, isContinued } = this.#plan;
+    if (limit === null) return streamed([], Infinity, this.#rows(null), null, end);
+    if (limit <= MAX_ROWS_BY_ID && offset > LONG_SKIP && !isContinued) {
+      return this.#partById(limit, end);
+    }
+    // One row more than the page has tells whether there is a next one.
+    const rows = this.#rows(limit + 1);
+    const first = hold(rows);
+    if (!first.isAll) return streamed(first.rows, limit, rows, this.#cursorFromIds(limit), end);
+    const isLast = first.rows.length <= limit;
+    if (!isLast) first.rows.length = limit;
+    return held(first.rows, isLast ? null : this.#cursorAfter(Number(first.rows.at(-1)![0])), end);
+  }
+
+  /** Skips ids only, from the nearer end, and looks the page's rows up. */
+  #partById(limit: number, end: () => void): Part {
+    const { offset } = this.#plan;
+    const count = Math.min(limit, this.#total - offset);
+    if (count <= 0) return held([], null, end);
+    const fromEnd = this.#total - offset - count;
+    const scan = this.#scans()[0]!;
+    const ids =
+      fromEnd < offset
+        ? this.#ids(scan, scan.reversed, count, fromEnd).reverse()
+        : this.#ids(scan, scan.order, count, offset);
+    const next = fromEnd > 0 && ids.length > 0 ? this.#cursorAfter(ids.at(-1)!) : null;
+    const rows = this.#rowsById(ids);
+    const first = hold(rows);
+    return first.isAll ? held(first.rows, next, end) : streamed(first.rows, limit, rows, next, end);
+  }
+
+  *#rows(limit: number | null): Generator<Row> {
+    const { select, offset, hasWideIntegers } = this.#plan;
+    let rest = limit ?? Infinity;
+    for (const scan of this.#scans()) {
+      const statement = prepared(this.#db, scanSql(select, scan, scan.order), hasWideIntegers);
+      const size = limit === null ? -1 : rest;
+      for (const row of statement.iterate(...bound(scan.where.params), size, offset)) {
+        rest--;
+        yield Object.values(row as Record<string, Row[number]>);
+      }
+      if (rest <= 0) return;
+    }
+  }
+
+  #ids(scan: Scan, order: string, limit: number, offset: number): number[] {
+    const rows = prepared(this.#db, scanSql(ROW_ID, scan, order)).values(
+      ...bound(scan.where.params),
+      limit,
+      offset,
+    );
+    return rows.map(([id]) => Number(id));
+  }
+
+  *#rowsById(ids: readonly number[]): Generator<Row> {
+    const { select, hasWideIntegers } = this.#plan;
+    const sql = `SELECT ${select} FROM rows WHERE rows._row_id = ?`;
+    const statement = prepared(this.#db, sql, hasWideIntegers);
+    for (const id of ids) yield statement.values(id)[0] as Row[number][];
+  }
+
+  /** The way to read: what can be told from the number of matches. */
+  #scans(): readonly Scan[] {
+    const { walk, gather, limit, offset, rowCount } = this.#plan;
+    if (!gather || !walk) return walk?.scans ?? [gather!.scan];
+    const total = Math.max(1, this.#total);
+    const wanted = Math.min(total, limit === null ? total : offset + limit + 1);
+    const walked = (wanted / total) * rowCount * (walk.isByIndex ? LOOKUP_ROWS : 1);
+    const gathered = gather.isIndexed ? Math.min(rowCount, total * LOOKUP_ROWS) : rowCount;
+    return walked <= gathered + total ? walk.scans : [gather.scan];
+  }
+
+  #cursorAfter(rowId: number): string {
+    const { keys, digest } = this.#plan;
+    if (keys === '') return encodeCursor(digest, { keys: [], rowId });
+    const sql = `SELECT ${keys} FROM rows WHERE rows._row_id = ?`;
+    const [row = []] = prepared(this.#db, sql, true).values(rowId);
+    return encodeCursor(digest, { keys: (row as Row).map(keyOf), rowId });
+  }
+
+  /** For a page too large to hold: reads its ids alone, to find its last row before its first one is sent. */
+  #cursorFromIds(limit: number): string | null {
+    let rest = limit + 1;
+    let last = 0;
+    for (const scan of this.#scans()) {
+      const params = [...bound(scan.where.params), rest, this.#plan.offset];
+      const statement = prepared(this.#db, scanSql(`${ROW_ID} AS id`, scan, scan.order));
+      for (const row of statement.iterate(...params)) {
+        rest--;
+        if (rest === 0) return this.#cursorAfter(last);
+        last = (row as { id: number }).id;
+      }
+    }
+    return null;
+  }
+}
+
+function scanSql(select: string, { where }: Scan, order: string): string {
+  return `SELECT ${select} FROM rows WHERE ${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?`;
+}
+
+/** Takes rows until there are no more or memory says stop. */
+function hold(rows: Generator<Row>): { rows: Row[]; isAll: boolean } {
+  const held: Row[] = [];
+  let size = 0;
+  for (let step = rows.next(); !step.done; step = rows.next()) {
+    held.push(step.value);
+    size += sizeOf(step.value);
+    if (size > MAX_HELD) return { rows: held, isAll: false };
+  }
+  return { rows: held, isAll: true };
+}
+
+function held(rows: readonly Row[], next: string | null, end: () => void): Part {
+  end();
+  return { next, rows, close: () => {} };
+}
+
+/** The first rows, then the others, up to the limit. */
+function streamed(
+  first: readonly Row[],
+  limit: number,
+  rest: Generator<Row>,
+  next: string | null,
+  end: () => void,
+): Part {
+  const close = () => {
+    rest.return(undefined);
+    end();
+  };
+  function* rows(): Generator<Row> {
+    try {
+      let left = limit;
+      for (const row of first) if (left-- > 0) yield row;
+      while (left-- > 0) {
+        const step = rest.next();
+        if (step.done) return;
+        yield step.value;
+      }
+    } finally {
+      close();
+    }
+  }
+  return { next, rows: rows(), close };
+}
+
+/** Begins a read transaction unless the caller has one; returns how to end it, which may be called again. */
+function beginRead(db: Database): () => void {
+  if (db.inTransaction) return () => {};
+  db.run('BEGIN');
+  let isOpen = true;
+  return () => {
+    if (isOpen) db.run('COMMIT');
+    isOpen = false;
+  };
+}
+
+const statements = new WeakMap<Database, Lru<string, Statement>>();
+
+/** The statement for this text, kept for the next time; Bun itself keeps only the first twenty. */
+function prepared(
+  db: Database,
+  sql: string,
+  safeIntegers = false,
+): Statement<unknown, SQLQueryBindings[]> {
+  let known = statements.get(db);
+  if (!known) {
+    known = new Lru(MAX_STATEMENTS, (_sql, statement) => statement.finalize());
+    statements.set(db, known);
+  }
+  const key = safeIntegers ? `${sql} --wide` : sql;
+  let statement = known.get(key);
+  if (!statement) {
+    statement = db.prepare(sql).safeIntegers(safeIntegers);
+    known.set(key, statement);
+  }
+  return statement as Statement<unknown, SQLQueryBindings[]>;
+}
+
+/**
+ * Finalises the statements kept for a connection. To be called before it is closed, or its file stays open until the
+ * next garbage collection.
+ */
+export function releaseStatements(db: Database): void {
+  for (const [, statement] of statements.get(db)?.entries() ?? []) statement.finalize();
+  statements.delete(db);
+}
+
+function bound(params: readonly PlanValue[]): SQLQueryBindings[] {
+  return params.map(boundValue);
+}
+
+function keyOf(value: Row[number]): PlanValue {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : { int: String(value) };
+}
+
+function sizeOf(row: Row): number {
+  let size = row.length;
+  for (const value of row) if (typeof value === 'string') size += value.length;
+  return size;
+}

@@ -1,0 +1,185 @@
+/**
+ * Where a list of rows is read: cheap plans here, all others in a query worker, with the same code and the same answer
+ * (architecture: no request holds the event loop).
+ *
+ * Also keeps what makes the next read cheaper: numbers of matches per version, and indexes on columns that are used.
+ */
+import type { Log } from '../base/log.ts';
+import type { ChildPool } from '../children/child-pool.ts';
+import { encoders } from './encode.ts';
+import { type Format, formatDetails } from './format.ts';
+import type { ListParameters } from './list-parameters.ts';
+import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
+import { planQuery, type QueryPlan } from './query-plan.ts';
+import { runPage } from './query-run.ts';
+import { type Table, versionTag } from './table.ts';
+
+export interface ReadingOptions {
+  readonly pool: ChildPool;
+  /** Longest a query may work before it is stopped, in ms. */
+  readonly timeoutMs: () => number;
+  readonly log: Log;
+}
+
+/** A list that fits its table; nothing has been read. */
+export interface PreparedRead {
+  readonly plan: QueryPlan;
+  readonly format: Format;
+  /** The `<r>` of DS-46: equal for equal queries and formats. */
+  readonly representation: string;
+}
+
+export interface RowsPage {
+  readonly format: Format;
+  readonly mediaType: string;
+  /** Rows that match filter and words, whatever the page (DS-40). */
+  readonly total: number;
+  /** Null on the last page, and without a limit (DS-41). */
+  readonly nextCursor: string | null;
+  /** Version tag of the rows that are really in the body. */
+  readonly version: string;
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
+}
+
+/** An index is made when it would have helped for the second time (architecture 4.1). */
+const USES_BEFORE_INDEX = 2;
+/** Making one reads the whole table; a few seconds for millions of rows. */
+const INDEX_TIMEOUT_MS = 120_000;
+/** Answers past this many rows get a worker of their own, so that a slow reader blocks nobody. */
+const LONG_STREAM_ROWS = 50_000;
+
+export class Reading {
+  readonly #options: ReadingOptions;
+
+  constructor(options: ReadingOptions) {
+    this.#options = options;
+  }
+
+  /** Checks the parameters against the table's columns. Throws `invalid-query`. */
+  prepare(table: Table, parameters: ListParameters, format: Format): PreparedRead {
+    const { head, state } = table;
+    const plan = planQuery(
+      {
+        list: head.sheet === null ? head.rel : `${head.rel}\n${head.sheet}`,
+        columns: head.columns,
+        rowCount: state.rowCount,
+        lastRowId: state.lastRowId,
+        blank: head.blank,
+        indexes: table.indexes,
+        bytes: state.stamp.size,
+      },
+      parameters,
+    );
+    return { plan, format, representation: representationOf({ ...parameters, format }) };
+  }
+
+  /**
+   * Reads. Long answers stream with bounded memory; the body must be read or cancelled. Throws `timed-out`,
+   * `too-large` (memory) and `unavailable` (too many waiting).
+   */
+  async run(
+    table: Table,
+    prepared: PreparedRead,
+    options: { readonly signal?: AbortSignal; readonly isHead?: boolean },
+  ): Promise<RowsPage> {
+    const { plan } = prepared;
+    this.#noteUse(table, plan.usefulIndexes);
+    const known = plan.count === null ? plan.rowCount : table.counts.get(plan.countKey);
+    const isCheap = plan.isCheap || (plan.isPageCheap && known !== undefined);
+    return isCheap
+      ? this.#readHere(table, prepared, known, options.isHead ?? false)
+      : this.#readElsewhere(table, prepared, known, options);
+  }
+
+  #readHere(
+    table: Table,
+    { plan, format }: PreparedRead,
+    known: number | undefined,
+    isHead: boolean,
+  ): RowsPage {
+    const page = runPage(table.reader, plan, known);
+    try {
+      if (plan.count !== null) table.counts.set(plan.countKey, page.total);
+      return {
+        ...pageOf(format),
+        total: page.total,
+        nextCursor: page.next,
+        version: table.version(),
+        body: isHead ? null : joined([...encoders[format]!(plan.shape, page.rows)]),
+      };
+    } finally {
+      page.close();
+    }
+  }
+
+  async #readElsewhere(
+    table: Table,
+    { plan, format }: PreparedRead,
+    known: number | undefined,
+    { signal, isHead = false }: { readonly signal?: AbortSignal; readonly isHead?: boolean },
+  ): Promise<RowsPage> {
+    const order: PageOrder = {
+      path: table.path,
+      plan,
+      format,
+      ...(known !== undefined && { total: known }),
+      sequence: table.state.sequence,
+      isHead,
+    };
+    const rows = plan.limit ?? known ?? plan.rowCount;
+    const response = await this.#options.pool.request('page', order, {
+      timeoutMs: this.#options.timeoutMs(),
+      ...(signal && { signal }),
+      dedicated: !isHead && rows > LONG_STREAM_ROWS,
+    });
+    const sequence = Number(response.headers.get(PAGE_HEADERS.sequence));
+    const total = Number(response.headers.get(PAGE_HEADERS.total));
+    if (plan.count !== null && sequence === table.state.sequence) {
+      table.counts.set(plan.countKey, total);
+    }
+    return {
+      ...pageOf(format),
+      total,
+      nextCursor: response.headers.get(PAGE_HEADERS.cursor),
+      version: versionTag(table.head.generation, sequence),
+      body: isHead ? null : response.body,
+    };
+  }
+
+  #noteUse(table: Table, names: readonly string[]): void {
+    const due = names.filter((name) => {
+      const uses = (table.uses.get(name) ?? 0) + 1;
+      table.uses.set(name, uses);
+      return uses === USES_BEFORE_INDEX;
+    });
+    if (due.length > 0) void this.#makeIndexes(table, due);
+  }
+
+  /** In the background; an edit that comes meanwhile waits for it. */
+  async #makeIndexes(table: Table, names: readonly string[]): Promise<void> {
+    const order: IndexOrder = { path: table.path, names };
+    try {
+      await table.exclusive.run(async () => {
+        const response = await this.#options.pool.request('index', order, {
+          timeoutMs: INDEX_TIMEOUT_MS,
+        });
+        await response.body?.cancel();
+      });
+      table.refreshIndexes();
+    } catch (error) {
+      this.#options.log.warning('an index could not be made', { resource: table.head.rel, error });
+    }
+  }
+}
+
+function pageOf(format: Format): Pick<RowsPage, 'format' | 'mediaType'> {
+  return { format, mediaType: formatDetails[format].mediaType };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+function representationOf(parameters: ListParameters): string {
+  return Bun.hash(JSON.stringify(parameters)).toString(36);
+}

@@ -1,0 +1,408 @@
+/**
+ * The typed copies of all datasets: which file version each holds, and building the next one.
+ *
+ * Invariant: `current` never returns a copy of another file version than the one on disk at some moment after the
+ * call began (DS-33, DS-143). A new version is built beside the old one and swapped in; workers that still read the
+ * old one finish on it. Copies are derived data: any of them may be deleted and is built again.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import { hashFile, isRacy, sameStamp, statFile } from '../base/file-stamp.ts';
+import { sha256Hex, shortId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { Table } from './table.ts';
+import { TABLE_FORMAT, type TableJournal } from './table-meta.ts';
+import type { FileSource, FileStamp } from './types.ts';
+
+/** A table in a file of the document root. */
+export interface TableTarget {
+  readonly rel: string;
+  readonly sheet: string | null;
+  /** Absolute path of the file, for the stamp check; never shown. */
+  readonly path: string;
+  /** Absolute paths where companions may stand, first match wins (DS-70, DS-72). */
+  readonly companions: { readonly schema: readonly string[]; readonly options: readonly string[] };
+}
+
+/** Order for the parse worker: read the file and leave a finished copy at `out`. */
+export interface BuildOrder {
+  readonly target: TableTarget;
+  readonly out: string;
+  readonly generation: string;
+  /** Ids for the rows, in order; absent: 1…n by position. */
+  readonly ids?: {
+    readonly from: string;
+    readonly deleted: readonly number[];
+    readonly created: readonly number[];
+    readonly lastRowId: number;
+  };
+}
+
+export interface TablesOptions {
+  /** Directory of the copies. */
+  readonly dir: string;
+  /**
+   * Resolves when the copy is complete. Throws, with the bare reason, `unreadable-file`, `too-large` or `timed-out`
+   * when the file is at fault: it is then not read again until it changes.
+   */
+  readonly build: (order: BuildOrder) => Promise<void>;
+  /** Opens the file through the one opener. */
+  readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
+  /** Told after every attempt: null when the table can be read. */
+  readonly onProblem: (target: TableTarget, problem: string | null) => void;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Copies kept open; each costs three file descriptors. */
+const MAX_OPEN_TABLES = 64;
+/** A file that changes again and again while it is read is given up after so many tries. */
+const MAX_REFRESHES = 5;
+/** Two writes within one tick of the kernel's file clock (up to 10 ms) leave the same stamp. */
+const CLOCK_TICK_MS = 12;
+/** After this long without a change, even coarse file systems show a later write in the stamp. */
+const SETTLE_MS = 2_100;
+
+interface Entry {
+  table: Table | null;
+  /** Confirmed by content after its stamp could no longer hide a later write. */
+  isConfirmed: boolean;
+  failure: { stamp: FileStamp; companion: string; error: AppError } | null;
+  refreshing: Promise<Table> | null;
+  settle: ReturnType<typeof setTimeout> | null;
+}
+
+export class Tables {
+  readonly #options: TablesOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** Copies found on disk at start, by table id. */
+  readonly #found = new Map<string, string[]>();
+  #isClosed = false;
+
+  constructor(options: TablesOptions) {
+    this.#options = options;
+    for (const name of readdirSync(options.dir)) {
+      const match = /^([0-9a-f]{32})\.[A-Za-z0-9_-]+\.sqlite$/.exec(name);
+      if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
+      else if (!/-(?:wal|shm)$/.test(name)) this.#remove(name);
+    }
+  }
+
+  /**
+   * The table as the file is now. The first call for a file version builds it, which takes seconds for a million
+   * rows. Throws `not-found` when the file is gone and `unreadable-file` with the reason when it cannot be read.
+   */
+  async current(target: TableTarget): Promise<Table> {
+    const entry = this.#entry(target);
+    for (let attempt = 0; attempt < MAX_REFRESHES; attempt++) {
+      const stamp = statFile(target.path);
+      if (!stamp) throw new AppError('not-found', 'Not Found');
+      const companion = companionFingerprint(target);
+      if (this.#holds(entry, stamp, companion)) {
+        if (entry.isConfirmed || !this.#mayHideWrite(entry.table!)) return this.#touch(target, entry);
+        if (await this.#confirm(target, entry)) return this.#touch(target, entry);
+        continue;
+      }
+      const { failure } = entry;
+      if (failure && sameStamp(failure.stamp, stamp) && failure.companion === companion) {
+        throw failure.error;
+      }
+      entry.refreshing ??= this.#refresh(target, entry, stamp, companion).finally(() => {
+        entry.refreshing = null;
+      });
+      await entry.refreshing;
+    }
+    throw new AppError('conflict', `Resource '${target.rel}' keeps changing while it is read`, {
+      headers: { 'retry-after': '1' },
+    });
+  }
+
+  /** The open table without any check, for figures and for tests of freshness. */
+  peek(target: TableTarget): Table | null {
+    return this.#entries.get(tableId(target))?.table ?? null;
+  }
+
+  /** Copies held open. */
+  get size(): number {
+    let open = 0;
+    for (const { table } of this.#entries.values()) if (table) open++;
+    return open;
+  }
+
+  /** Told after an edit: the stamp is the service's own, so no other write can hide behind it yet. */
+  edited(target: TableTarget): void {
+    const entry = this.#entry(target);
+    entry.isConfirmed = true;
+    this.#settleLater(target, entry);
+  }
+
+  /** Forgets a table whose file is gone, and deletes its copy. */
+  drop(target: Pick<TableTarget, 'rel' | 'sheet'>): void {
+    const id = tableId(target);
+    const entry = this.#entries.get(id);
+    if (entry?.settle) clearTimeout(entry.settle);
+    entry?.table?.close();
+    this.#entries.delete(id);
+    if (entry?.table) this.#remove(fileName(entry.table.path));
+    for (const name of this.#found.get(id) ?? []) this.#remove(name);
+    this.#found.delete(id);
+  }
+
+  /** Deletes copies found at start whose file is no longer published. */
+  prune(targets: Iterable<Pick<TableTarget, 'rel' | 'sheet'>>): void {
+    const live = new Set([...targets].map(tableId));
+    for (const [id, names] of this.#found) {
+      if (live.has(id)) continue;
+      for (const name of names) this.#remove(name);
+      this.#found.delete(id);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const entry of this.#entries.values()) {
+      if (entry.settle) clearTimeout(entry.settle);
+      entry.table?.close();
+    }
+    this.#entries.clear();
+  }
+
+  #entry(target: TableTarget): Entry {
+    const id = tableId(target);
+    let entry = this.#entries.get(id);
+    if (!entry) {
+      entry = { table: null, isConfirmed: false, failure: null, refreshing: null, settle: null };
+      this.#entries.set(id, entry);
+    }
+    return entry;
+  }
+
+  #holds(entry: Entry, stamp: FileStamp, companion: string): boolean {
+    const { table } = entry;
+    return (
+      table !== null &&
+      table.outdated === null &&
+      sameStamp(table.state.stamp, stamp) &&
+      table.head.companion === companion
+    );
+  }
+
+  #mayHideWrite(table: Table): boolean {
+    const { stamp, stampTakenAt } = table.state;
+    return isRacy(stamp, stampTakenAt) && this.#options.now() - stampTakenAt >= CLOCK_TICK_MS;
+  }
+
+  /** Most recently used last; closes the least recently used beyond the limit. */
+  #touch(target: TableTarget, entry: Entry): Table {
+    const id = tableId(target);
+    if (this.#entries.size > MAX_OPEN_TABLES) {
+      this.#entries.delete(id);
+      this.#entries.set(id, entry);
+      this.#closeOldest();
+    }
+    return entry.table!;
+  }
+
+  #closeOldest(): void {
+    let open = this.size;
+    for (const [id, entry] of this.#entries) {
+      if (open <= MAX_OPEN_TABLES) return;
+      if (!entry.table || entry.refreshing || entry.table.exclusive.running > 0) continue;
+      if (entry.settle) clearTimeout(entry.settle);
+      this.#found.set(id, [fileName(entry.table.path)]);
+      entry.table.close();
+      entry.table = null;
+      open--;
+    }
+  }
+
+  /** Compares the content with the copy's hash; true when it is the same, else the table is outdated. */
+  async #confirm(target: TableTarget, entry: Entry): Promise<boolean> {
+    const table = entry.table!;
+    const hash = await this.#hash(target);
+    if (hash === null || hash !== table.state.hash) {
+      if (entry.table === table) entry.isConfirmed = false;
+      if (table.state.hash !== null) table.outdated = 'content';
+      return table.state.hash === null;
+    }
+    entry.isConfirmed = true;
+    this.#settleLater(target, entry);
+    return true;
+  }
+
+  async #refresh(
+    target: TableTarget,
+    entry: Entry,
+    stamp: FileStamp,
+    companion: string,
+  ): Promise<Table> {
+    const old = entry.table ?? this.#openFound(target);
+    try {
+      const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
+      const table = kept ? old! : await this.#build(target, idsFor(old, stamp));
+      this.#install(target, entry, table, old);
+      this.#options.onProblem(target, table.head.companionProblem);
+      return table;
+    } catch (error) {
+      if (entry.table !== old) old?.close();
+      if (error instanceof AppError && isFileAtFault(error)) {
+        this.#options.onProblem(target, error.message);
+        const failure = new AppError('unreadable-file', `Cannot read '${target.rel}': ${error.message}`, {
+          cause: error,
+        });
+        entry.failure = { stamp, companion, error: failure };
+        throw failure;
+      }
+      throw error;
+    }
+  }
+
+  /** True when an existing copy already holds this content (same stamp, or same bytes under a new stamp). */
+  async #reuse(
+    target: TableTarget,
+    old: Table,
+    stamp: FileStamp,
+    companion: string,
+  ): Promise<boolean> {
+    if (old.head.companion !== companion) return false;
+    if (sameStamp(old.state.stamp, stamp)) return true;
+    if (old.state.hash === null || old.state.stamp.size !== stamp.size) return false;
+    const takenAt = this.#options.now();
+    if ((await this.#hash(target)) !== old.state.hash) return false;
+    const after = statFile(target.path);
+    if (!after || !sameStamp(after, stamp)) return false;
+    await old.restamp(stamp, takenAt, old.state.hash);
+    return true;
+  }
+
+  async #build(target: TableTarget, ids: BuildOrder['ids']): Promise<Table> {
+    const generation = shortId();
+    const out = join(this.#options.dir, `${tableId(target)}.${generation}.sqlite`);
+    try {
+      await this.#options.build({ target, out, generation, ...(ids && { ids }) });
+      const table = Table.open(out, TABLE_FORMAT);
+      if (table) return table;
+      throw new AppError('unavailable', `The copy of '${target.rel}' could not be opened`);
+    } catch (error) {
+      this.#remove(fileName(out));
+      throw error;
+    }
+  }
+
+  #install(target: TableTarget, entry: Entry, table: Table, old: Table | null): void {
+    if (this.#isClosed) return;
+    entry.failure = null;
+    entry.table = table;
+    entry.isConfirmed = false;
+    if (old && old !== table) {
+      old.close();
+      this.#remove(fileName(old.path));
+    }
+    this.#touch(target, entry);
+    this.#settleLater(target, entry);
+  }
+
+  /** Once the file has been quiet: confirm the content, or learn its hash after edits of our own. */
+  #settleLater(target: TableTarget, entry: Entry): void {
+    if (entry.settle) clearTimeout(entry.settle);
+    entry.settle = setTimeout(() => {
+      entry.settle = null;
+      this.#settle(target, entry).catch((error: unknown) => {
+        this.#options.log.warning('could not confirm a table', { resource: target.rel, error });
+      });
+    }, SETTLE_MS);
+    entry.settle.unref();
+  }
+
+  async #settle(target: TableTarget, entry: Entry): Promise<void> {
+    const { table } = entry;
+    if (!table) return;
+    const stamp = statFile(target.path);
+    if (!stamp || !sameStamp(stamp, table.state.stamp)) return;
+    const { hash: known } = table.state;
+    const takenAt = this.#options.now();
+    const hash = await this.#hash(target);
+    const after = statFile(target.path);
+    const isStill = after !== null && sameStamp(after, stamp) && entry.table === table;
+    if (hash === null || !isStill || !sameStamp(table.state.stamp, stamp)) return;
+    if (known !== null && known !== hash) table.outdated = 'content';
+    else await table.restamp(stamp, takenAt, hash);
+  }
+
+  async #hash(target: TableTarget): Promise<string | null> {
+    const source = await this.#options.open(target);
+    try {
+      return await hashFile(source);
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** A usable copy from an earlier run; the others are deleted. */
+  #openFound(target: TableTarget): Table | null {
+    const id = tableId(target);
+    let newest: Table | null = null;
+    for (const name of this.#found.get(id) ?? []) {
+      const table: Table | null = newest ? null : Table.open(join(this.#options.dir, name), TABLE_FORMAT);
+      const isOurs = table?.head.rel === target.rel && table.head.sheet === target.sheet;
+      if (table && isOurs) newest = table;
+      else {
+        table?.close();
+        this.#remove(name);
+      }
+    }
+    this.#found.delete(id);
+    return newest;
+  }
+
+  #remove(name: string): void {
+    for (const suffix of ['', '-wal', '-shm']) {
+      rmSync(join(this.#options.dir, name + suffix), { force: true });
+    }
+  }
+}
+
+/**
+ * The ids a rebuilt copy must keep: those of an edit that was cut off after the file was in place, or those of the
+ * present copy when the same bytes only get other types. Anything else was an external edit (DS-49).
+ */
+function idsFor(old: Table | null, stamp: FileStamp): BuildOrder['ids'] {
+  if (!old) return undefined;
+  const journal = old.unfinished();
+  if (journal && isJournalled(journal, stamp)) {
+    const { deleted, created, lastRowId } = journal;
+    return { from: old.path, deleted, created, lastRowId };
+  }
+  if (!sameStamp(old.state.stamp, stamp) || old.outdated === 'content') return undefined;
+  return { from: old.path, deleted: [], created: [], lastRowId: old.state.lastRowId };
+}
+
+function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
+  const { size, mtimeNs, inode } = journal.stamp;
+  return size === stamp.size && mtimeNs === stamp.mtimeNs && inode === stamp.inode;
+}
+
+function isFileAtFault(error: AppError): boolean {
+  return error.code === 'unreadable-file' || error.code === 'too-large' || error.code === 'timed-out';
+}
+
+/** A name for a table that is safe as a file name and says nothing. */
+export function tableId(target: Pick<TableTarget, 'rel' | 'sheet'>): string {
+  return sha256Hex(target.sheet === null ? target.rel : `${target.rel}\n${target.sheet}`).slice(0, 32);
+}
+
+/** Changes whenever a companion appears, changes or goes. */
+export function companionFingerprint(target: Pick<TableTarget, 'companions'>): string {
+  const { schema, options } = target.companions;
+  return [...schema, ...options]
+    .map((path) => {
+      const stamp = statFile(path);
+      return stamp ? `${stamp.inode}.${stamp.size}.${stamp.mtimeNs}.${stamp.ctimeNs}` : '-';
+    })
+    .join('|');
+}
+
+function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

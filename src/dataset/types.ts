@@ -1,0 +1,116 @@
+/**
+ * The shapes shared by everything that handles tables, whatever their file.
+ *
+ * A dataset is read from a typed SQLite copy of one file version (architecture 4.1). Rows stand in file order, and
+ * file order equals `_row_id` order (architecture 4.3).
+ */
+
+/** Column types of DS-59; Parquet adds date-time and nested values behind the same four names (DS-67). */
+export type ColumnType = 'integer' | 'number' | 'boolean' | 'string';
+
+/**
+ * A cell as a reader delivers it or an edit writes it. Strings are the file's text (CSV) or text cells; `null` is a
+ * Parquet null or, in an edit, "store blank" (DS-78). An empty or whitespace-only string is a blank cell (DS-59).
+ */
+export type Cell = string | number | boolean | bigint | null;
+
+/** How many cells of a column fit each class of DS-59; blanks are in none. Decides the inferred type. */
+export interface ClassCounts {
+  integer: number;
+  number: number;
+  boolean: number;
+  string: number;
+}
+
+export interface Column {
+  /** Name as presented, unique within the table (DS-50, DS-63). */
+  readonly name: string;
+  readonly type: ColumnType;
+  /** 0-based position of the cell in a file row. Column `i` of the copy is SQL column `c<i>`. */
+  readonly position: number;
+  /** Declared by a companion schema (DS-61): cells that do not fit stay text. */
+  readonly declared: boolean;
+  /** The type name a companion declares, verbatim; decides validation (DS-78). */
+  readonly declaredType?: string;
+  /** Stands past the header's width: exists only while some row has a non-blank cell there (DS-63). */
+  readonly extra: boolean;
+  readonly counts: ClassCounts;
+}
+
+/** A run of consecutive rows in the file: lets an edit find a row's bytes without reading the whole file. */
+export interface Segment {
+  /** Rows in this run; runs without rows (blank lines only) are allowed. */
+  rows: number;
+  /** Bytes from the first byte of the run to the first byte of the next one. */
+  bytes: number;
+}
+
+/** Where the rows of a table stand in their file. Kept with the typed copy and changed with every edit. */
+export interface TableLayout {
+  /** What the kind needs to write in the file's own style (delimiter, encoding, line ending…); private to the kind. */
+  readonly dialect: Record<string, unknown>;
+  /** Bytes before the first segment (BOM, rows above the header, the header row). */
+  readonly bodyOffset: number;
+  readonly segments: readonly Segment[];
+}
+
+/** A file opened for reading through the one opener; closed by whoever opened it. */
+export interface FileSource {
+  readonly size: number;
+  /** Up to `length` bytes at `offset`; fewer only at the end of the file. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** Companion options (DS-72); absent members are detected. */
+export interface ReadOptions {
+  readonly headerRow?: number;
+  readonly delimiter?: ',' | ';' | '\t' | '|';
+  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1';
+  /** Worksheet name, for workbooks. */
+  readonly sheet?: string;
+}
+
+/**
+ * Receives a file's rows from a kind's reader, in file order. Header names are already cleaned (DS-63); rows may be
+ * shorter or longer than the header.
+ */
+export interface RowSink {
+  header(names: readonly string[]): void;
+  /** A segment and its rows; `rows.length === segment.rows`. */
+  segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
+  /** Called once, last. */
+  layout(dialect: Record<string, unknown>, bodyOffset: number): void;
+}
+
+/** Changes to one file version, folded: each row at most once, positions 0-based in file order of that version. */
+export interface TableChanges {
+  /** Cells by column position; columns not named keep their bytes. */
+  readonly updates: ReadonlyMap<number, ReadonlyMap<number, Cell>>;
+  readonly deletes: ReadonlySet<number>;
+  /** New rows after the last one; cells by column position, others blank. */
+  readonly creates: readonly ReadonlyMap<number, Cell>[];
+}
+
+/** A piece of the new file: bytes `from` (inclusive) to `to` (exclusive) of the old one, or new bytes. */
+export type Piece = { readonly from: number; readonly to: number } | Uint8Array;
+
+/** What a kind answers to an edit: the new file as pieces, and what changed in it. */
+export interface EditPlan {
+  readonly pieces: readonly Piece[];
+  readonly layout: TableLayout;
+  /**
+   * Every cell that changed, with its text before and after (undefined: the cell did not, or does not, exist), so
+   * that the class counts follow without reading the file again. A deleted row lists all its cells.
+   */
+  readonly cells: readonly { position: number; before: Cell | undefined; after: Cell | undefined }[];
+}
+
+/** Identity of a file's content on disk; two equal stamps mean the same bytes (DS-143), see `isRacy` for the limit. */
+export interface FileStamp {
+  readonly size: number;
+  /** Nanoseconds as decimal text; a number would lose digits. */
+  readonly mtimeNs: string;
+  /** Changes with every write, also when a program restores the mtime. */
+  readonly ctimeNs: string;
+  readonly inode: string;
+}

@@ -1,0 +1,66 @@
+/**
+ * Words of a full-text query and of the texts it runs over (DS-43, DS-147).
+ *
+ * A word is a run of Unicode letters, numbers and `_`, taken from folded text: case folded, diacritics of Latin, Greek
+ * and Cyrillic letters removed. An FTS5 index over `foldedWords(text).join(' ')` (unicode61, `remove_diacritics 0`,
+ * `tokenchars '_'`) gives the same answers; over raw text it would not, because FTS5 keeps й and ά as they are.
+ */
+
+/** Words of a query past this one are ignored (DS-147). */
+const MAX_QUERY_WORDS = 16;
+
+const WORD = /[\p{L}\p{N}_]+/gu;
+const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
+const NON_ASCII = /[^\x00-\x7f]/;
+/** Combining diacritical marks; those of other scripts are vowels or change the letter. */
+const DIACRITICS = /[\u0300-\u036f]/g;
+
+/** The text without differences of case; distributes over concatenation, so it may be searched for folded parts. */
+export function foldCase(text: string): string {
+  if (!NON_ASCII.test(text)) return text.toLowerCase();
+  // Upper first: ß becomes ss and the variants of one letter meet. Lower case of Σ depends on its place in a word.
+  return text.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+}
+
+/** The text without differences of case and diacritics. */
+export function foldText(text: string): string {
+  if (!NON_ASCII.test(text)) return text.toLowerCase();
+  const bare = text.normalize('NFD').replace(DIACRITICS, '');
+  return foldCase(bare).normalize('NFD').replace(DIACRITICS, '').normalize('NFC');
+}
+
+/** The folded words of a text, in order. */
+export function foldedWords(text: string): string[] {
+  return foldText(text).match(WORD) ?? [];
+}
+
+/** The folded words of a query that count; the last one matches as a prefix. Empty: no restriction. */
+export function queryWords(query: string): string[] {
+  return foldedWords(query).slice(0, MAX_QUERY_WORDS);
+}
+
+/** Whether the text holds every word, the last one as a prefix of a word. `words` come from `queryWords`. */
+export function hasWords(text: string, words: readonly string[]): boolean {
+  const folded = foldText(text);
+  return words.every((word, index) => hasWord(folded, word, index === words.length - 1));
+}
+
+function hasWord(folded: string, word: string, isPrefix: boolean): boolean {
+  for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if (!isWordBefore(folded, at) && (isPrefix || !isWordAt(folded, end))) return true;
+  }
+  return false;
+}
+
+function isWordAt(text: string, index: number): boolean {
+  const code = text.codePointAt(index);
+  return code !== undefined && WORD_CHARACTER.test(String.fromCodePoint(code));
+}
+
+function isWordBefore(text: string, index: number): boolean {
+  if (index === 0) return false;
+  const low = text.charCodeAt(index - 1);
+  const isPair = low >= 0xdc00 && low <= 0xdfff && index > 1;
+  return isWordAt(text, isPair ? index - 2 : index - 1);
+}

@@ -1,0 +1,50 @@
+/**
+ * The plugin contract: what a folder under `plugins/` exports to publish files of one kind.
+ *
+ * A kind is small and closed; optional capabilities stand beside it and the engine asks which a kind has. Readers
+ * run in the `parse` child only, where they may be killed at any moment; they must not keep state between calls.
+ */
+import type {
+  EditPlan,
+  FileSource,
+  ReadOptions,
+  RowSink,
+  TableChanges,
+  TableLayout,
+} from '../dataset/types.ts';
+
+/** Resource types of DS-23. */
+export type ResourceType =
+  'csv' | 'excel' | 'parquet' | 'handler' | 'html' | 'markdown' | 'file' | 'media';
+
+/** The URL prefix group a resource answers under (DS-26). */
+export type Family = 'dataset' | 'content' | 'media';
+
+/** Tables in a file. */
+export interface DatasetKind {
+  /**
+   * Delivers every row of the table to the sink, in file order. Throws AppError `unreadable-file` with a reason that
+   * names the place (`invalid UTF-8 at byte offset 17`) and nothing of the server's paths.
+   */
+  read(source: FileSource, options: ReadOptions, sink: RowSink): Promise<void>;
+  /**
+   * The new file after `changes`, touching as few bytes as the format allows (DS-86 to DS-88). Pure: reads the
+   * source, writes nothing. Absent: the kind is read-only, and `readOnlyReason` says why.
+   */
+  edit?(source: FileSource, layout: TableLayout, changes: TableChanges): Promise<EditPlan>;
+  /**
+   * Names of the tables in the file, in its own order; absent: the file is one table. Runs in the `parse` child; throws
+   * as `read`. Each becomes a resource of its own, read with `options.sheet`.
+   */
+  sheets?(source: FileSource): Promise<string[]>;
+  /** Text of the 405 for unsafe methods (DS-66), for files of this kind that cannot be written. */
+  readOnlyReason?(rel: string): string | null;
+}
+
+export interface Kind {
+  readonly type: ResourceType;
+  readonly family: Family;
+  /** Lower case, with the dot. */
+  readonly extensions: readonly string[];
+  readonly dataset?: DatasetKind;
+}

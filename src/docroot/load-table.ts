@@ -1,0 +1,187 @@
+/**
+ * The `load` job of the parse worker: one file of the document root becomes a finished typed copy.
+ *
+ * Runs in a child process that may be killed at any moment (reliability: parsers are hostile ground). The copy's own
+ * meta data is written last, so a copy cut off half-way is never taken for a whole one.
+ */
+import { Database } from 'bun:sqlite';
+import { AppError } from '../base/errors.ts';
+import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
+import {
+  type CompanionSchema,
+  MAX_COMPANION_BYTES,
+  parseCompanionSchema,
+  parseOptions,
+} from '../dataset/companion.ts';
+import { loadTable } from '../dataset/load.ts';
+import { initialiseMeta, TABLE_FORMAT } from '../dataset/table-meta.ts';
+import { type BuildOrder, companionFingerprint } from '../dataset/tables.ts';
+import type { ReadOptions } from '../dataset/types.ts';
+import { DocumentRoot } from './document-root.ts';
+import type { Kind } from './kind.ts';
+import { openCompanion, openForRead } from './opener.ts';
+
+/** A build order with what the worker needs to open the file itself. */
+export interface LoadOrder extends BuildOrder {
+  readonly docroot: string;
+  readonly stateDir: string;
+  /** Resource type, which decides the reader. */
+  readonly type: string;
+  /** Rels of the companions, in the order of `target.companions`. */
+  readonly companionRels: { readonly schema: readonly string[]; readonly options: readonly string[] };
+}
+
+/** A file that changes while it is read is read again at most so often. */
+const MAX_READS = 3;
+
+/**
+ * Reads the file and leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when the bytes or the
+ * limits of the kind are at fault, and `not-found` when the file is gone.
+ */
+export async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<void> {
+  const kind = kinds.find(({ type }) => type === order.type);
+  if (!kind?.dataset) throw new AppError('internal', `No reader for ${order.type}`);
+  for (let attempt = 1; ; attempt++) {
+    if (await readOnce(order, kind)) return;
+    if (attempt === MAX_READS) throw new AppError('unreadable-file', 'it changes while it is read');
+  }
+}
+
+/** False when the file changed meanwhile. */
+async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
+  const { target, out, generation } = order;
+  const root = new DocumentRoot(order.docroot, order.stateDir);
+  const companion = companionFingerprint(target);
+  const schema = await readSchema(root, order.companionRels.schema);
+  const options = await readOptions(root, order.companionRels.options, kind);
+  const source = await openForRead(root, target.rel);
+  try {
+    const stampTakenAt = Date.now();
+    const loaded = await loadTable({
+      path: out,
+      read: (sink) => kind.dataset!.read(source, withSheet(options.options, target.sheet), sink),
+      companion: schema,
+      ids: order.ids && (() => keptIds(order.ids!)),
+      blank: blankOf(kind),
+    });
+    const hash = await hashFile(source);
+    const now = statFile(target.path);
+    if (!now || !sameStamp(now, source.stamp)) return false;
+    finishCopy(out, (db) =>
+      initialiseMeta(
+        db,
+        {
+          format: TABLE_FORMAT,
+          rel: target.rel,
+          sheet: target.sheet,
+          generation,
+          blank: blankOf(kind),
+          companion,
+          companionProblem: schema.problem ?? options.problem,
+          companionSchema: schema.verbatim,
+          columns: loaded.columns,
+          bodyOffset: loaded.layout.bodyOffset,
+        },
+        {
+          stamp: source.stamp,
+          stampTakenAt,
+          hash,
+          sequence: 0,
+          rowCount: loaded.rowCount,
+          lastRowId: loaded.keptIds
+            ? Math.max(loaded.lastRowId, order.ids?.lastRowId ?? 0)
+            : loaded.lastRowId,
+          counts: loaded.columns.map((column) => column.counts),
+          dialect: loaded.layout.dialect,
+        },
+      ),
+    );
+    return true;
+  } finally {
+    await source.close();
+  }
+}
+
+/** How blank cells of a kind read in JSON (DS-64): only Parquet knows nulls. */
+function blankOf(kind: Kind): 'empty' | 'null' {
+  return kind.type === 'parquet' ? 'null' : 'empty';
+}
+
+/** Row ids of an earlier copy without the deleted ones, then the created ones. */
+function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
+  const deleted = new Set(ids.deleted);
+  const db = new Database(ids.from, { readonly: true });
+  try {
+    const page = db.query('SELECT _row_id FROM rows WHERE _row_id > ? ORDER BY _row_id LIMIT 10000');
+    for (let last = 0; ; ) {
+      const rows = page.values(last) as [number][];
+      for (const [id] of rows) if (!deleted.has(id)) yield id;
+      if (rows.length === 0) break;
+      last = rows.at(-1)![0];
+    }
+  } finally {
+    db.close();
+  }
+  yield* ids.created;
+}
+
+function withSheet(options: ReadOptions, sheet: string | null): ReadOptions {
+  return sheet === null ? options : { ...options, sheet };
+}
+
+function finishCopy(path: string, write: (db: Database) => void): void {
+  const db = new Database(path, { readwrite: true, create: false });
+  try {
+    db.transaction(() => write(db))();
+  } finally {
+    db.close();
+  }
+}
+
+async function readSchema(root: DocumentRoot, rels: readonly string[]): Promise<CompanionSchema> {
+  const file = await firstCompanion(root, rels);
+  const none = { columns: null, verbatim: null, problem: null, ignored: false };
+  if (!file) return none;
+  if (file.text === null) return { ...none, problem: `${file.rel}: too large` };
+  const parsed = parseCompanionSchema(file.text);
+  return parsed.problem === null
+    ? parsed
+    : { ...parsed, problem: `${file.rel}: ${parsed.problem}` };
+}
+
+async function readOptions(
+  root: DocumentRoot,
+  rels: readonly string[],
+  kind: Kind,
+): Promise<{ options: ReadOptions; problem: string | null }> {
+  const file = await firstCompanion(root, rels);
+  if (!file) return { options: {}, problem: null };
+  if (file.text === null) return { options: {}, problem: `${file.rel}: too large` };
+  const parsed = parseOptions(file.text, { kind: kind.type });
+  return {
+    options: parsed.options,
+    problem: parsed.problem === null ? null : `${file.rel}: ${parsed.problem}`,
+  };
+}
+
+/** The first companion that exists; its text is null when it exceeds the size limit. */
+async function firstCompanion(
+  root: DocumentRoot,
+  rels: readonly string[],
+): Promise<{ rel: string; text: string | null } | null> {
+  for (const rel of rels) {
+    try {
+      const file = await openCompanion(root, rel);
+      try {
+        if (file.size > MAX_COMPANION_BYTES) return { rel, text: null };
+        return { rel, text: new TextDecoder().decode(await file.read(0, file.size)) };
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'not-found') throw error;
+    }
+  }
+  return null;
+}
+

@@ -1,0 +1,301 @@
+/**
+ * One writer per file (DS-89 to DS-92): a row in the state database says who works on which file.
+ *
+ * The row's id is the proof of holding it: ids are never reused, so a lock that was released or taken over by somebody
+ * else is noticed. Waiters of this process stand in line and are woken at once; only the first of them asks the
+ * database, at growing intervals, because other processes may share it.
+ */
+import type { Clock } from '../base/clock.ts';
+import { timestamp } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { Database } from '../store/database.ts';
+
+/** Pauses between attempts (DS-90); the last one repeats. */
+const RETRY_MS = [100, 200, 400, 800, 1000] as const;
+const MIN_RETRY_AFTER_S = 1;
+const MAX_RETRY_AFTER_S = 30;
+/** A lock older than this is stale whatever its heartbeat says (DS-135). */
+const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
+/** Pause before a row that could not be deleted is tried again. */
+const DELETE_RETRY_MS = 1000;
+
+/** What a lock is held for (DS-89). */
+export type LockReason = 'write:create' | 'write:update' | 'write:delete' | 'upload';
+
+/** A lock as administrators see it; times are DS-16 texts. */
+export interface FileLock {
+  readonly id: number;
+  readonly resource: string;
+  readonly owner: string;
+  readonly acquiredAt: string;
+  readonly expiresAt: string;
+  readonly reason: string | null;
+}
+
+/** A lock this process holds. */
+export interface HeldLock {
+  readonly id: number;
+  /** Throws `conflict` (`Lock on '<rel>' was lost`) when it is no longer ours; ask right before the rename (DS-91). */
+  check(): Promise<void>;
+  /** Gives the file free, also when the lock was lost; calling it again does nothing. Never throws. */
+  release(): Promise<void>;
+}
+
+interface LockRequest {
+  /** The file's rel. */
+  readonly resource: string;
+  /** Username. */
+  readonly owner: string;
+  readonly reason: LockReason;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal;
+}
+
+interface FileLocksOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Asked for every lock, since the configuration may change while running. */
+  readonly limits: () => { readonly ttlMs: number; readonly timeoutMs: number };
+}
+
+/** The file locks of one process. */
+export class FileLocks {
+  readonly #options: FileLocksOptions;
+  readonly #lines = new Map<string, Waiter[]>();
+  readonly #held = new Set<HeldLock>();
+
+  constructor(options: FileLocksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The lock on a file, after waiting for it in line. Throws `locked` (`Resource '<rel>' is locked by <owner>`, with
+   * `Retry-After`) when the waiting time is over, and the signal's reason when it aborts.
+   */
+  async acquire(request: LockRequest): Promise<HeldLock> {
+    request.signal?.throwIfAborted();
+    const line = this.#lineOf(request.resource);
+    const waiter = new Waiter();
+    line.push(waiter);
+    try {
+      return await this.#wait(request, line, waiter);
+    } finally {
+      const wasFirst = line[0] === waiter;
+      line.splice(line.indexOf(waiter), 1);
+      if (wasFirst) line[0]?.wake();
+      if (line.length === 0) this.#lines.delete(request.resource);
+    }
+  }
+
+  /** Gives all locks of this process free, for shutdown (DS-21). */
+  async releaseAll(): Promise<void> {
+    await Promise.all([...this.#held].map((lock) => lock.release()));
+  }
+
+  #lineOf(resource: string): Waiter[] {
+    const line = this.#lines.get(resource) ?? [];
+    this.#lines.set(resource, line);
+    return line;
+  }
+
+  async #wait(request: LockRequest, line: Waiter[], waiter: Waiter): Promise<HeldLock> {
+    const { clock, limits } = this.#options;
+    const { signal } = request;
+    const deadline = clock.monotonic() + limits().timeoutMs;
+    for (let attempts = 0; ;) {
+      const isLast = clock.monotonic() >= deadline;
+      const isFirst = line[0] === waiter;
+      if (isFirst || isLast) {
+        const id = await this.#take(request);
+        if (id !== null) return this.#hold(request, id);
+      }
+      if (isLast) {
+        const refusal = await this.#refusal(request.resource);
+        if (refusal === null) continue;
+        throw refusal;
+      }
+      const remaining = Math.max(0, deadline - clock.monotonic());
+      const pause = RETRY_MS[Math.min(attempts, RETRY_MS.length - 1)] ?? 0;
+      if (isFirst) attempts++;
+      await waiter.pause(isFirst ? Math.min(pause, remaining) : remaining, signal);
+    }
+  }
+
+  /** The new row's id; null while somebody else has an unexpired row. */
+  async #take(request: LockRequest): Promise<number | null> {
+    const { clock, limits } = this.#options;
+    const db = this.#options.db.relaxed;
+    const now = clock.now();
+    const insert = async () => {
+      const { changes, lastId } = await db.run(
+        `INSERT INTO locks (resource, owner, acquired_at, expires_at, reason) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (resource) DO NOTHING`,
+        [
+          request.resource,
+          request.owner,
+          timestamp(now),
+          timestamp(now + limits().ttlMs),
+          request.reason,
+        ],
+      );
+      return changes > 0 ? lastId : null;
+    };
+    const id = await insert();
+    if (id !== null) return id;
+    const { changes } = await db.run('DELETE FROM locks WHERE resource = ? AND expires_at <= ?', [
+      request.resource,
+      timestamp(now),
+    ]);
+    return changes > 0 ? insert() : null;
+  }
+
+  async #hold(request: LockRequest, id: number): Promise<HeldLock> {
+    const { resource, signal } = request;
+    const lock = new RowLock(this.#options, resource, id, () => {
+      this.#held.delete(lock);
+      this.#lines.get(resource)?.[0]?.wake();
+    });
+    this.#held.add(lock);
+    if (signal?.aborted) {
+      await lock.release();
+      signal.throwIfAborted();
+    }
+    return lock;
+  }
+
+  /** Null when the lock was released since the last attempt. */
+  async #refusal(resource: string): Promise<AppError | null> {
+    const row = await this.#options.db.get<{ owner: string; expires_at: string }>(
+      'SELECT owner, expires_at FROM locks WHERE resource = ?',
+      [resource],
+    );
+    if (row === null) return null;
+    const seconds = Math.ceil((Date.parse(row.expires_at) - this.#options.clock.now()) / 1000);
+    const retryAfter = Math.min(MAX_RETRY_AFTER_S, Math.max(MIN_RETRY_AFTER_S, seconds));
+    return new AppError('locked', `Resource '${resource}' is locked by ${row.owner}`, {
+      headers: { 'Retry-After': String(retryAfter) },
+    });
+  }
+}
+
+/** A place in a line. */
+class Waiter {
+  #isWoken = false;
+  #stopPause: (() => void) | null = null;
+
+  /** Ends the pause, or the next one if none is on: a release while an attempt is on its way must not be missed. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#stopPause?.();
+  }
+
+  async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (!this.#isWoken) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#stopPause = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        signal?.addEventListener('abort', this.#stopPause, { once: true });
+      });
+      if (this.#stopPause !== null) signal?.removeEventListener('abort', this.#stopPause);
+      this.#stopPause = null;
+    }
+    this.#isWoken = false;
+    signal?.throwIfAborted();
+  }
+}
+
+class RowLock implements HeldLock {
+  readonly id: number;
+  readonly #options: FileLocksOptions;
+  readonly #resource: string;
+  readonly #onRelease: () => void;
+  readonly #heartbeat: ReturnType<typeof setInterval>;
+  #isReleased = false;
+
+  constructor(options: FileLocksOptions, resource: string, id: number, onRelease: () => void) {
+    this.id = id;
+    this.#options = options;
+    this.#resource = resource;
+    this.#onRelease = onRelease;
+    this.#heartbeat = setInterval(() => void this.#beat(), options.limits().ttlMs / 3);
+    this.#heartbeat.unref();
+  }
+
+  async check(): Promise<void> {
+    // Prolonging is the check: it succeeds only while the row is ours, and an expired row is ours until it is taken.
+    if (this.#isReleased || !(await this.#prolong())) {
+      throw new AppError('conflict', `Lock on '${this.#resource}' was lost`);
+    }
+  }
+
+  async release(): Promise<void> {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    clearInterval(this.#heartbeat);
+    const { clock, limits } = this.#options;
+    await this.#deleteRow(clock.monotonic() + limits().ttlMs);
+    this.#onRelease();
+  }
+
+  async #prolong(): Promise<boolean> {
+    const { db, clock, limits } = this.#options;
+    const { changes } = await db.relaxed.run('UPDATE locks SET expires_at = ? WHERE id = ?', [
+      timestamp(clock.now() + limits().ttlMs),
+      this.id,
+    ]);
+    return changes > 0;
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await this.#prolong();
+    } catch (error) {
+      this.#options.log.warning('lock not prolonged', { resource: this.#resource, error });
+    }
+  }
+
+  async #deleteRow(giveUpAt: number): Promise<void> {
+    const { db, clock, log } = this.#options;
+    try {
+      await db.relaxed.run('DELETE FROM locks WHERE id = ?', [this.id]);
+    } catch (error) {
+      // A full disk. The file is done with; without this the row would keep it locked until it expires.
+      log.warning('lock row not deleted', { resource: this.#resource, error });
+      if (clock.monotonic() >= giveUpAt) return;
+      setTimeout(() => void this.#deleteRow(giveUpAt), DELETE_RETRY_MS).unref();
+    }
+  }
+}
+
+/** All lock rows by id, expired ones included. */
+export async function listLocks(db: Database): Promise<FileLock[]> {
+  return db.all<FileLock>(
+    `SELECT id, resource, owner, acquired_at AS "acquiredAt", expires_at AS "expiresAt", reason
+     FROM locks ORDER BY id`,
+  );
+}
+
+/** Takes the lock away from whoever holds it; false when there is no such lock. */
+export async function releaseLock(db: Database, id: number): Promise<boolean> {
+  return (await db.relaxed.run('DELETE FROM locks WHERE id = ?', [id])).changes > 0;
+}
+
+/** Removes locks that have expired or are older than 24 h; answers how many. `now` is epoch milliseconds. */
+export async function cleanStaleLocks(db: Database, now: number): Promise<number> {
+  const { changes } = await db.relaxed.run(
+    'DELETE FROM locks WHERE expires_at <= ? OR acquired_at < ?',
+    [timestamp(now), timestamp(now - STALE_AFTER_MS)],
+  );
+  return changes;
+}
+
+/** Removes every lock. Only for the start, when the state directory's lock proves that no other server runs (DS-92). */
+export async function clearLocks(db: Database): Promise<number> {
+  return (await db.relaxed.run('DELETE FROM locks')).changes;
+}

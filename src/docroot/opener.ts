@@ -1,0 +1,192 @@
+/**
+ * The one door to the bytes of the document root.
+ *
+ * A path is opened first and judged afterwards, by what the descriptor really refers to: whoever swaps a file for a
+ * symlink in between swaps too late. Only regular files inside the root pass, reached directly or through a symlink
+ * in the last component; folders are never entered through symlinks, and devices and pipes never block (DS-24).
+ */
+import {
+  close,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  type BigIntStats,
+} from 'node:fs';
+import { posix } from 'node:path';
+import { AppError, errnoOf } from '../base/errors.ts';
+import { sourceOf, type FileSource } from '../base/file-source.ts';
+import { isAbsence, stampOf, type FileStamp } from '../base/file-stamp.ts';
+import { COMPANION_FOLDER, isAtOrBelow, isPlainRel, type DocumentRoot } from './document-root.ts';
+
+/** An open regular file. `close` never throws and may be called twice. */
+export interface OpenedFile extends FileSource {
+  readonly fd: number;
+  /** Absolute, without symlinks; where the file was when it was opened. */
+  readonly path: string;
+  readonly stamp: FileStamp;
+  close(): Promise<void>;
+}
+
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** A file replaced between open and check is opened again; one that still is not where it should be is refused. */
+const OPEN_ATTEMPTS = 8;
+
+/**
+ * Opens a published file. Throws `not-found` for everything that is not a regular file inside the root, and
+ * `unreadable-file` when the file system refuses or fails.
+ */
+export async function openForRead(root: DocumentRoot, rel: string): Promise<OpenedFile> {
+  if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
+  return openInside(root, rel, (real) => root.mayPublish(real));
+}
+
+/** As `openForRead`, for a companion file (`.svc/<rel>.schema.json`), which must not be a symlink. */
+export async function openCompanion(root: DocumentRoot, rel: string): Promise<OpenedFile> {
+  if (!isPlainRel(rel) || !isAtOrBelow(rel, COMPANION_FOLDER) || !rel.endsWith('.json')) {
+    throw notFound();
+  }
+  return openInside(root, rel, (real) => real === rel);
+}
+
+/**
+ * The path to write when `rel` is to be replaced or created: absolute, without symlinks, inside the root. The file
+ * behind a symlink is meant, not the link (DS-85). Throws `not-found` when something else than a regular file stands
+ * there, when the folder does not exist, or when it leads out of the root.
+ */
+export function targetPath(root: DocumentRoot, rel: string): string {
+  if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
+  const path = root.absolute(rel);
+  try {
+    const folder = posix.dirname(path);
+    if (realpathSync(folder) !== folder) throw notFound();
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return path;
+    const real = found.isSymbolicLink() ? realpathSync(path) : path;
+    const realRel = root.relOf(real);
+    if (realRel === null || !root.mayPublish(realRel) || !statSync(real).isFile()) throw notFound();
+    return real;
+  } catch (error) {
+    throw isAbsence(error) ? notFound() : refusal(error, rel);
+  }
+}
+
+function openInside(
+  root: DocumentRoot,
+  rel: string,
+  isAllowed: (realRel: string) => boolean,
+): OpenedFile {
+  const path = root.absolute(rel);
+  for (let attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
+    const opened = tryOpen(path, rel);
+    const real = pathOfOpened(opened.fd, path, opened.stats);
+    const realRel = real === null ? null : root.relOf(real);
+    if (real !== null && realRel !== null && isAllowed(realRel) && isDirect(path, real)) {
+      return openedFile(opened.fd, real, opened.stats);
+    }
+    closeSync(opened.fd);
+  }
+  throw notFound();
+}
+
+function tryOpen(path: string, rel: string): { fd: number; stats: BigIntStats } {
+  let fd: number | undefined;
+  try {
+    // Asked before opening, because opening alone can move a tape or answer a pipe; asked again of what was opened.
+    if (!statSync(path).isFile()) throw notFound();
+    fd = openSync(path, FLAGS);
+    const stats = fstatSync(fd, { bigint: true });
+    if (stats.isFile()) return { fd, stats };
+    throw notFound();
+  } catch (error) {
+    if (fd !== undefined) closeSync(fd);
+    throw isAbsence(error) ? notFound() : refusal(error, rel);
+  }
+}
+
+/** Where the opened file is now; null when that cannot be told, because it was renamed or deleted meanwhile. */
+function pathOfOpened(fd: number, path: string, stats: BigIntStats): string | null {
+  let real: string;
+  try {
+    real = readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    // No /proc here (another system, a bare container): the name must still lead to the very same file.
+    return resolvesTo(path, stats);
+  }
+  // The kernel marks a deleted file in the same text, and a file may be called so: only the inode can tell.
+  return real.endsWith(' (deleted)') ? resolvesTo(path, stats) : real;
+}
+
+function resolvesTo(path: string, stats: BigIntStats): string | null {
+  try {
+    const real = realpathSync(path);
+    const found = lstatSync(real, { bigint: true });
+    return found.ino === stats.ino && found.dev === stats.dev ? real : null;
+  } catch (error) {
+    if (isAbsence(error)) return null;
+    throw error;
+  }
+}
+
+/** Whether only the last component of `path` may have been a symlink on the way to `real`. */
+function isDirect(path: string, real: string): boolean {
+  if (real === path) return true;
+  try {
+    const folder = posix.dirname(path);
+    return lstatSync(path).isSymbolicLink() && realpathSync(folder) === folder;
+  } catch (error) {
+    if (isAbsence(error)) return false;
+    throw error;
+  }
+}
+
+function openedFile(fd: number, path: string, stats: BigIntStats): OpenedFile {
+  let isOpen = true;
+  const source = sourceOf(fd, Number(stats.size));
+  return {
+    ...source,
+    fd,
+    path,
+    stamp: stampOf(stats),
+    close: () => {
+      if (!isOpen) return Promise.resolve();
+      isOpen = false;
+      // Not synchronously: the last descriptor of a deleted file frees its blocks.
+      return new Promise((resolve) => close(fd, () => resolve()));
+    },
+  };
+}
+
+function notFound(): AppError {
+  return new AppError('not-found', 'Not Found');
+}
+
+function refusal(error: unknown, rel: string): unknown {
+  switch (errnoOf(error)) {
+    case undefined:
+      return error;
+    case 'EACCES':
+    case 'EPERM':
+      return new AppError('unreadable-file', `Cannot read '${rel}': permission denied`, {
+        cause: error,
+      });
+    case 'EMFILE':
+    case 'ENFILE':
+      return new AppError('unavailable', 'Too many open files', {
+        cause: error,
+        headers: { 'Retry-After': '1' },
+      });
+    case 'ENXIO':
+    case 'ENODEV':
+      // A socket or a device without a driver.
+      return notFound();
+    default:
+      return new AppError('unreadable-file', `Cannot read '${rel}': the disk reported an error`, {
+        cause: error,
+      });
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * What the document root holds: the files that have a kind, with their stamps, found without following folders'
+ * symlinks (DS-24).
+ *
+ * A scan never fails because of one file or folder: what cannot be read is reported as a problem and the rest stands.
+ * The walk gives way to other work.
+ */
+import { lstatSync, realpathSync, statSync, type BigIntStats, type Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { errnoOf } from '../base/errors.ts';
+import { isAbsence, stampOf, type FileStamp } from '../base/file-stamp.ts';
+import { TimeSlice } from '../base/time-slice.ts';
+import { isPlainRel, type DocumentRoot } from './document-root.ts';
+import type { KindTable } from './kind-table.ts';
+import type { Kind } from './kind.ts';
+
+/** A file of the document root that is published. */
+export interface FoundFile {
+  readonly rel: string;
+  readonly kind: Kind;
+  /** Of the file itself or, when it is a symlink, of what it leads to. */
+  readonly stamp: FileStamp;
+  readonly isSymlink: boolean;
+}
+
+/** Something that could not be looked at; the text names no absolute path. */
+export interface ScanProblem {
+  readonly rel: string;
+  readonly text: string;
+}
+
+/** What one walk found. */
+export interface Scan {
+  readonly files: FoundFile[];
+  readonly problems: ScanProblem[];
+}
+
+interface ScanOptions {
+  readonly root: DocumentRoot;
+  readonly kindOf: KindTable;
+  /** Called for every folder walked, with its absolute path and all names in it, hidden ones too. */
+  readonly onFolder?: (path: string, names: readonly string[]) => Promise<void>;
+}
+
+/** Everything at or below `rel`; the whole document root for `''`. In no order. Nothing there gives an empty scan. */
+export async function scan(rel: string, options: ScanOptions): Promise<Scan> {
+  const walk = new Walk(options);
+  await walk.visit(rel);
+  return walk.found;
+}
+
+class Walk {
+  readonly found: Scan = { files: [], problems: [] };
+  readonly #options: ScanOptions;
+  readonly #slice = new TimeSlice();
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+  }
+
+  async visit(rel: string): Promise<void> {
+    const { root } = this.#options;
+    if (rel === '') return await this.#folders(['']);
+    if (!isPlainRel(rel) || !root.mayPublish(rel) || !isBelowRealFolders(root, rel)) return;
+    const stats = this.#look(rel, () =>
+      lstatSync(root.absolute(rel), { bigint: true, throwIfNoEntry: false }),
+    );
+    if (stats?.isDirectory()) await this.#folders([rel]);
+    else if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
+  }
+
+  async #folders(pending: string[]): Promise<void> {
+    for (let rel = pending.pop(); rel !== undefined; rel = pending.pop()) {
+      const { root, onFolder } = this.#options;
+      const path = rel === '' ? root.realPath : root.absolute(rel);
+      const entries = await this.#list(rel, path);
+      await onFolder?.(
+        path,
+        entries.map((entry) => entry.name),
+      );
+      for (const entry of entries) {
+        const child = rel === '' ? entry.name : `${rel}/${entry.name}`;
+        if (this.#slice.isOver) await this.#slice.rest();
+        if (this.#entry(child, entry)) pending.push(child);
+      }
+    }
+  }
+
+  /** True for a folder to walk. */
+  #entry(rel: string, entry: Dirent): boolean {
+    const { root, kindOf } = this.#options;
+    if (!root.mayPublish(rel)) return false;
+    if (entry.isDirectory()) return true;
+    if (entry.isFile() || entry.isSymbolicLink()) {
+      if (kindOf(rel) !== undefined) this.#file(rel, entry.isSymbolicLink());
+      return false;
+    }
+    if (isSpecial(entry)) return false;
+    // Some file systems do not say in a listing what an entry is.
+    const stats = this.#look(rel, () =>
+      lstatSync(root.absolute(rel), { bigint: true, throwIfNoEntry: false }),
+    );
+    if (stats?.isDirectory()) return true;
+    if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
+    return false;
+  }
+
+  #file(rel: string, isSymlink: boolean): void {
+    const kind = this.#options.kindOf(rel);
+    if (kind === undefined) return;
+    const stats = this.#look(rel, () => {
+      if (isSymlink && !leadsInside(this.#options.root, rel)) return undefined;
+      return statSync(this.#options.root.absolute(rel), { bigint: true, throwIfNoEntry: false });
+    });
+    if (stats?.isFile()) this.found.files.push({ rel, kind, stamp: stampOf(stats), isSymlink });
+  }
+
+  async #list(rel: string, path: string): Promise<Dirent[]> {
+    try {
+      const entries = await readdir(path, { withFileTypes: true });
+      if (!entries.some((entry) => entry.name.includes('\ufffd'))) return entries;
+      return await this.#dropUndecodable(rel, path, entries);
+    } catch (error) {
+      if (!isAbsence(error)) this.#report(rel, error);
+      return [];
+    }
+  }
+
+  /** Without the names that are not UTF-8: they have no address and no JSON form. */
+  async #dropUndecodable(rel: string, path: string, entries: Dirent[]): Promise<Dirent[]> {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const valid = new Set<string>();
+    for (const name of await readdir(path, { encoding: 'buffer' })) {
+      try {
+        valid.add(decoder.decode(name));
+      } catch {
+        const text = 'the file name is not valid UTF-8';
+        this.found.problems.push({ rel: joinRel(rel, name.toString()), text });
+      }
+    }
+    return entries.filter((entry) => valid.has(entry.name));
+  }
+
+  #look(rel: string, stat: () => BigIntStats | undefined): BigIntStats | undefined {
+    try {
+      return stat();
+    } catch (error) {
+      if (!isAbsence(error)) this.#report(rel, error);
+      return undefined;
+    }
+  }
+
+  #report(rel: string, error: unknown): void {
+    const errno = errnoOf(error);
+    const isDenied = errno === 'EACCES' || errno === 'EPERM';
+    const text = isDenied
+      ? 'permission denied'
+      : `cannot be examined (${errno ?? 'unknown error'})`;
+    this.found.problems.push({ rel: rel === '' ? '.' : rel, text });
+  }
+}
+
+function joinRel(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+function isSpecial(entry: Dirent): boolean {
+  return entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice();
+}
+
+/** Whether every folder on the way to `rel` is a real one. */
+function isBelowRealFolders(root: DocumentRoot, rel: string): boolean {
+  const end = rel.lastIndexOf('/');
+  if (end === -1) return true;
+  const folder = root.absolute(rel.slice(0, end));
+  try {
+    return realpathSync(folder) === folder;
+  } catch (error) {
+    // Gone, or not ours to enter: either way nothing of it is published.
+    if (isAbsence(error) || errnoOf(error) === 'EACCES') return false;
+    throw error;
+  }
+}
+
+function leadsInside(root: DocumentRoot, rel: string): boolean {
+  const real = root.relOf(realpathSync(root.absolute(rel)));
+  return real !== null && root.mayPublish(real);
+}

@@ -1,0 +1,74 @@
+/**
+ * Which resources a built-in route hides under one of their names (DS-29), for the warnings of `svc check`.
+ */
+import { decodePath } from '../base/paths.ts';
+import type { Family, ResourceType } from './kind.ts';
+
+/** A resource whose canonical name leads to a built-in route instead. */
+export interface ShadowedName<R> {
+  readonly resource: R;
+  /** Path of the resource that is taken, e.g. `/api/events`. */
+  readonly path: string;
+  /** The pattern that takes it. */
+  readonly pattern: string;
+  /** True when its extension form does not help either. */
+  readonly isFormShadowed: boolean;
+}
+
+interface Addressed {
+  readonly canonical: string;
+  readonly extensionForm: string;
+  readonly family: Family;
+  readonly type: ResourceType;
+}
+
+/**
+ * The resources whose canonical name a built-in pattern covers, in the given order. In a pattern `*` as last segment stands for any
+ * number of segments, `{x}` or `:x` for one.
+ */
+export function shadowedNames<R extends Addressed>(
+  resources: Iterable<R>,
+  patterns: readonly string[],
+): ShadowedName<R>[] {
+  const compiled = patterns.map((pattern) => ({ pattern, segments: segmentsOf(pattern) }));
+  const covering = (path: string) => {
+    const segments = path.split('/').slice(1);
+    return compiled.find((candidate) => covers(candidate.segments, segments))?.pattern;
+  };
+  const shadowed: ShadowedName<R>[] = [];
+  for (const resource of resources) {
+    const taken = pathsOf(resource, resource.canonical).find((path) => covering(path));
+    if (taken === undefined) continue;
+    const isFormShadowed = pathsOf(resource, resource.extensionForm).some((path) => covering(path));
+    shadowed.push({ resource, path: taken, pattern: covering(taken) ?? '', isFormShadowed });
+  }
+  return shadowed;
+}
+
+/** The paths a resource answers at under one of its names, without trailing slash (DS-23, DS-26). */
+export function pathsOf(
+  { family, type }: Pick<Addressed, 'family' | 'type'>,
+  name: string,
+): string[] {
+  if (family === 'content') return [`/${name}`];
+  if (family === 'media') return [`/media/${name}`, `/ui/${name}`];
+  if (type === 'handler') return [`/api/${name}`];
+  return [`/api/${name}`, `/schema/${name}`, `/ui/${name}`];
+}
+
+function segmentsOf(pattern: string): string[] {
+  return decodePath(pattern) ?? [];
+}
+
+function covers(pattern: readonly string[], path: readonly string[]): boolean {
+  if (pattern.at(-1) === '*') {
+    return (
+      path.length >= pattern.length - 1 &&
+      covers(pattern.slice(0, -1), path.slice(0, pattern.length - 1))
+    );
+  }
+  return (
+    pattern.length === path.length &&
+    pattern.every((segment, i) => /^[:{]/.test(segment) || segment === path[i])
+  );
+}

@@ -1,0 +1,136 @@
+/**
+ * Tells soon which paths of the document root changed (DS-33).
+ *
+ * The kernel's events are hints: they repeat, they name a path that may be gone again, and under pressure they are
+ * dropped. So paths are gathered for a moment and handed over as a set to be looked at anew; when too many come, or
+ * the root itself was replaced, the hint is "everything". A rescan now and then stays the caller's duty.
+ */
+import { statSync, watch, type FSWatcher } from 'node:fs';
+import type { Log } from '../base/log.ts';
+import { isCompanion } from './companions.ts';
+import type { DocumentRoot } from './document-root.ts';
+
+interface WatchOptions {
+  readonly root: DocumentRoot;
+  /** Rels to look at again, or everything. The next call waits until this one has settled. */
+  readonly onPaths: (rels: ReadonlySet<string> | 'everything') => Promise<void>;
+  readonly log: Log;
+  /** How long changes are gathered, in ms. */
+  readonly gatherMs?: number;
+  /** How often it is checked that the watched folder still is the root, in ms. */
+  readonly verifyMs?: number;
+}
+
+const GATHER_MS = 40;
+const VERIFY_MS = 400;
+/** From here on one walk over everything is cheaper than looking at each path. */
+const MAX_PATHS = 20_000;
+
+/** Starts watching; call it before the first scan, so that nothing falls between the two. */
+export function watchDocroot(options: WatchOptions): DocrootWatch {
+  return new DocrootWatch(options);
+}
+
+/** A running watch, made by `watchDocroot`. */
+export class DocrootWatch {
+  readonly #options: WatchOptions;
+  readonly #verifyTimer: Timer;
+  #watcher: FSWatcher | null = null;
+  /** Device and inode of the root when it was last looked at; null when it was gone. */
+  #watched: string | null;
+  #gathered = new Set<string>();
+  #isEverything = false;
+  #gatherTimer: Timer | null = null;
+  #handing: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#watched = identityOf(options.root.path);
+    this.#arm();
+    this.#verifyTimer = setInterval(() => this.#verify(), options.verifyMs ?? VERIFY_MS);
+    this.#verifyTimer.unref();
+  }
+
+  /** Stops watching and waits for the call of `onPaths` that is running. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#verifyTimer);
+    if (this.#gatherTimer !== null) clearTimeout(this.#gatherTimer);
+    this.#watcher?.close();
+    await this.#handing;
+  }
+
+  #arm(): void {
+    try {
+      const { path } = this.#options.root;
+      this.#watcher = watch(path, { recursive: true }, (_event, name) => this.#heard(name));
+      this.#watcher.on('error', (error) => this.#lost(error));
+    } catch (error) {
+      this.#lost(error);
+    }
+  }
+
+  /** Leaves it to the rescans: a limit on watches that was hit once is hit again. */
+  #lost(error: unknown): void {
+    this.#watcher?.close();
+    this.#watcher = null;
+    this.#options.log.warning('changes of the document root are noticed late: watching failed', {
+      error,
+    });
+  }
+
+  #heard(name: string | Buffer | null | undefined): void {
+    if (this.#isClosed) return;
+    const rel = name?.toString() ?? '';
+    // Without a name the event is about the root itself.
+    if (rel === '') return this.#verify();
+    if (!this.#options.root.mayPublish(rel) && !isCompanion(rel)) return;
+    if (this.#gathered.size >= MAX_PATHS) this.#isEverything = true;
+    else this.#gathered.add(rel);
+    this.#gather();
+  }
+
+  #verify(): void {
+    if (this.#isClosed) return;
+    const identity = identityOf(this.#options.root.path);
+    if (identity === this.#watched) return;
+    this.#watched = identity;
+    this.#watcher?.close();
+    this.#watcher = null;
+    if (identity !== null) this.#arm();
+    this.#isEverything = true;
+    this.#gather();
+  }
+
+  #gather(): void {
+    if (this.#gatherTimer !== null || this.#handing !== null) return;
+    this.#gatherTimer = setTimeout(() => {
+      this.#gatherTimer = null;
+      this.#handing = this.#handOver();
+    }, this.#options.gatherMs ?? GATHER_MS);
+  }
+
+  async #handOver(): Promise<void> {
+    const paths = this.#isEverything ? 'everything' : this.#gathered;
+    this.#gathered = new Set();
+    this.#isEverything = false;
+    try {
+      await this.#options.onPaths(paths);
+    } catch (error) {
+      this.#options.log.error('changes of the document root were not followed', { error });
+    }
+    this.#handing = null;
+    if (!this.#isClosed && (this.#isEverything || this.#gathered.size > 0)) this.#gather();
+  }
+}
+
+function identityOf(path: string): string | null {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats?.isDirectory() ? `${stats.dev}.${stats.ino}` : null;
+  } catch {
+    // Unreachable counts as gone: the next check finds it again.
+    return null;
+  }
+}

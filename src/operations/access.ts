@@ -1,0 +1,58 @@
+/**
+ * The one place that decides whether a caller may touch a resource (DS-128 to DS-130): permission before existence,
+ * so nobody learns which names exist without a right to know.
+ */
+import type { Audit } from '../auth/audit.ts';
+import { type Grants, grantsCover, grantsNameAddressed, loadGrants } from '../auth/permissions.ts';
+import type { Caller, Verb } from '../auth/principal.ts';
+import { AppError } from '../base/errors.ts';
+import type { Resource } from '../docroot/registry.ts';
+import type { Database } from '../store/database.ts';
+
+export interface AccessServices {
+  readonly db: Database;
+  readonly audit: Audit;
+}
+
+/** Where a caller asked from, for the audit. */
+export interface Origin {
+  readonly clientAddress: string | null;
+}
+
+/** The names a permission may use for a resource (DS-129). */
+export function permissionNames(resource: Pick<Resource, 'canonical' | 'extensionForm'>): string[] {
+  return [resource.canonical, resource.extensionForm];
+}
+
+/** True when the caller holds the right on the resource. */
+export function mayAccess(grants: Grants, resource: Resource, verb: Verb): boolean {
+  return grantsCover(grants, permissionNames(resource), verb);
+}
+
+/**
+ * The resource, when the caller may use it. `name` is the path after the family prefix as typed; `resource` is what
+ * the registry found there. Throws `not-authenticated`, `not-found` for callers allowed to know, and
+ * `permission-denied` (audited) for everyone else.
+ */
+export async function requireAccess(
+  services: AccessServices,
+  caller: Caller,
+  origin: Origin,
+  request: { readonly name: string; readonly resource: Resource | null; readonly verb: Verb },
+): Promise<Resource> {
+  if (!caller) throw new AppError('not-authenticated', 'Not authenticated');
+  const { name, resource, verb } = request;
+  const grants = await loadGrants(services.db, caller);
+  if (resource && mayAccess(grants, resource, verb)) return resource;
+  if (grantsNameAddressed(grants, name, verb)) {
+    throw new AppError('not-found', 'Not Found');
+  }
+  await services.audit.record({
+    userId: caller.userId,
+    action: 'permission_denied',
+    resource: name,
+    details: verb,
+    ipAddress: origin.clientAddress,
+  });
+  throw new AppError('permission-denied', `Permission denied: ${verb} on ${name}`);
+}

@@ -1,0 +1,224 @@
+/**
+ * What people do with their own account: sign in and out, see who they are, their sessions, their password (DS-99 to
+ * DS-108).
+ */
+import type { Audit } from '../auth/audit.ts';
+import type { AuthServices } from '../auth/method.ts';
+import { checkPasswordLength, hashPassword, weakness } from '../auth/passwords.ts';
+import type { Principal } from '../auth/principal.ts';
+import {
+  createSession,
+  deleteSession,
+  deleteSessionByToken,
+  listSessions as findSessions,
+} from '../auth/sessions.ts';
+import type { User } from '../auth/users.ts';
+import { setPasswordHash } from '../auth/users.ts';
+import { AppError } from '../base/errors.ts';
+import type { Origin } from './access.ts';
+import { Input } from '../base/input.ts';
+
+/** What the operations on an account work with. */
+export interface AccountServices extends AuthServices {
+  readonly audit: Audit;
+}
+
+/** The browser somebody signs in with. */
+export interface Browser extends Origin {
+  readonly userAgent: string | null;
+  /** Value of the session cookie that came along; that session ends (DS-103). */
+  readonly sessionToken: string | null;
+}
+
+/** A session that was just started; `token` is the value of its cookie. */
+export interface StartedSession {
+  readonly user: User;
+  readonly token: string;
+}
+
+/** Input of `login`, for whoever shows it again. */
+export interface LoginInput {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** The checked members of a login body (DS-99). Throws `invalid-request`. */
+export function parseLogin(body: unknown): LoginInput {
+  const input = new Input(body);
+  const username = input.text('username');
+  const password = input.text('password');
+  const grantType = input.raw('grant_type');
+  if (grantType !== undefined && grantType !== null && grantType !== 'password') {
+    input.refuse({
+      type: 'string_pattern_mismatch',
+      loc: ['body', 'grant_type'],
+      msg: 'The grant type is password',
+      input: grantType,
+      ctx: { pattern: '^password$' },
+    });
+  }
+  input.finish();
+  checkPasswordLengthOf(password, 'password');
+  return { username, password };
+}
+
+/**
+ * Signs in with a local password and starts a session. Throws `invalid-credentials`, `permission-denied` while local login
+ * is off, `throttled`, `unavailable`. Audited as `login`; failures as `login_failed`.
+ */
+export async function login(
+  services: AccountServices,
+  browser: Browser,
+  { username, password }: LoginInput,
+): Promise<StartedSession> {
+  requireLocalLogin(services);
+  const address = browser.clientAddress ?? '';
+  const user = await services.localLogin.signIn({ username, password, address });
+  if (user === null) throw new AppError('invalid-credentials', 'Invalid credentials');
+  return startSession(services, browser, user);
+}
+
+/** Throws `permission-denied` while passwords of local accounts are not accepted (DS-198). */
+export function requireLocalLogin({ localLogin }: AccountServices): void {
+  if (localLogin.isEnabled) return;
+  throw new AppError('permission-denied', 'Local password login is disabled');
+}
+
+/** Starts a session for a user who has proved to be it, ends the one that came along, and audits the login. */
+export async function startSession(
+  services: AccountServices,
+  browser: Browser,
+  user: User,
+  details = 'User logged in',
+): Promise<StartedSession> {
+  const { db, clock, audit } = services;
+  if (browser.sessionToken !== null) await deleteSessionByToken(db, browser.sessionToken);
+  const { token } = await createSession(db, {
+    userId: user.id,
+    ip: browser.clientAddress,
+    userAgent: browser.userAgent,
+    now: clock.now(),
+  });
+  const { clientAddress: ipAddress } = browser;
+  await audit.record({ userId: user.id, action: 'login', resource: 'auth', details, ipAddress });
+  return { user, token };
+}
+
+/** Ends the session of a cookie value, if there is one (DS-105). */
+export async function logout(
+  services: AccountServices,
+  origin: Origin,
+  sessionToken: string | null,
+): Promise<void> {
+  if (sessionToken === null) return;
+  const ended = await deleteSessionByToken(services.db, sessionToken);
+  if (ended === null) return;
+  await services.audit.record({
+    userId: ended.userId,
+    action: 'logout',
+    resource: 'auth',
+    details: 'User logged out',
+    ipAddress: origin.clientAddress,
+  });
+}
+
+/** DS-106. */
+export function describeCaller(caller: Principal): {
+  id: number;
+  username: string;
+  is_superuser: boolean;
+} {
+  return { id: caller.userId, username: caller.username, is_superuser: caller.isSuperuser };
+}
+
+/** One of the caller's own sessions, as answered (DS-107). */
+export interface SessionView {
+  readonly id: number;
+  readonly created_at: string;
+  readonly last_active_at: string;
+  readonly expires_at: string;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+  /** The session this request came with. */
+  readonly current: boolean;
+}
+
+/** The caller's live sessions, oldest first. */
+export async function listSessions(
+  services: AccountServices,
+  caller: Principal,
+): Promise<SessionView[]> {
+  const sessions = await findSessions(services.db, caller.userId, services.clock.now());
+  return sessions.map((session) => ({
+    id: session.id,
+    created_at: session.createdAt,
+    last_active_at: session.lastActiveAt,
+    expires_at: session.expiresAt,
+    ip_address: session.ipAddress,
+    user_agent: session.userAgent,
+    current: session.id === caller.sessionId,
+  }));
+}
+
+/** Ends one of the caller's own sessions; audited. Throws `not-found` for a foreign or unknown id. */
+export async function revokeSession(
+  services: AccountServices,
+  caller: Principal,
+  origin: Origin,
+  sessionId: number,
+): Promise<void> {
+  if (!(await deleteSession(services.db, sessionId, caller.userId))) {
+    throw new AppError('not-found', 'Session not found');
+  }
+  await services.audit.record({
+    userId: caller.userId,
+    action: 'revoke_session',
+    resource: 'auth',
+    details: `Revoked session ${sessionId}`,
+    ipAddress: origin.clientAddress,
+  });
+}
+
+/**
+ * Gives the caller a new password and ends all their sessions (DS-108); API keys stay valid. Throws `bad-request` with the
+ * first text of DS-108 that applies, `invalid-request`, `throttled`, `unavailable`.
+ */
+export async function changePassword(
+  services: AccountServices,
+  caller: Principal,
+  origin: Origin,
+  body: unknown,
+): Promise<void> {
+  const input = new Input(body);
+  const current = input.text('current_password');
+  const next = input.text('new_password');
+  input.finish();
+  checkPasswordLengthOf(current, 'current_password');
+  checkPasswordLengthOf(next, 'new_password');
+  const address = origin.clientAddress ?? '';
+  if (!(await services.localLogin.confirmPassword(caller.userId, current, address))) {
+    throw new AppError('bad-request', 'Current password is incorrect');
+  }
+  if (next === current) throw new AppError('bad-request', 'New password must be different');
+  requireStrength(next, caller.username);
+  await setPasswordHash(services.db, caller.userId, await hashPassword(next));
+  await services.audit.record({
+    userId: caller.userId,
+    action: 'change_password',
+    resource: 'auth',
+    details: 'User changed password',
+    ipAddress: origin.clientAddress,
+  });
+}
+
+/** Throws `weak-password` for a password that fails DS-110. */
+export function requireStrength(password: string, username: string): void {
+  const reason = weakness(password, username);
+  if (reason === null) return;
+  throw new AppError('weak-password', 'New password is too weak', { cause: reason });
+}
+
+/** An empty password is only wrong, not malformed: the answer to a login must not differ. */
+function checkPasswordLengthOf(password: string, field: string): void {
+  if (password !== '') checkPasswordLength(password, field);
+}

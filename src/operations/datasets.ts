@@ -1,0 +1,163 @@
+/**
+ * Datasets: list rows, read the schema, change rows (sections 3, 5 and 6 of the contract). Every door comes through
+ * here: check input, authorise, run, audit.
+ */
+import type { Caller, Principal, Verb } from '../auth/principal.ts';
+import { AppError } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Edits, EditResult } from '../dataset/edits.ts';
+import type { Format } from '../dataset/format.ts';
+import type { ListParameters } from '../dataset/list-parameters.ts';
+import { parseMutation } from '../dataset/mutation.ts';
+import type { PreparedRead, Reading } from '../dataset/reading.ts';
+import type { Table } from '../dataset/table.ts';
+import type { Tables, TableTarget } from '../dataset/tables.ts';
+import type { Registry, Resource } from '../docroot/registry.ts';
+import { type AccessServices, type Origin, requireAccess } from './access.ts';
+
+export interface DatasetServices extends AccessServices {
+  readonly registry: Registry;
+  readonly datasets: { targetOf(resource: Resource): TableTarget };
+  readonly tables: Tables;
+  readonly reading: Reading;
+  readonly edits: Edits;
+  readonly clock: Clock;
+}
+
+/** Methods of a dataset address (DS-7); an unwritable kind only has the first three (DS-66). */
+export const READ_METHODS = 'GET, HEAD, OPTIONS';
+export const DATASET_METHODS = 'GET, HEAD, OPTIONS, POST, PATCH, DELETE';
+
+/**
+ * The dataset a caller means by a name after `/api/` or `/schema/`. Throws as `requireAccess`; a name that is no
+ * dataset is `not-found` for those allowed to know.
+ */
+export async function findDataset(
+  services: DatasetServices,
+  caller: Caller,
+  origin: Origin,
+  name: string,
+  verb: Verb,
+): Promise<Resource> {
+  const resource = services.registry.lookup('dataset', name);
+  return requireAccess(services, caller, origin, { name, resource, verb });
+}
+
+/** A table version and the query prepared against it; nothing has been read yet. */
+export interface RowsQuery {
+  readonly resource: Resource;
+  readonly table: Table;
+  readonly prepared: PreparedRead;
+}
+
+/**
+ * Prepares the rows of a dataset (DS-35 to DS-46). Throws `unreadable-file` (DS-34), `invalid-request` and
+ * `invalid-query` for parameters. `services.reading.run` then reads them.
+ */
+export async function queryRows(
+  services: DatasetServices,
+  resource: Resource,
+  parameters: ListParameters,
+  format: Format,
+): Promise<RowsQuery> {
+  const table = await services.tables.current(services.datasets.targetOf(resource));
+  return { resource, table, prepared: services.reading.prepare(table, parameters, format) };
+}
+
+/** The schema document of a dataset and the version it belongs to (DS-69, DS-70). */
+export async function readSchema(
+  services: DatasetServices,
+  resource: Resource,
+): Promise<{ readonly version: string; readonly schema: unknown }> {
+  const table = await services.tables.current(services.datasets.targetOf(resource));
+  const { companionSchema } = table.head;
+  return {
+    version: table.version(),
+    schema: companionSchema ?? {
+      type: 'object',
+      name: fileStem(resource.rel),
+      primary_key: '_row_id',
+      columns: Object.fromEntries(table.columns.map(({ name, type }) => [name, { type }])),
+    },
+  };
+}
+
+/** A change of rows as it came in. */
+export interface ChangeRequest {
+  /** POST, PATCH or DELETE. */
+  readonly method: string;
+  /** The parsed JSON body. */
+  readonly body: unknown;
+  /** Tags of `If-Match`; null when the header is absent (DS-82). */
+  readonly ifMatch: readonly string[] | null;
+}
+
+const AUDIT_ACTIONS = {
+  create: 'create_dataset_rows',
+  update: 'update_dataset_row',
+  delete: 'delete_dataset_row',
+} as const;
+
+/**
+ * Changes rows of a dataset; resolves when the file has them durably. Throws `schema-mismatch` (DS-75),
+ * `precondition-failed` (DS-82), `not-found` for a row (DS-79), `locked` and `conflict` (DS-90, DS-84).
+ */
+export async function changeRows(
+  services: DatasetServices,
+  caller: Principal,
+  origin: Origin,
+  resource: Resource,
+  request: ChangeRequest,
+): Promise<EditResult> {
+  const { method, body, ifMatch } = request;
+  const parsed = new WeakMap<Table, ReturnType<typeof parseMutation>>();
+  const result = await services.edits.submit({
+    target: services.datasets.targetOf(resource),
+    owner: caller.username,
+    ifMatch,
+    name: resource.canonical,
+    validate: (table) => {
+      const known = parsed.get(table);
+      if (known) return known;
+      const checking = parseMutation(method, body, table.writableColumns);
+      parsed.set(table, checking);
+      return checking;
+    },
+  });
+  if (result.isChanged) {
+    await services.audit.record({
+      userId: caller.userId,
+      action: AUDIT_ACTIONS[result.action],
+      resource: resource.sheet === null ? resource.rel : `${resource.rel}/${resource.sheet}`,
+      details: detailsOf(result),
+      ipAddress: origin.clientAddress,
+    });
+  }
+  return result;
+}
+
+function detailsOf({ action, rowIds }: EditResult): string {
+  if (action === 'update') return `Updated dataset row ${rowIds[0]}`;
+  if (action === 'delete') return `Deleted dataset row ${rowIds[0]}`;
+  return rowIds.length === 1 ? 'Created 1 dataset row' : `Created ${rowIds.length} dataset rows`;
+}
+
+/** Throws `method-not-allowed` when rows of this file cannot be changed (DS-66, DS-73). */
+export function requireWritable(resource: Resource, method: string): void {
+  const { dataset } = resource.kind;
+  const reason = dataset?.edit ? dataset.readOnlyReason?.(resource.rel) : 'Method Not Allowed';
+  if (reason) {
+    throw new AppError('method-not-allowed', reason, { headers: { allow: READ_METHODS } });
+  }
+  if (method !== 'POST' && method !== 'PATCH' && method !== 'DELETE') {
+    throw new AppError('method-not-allowed', 'Method Not Allowed', {
+      headers: { allow: DATASET_METHODS },
+    });
+  }
+}
+
+function fileStem(rel: string): string {
+  const name = rel.slice(rel.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? name.slice(0, dot) : name;
+}

@@ -1,0 +1,111 @@
+/**
+ * The first superuser of a fresh server (DS-211).
+ *
+ * A token printed at the start proves access to the machine: kept in memory only, good for fifteen minutes and one account.
+ * Nothing of this exists on a server that other machines reach, or once there is an active superuser.
+ */
+import { secretsEqual } from '../auth/secret-compare.ts';
+import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
+import { checkUsername, countActiveSuperusers, createUser } from '../auth/users.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { randomToken } from '../base/ids.ts';
+import type { Database } from '../store/database.ts';
+import type { AccountServices, Browser, StartedSession } from './accounts.ts';
+import { requireStrength, startSession } from './accounts.ts';
+import { Input } from '../base/input.ts';
+
+const LIFETIME_MS = 15 * 60 * 1000;
+
+interface FirstRunOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** The server listens on a loopback address. */
+  readonly isLoopback: boolean;
+}
+
+/** Whether a server still waits for its first superuser, and the token that admits it. */
+export class FirstRun {
+  readonly #options: FirstRunOptions;
+  #token: { readonly value: string; readonly expiresAt: number } | null = null;
+  /** Once there was a superuser there always is one (DS-138), so the answer no longer changes. */
+  #isOver = false;
+
+  constructor(options: FirstRunOptions) {
+    this.#options = options;
+  }
+
+  /** A fresh token to print, which replaces an older one; null when setup is closed. */
+  async issueToken(): Promise<string | null> {
+    if (!(await this.isOpen())) return null;
+    const value = randomToken();
+    this.#token = { value, expiresAt: this.#options.clock.monotonic() + LIFETIME_MS };
+    return value;
+  }
+
+  /** Whether the setup page exists at all. */
+  async isOpen(): Promise<boolean> {
+    if (this.#isOver || !this.#options.isLoopback) return false;
+    this.#isOver = (await countActiveSuperusers(this.#options.db)) > 0;
+    return !this.#isOver;
+  }
+
+  /** Throws `permission-denied` unless this is the token, in time and not yet used. */
+  check(token: string): void {
+    const present = this.#token;
+    const isValid =
+      present !== null &&
+      secretsEqual(token, present.value) &&
+      this.#options.clock.monotonic() < present.expiresAt;
+    if (!isValid) throw new AppError('permission-denied', 'Setup token is not valid');
+  }
+
+  /**
+   * Runs `work` with the token used up; it is good again if `work` fails. Throws as `check`.
+   */
+  async redeem<T>(token: string, work: () => Promise<T>): Promise<T> {
+    this.check(token);
+    const used = this.#token;
+    this.#token = null;
+    try {
+      return await work();
+    } catch (error) {
+      this.#token ??= used;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Makes the first superuser and signs it in; audited as `create_user` and `login`. Throws `permission-denied`
+ * (`Setup token is not valid`), `invalid-request`, `weak-password`, `bad-request` when the name is taken.
+ */
+export async function createFirstSuperuser(
+  services: AccountServices,
+  firstRun: FirstRun,
+  browser: Browser,
+  body: unknown,
+): Promise<StartedSession> {
+  const input = new Input(body);
+  const token = input.optionalText('token') ?? '';
+  firstRun.check(token);
+  const name = input.text('username');
+  const password = input.text('password');
+  input.finish();
+  const username = checkUsername(name);
+  checkPasswordLength(password, 'password');
+  requireStrength(password, username);
+  const user = await firstRun.redeem(token, async () => {
+    const passwordHash = await hashPassword(password);
+    const now = services.clock.now();
+    return createUser(services.db, { username, passwordHash, isSuperuser: true, now });
+  });
+  await services.audit.record({
+    userId: null,
+    action: 'create_user',
+    resource: 'user',
+    details: `Created user ${username}`,
+    ipAddress: browser.clientAddress,
+  });
+  return startSession(services, browser, user);
+}

@@ -1,0 +1,55 @@
+/**
+ * One line in the log for each request, and the figures that go with it (DS-189, DS-209).
+ *
+ * The path is logged without its query: queries hold search texts and, by mistake, credentials.
+ */
+import type { Log } from '../base/log.ts';
+import type { Metrics } from './metrics.ts';
+
+/** An answered request. */
+export interface AccessEntry {
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly userId: number | null;
+  readonly method: string;
+  readonly path: string;
+  /** Pattern of the route, or what stands for files. */
+  readonly route: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  /** Bytes of the body handed to the network. */
+  readonly bytes: number;
+  /** Why the body was cut short; null when it was not. */
+  readonly error: unknown;
+  readonly isCancelled: boolean;
+}
+
+/** Methods that get their own label; others could be made up without end. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+]);
+
+/** Writes a request down. */
+export function noteAccess(log: Log, metrics: Metrics, entry: AccessEntry): void {
+  const { method, milliseconds } = entry;
+  const label = KNOWN_METHODS.has(method) ? method : 'other';
+  metrics.observeRequest(entry.route, label, entry.status, milliseconds / 1000);
+  log.info('request', {
+    id: entry.requestId,
+    client: entry.clientAddress,
+    user_id: entry.userId,
+    method,
+    path: entry.path,
+    status: entry.status,
+    ms: Math.round(milliseconds * 1000) / 1000,
+    bytes: entry.bytes,
+    ...(entry.isCancelled ? { cut: 'client left' } : {}),
+    ...(entry.error === null ? {} : { cut: 'failed', error: entry.error }),
+  });
+}

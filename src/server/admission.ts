@@ -1,0 +1,114 @@
+/**
+ * Who gets past the door of a route: credentials, identity, CSRF, rights, read-only mode, in that order (DS-8, steps 5
+ * to 8 and 11).
+ */
+import { authenticate } from '../auth/authenticate.ts';
+import { notAuthenticated } from '../auth/challenges.ts';
+import { csrfToken } from '../auth/csrf.ts';
+import type { RequestCredentials } from '../auth/method.ts';
+import { AppError } from '../base/errors.ts';
+import type { Context } from './context.ts';
+import { requireCsrf, requireOwnOrigin } from './csrf.ts';
+import type { HostCheck } from './host-check.ts';
+import { isSafeMethod, readOnlyMode } from './refusals.ts';
+import type { Route } from './route-table.ts';
+import {
+  clearedSessionCookie,
+  cookieValue,
+  CSRF_COOKIE,
+  csrfCookie,
+  SESSION_COOKIE,
+  sessionCookie,
+} from './session-cookie.ts';
+
+/** A route as admission sees it. */
+export interface Guarded extends Omit<Route, 'pattern' | 'methods'> {
+  /** What stands behind it decides about read-only mode itself, after existence. */
+  readonly decidesReadOnly?: boolean;
+}
+
+/**
+ * Lets the request in or throws. Synchronous for a request without credentials, which is why it may return nothing
+ * instead of a promise.
+ */
+export function admit(
+  context: Context,
+  route: Guarded,
+  hosts: HostCheck,
+): Promise<void> | undefined {
+  if (route.ignoresCredentials === true) return undefined;
+  const credentials = credentialsOf(context);
+  if (credentials !== null) return admitKnown(context, route, hosts, credentials);
+  checkIdentity(context, route);
+  checkOwnOrigin(context, route, hosts);
+  checkRights(context, route);
+  return undefined;
+}
+
+async function admitKnown(
+  context: Context,
+  route: Guarded,
+  hosts: HostCheck,
+  credentials: RequestCredentials,
+): Promise<void> {
+  await identify(context, credentials);
+  checkIdentity(context, route);
+  if (context.session === null) checkOwnOrigin(context, route, hosts);
+  else if (!isSafeMethod(context.method)) {
+    await requireCsrf(context, context.session.token, context.services.serverSecret, hosts);
+  }
+  checkRights(context, route);
+}
+
+function credentialsOf(context: Context): RequestCredentials | null {
+  const { headers } = context.request;
+  const cookies = headers.get('cookie');
+  const sessionToken = cookies === null ? null : cookieValue(cookies, SESSION_COOKIE);
+  const apiKeyHeader = headers.get('x-api-key');
+  const authorization = headers.get('authorization');
+  if (sessionToken === null && apiKeyHeader === null && authorization === null) return null;
+  return { sessionToken, apiKeyHeader, authorization, clientAddress: context.peer.address };
+}
+
+async function identify(context: Context, credentials: RequestCredentials): Promise<void> {
+  const { services } = context;
+  const found = await authenticate(services, credentials);
+  context.caller = found.principal;
+  context.session = found.session;
+  if (found.expiredSessionCookie) {
+    context.setCookie(SESSION_COOKIE, clearedSessionCookie(context.isSecure));
+  }
+  if (found.session === null) return;
+  const { token } = found.session;
+  if (found.renewedSession) {
+    context.setCookie(SESSION_COOKIE, sessionCookie(token, context.isSecure));
+  }
+  const csrf = csrfToken(services.serverSecret, token);
+  const sent = cookieValue(context.request.headers.get('cookie'), CSRF_COOKIE);
+  if (found.renewedSession || sent !== csrf) {
+    context.setCookie(CSRF_COOKIE, csrfCookie(csrf, context.isSecure));
+  }
+}
+
+function checkIdentity(context: Context, route: Guarded): void {
+  if (route.access !== 'public' && context.caller === null) throw notAuthenticated();
+}
+
+/** Browsers attach a remembered Basic header by themselves, like a cookie (EV-13). */
+function checkOwnOrigin(context: Context, route: Guarded, hosts: HostCheck): void {
+  if (isSafeMethod(context.method)) return;
+  const isTempting = route.requiresOwnOrigin === true || context.caller?.credential === 'basic';
+  if (isTempting) requireOwnOrigin(context, hosts);
+}
+
+function checkRights(context: Context, route: Guarded): void {
+  const { caller, services } = context;
+  if (route.refusesScopedKeys === true && caller !== null && caller.scopes !== null) {
+    throw new AppError('permission-denied', 'API key scope does not permit this');
+  }
+  if (route.access === 'superuser' && caller?.isSuperuser !== true) {
+    throw new AppError('permission-denied', 'Superuser privileges required');
+  }
+  if (!services.config.readonly || isSafeMethod(context.method)) return;
+  if (route.isExemptFromReadOnly !== true && route.decidesReadOnly !== true) throw readOnlyMode();
+}

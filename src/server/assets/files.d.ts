@@ -1,0 +1,12 @@
+/**
+ * Text files that are imported into the executable with `{ type: 'text' }`.
+ */
+declare module '*.css' {
+  const content: string;
+  export default content;
+}
+
+declare module '*.svg' {
+  const content: string;
+  export default content;
+}

@@ -1,0 +1,97 @@
+/**
+ * Who is on the other end of a connection, and what a trusted proxy in between says about it (DS-204).
+ *
+ * Forwarding headers are believed only when the peer itself is a trusted proxy; the client is the right-most address
+ * that is none, because everything to the left of it may have been made up by that client.
+ */
+import { BlockList, isIP } from 'node:net';
+
+/** What is known about the way a request came. */
+export interface Peer {
+  /** Client address; IPv4 in IPv6 form is shown as IPv4. `unknown` when the socket is gone already. */
+  readonly address: string;
+  /** The scheme the client used, as a trusted proxy tells; null without one. */
+  readonly scheme: 'http' | 'https' | null;
+  /** The host the client asked for, as a trusted proxy tells; null without one. */
+  readonly host: string | null;
+  /** The connection comes from a trusted proxy. */
+  readonly isTrusted: boolean;
+}
+
+/** Reads the way a request came; `socketAddress` null when the socket is gone. */
+export type PeerReader = (socketAddress: string | null, headers: Headers) => Peer;
+
+/** Reads requests behind the given proxies: IP addresses and CIDR blocks of either family. */
+export function createPeerReader(trustedProxies: readonly string[]): PeerReader {
+  const trusted = new BlockList();
+  for (const entry of trustedProxies) {
+    const [network = '', prefix] = entry.split('/');
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) trusted.addAddress(network, family);
+    else trusted.addSubnet(network, Number(prefix), family);
+  }
+  const isTrusted = (address: string): boolean =>
+    trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+  return (socketAddress, headers) => {
+    const peer = plainAddress(socketAddress ?? '') ?? 'unknown';
+    if (trustedProxies.length === 0 || peer === 'unknown' || !isTrusted(peer)) {
+      return { address: peer, scheme: null, host: null, isTrusted: false };
+    }
+    const forwarded = headers.get('x-forwarded-for') === null ? headers.get('forwarded') : null;
+    const hops = forwarded === null ? null : parseForwarded(forwarded);
+    const addresses = hops?.map((hop) => hop.get('for') ?? '') ?? list(headers, 'x-forwarded-for');
+    const first = hops?.[0];
+    const scheme = (list(headers, 'x-forwarded-proto')[0] ?? first?.get('proto'))?.toLowerCase();
+    return {
+      address: clientOf(peer, addresses, isTrusted),
+      scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
+      host: list(headers, 'x-forwarded-host')[0] ?? first?.get('host') ?? null,
+      isTrusted: true,
+    };
+  };
+}
+
+function clientOf(
+  peer: string,
+  addresses: readonly string[],
+  isTrusted: (address: string) => boolean,
+): string {
+  let client = peer;
+  for (const entry of addresses.toReversed()) {
+    const address = plainAddress(entry);
+    // What is no address (`unknown`, an obfuscated name) cannot be judged: the proxy that wrote it is the best known.
+    if (address === null) return client;
+    client = address;
+    if (!isTrusted(address)) return client;
+  }
+  return client;
+}
+
+/** The address without brackets, port and IPv4-in-IPv6 prefix; null when it is none. */
+function plainAddress(text: string): string | null {
+  let address = text.trim();
+  const bracket = /^\[([^\]]+)\](?::\d+)?$/.exec(address);
+  if (bracket !== null) address = bracket[1] ?? '';
+  else if (/^[\d.]+:\d+$/.test(address)) address = address.slice(0, address.indexOf(':'));
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped !== null) address = mapped[1] ?? '';
+  return isIP(address) === 0 ? null : address;
+}
+
+function list(headers: Headers, name: string): string[] {
+  const value = headers.get(name);
+  if (value === null || value.trim() === '') return [];
+  return value.split(',').map((item) => item.trim());
+}
+
+/** The hops of a `Forwarded` header (RFC 7239), nearest to the client first; parameter names in lower case. */
+function parseForwarded(value: string): Map<string, string>[] {
+  return value.split(',').map((hop) => {
+    const parameters = new Map<string, string>();
+    for (const [, name = '', quoted, bare] of hop.matchAll(/([\w-]+)=(?:"([^"]*)"|([^;\s]*))/g)) {
+      parameters.set(name.toLowerCase(), quoted ?? bare ?? '');
+    }
+    return parameters;
+  });
+}

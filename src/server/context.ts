@@ -1,0 +1,190 @@
+/**
+ * One request, as handlers see it: who asks, what for, and how to read the rest.
+ *
+ * When a handler runs, the caller is known and allowed to use the route, CSRF is checked, the body is unread. A handler
+ * reads its input, calls an operation, and answers a `Reply`; what it throws becomes an error answer:
+ *
+ *     const rename: Handler = async (context) => {
+ *       const id = context.intParameter('row_id');
+ *       const body = await context.json();                       // 413, 422 by itself
+ *       const row = await renameRow(context.services, context.user, context.origin, id, body);
+ *       return jsonReply(row, { etag: row.version });
+ *     };
+ */
+import type { Principal, Caller } from '../auth/principal.ts';
+import { notAuthenticated } from '../auth/challenges.ts';
+import { invalidRequest } from '../base/errors.ts';
+import type { Origin } from '../operations/access.ts';
+import type { Peer } from './client-address.ts';
+import { isForm, parseForm } from './form-body.ts';
+import { parseJsonBody } from './json-body.ts';
+import { isHtmlClient, isNotModified } from './negotiate.ts';
+import { RequestBody } from './request-body.ts';
+import type { RequestTarget } from './request-target.ts';
+import type { ServerServices } from './dependencies.ts';
+
+/** The live session that came with a request. */
+export interface LiveSession {
+  readonly id: number;
+  /** Value of its cookie. */
+  readonly token: string;
+  readonly userId: number;
+}
+
+interface ContextFacts {
+  readonly request: Request;
+  readonly target: RequestTarget;
+  readonly services: ServerServices;
+  readonly requestId: string;
+  readonly peer: Peer;
+  /** The server itself speaks TLS. */
+  readonly hasTls: boolean;
+  /** Hears when reading the body begins and ends. */
+  readonly onBodyRead: (isReading: boolean) => void;
+}
+
+/** A request on its way through the server; see the top of this file. */
+export class Context {
+  readonly request: Request;
+  readonly services: ServerServices;
+  /** As sent, upper case: also methods nobody here knows. */
+  readonly method: string;
+  /** The path as it came, percent-encoded, with its slashes. */
+  readonly path: string;
+  /** From the `?` on, as it came; `''` without one. */
+  readonly search: string;
+  readonly requestId: string;
+  readonly peer: Peer;
+  /** The body, to be read once; `json` and `form` do it for most. */
+  readonly body: RequestBody;
+  /** Values of the pattern's parameters, decoded. */
+  parameters: Readonly<Record<string, string>> = {};
+  caller: Caller = null;
+  session: LiveSession | null = null;
+  readonly #facts: ContextFacts;
+  readonly #cookies = new Map<string, string>();
+  #query: URLSearchParams | null = null;
+
+  constructor(facts: ContextFacts) {
+    this.#facts = facts;
+    this.request = facts.request;
+    this.services = facts.services;
+    this.method = facts.request.method;
+    this.path = facts.target.path;
+    this.search = facts.target.search;
+    this.requestId = facts.requestId;
+    this.peer = facts.peer;
+    this.body = new RequestBody(facts.request, facts.onBodyRead);
+  }
+
+  /** The decoded segments of the path, without empty ends; a best guess when `isMatchable` is false. */
+  get segments(): readonly string[] {
+    return this.#facts.target.segments;
+  }
+
+  /** False for a path that names nothing, whatever exists (DS-5). */
+  get isMatchable(): boolean {
+    return this.#facts.target.isMatchable;
+  }
+
+  /** Query parameters, decoded. Of a repeated one the last counts (DS-3): use `queryValue`. */
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.search));
+  }
+
+  /** The last value of a query parameter; null when absent. */
+  queryValue(name: string): string | null {
+    if (this.search === '') return null;
+    return this.query.getAll(name).at(-1) ?? null;
+  }
+
+  /** The caller of a route that needs one. Throws `not-authenticated` where the route is public and nobody signed in. */
+  get user(): Principal {
+    if (this.caller === null) throw notAuthenticated();
+    return this.caller;
+  }
+
+  /** Where the caller asks from, for operations and their audit. */
+  get origin(): Origin {
+    return { clientAddress: this.peer.address };
+  }
+
+  get wantsHtml(): boolean {
+    return isHtmlClient(this.request.headers.get('accept'));
+  }
+
+  /** Cookies are `Secure` (DS-205). */
+  get isSecure(): boolean {
+    const { config } = this.services;
+    return (
+      this.#facts.hasTls ||
+      config.secure_cookies ||
+      config.public_url.startsWith('https:') ||
+      this.peer.scheme === 'https'
+    );
+  }
+
+  /** The address people use for this server, without a trailing slash: `public_url`, else what the request says. */
+  get baseUrl(): string {
+    return this.services.config.public_url || (this.#requestOrigins[0] ?? '');
+  }
+
+  /** Origins that are this server's own (DS-114), in lower case. */
+  get ownOrigins(): readonly string[] {
+    const { public_url: publicUrl } = this.services.config;
+    return publicUrl === ''
+      ? this.#requestOrigins
+      : [new URL(publicUrl).origin, ...this.#requestOrigins];
+  }
+
+  get #requestOrigins(): string[] {
+    const host = (this.peer.host ?? this.request.headers.get('host') ?? '').toLowerCase();
+    const scheme = this.#facts.hasTls ? 'https' : this.peer.scheme;
+    // Without TLS of our own and a proxy that tells, something in front may speak https all the same.
+    return scheme === null ? [`http://${host}`, `https://${host}`] : [`${scheme}://${host}`];
+  }
+
+  /**
+   * The JSON body. Throws `too-large` past `limits.max_body_bytes` or the given limit, `invalid-request` as
+   * `parseJsonBody`.
+   */
+  async json(maxBytes: number = this.services.config.limits.max_body_bytes): Promise<unknown> {
+    return parseJsonBody(await this.body.bytes(maxBytes));
+  }
+
+  /** The text fields of a form body; null when the body is no form. Throws as `parseForm`. */
+  async form(): Promise<ReadonlyMap<string, string> | null> {
+    return parseForm(this.body, this.request.headers.get('content-type'));
+  }
+
+  /** A JSON object or form fields, for routes that take both (DS-99). Other JSON values come as they are. */
+  async formOrJson(maxBytes?: number): Promise<unknown> {
+    if (!isForm(this.body)) return this.json(maxBytes);
+    const fields = await this.form();
+    return fields === null ? {} : Object.fromEntries(fields);
+  }
+
+  /** A path parameter as an integer. Throws `invalid-request` at `["path", name]` (DS-133). */
+  intParameter(name: string): number {
+    const input = this.parameters[name] ?? '';
+    const value = Number(input);
+    if (/^[+-]?[0-9]+$/.test(input) && Number.isSafeInteger(value)) return value;
+    const msg = 'An id is an integer';
+    throw invalidRequest({ type: 'int_parsing', loc: ['path', name], msg, input });
+  }
+
+  /** Whether the client already has this version; then answer `emptyReply(304, …)` with the same `etag`. */
+  isNotModified(etag: string): boolean {
+    return isNotModified(this.request.headers.get('if-none-match'), etag);
+  }
+
+  /** Sends a cookie with the answer, whatever it will be; the last `Set-Cookie` of a name wins. */
+  setCookie(name: string, header: string): void {
+    this.#cookies.set(name, header);
+  }
+
+  /** `Set-Cookie` values of the answer. */
+  get cookies(): Iterable<string> {
+    return this.#cookies.values();
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * CSRF at the door: where the token stands in a request, and which origins are ours (DS-111 to DS-115).
+ *
+ * The decision itself is auth/csrf.ts. Looking for the form field leaves the body usable (DS-113).
+ */
+import { checkCsrf, checkOrigin } from '../auth/csrf.ts';
+import type { RequestOrigin } from '../auth/csrf.ts';
+import type { Context } from './context.ts';
+import { peekFormField } from './form-body.ts';
+import { hostnameOf } from './host-check.ts';
+import type { HostCheck } from './host-check.ts';
+import { CSRF_COOKIE, cookieValue } from './session-cookie.ts';
+
+/** Throws `csrf-failed` for an unsafe request of a live session that does not prove where it comes from. */
+export async function requireCsrf(
+  context: Context,
+  sessionToken: string,
+  serverSecret: Uint8Array,
+  hosts: HostCheck,
+): Promise<void> {
+  const { headers } = context.request;
+  await checkCsrf(serverSecret, {
+    ...originOf(context, hosts),
+    method: context.method,
+    sessionToken,
+    cookie: cookieValue(headers.get('cookie'), CSRF_COOKIE),
+    headerToken: headers.get('x-csrf-token'),
+    formToken: () => peekFormField(context.body, headers.get('content-type'), 'csrf_token'),
+  });
+}
+
+/** Throws `csrf-failed` when the browser says the request comes from another site (DS-115). */
+export function requireOwnOrigin(context: Context, hosts: HostCheck): void {
+  checkOrigin(originOf(context, hosts));
+}
+
+function originOf(context: Context, hosts: HostCheck): RequestOrigin {
+  const { headers } = context.request;
+  return {
+    secFetchSite: headers.get('sec-fetch-site'),
+    origin: headers.get('origin'),
+    isOwnOrigin: (origin) => {
+      if (context.ownOrigins.includes(origin.toLowerCase())) return true;
+      const host = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1];
+      const hostname = host === undefined ? null : hostnameOf(host);
+      return hostname !== null && hosts.isListed(hostname);
+    },
+  };
+}

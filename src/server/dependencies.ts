@@ -1,0 +1,48 @@
+/**
+ * What the server asks of the rest of the product. `app.ts` provides it; nothing under server/ opens anything itself.
+ */
+import type { Caller } from '../auth/principal.ts';
+import type { Config } from '../config/schema.ts';
+import type { Family, ResourceType } from '../docroot/kind.ts';
+import type { AccountServices } from '../operations/accounts.ts';
+import type { FirstRun } from '../operations/setup.ts';
+import type { Metrics } from './metrics.ts';
+
+/** One resource as listings show it. */
+export interface ResourceView {
+  /** Path of the file in the document root; several sheets share it. */
+  readonly rel: string;
+  readonly type: ResourceType;
+  readonly family: Family;
+  /** Canonical name (DS-25). */
+  readonly name: string;
+  /** What is wrong with the file; null when nothing is. */
+  readonly problem: string | null;
+}
+
+/** What a caller may read, in byte order of `rel`, then of `name`. */
+export interface ReadableResources {
+  readonly resources: readonly ResourceView[];
+  /** The files among them that have a problem, once each (DS-182). */
+  readonly problems: readonly { readonly resource: string; readonly problem: string }[];
+}
+
+/** What every route may ask for, as `context.services`. */
+export interface ServerServices extends AccountServices {
+  /** The running configuration. A reload puts another object in its place, so it is read where it is used. */
+  readonly config: Config;
+  /** 32 bytes that only this server knows. */
+  readonly serverSecret: Uint8Array;
+  readonly metrics: Metrics;
+  readonly firstRun: FirstRun;
+  /** `clock.monotonic()` at the start of the server. */
+  readonly startedAt: number;
+  /** Nothing for an anonymous caller. */
+  listReadable(caller: Caller): Promise<ReadableResources>;
+  /** Rejects when the state database cannot be read and written; asked at most once a second. */
+  checkState(): Promise<void>;
+  /** Entries in the cache; null when that cannot be told. */
+  cacheSize(): number | null;
+  /** Addresses the published files answer at. */
+  endpointCount(): number;
+}

@@ -1,0 +1,66 @@
+/**
+ * The one mapping from failures to HTTP answers (DS-9, DS-12 to DS-14).
+ *
+ * An AppError becomes its status and text; anything else is a bug: a bland 500 with the request id, the cause goes to
+ * the log under that id.
+ */
+import { AppError } from '../base/errors.ts';
+import type { Context } from './context.ts';
+import { errorPage } from './pages/error.tsx';
+import { pageReply } from './page-reply.ts';
+import type { Reply } from './reply.ts';
+import { emptyReply, jsonReply } from './reply.ts';
+import type { Route } from './route-table.ts';
+
+/** Path prefixes whose errors are JSON for everybody (DS-13). */
+const JSON_PREFIX = /^\/(?:api|schema|admin|mcp)(?:\/|$)/;
+
+/** The answer to a failure. Never throws, except for a bug in the error page itself. */
+export function errorReply(error: unknown, context: Context, route: Route): Reply {
+  const failure = asAppError(error, context);
+  const { status } = failure;
+  if (status === 401 && route.neverRedirects !== true && context.wantsHtml) {
+    return emptyReply(302, { Location: loginAddress(context), Vary: 'Accept' });
+  }
+  const isPage = route.hasJsonErrors !== true && !JSON_PREFIX.test(context.path);
+  if (isPage && context.wantsHtml) {
+    const view = { status, detail: detailText(failure), requestId: context.requestId };
+    const reply = pageReply(context, errorPage, view, { status, headers: failure.headers });
+    return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
+  }
+  return jsonError(failure, context.requestId, isPage ? { Vary: 'Accept' } : {});
+}
+
+/** The JSON form of a failure, for answers before there is a context. */
+export function jsonError(
+  failure: AppError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  const detail = failure.issues ?? failure.message;
+  const body = failure.status === 500 ? { detail, request_id: requestId } : { detail };
+  return jsonReply(body, { status: failure.status, headers: { ...failure.headers, ...headers } });
+}
+
+function asAppError(error: unknown, context: Context): AppError {
+  if (error instanceof AppError && error.code !== 'internal') return error;
+  const { method, path, requestId: id } = context;
+  context.services.log.error('request failed', { id, method, path, error });
+  return new AppError('internal', 'Internal Server Error');
+}
+
+/** DS-12: GET and HEAD come back to where they were after signing in. */
+function loginAddress(context: Context): string {
+  if (context.method !== 'GET' && context.method !== 'HEAD') return '/auth/login';
+  return `/auth/login?next=${encodeNext(context.path + context.search)}`;
+}
+
+/** A path and query as a query value, with `/` left readable. */
+export function encodeNext(next: string): string {
+  return encodeURIComponent(next).replaceAll('%2F', '/');
+}
+
+function detailText({ issues, message }: AppError): string {
+  if (issues === undefined) return message;
+  return issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || loc[0]}: ${msg}`).join('; ');
+}

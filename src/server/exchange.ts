@@ -1,0 +1,263 @@
+/**
+ * One request from its head to its answer, through the checks in the order the contract fixes (DS-8).
+ *
+ * Host, then route, then method, then what admission.ts checks; only then the handler, which reads parameters and body.
+ * Files have no route here: they are the `fallback`, which decides existence, method and read-only mode itself. Nothing is
+ * awaited for an anonymous GET of a public route, so the cheapest requests stay synchronous.
+ */
+import { AppError } from '../base/errors.ts';
+import { noteAccess } from './access-log.ts';
+import type { Guarded } from './admission.ts';
+import { admit } from './admission.ts';
+import { createPeerReader } from './client-address.ts';
+import type { Peer, PeerReader } from './client-address.ts';
+import { Context } from './context.ts';
+import { errorReply, jsonError } from './errors.ts';
+import { NO_STORE, PRIVATE, securityHeaders } from './headers.ts';
+import { createHostCheck } from './host-check.ts';
+import type { HostCheck } from './host-check.ts';
+import type { StreamEnd } from './outgoing-stream.ts';
+import type { PathShape } from './raw-paths.ts';
+import { methodNotAllowed } from './refusals.ts';
+import { emptyReply, jsonReply } from './reply.ts';
+import type { RequestTarget } from './request-target.ts';
+import { requestTarget } from './request-target.ts';
+import { completed, responseOf } from './respond.ts';
+import type { Answer, Handler, Match, RegisteredRoute, Route, RouteMethod } from './route-table.ts';
+import { RouteTable } from './route-table.ts';
+import type { ServerServices } from './dependencies.ts';
+
+/** What the exchange needs of the socket. */
+export interface Connection {
+  /** Address of the peer; null when the socket is gone. */
+  address(): string | null;
+  /** Seconds without a byte after which the connection is cut; 0 never. */
+  limitIdle(seconds: number): void;
+}
+
+/** What answers every path without a built-in route, for all methods. Its callers are signed in (DS-96). */
+export interface Fallback {
+  readonly handler: Handler;
+}
+
+interface ExchangeOptions {
+  readonly services: ServerServices;
+  readonly routes: readonly Route[];
+  readonly fallback: Fallback;
+  /** The server itself speaks TLS. */
+  readonly hasTls: boolean;
+}
+
+/** Answers one request. `shape` null: the raw path is not known. */
+export type Dispatch = (
+  request: Request,
+  connection: Connection,
+  shape: PathShape | null,
+) => Response | Promise<Response>;
+
+/** Idle limit between requests, and while a short answer is taken. */
+export const IDLE_SECONDS = 60;
+/** A client that sends nothing of its body for this long is cut off. */
+const BODY_IDLE_SECONDS = 30;
+/** A client that takes nothing of a long answer for this long is cut off; the most Bun can count. */
+const STREAM_IDLE_SECONDS = 255;
+/** Label of what is no built-in route, in the metrics. */
+const FILES_PATTERN = '/{file}';
+/** Methods that are refused everywhere, whatever the path (DS-6). */
+const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'CONNECT']);
+
+/** What is worked out once for a server. Settings used here need a restart. */
+interface Door {
+  readonly services: ServerServices;
+  readonly table: RouteTable;
+  readonly files: RegisteredRoute & Guarded;
+  readonly fallback: Handler;
+  readonly hosts: HostCheck;
+  readonly readPeer: PeerReader;
+  readonly baseHeaders: Headers;
+  readonly hasTls: boolean;
+}
+
+/** The dispatcher of one server. Throws RangeError for routes that contradict each other. */
+export function createExchange({ services, routes, fallback, hasTls }: ExchangeOptions): Dispatch {
+  const { config } = services;
+  const { issuer, client_id: clientId } = config.oidc;
+  const door: Door = {
+    services,
+    table: new RouteTable(routes),
+    files: {
+      pattern: FILES_PATTERN,
+      access: 'user',
+      cacheControl: PRIVATE,
+      methods: {},
+      allow: '',
+      decidesReadOnly: true,
+    },
+    fallback: fallback.handler,
+    hosts: createHostCheck({
+      bindHost: config.host,
+      publicUrl: config.public_url,
+      allowedHosts: config.allowed_hosts,
+    }),
+    readPeer: createPeerReader(config.trusted_proxies),
+    baseHeaders: securityHeaders({
+      isAlwaysSecure: hasTls || config.public_url.startsWith('https:'),
+      oidcIssuer: issuer !== '' && clientId !== '' ? issuer : null,
+    }),
+    hasTls,
+  };
+  return (request, connection, shape) => new Exchange(door, request, connection, shape).run();
+}
+
+/** One request and its answer. */
+class Exchange {
+  readonly #door: Door;
+  readonly #request: Request;
+  readonly #connection: Connection;
+  readonly #startedAt: number;
+  readonly #peer: Peer;
+  readonly #requestId: string;
+  readonly #target: RequestTarget;
+  #route: RegisteredRoute & Guarded;
+  #context: Context | null = null;
+
+  constructor(door: Door, request: Request, connection: Connection, shape: PathShape | null) {
+    this.#door = door;
+    this.#request = request;
+    this.#connection = connection;
+    this.#startedAt = door.services.clock.monotonic();
+    this.#peer = door.readPeer(connection.address(), request.headers);
+    this.#requestId = requestIdOf(request.headers, this.#peer);
+    this.#target = requestTarget(request.url, shape);
+    this.#route = door.files;
+  }
+
+  run(): Response | Promise<Response> {
+    try {
+      const { hosts } = this.#door;
+      if (!hosts.isAllowed(this.#request.headers.get('host'))) return this.#refuseHost();
+      const answer = this.#answer();
+      return answer instanceof Promise ? this.#finishLater(answer) : this.#finish(answer);
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  #answer(): Answer | Promise<Answer> {
+    const { services, table, hasTls } = this.#door;
+    const match = table.find(this.#target);
+    if (match !== null) this.#route = match.route;
+    const context = new Context({
+      request: this.#request,
+      target: this.#target,
+      services,
+      requestId: this.#requestId,
+      peer: this.#peer,
+      hasTls,
+      onBodyRead: (isReading) => this.#connection.limitIdle(isReading ? BODY_IDLE_SECONDS : 0),
+    });
+    this.#context = context;
+    if (match === null) return this.#answerFile(context);
+    context.parameters = match.parameters;
+    const isOn = match.route.isOn?.(services) ?? true;
+    if (isOn === true) return this.#answerRoute(context, match);
+    return this.#answerIfOn(context, match, isOn);
+  }
+
+  async #answerIfOn(
+    context: Context,
+    match: Match,
+    isOn: boolean | Promise<boolean>,
+  ): Promise<Answer> {
+    if (await isOn) return this.#answerRoute(context, match);
+    throw new AppError('not-found', 'Not Found');
+  }
+
+  #answerRoute(context: Context, { route }: Match): Answer | Promise<Answer> {
+    const { method } = context;
+    if (method === 'OPTIONS') return emptyReply(204, { Allow: route.allow });
+    const handler = route.methods[(method === 'HEAD' ? 'GET' : method) as RouteMethod];
+    if (handler === undefined) throw methodNotAllowed(Object.keys(route.methods));
+    return this.#admitted(context, handler);
+  }
+
+  #answerFile(context: Context): Answer | Promise<Answer> {
+    if (REFUSED_METHODS.has(context.method)) throw methodNotAllowed(['GET']);
+    return this.#admitted(context, this.#door.fallback);
+  }
+
+  #admitted(context: Context, handler: Handler): Answer | Promise<Answer> {
+    const admission = admit(context, this.#route, this.#door.hosts);
+    return admission === undefined ? handler(context) : admission.then(() => handler(context));
+  }
+
+  async #finishLater(answer: Promise<Answer>): Promise<Response> {
+    // Work may take longer than an idle connection may live.
+    this.#connection.limitIdle(0);
+    let response: Response;
+    try {
+      response = this.#finish(await answer);
+    } catch (error) {
+      response = this.#fail(error);
+    }
+    this.#connection.limitIdle(
+      response.body === null || response.headers.has('Content-Length')
+        ? IDLE_SECONDS
+        : STREAM_IDLE_SECONDS,
+    );
+    return response;
+  }
+
+  #refuseHost(): Response {
+    // DS-178: misdirected, as the MCP transport wants it told.
+    const isMcp = /^\/mcp\/?$/.test(this.#target.path);
+    return this.#finish(
+      jsonReply({ detail: 'Invalid host header' }, { status: isMcp ? 421 : 400 }),
+    );
+  }
+
+  #fail(error: unknown): Response {
+    const context = this.#context;
+    if (context !== null) return this.#finish(errorReply(error, context, this.#route));
+    if (!(error instanceof AppError)) throw error;
+    return this.#finish(jsonError(error, this.#requestId));
+  }
+
+  #finish(answer: Answer): Response {
+    const facts = {
+      request: this.#request,
+      requestId: this.#requestId,
+      base: this.#door.baseHeaders,
+      cacheControl: this.#context === null ? NO_STORE : (this.#route.cacheControl ?? NO_STORE),
+      cookies: this.#context?.cookies ?? [],
+      onEnd: (end: StreamEnd, status: number) => this.#note(end, status),
+    };
+    return answer instanceof Response ? completed(answer, facts) : responseOf(answer, facts);
+  }
+
+  #note(end: StreamEnd, status: number): void {
+    const { clock, log, metrics } = this.#door.services;
+    noteAccess(log, metrics, {
+      requestId: this.#requestId,
+      clientAddress: this.#peer.address,
+      userId: this.#context?.caller?.userId ?? null,
+      method: this.#request.method,
+      path: this.#target.path,
+      route: this.#route.pattern,
+      status,
+      milliseconds: clock.monotonic() - this.#startedAt,
+      bytes: end.bytes,
+      error: end.error,
+      // Nobody reads the body of a HEAD.
+      isCancelled: end.isCancelled && this.#request.method !== 'HEAD',
+    });
+  }
+}
+
+function requestIdOf(headers: Headers, peer: Peer): string {
+  if (peer.isTrusted) {
+    const given = headers.get('x-request-id');
+    if (given !== null && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given;
+  }
+  return crypto.randomUUID();
+}

@@ -1,0 +1,87 @@
+/**
+ * Form bodies: `application/x-www-form-urlencoded` and the text fields of `multipart/form-data`, for sign-in and the
+ * other plain forms, and the CSRF field of any form (DS-99, DS-113).
+ */
+import { AppError } from '../base/errors.ts';
+import { boundaryOf, readMultipart } from './multipart.ts';
+import type { Part } from './multipart.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** Names, passwords and addresses; a megabyte of them is already a mistake. */
+export const MAX_FORM_BYTES = 1024 * 1024;
+/** How far a multipart body is searched for a CSRF field, which may stand behind a file. Kept in memory meanwhile. */
+const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
+const MAX_TOKEN_BYTES = 256;
+const URLENCODED = 'application/x-www-form-urlencoded';
+
+/** Whether the body claims to be a form. */
+export function isForm(body: RequestBody): boolean {
+  return body.mediaType === URLENCODED || body.mediaType === 'multipart/form-data';
+}
+
+/**
+ * The fields of a form by name; of equal names the last counts, files are left out. Null when the body is no form.
+ * Throws `too-large` past 1 MiB and `bad-request` for a broken multipart body.
+ */
+export async function parseForm(
+  body: RequestBody,
+  contentType: string | null,
+): Promise<ReadonlyMap<string, string> | null> {
+  if (body.mediaType === URLENCODED) {
+    return new Map(new URLSearchParams(textOf(await body.bytes(MAX_FORM_BYTES))));
+  }
+  if (body.mediaType !== 'multipart/form-data') return null;
+  const boundary = boundaryOf(contentType);
+  if (boundary === null) throw new AppError('bad-request', 'The multipart body has no boundary');
+  const fields = new Map<string, string>();
+  for await (const part of readMultipart(body.stream(MAX_FORM_BYTES), boundary)) {
+    if (part.filename === null) fields.set(part.name, await textContent(part));
+  }
+  return fields;
+}
+
+/**
+ * The value of one short field, found without using the body up; null when the body is no form or lacks the field
+ * within its first 16 MiB (1 MiB when urlencoded).
+ */
+export async function peekFormField(
+  body: RequestBody,
+  contentType: string | null,
+  name: string,
+): Promise<string | null> {
+  if (body.mediaType === URLENCODED) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body.lookAhead(MAX_FORM_BYTES)) chunks.push(chunk);
+    return new URLSearchParams(Buffer.concat(chunks).toString()).get(name);
+  }
+  const boundary = boundaryOf(contentType);
+  if (boundary === null) return null;
+  try {
+    for await (const part of readMultipart(body.lookAhead(MAX_SEARCHED_BYTES), boundary)) {
+      if (part.name === name && part.filename === null) return await shortContent(part);
+    }
+  } catch (error) {
+    // A broken or very long body has no such field; whoever reads it says what is wrong with it.
+    if (!(error instanceof AppError)) throw error;
+  }
+  return null;
+}
+
+async function textContent(part: Part): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of part.content) chunks.push(chunk);
+  return textOf(Buffer.concat(chunks));
+}
+
+async function shortContent(part: Part): Promise<string | null> {
+  let text = '';
+  for await (const chunk of part.content) {
+    text += Buffer.from(chunk).toString('latin1');
+    if (text.length > MAX_TOKEN_BYTES) return null;
+  }
+  return text;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,55 @@
+/**
+ * The headers every response carries, whatever it says (DS-207), and the values of `Cache-Control` (DS-20).
+ */
+
+/** Responses about accounts, rights, health: nobody keeps them. */
+export const NO_STORE = 'no-store';
+/** Data and pages: kept by the browser, asked about each time. */
+export const PRIVATE = 'private, no-cache';
+/** Embedded assets: their name changes with their content. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/** What the security headers depend on. */
+export interface HeaderRules {
+  /** Own TLS is on, or the public address is https. */
+  readonly isAlwaysSecure: boolean;
+  /** The identity provider's issuer while OIDC is on: sign-out redirects a form there. */
+  readonly oidcIssuer: string | null;
+}
+
+/** The security headers of one server except `X-Request-Id`; made once and cloned for each response. */
+export function securityHeaders({ isAlwaysSecure, oidcIssuer }: HeaderRules): Headers {
+  const formAction = oidcIssuer === null ? "'self'" : `'self' ${new URL(oidcIssuer).origin}`;
+  const headers = new Headers({
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Referrer-Policy': 'strict-origin-when-cross-origin',
+    'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Content-Security-Policy': [
+      "default-src 'self'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "font-src 'self'",
+      "img-src 'self' data: blob:",
+      "media-src 'self' blob:",
+      "connect-src 'self'",
+      "object-src 'none'",
+      "base-uri 'self'",
+      `form-action ${formAction}`,
+      "frame-ancestors 'none'",
+    ].join('; '),
+  });
+  if (isAlwaysSecure) {
+    headers.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
+  }
+  return headers;
+}
+
+/**
+ * A header value of any text: what could end the header or break its syntax is replaced by a space, what is not
+ * Latin-1 by `?`. For values that repeat something from outside.
+ */
+export function headerText(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/[^\u0020-\u00ff]/g, '?');
+}

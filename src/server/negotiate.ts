@@ -1,0 +1,83 @@
+/**
+ * What a client says it wants, read from its headers: media types (DS-44), gzip (DS-19), entity tags (DS-46, DS-82).
+ *
+ * A compressed answer has its own entity tag, the plain one with `-gz` at the end inside the quotes; both mean the same
+ * version, so the suffix is taken off before tags are compared.
+ */
+
+const GZIP_SUFFIX = '-gz';
+
+/**
+ * The offered media type the client likes best: highest q, of those the first in `Accept`. Parameters other than q are
+ * not looked at. Null when it names none of them; wildcards name nothing here.
+ */
+export function preferredType(accept: string | null, offered: readonly string[]): string | null {
+  let best: string | null = null;
+  let bestQuality = 0;
+  for (const { value, quality } of weighted(accept)) {
+    if (quality <= bestQuality) continue;
+    const type = offered.find((candidate) => candidate === value);
+    if (type === undefined) continue;
+    best = type;
+    bestQuality = quality;
+  }
+  return best;
+}
+
+/** Whether the client takes gzip. */
+export function acceptsGzip(acceptEncoding: string | null): boolean {
+  if (acceptEncoding === null) return false;
+  const codings = weighted(acceptEncoding);
+  const gzip = codings.find(({ value }) => value === 'gzip' || value === 'x-gzip');
+  return (gzip ?? codings.find(({ value }) => value === '*'))?.quality! > 0;
+}
+
+function weighted(header: string | null): { value: string; quality: number }[] {
+  if (header === null) return [];
+  return header.split(',').map((entry) => {
+    const [value = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter));
+    const quality = weight === undefined ? 1 : Number(weight.slice(weight.indexOf('=') + 1));
+    return { value, quality: quality >= 0 && quality <= 1 ? quality : 0 };
+  });
+}
+
+/** An entity tag as it stands in a header. */
+export interface EntityTag {
+  /** Without quotes and without the suffix of a compressed answer. */
+  readonly value: string;
+  readonly isWeak: boolean;
+}
+
+/** The tags of `If-Match` or `If-None-Match`; `'*'` for any. What is no tag is left out. */
+export function parseEntityTags(header: string): '*' | EntityTag[] {
+  if (header.trim() === '*') return '*';
+  const tags: EntityTag[] = [];
+  for (const [, weak, text = ''] of header.matchAll(/(W\/)?"([^"]*)"/g)) {
+    const value = text.endsWith(GZIP_SUFFIX) ? text.slice(0, -GZIP_SUFFIX.length) : text;
+    tags.push({ value, isWeak: weak !== undefined });
+  }
+  return tags;
+}
+
+/** Whether `If-None-Match` names the version, by weak comparison (RFC 9110, 13.1.2). */
+export function isNotModified(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false;
+  const tags = parseEntityTags(ifNoneMatch);
+  return tags === '*' || tags.some(({ value }) => value === etag);
+}
+
+/** Whether the version is named with the suffix of a compressed answer: a 304 then repeats it so. */
+export function namesGzipped(ifNoneMatch: string | null, etag: string): boolean {
+  return ifNoneMatch !== null && ifNoneMatch.includes(`"${etag}${GZIP_SUFFIX}"`);
+}
+
+/** A strong entity tag with its quotes. */
+export function quotedTag(etag: string, isGzipped: boolean): string {
+  return `"${etag}${isGzipped ? GZIP_SUFFIX : ''}"`;
+}
+
+/** Whether an `Accept` is that of an HTML client: a plain substring test (contract, terms). */
+export function isHtmlClient(accept: string | null): boolean {
+  return accept !== null && accept.includes('text/html');
+}

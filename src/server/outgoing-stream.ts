@@ -1,0 +1,75 @@
+/**
+ * Bodies that are made while they are sent: with backpressure, counted, and told to stop when the client goes.
+ *
+ * A failure after the first byte aborts the connection, so that nobody takes a cut body for a whole one (DS-39).
+ */
+import type { BodyStream } from './reply.ts';
+
+/** Nothing is made before it is asked for: the body of a HEAD never is. */
+const LAZY: QueuingStrategy<Uint8Array> = { highWaterMark: 0 };
+
+/** How a body ended. */
+export interface StreamEnd {
+  readonly bytes: number;
+  /** Null: all of it was handed over. */
+  readonly error: unknown;
+  /** The client stopped reading. */
+  readonly isCancelled: boolean;
+}
+
+/** The body as a stream of bytes. */
+export function byteStream(body: BodyStream): ReadableStream<Uint8Array> {
+  if (body instanceof ReadableStream) return body;
+  const iterator = body[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    LAZY,
+  );
+}
+
+/** The same stream; `onEnd` hears once how it ended. */
+export function countedStream(
+  stream: ReadableStream<Uint8Array>,
+  onEnd: (end: StreamEnd) => void,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  let bytes = 0;
+  const counted = {
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+      try {
+        const { value, done } = await reader.read();
+        if (done) {
+          onEnd({ bytes, error: null, isCancelled: false });
+          controller.close();
+          return;
+        }
+        bytes += value.length;
+        controller.enqueue(value);
+      } catch (error) {
+        onEnd({ bytes, error, isCancelled: false });
+        throw error;
+      }
+    },
+    async cancel(reason: unknown) {
+      onEnd({ bytes, error: null, isCancelled: true });
+      await reader.cancel(reason);
+    },
+  };
+  return new ReadableStream<Uint8Array>(counted, LAZY);
+}
+
+/** Gives up a body nobody will read. */
+export async function discardBody(body: BodyStream): Promise<void> {
+  if (body instanceof ReadableStream) await body.cancel();
+  else await body[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,136 @@
+/**
+ * The frame around every page: head, navigation, who is signed in.
+ *
+ * Text from outside enters as text: `safe` on every element whose children are data. Attributes are escaped by themselves.
+ * Nothing here is inline script or style (DS-208).
+ */
+import type { PropsWithChildren } from '@kitajs/html';
+import { assetNamed } from '../assets.ts';
+
+/** Who may see a link. */
+export type Audience = 'everyone' | 'users' | 'superusers';
+
+/** A link in the navigation of every page. */
+export interface NavigationLink {
+  readonly label: string;
+  readonly href: string;
+  readonly audience: Audience;
+}
+
+/** What a page's file under pages/ exports, once in pages/index.ts. */
+export interface Page<View> {
+  readonly name: string;
+  /** Heading of the page and text of the browser's tab. */
+  readonly title: (view: View) => string;
+  /** `wide` for data, `card` for one form or message. */
+  readonly layout: 'wide' | 'card';
+  readonly navigation?: NavigationLink;
+  readonly content: (view: View, frame: FrameView) => JSX.Element;
+}
+
+/** What the frame shows besides the page. */
+export interface FrameView {
+  /** Path of this page. */
+  readonly path: string;
+  /** Null: nobody is signed in. */
+  readonly username: string | null;
+  /** Sign-out needs it; null for callers without a browser session. */
+  readonly csrfToken: string | null;
+  readonly navigation: readonly NavigationLink[];
+}
+
+/** The page as a whole HTML document. */
+export function renderPage<View>(page: Page<View>, view: View, frame: FrameView): string {
+  const markup = (
+    <Document title={page.title(view)} layout={page.layout} frame={frame}>
+      {page.content(view, frame)}
+    </Document>
+  );
+  // Components here are synchronous; only an async one would give a promise.
+  if (typeof markup !== 'string') throw new TypeError(`Page '${page.name}' is asynchronous`);
+  return `<!doctype html>${markup}`;
+}
+
+/** The hidden field that proves a form is ours; nothing without a session. */
+export function CsrfField({ frame }: { frame: FrameView }): JSX.Element {
+  if (frame.csrfToken === null) return '';
+  return <input type="hidden" name="csrf_token" value={frame.csrfToken} />;
+}
+
+interface DocumentProps {
+  readonly title: string;
+  readonly layout: 'wide' | 'card';
+  readonly frame: FrameView;
+}
+
+function Document({ title, layout, frame, children }: PropsWithChildren<DocumentProps>) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title safe>{`${title} · svc`}</title>
+        <link rel="icon" href={assetNamed('icon.svg').path} type="image/svg+xml" />
+        <link rel="stylesheet" href={assetNamed('site.css').path} />
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          Skip to content
+        </a>
+        <Banner frame={frame} />
+        <main id="content" class={layout}>
+          <h1 safe>{title}</h1>
+          {children}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function Banner({ frame }: { frame: FrameView }) {
+  return (
+    <header class="banner">
+      <a class="brand" href="/">
+        <img src={assetNamed('icon.svg').path} alt="" width="28" height="28" />
+        <span>svc</span>
+      </a>
+      <nav aria-label="Main">
+        {frame.navigation.map(({ label, href }) => (
+          <a href={href} aria-current={href === frame.path ? 'page' : undefined} safe>
+            {label}
+          </a>
+        ))}
+      </nav>
+      <Account frame={frame} />
+    </header>
+  );
+}
+
+function Account({ frame }: { frame: FrameView }) {
+  if (frame.username === null) {
+    if (frame.path.startsWith('/auth/')) return '';
+    return (
+      <a class="button quiet" href="/auth/login">
+        Sign in
+      </a>
+    );
+  }
+  return (
+    <div class="account">
+      <span class="who" title={`Signed in as ${frame.username}`} safe>
+        {frame.username}
+      </span>
+      {frame.csrfToken === null ? (
+        ''
+      ) : (
+        <form method="post" action="/auth/logout">
+          <CsrfField frame={frame} />
+          <button class="quiet" type="submit">
+            Sign out
+          </button>
+        </form>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,11 @@
+/**
+ * Every page. A new one is a file beside this and one more line.
+ */
+import { errorPage } from './error.tsx';
+import type { Page } from './frame.tsx';
+import { landingPage } from './landing.tsx';
+import { loginPage } from './login.tsx';
+import { setupPage } from './setup.tsx';
+
+/** In the order of the navigation; what a page shows is known to its route only. */
+export const pages: readonly Page<never>[] = [landingPage, loginPage, setupPage, errorPage];

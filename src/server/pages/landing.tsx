@@ -1,0 +1,150 @@
+/**
+ * The start page (DS-183): what the caller may read, by folder; for everybody else the way in.
+ */
+import type { Page } from './frame.tsx';
+
+/** A resource in the list. */
+export interface LandingEntry {
+  /** Canonical name without its folder. */
+  readonly label: string;
+  readonly href: string;
+  readonly type: string;
+  /** Rows as JSON; null for what has none. */
+  readonly dataHref: string | null;
+  readonly problem: string | null;
+}
+
+/** The resources of one folder. */
+export interface LandingFolder {
+  /** `''` for the document root itself. */
+  readonly path: string;
+  readonly entries: readonly LandingEntry[];
+}
+
+/** What the start page shows. */
+export interface LandingView {
+  readonly isSignedIn: boolean;
+  readonly folders: readonly LandingFolder[];
+  /** All readable resources, whatever the filter hides. */
+  readonly total: number;
+  /** The text the list is filtered by. */
+  readonly filter: string;
+}
+
+/** The start page. */
+export const landingPage: Page<LandingView> = {
+  name: 'landing',
+  layout: 'wide',
+  title: ({ isSignedIn }) => (isSignedIn ? 'Resources' : 'Welcome'),
+  navigation: { label: 'Resources', href: '/', audience: 'users' },
+  content: (view) => (view.isSignedIn ? <Resources view={view} /> : <Welcome />),
+};
+
+function Welcome() {
+  return (
+    <section class="welcome">
+      <p>
+        This site publishes a folder of data files and documents as pages and APIs. Sign in to see
+        what has been shared with you.
+      </p>
+      <p class="actions">
+        <a class="button" href="/auth/login">
+          Sign in
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function Resources({ view }: { view: LandingView }) {
+  if (view.total === 0) {
+    return (
+      <section class="empty">
+        <p>Nothing has been shared with you yet.</p>
+        <p>Ask whoever runs this site for access to the files you need.</p>
+      </section>
+    );
+  }
+  return (
+    <>
+      <form class="filter" method="get" action="/" role="search">
+        <label>
+          <span class="visually-hidden">Show names containing</span>
+          <input type="search" name="filter" value={view.filter} placeholder="Filter by name" />
+        </label>
+        <button class="quiet" type="submit">
+          Filter
+        </button>
+      </form>
+      <p class="fine" role="status" safe>
+        {countText(view)}
+      </p>
+      {view.folders.map((folder) => (
+        <Folder folder={folder} />
+      ))}
+    </>
+  );
+}
+
+function Folder({ folder }: { folder: LandingFolder }) {
+  return (
+    <section class="folder">
+      {folder.path === '' ? '' : <h2 safe>{`${folder.path}/`}</h2>}
+      <div class="scroll" tabindex="0" role="region" aria-label={folder.path || 'Top folder'}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Type</th>
+              <th scope="col">Data</th>
+            </tr>
+          </thead>
+          <tbody>
+            {folder.entries.map((entry) => (
+              <Entry entry={entry} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Entry({ entry }: { entry: LandingEntry }) {
+  return (
+    <tr>
+      <td>
+        <a href={entry.href} safe>
+          {entry.label}
+        </a>
+        {entry.problem === null ? (
+          ''
+        ) : (
+          <p class="problem" safe>
+            {entry.problem}
+          </p>
+        )}
+      </td>
+      <td>
+        <span class="kind" safe>
+          {entry.type}
+        </span>
+      </td>
+      <td>
+        {entry.dataHref === null ? (
+          ''
+        ) : (
+          <a href={entry.dataHref} aria-label={`${entry.label} as JSON`}>
+            JSON
+          </a>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function countText({ folders, total, filter }: LandingView): string {
+  const shown = folders.reduce((sum, { entries }) => sum + entries.length, 0);
+  if (filter !== '') return `${shown} of ${total} match “${filter}”`;
+  return total === 1 ? '1 resource' : `${total} resources`;
+}

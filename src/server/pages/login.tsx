@@ -1,0 +1,66 @@
+/**
+ * Sign-in with a local password (DS-98, DS-99). A plain form: works without scripts.
+ */
+import { CsrfField } from './frame.tsx';
+import type { Page } from './frame.tsx';
+
+/** What the sign-in form shows. */
+export interface LoginView {
+  /** Where to go afterwards: a safe path (DS-100). */
+  readonly next: string;
+  /** Why the last attempt failed; null on the first visit. */
+  readonly problem: string | null;
+  /** What was typed last, so that only the password has to be typed again. */
+  readonly username: string;
+  /** False while only the identity provider signs people in (DS-198). */
+  readonly hasPasswordForm: boolean;
+}
+
+/** The sign-in form. */
+export const loginPage: Page<LoginView> = {
+  name: 'login',
+  layout: 'card',
+  title: () => 'Sign in',
+  content: ({ next, problem, username, hasPasswordForm }, frame) => (
+    <>
+      {problem === null ? (
+        ''
+      ) : (
+        <p class="problem" role="alert" safe>
+          {problem}
+        </p>
+      )}
+      {hasPasswordForm ? (
+        <form class="stack" method="post" action="/auth/login">
+          <CsrfField frame={frame} />
+          <input type="hidden" name="next" value={next} />
+          <label>
+            User name
+            <input
+              name="username"
+              value={username}
+              autocomplete="username"
+              autocapitalize="none"
+              spellcheck="false"
+              autofocus={username === ''}
+              required
+            />
+          </label>
+          <label>
+            Password
+            <input
+              name="password"
+              type="password"
+              autocomplete="current-password"
+              autofocus={username !== ''}
+              required
+            />
+          </label>
+          <button type="submit">Sign in</button>
+        </form>
+      ) : (
+        <p>Signing in with a password is switched off on this site.</p>
+      )}
+    </>
+  ),
+};

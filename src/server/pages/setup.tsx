@@ -1,0 +1,74 @@
+/**
+ * The first superuser, on a server that has none yet (DS-211).
+ */
+import { CsrfField } from './frame.tsx';
+import type { Page } from './frame.tsx';
+
+/** What the setup form shows. */
+export interface SetupView {
+  /** The token of the address; `''` lets the person type it. */
+  readonly token: string;
+  readonly problem: string | null;
+  readonly username: string;
+}
+
+/** The form for the first superuser. */
+export const setupPage: Page<SetupView> = {
+  name: 'setup',
+  layout: 'card',
+  title: () => 'Welcome',
+  content: ({ token, problem, username }, frame) => (
+    <>
+      <p>Create the first account. It may do everything, including adding other people.</p>
+      {problem === null ? (
+        ''
+      ) : (
+        <p class="problem" role="alert" safe>
+          {problem}
+        </p>
+      )}
+      <form class="stack" method="post" action="/auth/setup">
+        <CsrfField frame={frame} />
+        {token === '' ? (
+          <label>
+            Setup token
+            <input name="token" autocomplete="off" spellcheck="false" required />
+            <small>It stands in the address the server printed when it started.</small>
+          </label>
+        ) : (
+          <input type="hidden" name="token" value={token} />
+        )}
+        <label>
+          User name
+          <input
+            name="username"
+            value={username}
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck="false"
+            maxlength={150}
+            autofocus
+            required
+          />
+        </label>
+        <label>
+          Password
+          <input
+            name="password"
+            type="password"
+            autocomplete="new-password"
+            minlength={10}
+            maxlength={1024}
+            aria-describedby="password-rule"
+            required
+          />
+          <small id="password-rule">
+            At least 12 characters of three kinds (lower case, upper case, digits, others), or 10 of
+            all four.
+          </small>
+        </label>
+        <button type="submit">Create account</button>
+      </form>
+    </>
+  ),
+};

@@ -1,0 +1,124 @@
+/**
+ * The body of one request: counted while it comes in, so that a limit holds whatever `Content-Length` claims.
+ *
+ * It can be looked at ahead (for a CSRF field, DS-113) and still be read from the start afterwards. A client that stops
+ * sending is cut off by the idle limit the server sets on the connection; that surfaces here as `bad-request`.
+ */
+import { AppError } from '../base/errors.ts';
+
+interface Reader {
+  read(): Promise<{ readonly value?: Uint8Array; readonly done: boolean }>;
+  cancel(): Promise<void>;
+}
+
+/** Gathers a request's body at most once. */
+export class RequestBody {
+  readonly #request: Request;
+  readonly #onRead: (isReading: boolean) => void;
+  #ahead: Uint8Array[] = [];
+  #reader: Reader | null = null;
+  #isTaken = false;
+
+  /** `onRead` hears when reading begins and ends: the connection's time limits differ meanwhile. */
+  constructor(request: Request, onRead: (isReading: boolean) => void) {
+    this.#request = request;
+    this.#onRead = onRead;
+  }
+
+  /** The media type of the body in lower case, without parameters; `''` when the header is missing. */
+  get mediaType(): string {
+    const header = this.#request.headers.get('content-type') ?? '';
+    return (header.split(';', 1)[0] ?? '').trim().toLowerCase();
+  }
+
+  /**
+   * The whole body. Throws `too-large` (`Request body too large`) as soon as it is known to pass `maxBytes`,
+   * `bad-request` when the connection breaks or the body was read before.
+   */
+  async bytes(maxBytes: number): Promise<Uint8Array> {
+    const declared = this.#request.headers.get('content-length');
+    if (declared !== null && Number(declared) > maxBytes) throw tooLarge();
+    const isUntouched = this.#reader === null && !this.#isTaken;
+    if (isUntouched && (declared !== null || this.#request.body === null)) {
+      // The server holds the client to its Content-Length; this is the fast way.
+      this.#isTaken = true;
+      return this.#timed(() => this.#request.bytes());
+    }
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.stream(maxBytes)) chunks.push(chunk);
+    return concatenated(chunks);
+  }
+
+  /** The body piece by piece; leaving the loop early gives up the rest. Errors as `bytes`. */
+  async *stream(maxBytes: number): AsyncGenerator<Uint8Array> {
+    if (this.#isTaken) throw new AppError('bad-request', 'The request body was read before');
+    this.#isTaken = true;
+    let received = 0;
+    try {
+      for (const chunk of this.#ahead) {
+        received += chunk.length;
+        if (received > maxBytes) throw tooLarge();
+        yield chunk;
+      }
+      this.#ahead = [];
+      for (let chunk = await this.#next(); chunk !== null; chunk = await this.#next()) {
+        received += chunk.length;
+        if (received > maxBytes) throw tooLarge();
+        yield chunk;
+      }
+    } finally {
+      // What the client still sends goes nowhere; Bun discards it and keeps the connection usable.
+      await this.#reader?.cancel().catch(() => undefined);
+    }
+  }
+
+  /**
+   * The first pieces of the body, up to `maxBytes`, kept for whoever reads it afterwards. The same pieces come again on
+   * a second call.
+   */
+  async *lookAhead(maxBytes: number): AsyncGenerator<Uint8Array> {
+    let seen = 0;
+    for (let index = 0; seen < maxBytes; index++) {
+      const chunk = this.#ahead[index] ?? (await this.#next());
+      if (chunk === null) return;
+      if (index === this.#ahead.length) this.#ahead.push(chunk);
+      seen += chunk.length;
+      yield chunk;
+    }
+  }
+
+  async #next(): Promise<Uint8Array | null> {
+    const { body } = this.#request;
+    if (body === null) return null;
+    const reader = (this.#reader ??= body.getReader());
+    const { value } = await this.#timed(() => reader.read());
+    return value ?? null;
+  }
+
+  async #timed<T>(read: () => Promise<T>): Promise<T> {
+    this.#onRead(true);
+    try {
+      return await read();
+    } catch (error) {
+      throw new AppError('bad-request', 'The request body ended early', { cause: error });
+    } finally {
+      this.#onRead(false);
+    }
+  }
+}
+
+function tooLarge(): AppError {
+  return new AppError('too-large', 'Request body too large');
+}
+
+function concatenated(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return first;
+  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}

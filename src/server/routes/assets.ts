@@ -1,0 +1,40 @@
+/**
+ * Embedded assets under names that change with their content (DS-186), and the icon browsers ask for by themselves.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Asset } from '../assets.ts';
+import { assetAt, assetNamed } from '../assets.ts';
+import { IMMUTABLE, PRIVATE } from '../headers.ts';
+import type { Reply } from '../reply.ts';
+import { bodyReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+
+/** `/_svc/` and `/favicon.ico`; public whatever credentials come along. */
+export const assetRoutes: readonly Route[] = [
+  {
+    pattern: '/_svc/{name:rest}',
+    access: 'public',
+    ignoresCredentials: true,
+    hasJsonErrors: true,
+    methods: {
+      GET: ({ parameters }) => {
+        const asset = assetAt(`/_svc/${parameters['name']}`);
+        if (asset === null) throw new AppError('not-found', 'Not Found');
+        return assetReply(asset, IMMUTABLE);
+      },
+    },
+  },
+  {
+    pattern: '/favicon.ico',
+    access: 'public',
+    ignoresCredentials: true,
+    hasJsonErrors: true,
+    // This name stays when the icon changes.
+    methods: { GET: () => assetReply(assetNamed('icon.svg'), PRIVATE) },
+  },
+];
+
+function assetReply(asset: Asset, cacheControl: string): Reply {
+  const headers = { 'Cache-Control': cacheControl };
+  return bodyReply(asset.content, asset.type, { headers, etag: asset.hash });
+}

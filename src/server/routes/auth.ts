@@ -1,0 +1,143 @@
+/**
+ * Signing in and out, and a user's own account (DS-98 to DS-108).
+ */
+import {
+  changePassword,
+  describeCaller,
+  listSessions,
+  login,
+  logout,
+  parseLogin,
+  requireLocalLogin,
+  revokeSession,
+} from '../../operations/accounts.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Context } from '../context.ts';
+import { encodeNext } from '../errors.ts';
+import { isForm, MAX_FORM_BYTES } from '../form-body.ts';
+import { pageReply } from '../page-reply.ts';
+import { loginPage } from '../pages/login.tsx';
+import type { Reply } from '../reply.ts';
+import { emptyReply, jsonReply, redirectReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+import { safeNext } from '../safe-next.ts';
+import { browserOf, endSession, signedIn } from '../sign-in.ts';
+
+/** The routes under `/auth` for accounts of this server. */
+export const authRoutes: readonly Route[] = [
+  {
+    pattern: '/auth/login',
+    access: 'public',
+    neverRedirects: true,
+    requiresOwnOrigin: true,
+    isExemptFromReadOnly: true,
+    methods: {
+      GET: (context) => loginForm(context, { next: safeNext(context.queryValue('next')) }),
+      POST: postLogin,
+    },
+  },
+  {
+    pattern: '/auth/logout',
+    access: 'public',
+    requiresOwnOrigin: true,
+    isExemptFromReadOnly: true,
+    methods: {
+      POST: async (context) => {
+        await logout(context.services, context.origin, context.session?.token ?? null);
+        endSession(context);
+        return redirectReply('/auth/login');
+      },
+    },
+  },
+  {
+    pattern: '/auth/me',
+    access: 'user',
+    hasJsonErrors: true,
+    methods: { GET: ({ user }) => jsonReply(describeCaller(user)) },
+  },
+  {
+    pattern: '/auth/sessions',
+    access: 'user',
+    hasJsonErrors: true,
+    refusesScopedKeys: true,
+    methods: {
+      GET: async ({ services, user }) => jsonReply(await listSessions(services, user)),
+    },
+  },
+  {
+    pattern: '/auth/sessions/{id}',
+    access: 'user',
+    hasJsonErrors: true,
+    refusesScopedKeys: true,
+    methods: {
+      DELETE: async (context) => {
+        const id = context.intParameter('id');
+        await revokeSession(context.services, context.user, context.origin, id);
+        if (id === context.session?.id) endSession(context);
+        return emptyReply();
+      },
+    },
+  },
+  {
+    pattern: '/auth/password',
+    access: 'user',
+    hasJsonErrors: true,
+    refusesScopedKeys: true,
+    methods: {
+      PUT: async (context) => {
+        const body = await context.json(MAX_FORM_BYTES);
+        await changePassword(context.services, context.user, context.origin, body);
+        endSession(context);
+        return jsonReply({ message: 'Password changed. Sign in again.' });
+      },
+    },
+  },
+];
+
+async function postLogin(context: Context): Promise<Reply> {
+  requireLocalLogin(context.services);
+  const isFormBody = isForm(context.body);
+  const body = await context.formOrJson(MAX_FORM_BYTES);
+  const next = safeNext(textMember(body, 'next') ?? context.queryValue('next'));
+  try {
+    const started = await login(context.services, browserOf(context), parseLogin(body));
+    return signedIn(context, started, isFormBody ? next : null);
+  } catch (error) {
+    const isShown = error instanceof AppError && SHOWN_IN_FORM.has(error.status);
+    if (!isShown || !context.wantsHtml) throw error;
+    const username = textMember(body, 'username') ?? '';
+    return loginForm(context, { next, username, error });
+  }
+}
+
+/** Failures a person can mend in the form itself. */
+const SHOWN_IN_FORM: ReadonlySet<number> = new Set([401, 422, 429, 503]);
+
+function loginForm(
+  context: Context,
+  last: { readonly next: string; readonly username?: string; readonly error?: AppError },
+): Reply {
+  const { next, username = '', error } = last;
+  const view = {
+    next,
+    username,
+    problem: error === undefined ? null : problemText(error),
+    hasPasswordForm: context.services.localLogin.isEnabled,
+  };
+  return pageReply(context, loginPage, view, { status: error?.status, headers: error?.headers });
+}
+
+function problemText(error: AppError): string {
+  return error.issues === undefined ? error.message : 'Enter a user name and a password.';
+}
+
+function textMember(body: unknown, name: string): string | null {
+  if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return null;
+  const value = (body as Record<string, unknown>)[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/** The sign-in page, coming back to `next` afterwards. */
+export function loginAddress(next: string): string {
+  return `/auth/login?next=${encodeNext(next)}`;
+}

@@ -1,0 +1,22 @@
+/**
+ * Every built-in route (DS-29). A new family is a file beside this and one more line; files have no route.
+ */
+import type { Route } from '../route-table.ts';
+import { apiKeyRoutes } from './api-keys.ts';
+import { assetRoutes } from './assets.ts';
+import { authRoutes } from './auth.ts';
+import { healthRoute } from './health.ts';
+import { landingRoute } from './landing.ts';
+import { metricsRoute } from './metrics.ts';
+import { setupRoute } from './setup.ts';
+
+/** In no particular order: a path finds at most one. */
+export const routes: readonly Route[] = [
+  landingRoute,
+  healthRoute,
+  metricsRoute,
+  ...authRoutes,
+  setupRoute,
+  ...apiKeyRoutes,
+  ...assetRoutes,
+];

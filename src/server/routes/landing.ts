@@ -1,0 +1,77 @@
+/**
+ * `GET /`: what the caller may read, as JSON (DS-182) or as the start page (DS-183).
+ */
+import { encodePath } from '../../base/paths.ts';
+import type { Context } from '../context.ts';
+import { PRIVATE } from '../headers.ts';
+import { pageReply } from '../page-reply.ts';
+import type { LandingEntry, LandingFolder } from '../pages/landing.tsx';
+import { landingPage } from '../pages/landing.tsx';
+import type { Reply } from '../reply.ts';
+import { jsonReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+import type { ReadableResources, ResourceView } from '../dependencies.ts';
+
+const VARY = { Vary: 'Accept' };
+
+/** `/`. */
+export const landingRoute: Route = {
+  pattern: '/',
+  access: 'public',
+  cacheControl: PRIVATE,
+  methods: {
+    GET: async (context) => {
+      const readable = await context.services.listReadable(context.caller);
+      return context.wantsHtml ? landing(context, readable) : listing(readable);
+    },
+  },
+};
+
+function listing({ resources, problems }: ReadableResources): Reply {
+  const files = [...new Set(resources.map(({ rel }) => rel))];
+  const body = problems.length === 0 ? { resources: files } : { resources: files, problems };
+  return jsonReply(body, { headers: VARY });
+}
+
+function landing(context: Context, { resources }: ReadableResources): Reply {
+  const filter = (context.queryValue('filter') ?? '').trim();
+  const wanted = filter.toLowerCase();
+  const shown = resources.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const view = {
+    isSignedIn: context.caller !== null,
+    folders: foldersOf(shown),
+    total: resources.length,
+    filter,
+  };
+  return pageReply(context, landingPage, view, { headers: VARY });
+}
+
+/** The resources by the folder in their name, in the order they come. */
+function foldersOf(resources: readonly ResourceView[]): LandingFolder[] {
+  const folders = new Map<string, LandingEntry[]>();
+  for (const resource of resources) {
+    const slash = resource.name.lastIndexOf('/');
+    const path = slash < 0 ? '' : resource.name.slice(0, slash);
+    const entries = folders.get(path) ?? [];
+    if (entries.length === 0) folders.set(path, entries);
+    entries.push(entryOf(resource, resource.name.slice(slash + 1)));
+  }
+  return [...folders].map(([path, entries]) => ({ path, entries }));
+}
+
+function entryOf({ name, type, family, problem }: ResourceView, label: string): LandingEntry {
+  const address = encodePath(name);
+  const isTable = family === 'dataset' && type !== 'handler';
+  return {
+    label,
+    type,
+    problem,
+    href: hrefOf(address, type === 'handler', family),
+    dataHref: isTable ? `/api/${address}/` : null,
+  };
+}
+
+function hrefOf(address: string, isHandler: boolean, family: ResourceView['family']): string {
+  if (isHandler) return `/api/${address}/`;
+  return family === 'content' ? `/${address}` : `/ui/${address}`;
+}

@@ -1,0 +1,21 @@
+/**
+ * `GET /metrics` (DS-189): for superusers, and for any active API key, which is what a scraper holds.
+ */
+import { AppError } from '../../base/errors.ts';
+import { bodyReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+
+/** `/metrics`. */
+export const metricsRoute: Route = {
+  pattern: '/metrics',
+  access: 'user',
+  hasJsonErrors: true,
+  methods: {
+    GET: ({ user, services }) => {
+      if (!user.isSuperuser && user.apiKeyId === null) {
+        throw new AppError('permission-denied', 'Superuser privileges required');
+      }
+      return bodyReply(services.metrics.text(), 'text/plain; version=0.0.4; charset=utf-8');
+    },
+  },
+};

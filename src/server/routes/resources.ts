@@ -1,0 +1,188 @@
+/**
+ * Everything that is not built in: the published files, asked from the registry (architecture: one registry, one
+ * wildcard route). Files come and go without touching any route.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Verb } from '../../auth/principal.ts';
+import { contentDisposition } from '../../dataset/download-name.ts';
+import { encoders } from '../../dataset/encode.ts';
+import { type Format, formatDetails } from '../../dataset/format.ts';
+import { parseListParameters } from '../../dataset/list-parameters.ts';
+import type { RowsPage } from '../../dataset/reading.ts';
+import type { Resource } from '../../docroot/registry.ts';
+import { requireAccess } from '../../operations/access.ts';
+import {
+  changeRows,
+  DATASET_METHODS,
+  type DatasetServices,
+  findDataset,
+  queryRows,
+  READ_METHODS,
+  readSchema,
+  requireWritable,
+} from '../../operations/datasets.ts';
+import type { Context } from '../context.ts';
+import { parseEntityTags, preferredType } from '../negotiate.ts';
+import { bodyReply, emptyReply, jsonReply, type Reply } from '../reply.ts';
+import type { Handler } from '../route-table.ts';
+
+/** What files need beyond what every route has. */
+export interface ResourceServices extends DatasetServices {
+  readonly config: { readonly readonly: boolean };
+}
+
+const VARY = { Vary: 'Accept, Accept-Encoding' };
+
+/** Answers every path without a built-in route. The caller is signed in (DS-96). */
+export function resourceHandler(services: ResourceServices): Handler {
+  return (context) => {
+    const [family, ...rest] = context.segments;
+    const name = rest.join('/');
+    if (context.isMatchable && name !== '') {
+      if (family === 'api') return datasetRows(services, context, name);
+      if (family === 'schema') return datasetSchema(services, context, name);
+    }
+    return nothingThere(services, context, name);
+  };
+}
+
+/** A miss: 404 for those allowed to know, else 403 (DS-130). */
+async function nothingThere(
+  services: ResourceServices,
+  context: Context,
+  nameBelow: string,
+): Promise<Reply> {
+  const isFamily = ['api', 'schema', 'ui', 'media'].includes(context.segments[0] ?? '');
+  const name = isFamily && nameBelow !== '' ? nameBelow : context.segments.join('/');
+  const request = { name, resource: null, verb: verbOf(context.method) };
+  await requireAccess(services, context.caller, context.origin, request);
+  throw new AppError('not-found', 'Not Found');
+}
+
+async function datasetRows(
+  services: ResourceServices,
+  context: Context,
+  name: string,
+): Promise<Reply> {
+  const { caller, origin, method } = context;
+  const resource = await findDataset(services, caller, origin, name, verbOf(method));
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(resource) });
+  if (method === 'GET' || method === 'HEAD') return listRows(services, context, resource);
+  requireWritable(resource, method);
+  requireChangesAllowed(services);
+  return change(services, context, resource);
+}
+
+async function listRows(
+  services: ResourceServices,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  const parameters = parseListParameters(context.query);
+  const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
+  const query = await queryRows(services, resource, parameters, format);
+  const etagOf = (version: string): string => `${version}.${query.prepared.representation}`;
+  const etag = etagOf(query.table.version());
+  if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
+  const page = await services.reading.run(query.table, query.prepared, {
+    signal: context.request.signal,
+    isHead: context.method === 'HEAD',
+  });
+  return bodyReply(page.body, page.mediaType, {
+    etag: etagOf(page.version),
+    headers: {
+      ...VARY,
+      'X-Total-Count': String(page.total),
+      ...linkHeader(context, page),
+      ...downloadHeader(resource, page, parameters.format),
+    },
+  });
+}
+
+/** The next page as a path of this server with the same parameters (DS-41). */
+function linkHeader(context: Context, page: RowsPage): Record<string, string> {
+  if (page.nextCursor === null) return {};
+  const query = new URLSearchParams(context.query);
+  query.delete('offset');
+  query.set('cursor', page.nextCursor);
+  return { Link: `<${context.path}?${query}>; rel="next"` };
+}
+
+/** Spreadsheet-like answers are downloads; NDJSON only when it was asked for by name (DS-45). */
+function downloadHeader(
+  resource: Resource,
+  page: RowsPage,
+  asked: string | null,
+): Record<string, string> {
+  if (page.format === 'json' || (page.format === 'ndjson' && asked !== 'ndjson')) return {};
+  const name = resource.canonical.split('/').slice(resource.sheet === null ? -1 : -2);
+  return { 'Content-Disposition': contentDisposition(name.join('-'), page.format) };
+}
+
+async function change(
+  services: ResourceServices,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  const result = await changeRows(services, context.user, context.origin, resource, {
+    method: context.method,
+    body: await context.json(),
+    ifMatch: versionsOf(context.request.headers.get('if-match')),
+  });
+  const { rowIds, version } = result;
+  return jsonReply(
+    { success: true, count: rowIds.length, row_ids: rowIds },
+    { headers: { ETag: `"${version}"` } },
+  );
+}
+
+async function datasetSchema(
+  services: ResourceServices,
+  context: Context,
+  name: string,
+): Promise<Reply> {
+  const { caller, origin, method } = context;
+  const resource = await findDataset(services, caller, origin, name, verbOf(method));
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new AppError('method-not-allowed', 'Method Not Allowed', {
+      headers: { allow: READ_METHODS },
+    });
+  }
+  const { version, schema } = await readSchema(services, resource);
+  return jsonReply(schema, { etag: `${version}.schema`, headers: VARY });
+}
+
+/** The format an `Accept` asks for; json for everything that names none of them (DS-44). */
+function formatFor(accept: string | null): Format {
+  const offered = Object.keys(encoders) as Format[];
+  const types = offered.map((format) => formatDetails[format].mediaType.split(';')[0]!);
+  const preferred = preferredType(accept, types);
+  return preferred === null ? 'json' : offered[types.indexOf(preferred)]!;
+}
+
+/** The versions an `If-Match` allows: of every strong tag the part that names the file version (DS-82). */
+function versionsOf(ifMatch: string | null): string[] | null {
+  if (ifMatch === null) return null;
+  const tags = parseEntityTags(ifMatch);
+  if (tags === '*') return ['*'];
+  return tags.flatMap(({ value, isWeak }) => (isWeak ? [] : [value.split('.')[0]!]));
+}
+
+function methodsOf(resource: Resource): string {
+  const { dataset } = resource.kind;
+  const isWritable = dataset?.edit && !dataset.readOnlyReason?.(resource.rel);
+  return isWritable ? DATASET_METHODS : READ_METHODS;
+}
+
+/** Read-only mode comes after existence and method for files (DS-8, DS-22). */
+function requireChangesAllowed({ config }: ResourceServices): void {
+  if (!config.readonly) return;
+  throw new AppError('read-only', 'Server is in read-only mode', {
+    headers: { allow: READ_METHODS },
+  });
+}
+
+function verbOf(method: string): Verb {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'read' : 'write';
+}

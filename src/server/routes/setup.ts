@@ -1,0 +1,59 @@
+/**
+ * `GET` and `POST /auth/setup`: the first superuser (DS-211). The path does not exist at any other time.
+ */
+import { AppError } from '../../base/errors.ts';
+import { createFirstSuperuser } from '../../operations/setup.ts';
+import type { Context } from '../context.ts';
+import { isForm, MAX_FORM_BYTES } from '../form-body.ts';
+import { pageReply } from '../page-reply.ts';
+import type { SetupView } from '../pages/setup.tsx';
+import { setupPage } from '../pages/setup.tsx';
+import type { Reply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+import { browserOf, signedIn } from '../sign-in.ts';
+
+/** `/auth/setup`. */
+export const setupRoute: Route = {
+  pattern: '/auth/setup',
+  access: 'public',
+  isExemptFromReadOnly: true,
+  isOn: ({ firstRun }) => firstRun.isOpen(),
+  methods: {
+    GET: (context) => {
+      const token = context.queryValue('token') ?? '';
+      if (token !== '') context.services.firstRun.check(token);
+      return setupForm(context, { token, problem: null, username: '' });
+    },
+    POST: postSetup,
+  },
+};
+
+async function postSetup(context: Context): Promise<Reply> {
+  const { services } = context;
+  const isFormBody = isForm(context.body);
+  const body = await context.formOrJson(MAX_FORM_BYTES);
+  try {
+    const started = await createFirstSuperuser(
+      services,
+      services.firstRun,
+      browserOf(context),
+      body,
+    );
+    return signedIn(context, started, isFormBody ? '/' : null);
+  } catch (error) {
+    const isShown = isFormBody && context.wantsHtml && error instanceof AppError;
+    if (!isShown || error.status >= 500) throw error;
+    const { token = '', username = '' } = body as Record<string, string>;
+    const view = { token, username, problem: problemText(error) };
+    return setupForm(context, view, error.status);
+  }
+}
+
+function setupForm(context: Context, view: SetupView, status = 200): Reply {
+  return pageReply(context, setupPage, view, { status });
+}
+
+function problemText(error: AppError): string {
+  if (error.code === 'weak-password') return `${error.message}: ${String(error.cause)}.`;
+  return error.issues?.map(({ msg }) => `${msg}.`).join(' ') ?? error.message;
+}

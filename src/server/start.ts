@@ -1,0 +1,209 @@
+/**
+ * From a configuration to a listening server, and back: opens the services, joins them with the routes, listens,
+ * and closes everything in the opposite order.
+ */
+import { readFileSync } from 'node:fs';
+import { type App, openApp } from '../app.ts';
+import { countActiveSuperusers } from '../auth/users.ts';
+import { purgeExpiredSessions } from '../auth/sessions.ts';
+import { pruneAudit } from '../auth/audit.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { isLoopback } from '../base/loopback.ts';
+import { version } from '../base/version.ts';
+import type { Config } from '../config/schema.ts';
+import { pathsOf } from '../docroot/shadowed-names.ts';
+import { listReadable } from '../operations/resources.ts';
+import { FirstRun } from '../operations/setup.ts';
+import { createExchange } from './exchange.ts';
+import { Metrics, registerProcessMetrics } from './metrics.ts';
+import { routes } from './routes/index.ts';
+import { resourceHandler } from './routes/resources.ts';
+import { type RunningServer, startServer, type TlsPair } from './server.ts';
+import type { ServerServices } from './dependencies.ts';
+
+/** A server that answers. */
+export interface RunningService {
+  readonly url: string;
+  /** One-time link for the first superuser; null when there is one or others can reach the server (DS-211). */
+  readonly setupUrl: string | null;
+  readonly hasSuperuser: boolean;
+  /** Applies a re-read configuration (DS-199); the answers are warnings. */
+  reload(config: Config): string[];
+  /** Drains, then closes; resolves when nothing is open any more (DS-21). */
+  stop(): Promise<void>;
+}
+
+/** How long running requests may finish after a stop (DS-21). */
+const GRACE_MS = 10_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Starts to serve. Throws `state-unusable`, `usage` for an unreadable certificate, and the system's error when the
+ * address cannot be taken; then nothing stays open.
+ */
+export async function startService(config: Config, log: Log): Promise<RunningService> {
+  const tls = readTls(config);
+  const app = await openApp(config, log, { exclusive: true });
+  try {
+    return await listen(app, tls);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
+  const { config, log } = app;
+  const firstRun = new FirstRun({
+    db: app.db,
+    clock: app.clock,
+    isLoopback: isLoopback(config.host),
+  });
+  const services = serverServices(app, firstRun);
+  const server = startServer({
+    host: config.host,
+    port: config.port,
+    tls,
+    log,
+    dispatch: createExchange({
+      services,
+      routes,
+      fallback: { handler: resourceHandler(app) },
+      hasTls: tls !== null,
+    }),
+  });
+  app.watch();
+  const upkeep = startUpkeep(app);
+  const token = await firstRun.issueToken();
+  const hasSuperuser = (await countActiveSuperusers(app.db)) > 0;
+  return {
+    url: server.url,
+    setupUrl: token === null ? null : `${server.url}/auth/setup?token=${token}`,
+    hasSuperuser,
+    reload: (fresh) => reload(app, server, fresh),
+    stop: async () => {
+      clearInterval(upkeep);
+      await server.stop(GRACE_MS);
+      await app.close();
+    },
+  };
+}
+
+/** What the routes ask for; getters, because a reload replaces the configuration. */
+function serverServices(app: App, firstRun: FirstRun): ServerServices {
+  const metrics = new Metrics();
+  registerProcessMetrics(metrics, version, app.clock.now());
+  registerAppMetrics(metrics, app);
+  return {
+    get config() {
+      return app.config;
+    },
+    serverSecret: app.serverSecret,
+    db: app.db,
+    clock: app.clock,
+    log: app.log,
+    audit: app.audit,
+    localLogin: app.localLogin,
+    metrics,
+    firstRun,
+    startedAt: app.clock.monotonic(),
+    listReadable: async (caller) => {
+      const resources = await listReadable(app, caller);
+      const problems = new Map(
+        resources.flatMap(({ rel, problem }) =>
+          problem === null ? [] : [[rel, problem] as const],
+        ),
+      );
+      return {
+        resources: resources.map(({ rel, type, family, canonical, problem }) => ({
+          rel,
+          type,
+          family,
+          name: canonical,
+          problem,
+        })),
+        problems: [...problems].map(([resource, problem]) => ({ resource, problem })),
+      };
+    },
+    checkState: async () => {
+      // A write proves more than a read; the row is the same every time.
+      await app.db.relaxed.run(
+        "INSERT INTO settings (key, value) VALUES ('health_check', ?) " +
+          'ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+        [String(app.clock.now())],
+      );
+    },
+    cacheSize: () => app.tables.size,
+    endpointCount: () => endpointCount(app),
+  };
+}
+
+function endpointCount({ registry }: App): number {
+  return registry
+    .list()
+    .reduce((count, resource) => count + pathsOf(resource, resource.canonical).length, 0);
+}
+
+function registerAppMetrics(metrics: Metrics, app: App): void {
+  metrics.gauge('svc_resources', 'Published resources by type.', () => {
+    const counts = new Map<string, number>();
+    for (const { type } of app.registry.list()) counts.set(type, (counts.get(type) ?? 0) + 1);
+    return [...counts].map(([type, value]) => ({ labels: { type }, value }));
+  });
+  metrics.gauge('svc_resource_problems', 'Resources that cannot be read as they should.', () => [
+    { labels: {}, value: app.registry.list().filter(({ problem }) => problem !== null).length },
+  ]);
+  metrics.gauge('svc_cache_entries', 'Typed copies held open.', () => [
+    { labels: {}, value: app.tables.size },
+  ]);
+  metrics.gauge('svc_child_processes', 'Worker processes by role.', () =>
+    Object.entries(app.pools).map(([role, pool]) => ({
+      labels: { role },
+      value: pool.stats().running,
+    })),
+  );
+}
+
+/** Daily housekeeping (DS-104, DS-140), and once at the start. */
+function startUpkeep(app: App): Timer {
+  const run = async (): Promise<void> => {
+    try {
+      const now = app.clock.now();
+      await purgeExpiredSessions(app.db, now);
+      const days = app.config.limits.audit_retention_days;
+      if (days > 0) await pruneAudit(app.db, now - days * DAY_MS);
+    } catch (error) {
+      app.log.warning('housekeeping failed', { error });
+    }
+  };
+  void run();
+  const timer = setInterval(() => void run(), DAY_MS);
+  timer.unref();
+  return timer;
+}
+
+function reload(app: App, server: RunningServer, fresh: Config): string[] {
+  const notes: string[] = [];
+  app.config = fresh;
+  if (fresh.tls_cert !== null) {
+    try {
+      const pair = readTls(fresh);
+      if (pair) void server.renewCertificate(pair);
+    } catch (error) {
+      notes.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  return notes;
+}
+
+function readTls({ tls_cert: cert, tls_key: key }: Config): TlsPair | null {
+  if (cert === null || key === null) return null;
+  try {
+    return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
+  } catch (error) {
+    throw new AppError('usage', 'tls_cert and tls_key: the certificate files cannot be read', {
+      cause: error,
+    });
+  }
+}

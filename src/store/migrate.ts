@@ -1,0 +1,40 @@
+/**
+ * Steps from one schema version of the state database to the next.
+ *
+ * The version stands in SQLite's `user_version`. Each step commits together with its number, so a killed process
+ * continues where it stopped, and two processes that start at once do each step once.
+ */
+import type { Database } from './database.ts';
+
+/** One step; `statements` run in order inside one transaction. Released steps never change. */
+export interface Migration {
+  /** The schema version after this step; the list counts from 1 without gaps. */
+  readonly version: number;
+  /** File name without its extension, for the log. */
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** The schema version of the database; 0 for an empty one. */
+export async function schemaVersion(db: Database): Promise<number> {
+  const row = await db.get<{ user_version: number }>('PRAGMA user_version');
+  return row?.user_version ?? 0;
+}
+
+/** Runs the steps the database lacks; answers their names, oldest first. */
+export async function migrate(db: Database, migrations: readonly Migration[]): Promise<string[]> {
+  const done: string[] = [];
+  for (const [index, migration] of migrations.entries()) {
+    if (migration.version !== index + 1) {
+      throw new Error(`Migration ${migration.name} must have version ${index + 1}`);
+    }
+    const isNew = await db.transaction(async (tx) => {
+      if ((await schemaVersion(tx)) >= migration.version) return false;
+      for (const statement of migration.statements) await tx.run(statement);
+      await tx.run(`PRAGMA user_version = ${migration.version}`);
+      return true;
+    });
+    if (isNew) done.push(migration.name);
+  }
+  return done;
+}

@@ -1,0 +1,8 @@
+/**
+ * Every migration of the state database, in order. A new one is one more line.
+ */
+import type { Migration } from '../migrate.ts';
+import { accounts } from './0001-accounts.ts';
+
+/** Steps from the empty database to the newest schema this executable knows. */
+export const migrations: readonly Migration[] = [accounts];

@@ -1,0 +1,128 @@
+/**
+ * Reasons to refuse a state directory, each with the file and the way out.
+ *
+ * A server that starts with an empty user base instead of a damaged one is open to the first who comes, so nothing here
+ * repairs, replaces or starts afresh. The texts go to the operator and may name the directory.
+ */
+import { SQLiteError } from 'bun:sqlite';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { AppError, errnoOf } from '../base/errors.ts';
+import type { Database } from './database.ts';
+import { schemaVersion } from './migrate.ts';
+import { APPLICATION_ID, DATABASE_FILE, SECRET_FILE } from './state-files.ts';
+
+const MAGIC = 'SQLite format 3\0';
+const HEADER_BYTES = 100;
+const APPLICATION_ID_OFFSET = 68;
+const RESTORE = 'restore the state directory from a backup';
+const START_AFRESH = `or move ${DATABASE_FILE} and ${SECRET_FILE} away to start without accounts`;
+const NOT_WRITABLE =
+  'check the owner and the permissions of the file and its directory, and that the file system is not read-only';
+
+/**
+ * Whether `svc.db` is there; throws `state-unusable` when what is there, or missing, cannot be taken for a new
+ * directory or for our database.
+ */
+export function findDatabase(dir: string): boolean {
+  const path = join(dir, DATABASE_FILE);
+  if (!existsSync(path)) {
+    for (const trace of [SECRET_FILE, `${DATABASE_FILE}-wal`]) {
+      if (existsSync(join(dir, trace))) {
+        throw unusable(
+          dir,
+          `is missing although ${trace} is there`,
+          `${RESTORE}, or delete ${trace} to start without accounts`,
+        );
+      }
+    }
+    return false;
+  }
+  checkHeader(dir, path);
+  return true;
+}
+
+function checkHeader(dir: string, path: string): void {
+  const stat = statSync(path);
+  if (!stat.isFile()) throw unusable(dir, 'is no file', RESTORE);
+  // We never leave an empty one behind (see state-files.ts), so it was cut or put there.
+  if (stat.size === 0) throw unusable(dir, 'is empty (0 bytes)', `${RESTORE}, ${START_AFRESH}`);
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(file);
+  }
+  if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
+    throw unusable(dir, 'is not a database', `${RESTORE}, ${START_AFRESH}`);
+  }
+  if (header.readUInt32BE(APPLICATION_ID_OFFSET) !== APPLICATION_ID) {
+    throw unusable(dir, 'is a database of another program', 'choose another state directory');
+  }
+}
+
+/**
+ * Reads the whole database once (about a second per gigabyte) and throws `state-unusable` when it is damaged, cannot be
+ * written, or has a schema newer than `newestVersion`.
+ */
+export async function checkDatabase(
+  dir: string,
+  db: Database,
+  newestVersion: number,
+): Promise<void> {
+  const findings = await db.all<{ quick_check: string }>('PRAGMA quick_check(1)');
+  const finding = findings[0]?.quick_check;
+  if (finding !== 'ok') throw damaged(dir, finding ?? 'no answer');
+  const version = await schemaVersion(db);
+  if (version > newestVersion) {
+    throw unusable(
+      dir,
+      `was written by a newer svc (schema ${version}, this one knows ${newestVersion})`,
+      'use that version, or restore the backup made before the upgrade',
+    );
+  }
+  accessSync(dir, constants.W_OK);
+  // Takes the write lock and gives it back: fails here, not at the first login, when the file is read-only.
+  await db.transaction(async () => {});
+}
+
+/** The refusal for an error met while opening; unknown errors come back unchanged. */
+export function explain(dir: string, error: unknown): unknown {
+  const errno = errnoOf(error) ?? '';
+  if (['EACCES', 'EPERM', 'EROFS'].includes(errno)) {
+    return unusable(dir, 'or its directory cannot be written', NOT_WRITABLE, error);
+  }
+  if (['ENOTDIR', 'EEXIST'].includes(errno)) {
+    return new AppError('state-unusable', `${dir} is no directory`, { cause: error });
+  }
+  if (errno === 'ENOSPC' || (error instanceof AppError && error.code === 'no-space')) {
+    return unusable(dir, 'cannot be opened: the disk is full', 'free some space', error);
+  }
+  if (!(error instanceof SQLiteError)) return error;
+  const code = error.code ?? '';
+  if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) {
+    return unusable(dir, 'or its directory cannot be written', NOT_WRITABLE, error);
+  }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(dir, error.message, error);
+  return unusable(dir, `cannot be opened (${error.message})`, RESTORE, error);
+}
+
+function damaged(dir: string, finding: string, cause?: unknown): AppError {
+  const line = finding.replaceAll(/\s+/g, ' ').trim();
+  return unusable(dir, `is damaged (${line})`, `${RESTORE}, ${START_AFRESH}`, cause);
+}
+
+function unusable(dir: string, problem: string, remedy: string, cause?: unknown): AppError {
+  return new AppError('state-unusable', `${DATABASE_FILE} in ${dir} ${problem}: ${remedy}`, {
+    cause,
+  });
+}

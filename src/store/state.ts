@@ -1,0 +1,107 @@
+/**
+ * Opening the state directory: the one place where accounts, locks and audit of a docroot live.
+ *
+ * Either the state is whole and usable or nothing opens (`state-unusable` with the file and the remedy); see
+ * state-check.ts for why.
+ */
+import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../base/log.ts';
+import type { Database } from './database.ts';
+import type { Migration } from './migrate.ts';
+import { migrate } from './migrate.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
+import { openSqliteDatabase } from './sqlite-database.ts';
+import { checkDatabase, explain, findDatabase } from './state-check.ts';
+import {
+  DATABASE_FILE,
+  SECRET_FILE,
+  createDatabase,
+  ensureDirectory,
+  readSecret,
+} from './state-files.ts';
+import type { StateLock } from './state-lock.ts';
+import { lockStateDirectory } from './state-lock.ts';
+
+/** An open state directory. */
+export interface State {
+  readonly dir: string;
+  readonly db: Database;
+  /** 32 bytes that only this server knows; the same after a restart. */
+  readonly serverSecret: Uint8Array;
+  /** Waits for the running writer, then closes the database and frees the directory. */
+  close(): Promise<void>;
+}
+
+interface StateOptions {
+  readonly stateDir: string;
+  readonly migrations: readonly Migration[];
+  readonly log: Log;
+  /** True for `serve`: one process at a time. Account commands work beside it and pass false. */
+  readonly exclusive: boolean;
+}
+
+/**
+ * Opens the state directory, making it when absent and bringing its schema up to date. Blocks the event loop while it
+ * checks the database (about a second per gigabyte). Throws `state-unusable`.
+ */
+export async function openState(options: StateOptions): Promise<State> {
+  const { stateDir: dir, exclusive } = options;
+  let lock: StateLock | null = null;
+  try {
+    ensureDirectory(dir);
+    lock = exclusive ? lockStateDirectory(dir) : null;
+    if (exclusive) removeDrafts(dir);
+    if (!findDatabase(dir)) await createDatabase(dir, options.migrations);
+    closeToOthers(dir, options.log);
+    const db = openSqliteDatabase(join(dir, DATABASE_FILE));
+    try {
+      return await openedState(options, db, lock);
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
+  } catch (error) {
+    lock?.release();
+    throw explain(dir, error);
+  }
+}
+
+async function openedState(
+  options: StateOptions,
+  db: SqliteDatabase,
+  lock: StateLock | null,
+): Promise<State> {
+  const { stateDir: dir, migrations, log } = options;
+  await checkDatabase(dir, db, migrations.length);
+  for (const name of await migrate(db, migrations)) log.info('schema changed', { migration: name });
+  const { secret, isNew } = readSecret(dir);
+  if (isNew) log.info('server secret made', { file: SECRET_FILE });
+  return {
+    dir,
+    db,
+    serverSecret: secret,
+    async close() {
+      await db.close();
+      lock?.release();
+    },
+  };
+}
+
+/** Drafts of a process that was killed while it made a file. One that is just working on its draft finds ours made. */
+function removeDrafts(dir: string): void {
+  for (const name of readdirSync(dir)) {
+    if (/^(?:svc\.db|secret\.key)\.new-/.test(name)) rmSync(join(dir, name), { force: true });
+  }
+}
+
+/** A restored copy often comes back readable for everybody. */
+function closeToOthers(dir: string, log: Log): void {
+  for (const name of [DATABASE_FILE, SECRET_FILE]) {
+    const path = join(dir, name);
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o077) === 0) continue;
+    chmodSync(path, 0o600);
+    log.warning('file was open to other users; its mode is 0600 now', { file: name });
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The shape of the source: who imports whom, what has to be listed, what has to be said about an export.
+ *
+ * Read from the files themselves, so a rule holds for code nobody has written a test for.
+ */
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+
+const root = resolve(import.meta.dir, '..');
+const sources = [...new Bun.Glob('{src,plugins}/**/*.{ts,tsx}').scanSync({ cwd: root })].sort();
+
+interface Import {
+  readonly file: string;
+  /** A file of the project relative to its root, or the name of a package. */
+  readonly target: string;
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const loader = file.endsWith('x') ? 'tsx' : 'ts';
+  const scanned = new Bun.Transpiler({ loader }).scanImports(text).map(({ path }) => path);
+  // The scanner leaves out what exists for types only.
+  const statements = text.matchAll(/^(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm);
+  const inTypes = text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g);
+  const written = [...statements, ...inTypes].map((match) => match[1]!);
+  return [...new Set([...scanned, ...written])].map((path) => ({
+    file,
+    target: path.startsWith('.') ? relative(root, resolve(root, dirname(file), path)) : path,
+  }));
+}
+
+const imports = sources.flatMap(importsOf);
+
+function offending(isWrong: (one: Import) => boolean): string[] {
+  return imports.filter(isWrong).map(({ file, target }) => `${file} imports ${target}`);
+}
+
+describe('who may import whom', () => {
+  // Lowest first: a part may import any part of the rows before its own.
+  const rows = [
+    ['base'],
+    ['config'],
+    ['store', 'children'],
+    ['dataset', 'auth'],
+    ['docroot', 'events', 'pipeline', 'search'],
+    ['app.ts'],
+    ['operations'],
+    ['server', 'cli'],
+    ['main.ts'],
+  ];
+  // Within a row nobody sees anybody, but for the command that starts the server.
+  const neighbours: readonly string[] = ['cli → server'];
+
+  const partOf = (path: string): string | null => /^src\/([^/]+)/.exec(path)?.[1] ?? null;
+  const rowOf = (part: string): number => rows.findIndex((row) => row.includes(part));
+
+  test('every part of src/ has a place in the order', () => {
+    const parts = new Set(sources.map(partOf).filter((part) => part !== null));
+    expect([...parts].filter((part) => rowOf(part) < 0)).toEqual([]);
+  });
+
+  test('imports point downwards', () => {
+    const wrong = offending(({ file, target }) => {
+      const from = partOf(file);
+      const to = partOf(target);
+      if (from === null || to === null || from === to) return false;
+      return rowOf(to) >= rowOf(from) && !neighbours.includes(`${from} → ${to}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('plugins see base, dataset and the plugin contract, and only app.ts sees plugins', () => {
+    const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/');
+    const wrong = offending(({ file, target }) => {
+      const isPlugin = file.startsWith('plugins/');
+      if (target.startsWith('plugins/')) {
+        const isOwn = folderOf(file) === folderOf(target) || file === 'plugins/index.ts';
+        return isPlugin ? !isOwn : file !== 'src/app.ts';
+      }
+      if (!isPlugin || !target.startsWith('src/')) return false;
+      return !/^src\/(?:base\/|dataset\/|docroot\/kind\.ts$)/.test(target);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('elysia is imported under src/server only', () => {
+    const wrong = offending(
+      ({ file, target }) =>
+        /^(?:elysia|@elysiajs)(?:\/|$)/.test(target) && !file.startsWith('src/server/'),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('imports name the file they mean, with its extension, and it exists', () => {
+    const wrong = offending(
+      ({ target }) => /^(?:src|plugins)\//.test(target) && !existsSync(join(root, target)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('the program imports nothing of its tests, tools and benchmarks', () => {
+    expect(offending(({ target }) => /^(?:test|build|bench)\//.test(target))).toEqual([]);
+  });
+});
+
+describe('adding one thing in one place', () => {
+  const lists = [
+    'plugins',
+    'src/cli/commands',
+    'src/auth/methods',
+    'src/store/migrations',
+    'src/server/pages',
+    'src/operations',
+    'src/pipeline/commands',
+    'src/events/dialects',
+  ];
+
+  test.each(lists)('the list of %s names every sibling', (folder) => {
+    if (!existsSync(join(root, folder))) return;
+    const list = `${folder}/index.ts`;
+    const named = imports
+      .filter(({ file }) => file === list)
+      .map(({ target }) => target.split('/'));
+    const names = new Set(named.map((path) => path[folder.split('/').length]));
+    const siblings = readdirSync(join(root, folder)).filter((name) => name !== 'index.ts');
+    expect(siblings.filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  test('nothing is exported on behalf of another file', () => {
+    const reExports = /^export\s+(?:\*|(?:type\s+)?\{[^}]*\})\s*(?:from|;|$)/m;
+    const wrong = sources.filter((file) => reExports.test(read(file)));
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('what every file says about itself', () => {
+  test('files are named in kebab-case by a noun that means something', () => {
+    const vague = /^(?:utils?|helpers?|common|misc|managers?|services?)$/;
+    const wrong = sources.filter((file) => {
+      const name = basename(file).replace(/(?:\.d)?\.tsx?$/, '');
+      return !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) || vague.test(name);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('files open with what lives in them', () => {
+    expect(sources.filter((file) => !read(file).startsWith('/**'))).toEqual([]);
+  });
+
+  test('every export has a docstring', () => {
+    expect(sources.flatMap(undocumented)).toEqual([]);
+  });
+
+  test('exports are named', () => {
+    expect(sources.filter((file) => /^export default\b/m.test(read(file)))).toEqual([]);
+  });
+
+  test('only main.ts ends the process', () => {
+    const enders = sources.filter((file) => /\bprocess\.exit\(/.test(read(file)));
+    expect(enders.filter((file) => file !== 'src/main.ts')).toEqual([]);
+  });
+});
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+/** `file:line name` of each export without a docstring directly above; overloads share the one of the first. */
+function undocumented(file: string): string[] {
+  const lines = read(file).split('\n');
+  const declaration =
+    /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/;
+  const wrong: string[] = [];
+  let previous = '';
+  for (const [index, line] of lines.entries()) {
+    const name = declaration.exec(line)?.[1];
+    if (name === undefined) continue;
+    if (name !== previous && !isDocstringEnd(lines, index - 1)) {
+      wrong.push(`${file}:${index + 1} ${name}`);
+    }
+    previous = name;
+  }
+  return wrong;
+}
+
+function isDocstringEnd(lines: readonly string[], index: number): boolean {
+  if (!(lines[index] ?? '').trimEnd().endsWith('*/')) return false;
+  let start = index;
+  while (start > 0 && !lines[start]!.includes('/*')) start -= 1;
+  // The comment that opens the file describes the file, not the first export.
+  return start > 0 && lines[start]!.trimStart().startsWith('/**');
+}

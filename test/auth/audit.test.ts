@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'bun:test';
+import type { AuditNote } from '../../src/auth/audit.ts';
+import { Audit, listAudit, pruneAudit } from '../../src/auth/audit.ts';
+import { createUser, deleteUser } from '../../src/auth/users.ts';
+import type { Database } from '../../src/store/database.ts';
+import { temporaryDatabase, testClock, testLog } from '../support/database.ts';
+
+const everything = { limit: 10_000, offset: 0 };
+
+function note(more: Partial<AuditNote> = {}): AuditNote {
+  return { userId: null, action: 'x', resource: null, details: null, ipAddress: '::1', ...more };
+}
+
+function auditOf(db: Database, isCommandLine = false) {
+  const clock = testClock();
+  const { log, lines } = testLog();
+  return { audit: new Audit({ db, clock, log, isCommandLine }), clock, lines };
+}
+
+async function rows(db: Database): Promise<number> {
+  return (await listAudit(db, everything)).total;
+}
+
+describe('recording (DS-140)', () => {
+  test('resolves when the entry is stored', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db);
+    const user = await createUser(at.db, {
+      username: 'ada',
+      passwordHash: null,
+      isSuperuser: false,
+      now: 0,
+    });
+    await audit.record(
+      note({ userId: user.id, action: 'login', resource: 'auth', details: 'User logged in' }),
+    );
+    expect(await listAudit(at.db, everything)).toEqual({
+      total: 1,
+      entries: [
+        {
+          id: 1,
+          timestamp: '2026-11-20T12:00:00.000Z',
+          userId: user.id,
+          action: 'login',
+          resource: 'auth',
+          details: 'User logged in',
+          ipAddress: '::1',
+        },
+      ],
+    });
+  });
+
+  test('keeps the order and shares transactions', async () => {
+    await using at = await temporaryDatabase();
+    let transactions = 0;
+    const counted: Database = {
+      all: (sql, params) => at.db.all(sql, params),
+      get: (sql, params) => at.db.get(sql, params),
+      run: (sql, params) => at.db.run(sql, params),
+      transaction(work) {
+        transactions++;
+        return at.db.transaction(work);
+      },
+      relaxed: at.db.relaxed,
+    };
+    const { audit } = auditOf(counted);
+    await Promise.all(
+      Array.from({ length: 200 }, (_, n) => audit.record(note({ details: String(n) }))),
+    );
+    const { entries } = await listAudit(at.db, { ...everything, order: 'asc' });
+    expect(entries.map(({ details }) => details)).toEqual(
+      Array.from({ length: 200 }, (_, n) => String(n)),
+    );
+    expect(transactions).toBe(1);
+  });
+
+  test('keeps the entry of a user who was deleted meanwhile', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db);
+    const user = await createUser(at.db, {
+      username: 'ada',
+      passwordHash: null,
+      isSuperuser: false,
+      now: 0,
+    });
+    const recorded = [audit.record(note({ userId: user.id })), audit.record(note({ userId: 99 }))];
+    await deleteUser(at.db, user.id);
+    await Promise.all(recorded);
+    const { entries } = await listAudit(at.db, everything);
+    expect(entries.map(({ userId }) => userId)).toEqual([null, null]);
+  });
+
+  test('logs what cannot be written, fails nobody and goes on afterwards', async () => {
+    await using at = await temporaryDatabase();
+    const { audit, lines } = auditOf(at.db);
+    await at.db.run('ALTER TABLE audit RENAME TO gone');
+    await Promise.all([
+      audit.record(note({ action: 'one' })),
+      audit.record(note({ action: 'two' })),
+    ]);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain('"action":"one"');
+    await at.db.run('ALTER TABLE gone RENAME TO audit');
+    await audit.record(note());
+    expect(await rows(at.db)).toBe(1);
+  });
+
+  test('is finished when drained', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db);
+    await audit.drain();
+    void audit.record(note());
+    void audit.record(note());
+    await audit.drain();
+    expect(await rows(at.db)).toBe(2);
+  });
+
+  test('marks the command line (DS-141)', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db, true);
+    await audit.record(note({ details: 'Created user ada', ipAddress: null }));
+    expect((await listAudit(at.db, everything)).entries[0]?.details).toBe('Created user ada (cli)');
+  });
+});
+
+describe('limits (DS-141)', () => {
+  const failed = (name: string, ipAddress = '::1') =>
+    note({
+      action: 'login_failed',
+      resource: 'auth',
+      details: `Failed login for user ${name}`,
+      ipAddress,
+    });
+
+  test('one row a minute for the same name, address, resource and action', async () => {
+    await using at = await temporaryDatabase();
+    const { audit, clock } = auditOf(at.db);
+    for (let n = 0; n < 5; n++) await audit.record(failed('ada'));
+    expect(await rows(at.db)).toBe(1);
+    await audit.record(failed('bob'));
+    await audit.record(failed('ada', '::2'));
+    expect(await rows(at.db)).toBe(3);
+    clock.pass(59_999);
+    await audit.record(failed('ada'));
+    expect(await rows(at.db)).toBe(3);
+    clock.pass(1);
+    await audit.record(failed('ada'));
+    expect(await rows(at.db)).toBe(4);
+  });
+
+  test('denied reads and writes of one resource are two things', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db);
+    const denied = (details: string, resource = 'notes') =>
+      audit.record(note({ userId: 1, action: 'permission_denied', resource, details }));
+    for (let n = 0; n < 3; n++) {
+      await denied('read');
+      await denied('write');
+      await denied('read', 'other');
+    }
+    expect(await rows(at.db)).toBe(3);
+  });
+
+  test('anonymous denied uploads count whatever the reason, those of users not at all', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db);
+    const user = await createUser(at.db, {
+      username: 'ada',
+      passwordHash: null,
+      isSuperuser: false,
+      now: 0,
+    });
+    const denied = (userId: number | null, details: string) =>
+      audit.record(note({ userId, action: 'upload_denied', resource: 'a.csv', details }));
+    await denied(null, 'one');
+    await denied(null, 'two');
+    await denied(user.id, 'one');
+    await denied(user.id, 'one');
+    expect(await rows(at.db)).toBe(3);
+  });
+
+  test('600 rows a minute together; other actions are not held up', async () => {
+    await using at = await temporaryDatabase();
+    const { audit, clock } = auditOf(at.db);
+    await Promise.all(Array.from({ length: 700 }, (_, n) => audit.record(failed(`user${n}`))));
+    expect(await rows(at.db)).toBe(600);
+    await Promise.all(Array.from({ length: 3 }, () => audit.record(note({ action: 'login' }))));
+    expect(await rows(at.db)).toBe(603);
+    clock.pass(60_000);
+    await audit.record(failed('user0'));
+    expect(await rows(at.db)).toBe(604);
+  });
+});
+
+describe('the list', () => {
+  async function filled(db: Database) {
+    const { audit, clock } = auditOf(db);
+    for (const [action, resource] of [
+      ['b', 'r1'],
+      ['a', 'r2'],
+      ['b', 'r2'],
+      ['c', null],
+    ] as const) {
+      await audit.record(note({ action, resource }));
+      clock.pass(1000);
+    }
+    return clock;
+  }
+  const ids = async (db: Database, query: object) =>
+    (await listAudit(db, { ...everything, ...query })).entries.map(({ id }) => id);
+
+  test('is newest first, filtered exactly, sorted and cut', async () => {
+    await using at = await temporaryDatabase();
+    await filled(at.db);
+    expect(await ids(at.db, {})).toEqual([4, 3, 2, 1]);
+    expect(await ids(at.db, { order: 'asc' })).toEqual([1, 2, 3, 4]);
+    expect(await ids(at.db, { action: 'b' })).toEqual([3, 1]);
+    expect(await ids(at.db, { action: 'b', resource: 'r1' })).toEqual([1]);
+    expect(await ids(at.db, { action: 'B' })).toEqual([]);
+    expect(await ids(at.db, { userId: 1 })).toEqual([]);
+    expect(await ids(at.db, { sort: 'action', order: 'asc' })).toEqual([2, 1, 3, 4]);
+    expect(await ids(at.db, { sort: 'action' })).toEqual([4, 3, 1, 2]);
+    const condition = { sql: 'resource = ? OR id = ?', params: ['r2', 4] };
+    expect(await ids(at.db, { condition, action: 'b' })).toEqual([3]);
+    const page = await listAudit(at.db, { limit: 1, offset: 1 });
+    expect(page.total).toBe(4);
+    expect(page.entries.map(({ id }) => id)).toEqual([3]);
+  });
+
+  test('is cut at its old end', async () => {
+    await using at = await temporaryDatabase();
+    const clock = await filled(at.db);
+    expect(await pruneAudit(at.db, clock.now() - 2500)).toBe(2);
+    expect(await ids(at.db, {})).toEqual([4, 3]);
+    expect(await pruneAudit(at.db, clock.now())).toBe(2);
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * A server in this process with real accounts in a temporary database, and no files behind it: for tests of everything
+ * between the socket and the operations.
+ */
+import { Audit } from '../../src/auth/audit.ts';
+import { createApiKey } from '../../src/auth/api-keys.ts';
+import { csrfToken } from '../../src/auth/csrf.ts';
+import { LocalLogin } from '../../src/auth/local-login.ts';
+import { hashPassword } from '../../src/auth/passwords.ts';
+import { parseScopes } from '../../src/auth/scopes.ts';
+import { createSession } from '../../src/auth/sessions.ts';
+import { createUser } from '../../src/auth/users.ts';
+import type { User } from '../../src/auth/users.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { configFrom, settings } from '../../src/config/schema.ts';
+import type { SettingKey } from '../../src/config/schema.ts';
+import { FirstRun } from '../../src/operations/setup.ts';
+import type { ReadableResources, ServerServices } from '../../src/server/dependencies.ts';
+import { createExchange } from '../../src/server/exchange.ts';
+import { isLoopbackHost } from '../../src/server/host-check.ts';
+import { Metrics } from '../../src/server/metrics.ts';
+import { jsonReply } from '../../src/server/reply.ts';
+import type { Handler, Route } from '../../src/server/route-table.ts';
+import { routes as allRoutes } from '../../src/server/routes/index.ts';
+import { startServer } from '../../src/server/server.ts';
+import type { RunningServer, TlsPair } from '../../src/server/server.ts';
+import { temporaryDatabase, testClock, testLog } from '../support/database.ts';
+import type { TestClock } from '../support/database.ts';
+
+interface FixtureOptions {
+  readonly config?: Partial<Record<SettingKey, unknown>>;
+  /** Routes beside the product's own. */
+  readonly routes?: readonly Route[];
+  readonly fallback?: Handler;
+  readonly readable?: ReadableResources;
+  readonly tls?: TlsPair;
+  readonly checkState?: () => Promise<void>;
+}
+
+/** A password that is strong for every user of the tests. */
+export const PASSWORD = 'Correct-Horse-7';
+const PASSWORD_HASH = await hashPassword(PASSWORD);
+
+export interface Fixture extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly server: RunningServer;
+  readonly services: ServerServices & { config: Config };
+  readonly clock: TestClock;
+  readonly log: readonly string[];
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** A user with PASSWORD; made once. */
+  user(username: string, isSuperuser?: boolean): Promise<User>;
+  /** Headers of a browser session, with its CSRF token. */
+  session(username: string): Promise<{ cookie: string; token: string; csrf: string }>;
+  apiKey(username: string, scopes?: readonly string[]): Promise<string>;
+}
+
+/** Starts the server; dispose it to stop it. The file door answers what it was asked for. */
+export async function startFixture(options: FixtureOptions = {}): Promise<Fixture> {
+  const database = await temporaryDatabase();
+  const { db } = database;
+  const clock = testClock();
+  const { log, lines } = testLog();
+  const config = configFrom((key) => options.config?.[key] ?? settings[key].default);
+  const audit = new Audit({ db, clock, log });
+  const isEnabled = (): boolean => services.config.oidc.local_login;
+  const isLoopback = isLoopbackHost(config.host);
+  const services: ServerServices & { config: Config } = {
+    config,
+    db,
+    clock,
+    log,
+    audit,
+    localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
+    serverSecret: new Uint8Array(32).fill(7),
+    metrics: new Metrics(),
+    firstRun: new FirstRun({ db, clock, isLoopback }),
+    startedAt: clock.monotonic(),
+    listReadable: async (caller) =>
+      (caller === null ? null : options.readable) ?? { resources: [], problems: [] },
+    checkState: options.checkState ?? (async () => undefined),
+    cacheSize: () => 0,
+    endpointCount: () => 3,
+  };
+  const server = startServer({
+    host: config.host,
+    port: 0,
+    tls: options.tls ?? null,
+    log,
+    dispatch: createExchange({
+      services,
+      routes: [...allRoutes, ...(options.routes ?? [])],
+      fallback: { handler: options.fallback ?? echo },
+      hasTls: options.tls !== undefined,
+    }),
+  });
+  const users = new Map<string, User>();
+  const user = async (username: string, isSuperuser = false): Promise<User> => {
+    const known = users.get(username);
+    if (known !== undefined) return known;
+    const now = clock.now();
+    const made = await createUser(db, { username, passwordHash: PASSWORD_HASH, isSuperuser, now });
+    users.set(username, made);
+    return made;
+  };
+  return {
+    url: server.url,
+    port: server.port,
+    server,
+    services,
+    clock,
+    log: lines,
+    user,
+    fetch: (path, init) => fetch(server.url + path, { redirect: 'manual', ...init }),
+    async session(username) {
+      const { id: userId } = await user(username);
+      const { token } = await createSession(db, {
+        userId,
+        ip: null,
+        userAgent: null,
+        now: clock.now(),
+      });
+      const csrf = csrfToken(services.serverSecret, token);
+      return { cookie: `svc_session=${token}; svc_csrf=${csrf}`, token, csrf };
+    },
+    async apiKey(username, scopes) {
+      const { id: userId } = await user(username);
+      const { value } = await createApiKey(db, {
+        userId,
+        description: null,
+        expiresInDays: null,
+        scopes: parseScopes(scopes),
+        now: clock.now(),
+      });
+      return value;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop(0);
+      await audit.drain();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const echo: Handler = ({ method, path, segments, isMatchable, search }) =>
+  jsonReply({ method, path, segments, isMatchable, search });
+
+/** Sends bytes as they are and answers all that comes back within `waitMs`, or until the server closes. */
+export async function sendRaw(
+  port: number,
+  pieces: string | readonly (string | Uint8Array)[],
+  waitMs = 5000,
+): Promise<string> {
+  let received = '';
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      data: (_, bytes) => {
+        received += bytes.toString('latin1');
+      },
+      close: () => resolve(),
+      error: () => resolve(),
+    },
+  });
+  for (const piece of [pieces].flat()) {
+    let rest = Buffer.from(piece);
+    while (rest.length > 0) {
+      const written = socket.write(rest);
+      if (written < 0) break;
+      rest = rest.subarray(written);
+      if (rest.length > 0) await new Promise((next) => setTimeout(next, 1));
+    }
+  }
+  const timer = setTimeout(resolve, waitMs);
+  await promise;
+  clearTimeout(timer);
+  socket.end();
+  return received;
+}
+
+/** One raw request that asks the server to close, and what it answers. */
+export function rawGet(target: string, headers: Readonly<Record<string, string>> = {}): string {
+  const all = { Host: 'localhost', Connection: 'close', ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `GET ${target} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+/** Status of a raw answer; 0 for none. */
+export function statusOf(answer: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+}
