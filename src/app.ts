@@ -341,6 +341,8 @@ export async function openAccounts(
 
 /** A worker process: serves the jobs of its role on a unix socket until the parent ends. */
 export async function runChild(role: string, socketPath: string): Promise<void> {
+  // Typed copies hold what only some may read.
+  process.umask(0o077);
   if (role === 'parse') {
     await serveChild({
       socketPath,

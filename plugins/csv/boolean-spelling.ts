@@ -9,7 +9,9 @@ const SPELLINGS: readonly (readonly [string, string])[] = [
   ['True', 'False'],
   ['TRUE', 'FALSE'],
 ];
-const INDEX = new Map(SPELLINGS.flatMap((pair, index) => pair.map((word) => [word, index] as const)));
+const INDEX = new Map(
+  SPELLINGS.flatMap((pair, index) => pair.map((word) => [word, index] as const)),
+);
 const LETTER_T = 0x74;
 const LETTER_F = 0x66;
 

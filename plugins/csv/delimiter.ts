@@ -40,7 +40,12 @@ export function guessDelimiter(
 }
 
 /** 0 when the delimiter splits nothing; up to 1 for consistent rows; 1 more when the header is split. */
-function consistency(text: string, delimiter: Delimiter, isWhole: boolean, spans: RowSpans): number {
+function consistency(
+  text: string,
+  delimiter: Delimiter,
+  isWhole: boolean,
+  spans: RowSpans,
+): number {
   const options = { delimiter: delimiter.charCodeAt(0), isFinal: isWhole, stopAt: text.length };
   spans.scan(text, 0, options);
   const rowsByWidth = new Map<number, number>();

@@ -8,7 +8,13 @@
  * The layout keeps its segments in number and order, possibly without rows; only appended rows add segments at the
  * end. So what is known of a segment (the ids in it) stays true.
  */
-import type { EditPlan, FileSource, Piece, TableChanges, TableLayout } from '../../src/dataset/types.ts';
+import type {
+  EditPlan,
+  FileSource,
+  Piece,
+  TableChanges,
+  TableLayout,
+} from '../../src/dataset/types.ts';
 import { DELIMITERS, guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';
 import { type Dialect, storedDialect } from './dialect.ts';
 import { FileEdit } from './file-edit.ts';
@@ -28,7 +34,8 @@ export async function editCsv(
 ): Promise<EditPlan> {
   const plan = await new FileEdit(source, layout, changes, false).run();
   const dialect = storedDialect(layout);
-  if (!mayChangeGuess(dialect, plan) || (await isGuessKept(source, dialect, plan.pieces))) return plan;
+  if (!mayChangeGuess(dialect, plan) || (await isGuessKept(source, dialect, plan.pieces)))
+    return plan;
   return new FileEdit(source, layout, changes, true).run();
 }
 

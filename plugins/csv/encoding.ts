@@ -22,7 +22,8 @@ export function detectEncoding(
   head: Uint8Array,
   declared: Encoding | undefined,
 ): { encoding: Encoding; bom: number } {
-  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return { encoding: 'utf-8', bom: 3 };
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf)
+    return { encoding: 'utf-8', bom: 3 };
   if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', bom: 2 };
   if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', bom: 2 };
   return { encoding: declared ?? 'utf-8', bom: 0 };
@@ -58,7 +59,11 @@ function latin1Text(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-function strictText(bytes: Uint8Array, encoding: Exclude<Encoding, 'latin1'>, offset: number): string {
+function strictText(
+  bytes: Uint8Array,
+  encoding: Exclude<Encoding, 'latin1'>,
+  offset: number,
+): string {
   try {
     return decoders[encoding].decode(bytes);
   } catch (error) {
@@ -72,7 +77,7 @@ function strictText(bytes: Uint8Array, encoding: Exclude<Encoding, 'latin1'>, of
 
 /** Index of the first byte of the first sequence that is not UTF-8 (RFC 3629); the length when there is none. */
 function invalidUtf8(bytes: Uint8Array): number {
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const length = utf8SequenceLength(bytes, at);
     if (length === 0) return at;
     at += length;

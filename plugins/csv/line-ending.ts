@@ -31,6 +31,7 @@ export function lineEndingOf(tail: Uint8Array, encoding: Encoding): LineEnding |
 
 function unitAt(bytes: Uint8Array, at: number, encoding: Encoding): number {
   if (unitBytes(encoding) === 1) return bytes[at] ?? -1;
-  const [low, high] = encoding === 'utf-16le' ? [bytes[at], bytes[at + 1]] : [bytes[at + 1], bytes[at]];
+  const [low, high] =
+    encoding === 'utf-16le' ? [bytes[at], bytes[at + 1]] : [bytes[at + 1], bytes[at]];
   return low === undefined || high === undefined ? -1 : low + high * 256;
 }

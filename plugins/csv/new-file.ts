@@ -41,7 +41,8 @@ export class NewFile {
 
   /** Continues with new bytes that belong to the last segment with any bytes; only between two segments. */
   writeToLast(bytes: Uint8Array): void {
-    const segment = this.#segments.findLast((candidate) => candidate.bytes > 0) ?? this.#segments[0];
+    const segment =
+      this.#segments.findLast((candidate) => candidate.bytes > 0) ?? this.#segments[0];
     if (!segment) return this.write(bytes);
     segment.bytes += bytes.length;
     this.#pieces.write(bytes);

@@ -82,11 +82,7 @@ async function readHeader(window: TextWindow, delimiter: string): Promise<string
  * Delivers the segments. Lines without content join the segment after them, at the end of the file the one before,
  * so that only a table without any row has a segment without rows.
  */
-async function readBody(
-  scanner: Scanner,
-  spelling: BooleanSpelling,
-  sink: RowSink,
-): Promise<void> {
+async function readBody(scanner: Scanner, spelling: BooleanSpelling, sink: RowSink): Promise<void> {
   const { window } = scanner;
   let held: { segment: Segment; rows: Row[] } | null = null;
   let blankBytes = 0;
@@ -103,7 +99,8 @@ async function readBody(
     if (held) sink.segment(held.segment, held.rows);
     held = { segment: { rows: rows.length, bytes }, rows };
   }
-  if (held) sink.segment({ rows: held.segment.rows, bytes: held.segment.bytes + blankBytes }, held.rows);
+  if (held)
+    sink.segment({ rows: held.segment.rows, bytes: held.segment.bytes + blankBytes }, held.rows);
   else if (blankBytes > 0) sink.segment({ rows: 0, bytes: blankBytes }, []);
 }
 
@@ -167,12 +164,15 @@ class Scanner {
   #refuse(spans: RowSpans): void {
     const row = this.window.offset;
     const cell = this.window.offsetOf(spans.openCell);
-    if (spans.state === 'open-quote') throw unreadable(`quote at byte offset ${cell} is never closed`);
+    if (spans.state === 'open-quote')
+      throw unreadable(`quote at byte offset ${cell} is never closed`);
     if (spans.state === 'wide-row') {
       throw unreadable(`more than ${MAX_COLUMNS} columns in the row at byte offset ${row}`);
     }
     if (spans.state === 'large-cell') {
-      throw unreadable(`more than ${MAX_CELL_CHARACTERS} characters in the cell at byte offset ${cell}`);
+      throw unreadable(
+        `more than ${MAX_CELL_CHARACTERS} characters in the cell at byte offset ${cell}`,
+      );
     }
     if (this.window.available > MAX_ROW_BYTES) throw longRow(row);
   }
@@ -191,7 +191,7 @@ class Scanner {
 
 /** Passes `count` lines, or as many as there are. */
 async function skipLines(window: TextWindow, count: number, endings: LineEndings): Promise<void> {
-  for (let skipped = 0; skipped < count; ) {
+  for (let skipped = 0; skipped < count;) {
     await window.fill(2);
     if (window.available === 0) return;
     const next = lineEndIn(window.text, window.position, window.isFinal, endings);

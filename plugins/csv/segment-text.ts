@@ -18,7 +18,13 @@ export class SegmentText {
   /** Byte of the old file at `#position`. */
   #offset: number;
 
-  private constructor(text: string, spans: RowSpans, dialect: Dialect, file: NewFile, offset: number) {
+  private constructor(
+    text: string,
+    spans: RowSpans,
+    dialect: Dialect,
+    file: NewFile,
+    offset: number,
+  ) {
     this.text = text;
     this.spans = spans;
     this.#dialect = dialect;

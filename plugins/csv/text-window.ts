@@ -6,13 +6,7 @@
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/dataset/types.ts';
-import {
-  completeLength,
-  decodeText,
-  encodedLength,
-  type Encoding,
-  unitBytes,
-} from './encoding.ts';
+import { completeLength, decodeText, encodedLength, type Encoding, unitBytes } from './encoding.ts';
 
 /** Bytes read at once: large enough for few calls, small enough to stay in the processor's cache. */
 const CHUNK_BYTES = 262_144;

@@ -38,7 +38,8 @@ export function parseCompanionSchema(text: string): CompanionSchema {
   const columns = new Map<string, { type: string }>();
   for (const [name, entry] of Object.entries(declared)) {
     const type = isObject(entry) ? new Map(Object.entries(entry)).get('type') : undefined;
-    if (typeof type !== 'string') return unusable(`column ${JSON.stringify(name)} has no type name`);
+    if (typeof type !== 'string')
+      return unusable(`column ${JSON.stringify(name)} has no type name`);
     columns.set(name, { type });
   }
   return { columns, verbatim: Object.fromEntries(parsed), problem: null, ignored: false };
@@ -100,8 +101,10 @@ function headerRowOf(value: unknown): number | undefined {
 
 /** The members of a JSON object, or why there is none. */
 function parseObject(text: string): Map<string, unknown> | string {
-  if (Buffer.byteLength(text) > MAX_COMPANION_BYTES) return `larger than ${MAX_COMPANION_BYTES} bytes`;
-  if (depthOf(text) > MAX_COMPANION_DEPTH) return `nested deeper than ${MAX_COMPANION_DEPTH} levels`;
+  if (Buffer.byteLength(text) > MAX_COMPANION_BYTES)
+    return `larger than ${MAX_COMPANION_BYTES} bytes`;
+  if (depthOf(text) > MAX_COMPANION_DEPTH)
+    return `nested deeper than ${MAX_COMPANION_DEPTH} levels`;
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));

@@ -42,7 +42,9 @@ export class CopyFile {
     this.#columns = bound.join(', ');
     this.#rowWidth = bound.length;
     this.#db.run('BEGIN');
-    this.#db.run(`CREATE TABLE rows (_row_id INTEGER PRIMARY KEY${names.map((name) => `, ${name}`).join('')})`);
+    this.#db.run(
+      `CREATE TABLE rows (_row_id INTEGER PRIMARY KEY${names.map((name) => `, ${name}`).join('')})`,
+    );
     this.#db.run(
       'CREATE TABLE segments (seq INTEGER PRIMARY KEY, first_row_id INTEGER, rows INTEGER, bytes INTEGER)',
     );

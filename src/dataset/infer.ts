@@ -34,7 +34,8 @@ export function classify(text: string): CellClass {
     return Number.isNaN(numberOf(text)) ? 'string' : 'number';
   }
   const letter = code | CASE_BIT;
-  if (letter === LETTER_T || letter === LETTER_F) return booleanOf(text) === null ? 'string' : 'boolean';
+  if (letter === LETTER_T || letter === LETTER_F)
+    return booleanOf(text) === null ? 'string' : 'boolean';
   // ASCII white space is at most U+0020; other white space is above U+007F; NaN: nothing but spaces.
   if (code > SPACE && code < 0x80) return 'string';
   return text.trim() === '' ? 'blank' : 'string';
@@ -64,7 +65,12 @@ export function typeOfCounts(counts: ClassCounts): ColumnType {
 
 /** Whether a cell of this class can be stored in a column of this type without loss. */
 export function fits(found: CellClass, type: ColumnType): boolean {
-  return found === 'blank' || type === 'string' || found === type || (type === 'number' && found === 'integer');
+  return (
+    found === 'blank' ||
+    type === 'string' ||
+    found === type ||
+    (type === 'number' && found === 'integer')
+  );
 }
 
 /**
@@ -93,12 +99,13 @@ function textOf(cell: Exclude<Cell, null>, blank: 'empty' | 'null'): string {
 /** Quick for the common cell, whose first character is plain ASCII. */
 function isBlank(text: string): boolean {
   const code = text.charCodeAt(0);
-  return (code > SPACE && code < 0x80) ? false : text.trim() === '';
+  return code > SPACE && code < 0x80 ? false : text.trim() === '';
 }
 
 function nativeValue(cell: number | boolean | bigint, type: ColumnType): StoredValue {
   if (typeof cell === 'boolean') return type === 'boolean' ? Number(cell) : textOf(cell, 'empty');
-  if (type === 'boolean') return Number(cell) === 0 || Number(cell) === 1 ? Number(cell) : String(cell);
+  if (type === 'boolean')
+    return Number(cell) === 0 || Number(cell) === 1 ? Number(cell) : String(cell);
   if (typeof cell === 'bigint') return cell;
   return type === 'integer' && !Number.isSafeInteger(cell) ? String(cell) : cell + 0;
 }

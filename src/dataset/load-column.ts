@@ -8,6 +8,7 @@ import {
   type CellClass,
   classify,
   classOf,
+  emptyCounts,
   integerOf,
   numberOf,
   type StoredValue,
@@ -27,6 +28,7 @@ export class LoadColumn {
   /** Text cells take the quick way: the type is inferred and text may be blank. */
   readonly #isInferred: boolean;
   #isNumeric = false;
+  #sample = emptyCounts();
   #integers = 0;
   #numbers = 0;
   #booleans = 0;
@@ -57,26 +59,34 @@ export class LoadColumn {
     };
   }
 
-  /** The type of all cells counted or taken so far. */
-  typeSoFar(): ColumnType {
-    return this.declared ? this.#type : typeOfCounts(this.counts);
-  }
-
-  /** Supposes a type for the cells to come, unless one is declared, and forgets those counted. */
-  suppose(type: ColumnType): void {
-    if (!this.declared) this.#type = type;
+  /** Supposes that all cells will be like those counted in `sample`; the counting starts again. */
+  suppose(sample: ClassCounts): void {
+    this.#sample = sample;
+    if (!this.declared) this.#type = typeOfCounts(sample);
     this.#isNumeric = this.#type === 'integer' || this.#type === 'number';
     this.#integers = this.#numbers = this.#booleans = this.#strings = 0;
   }
 
   /**
-   * Whether all values taken so far are what the column's type makes of them. An integer column becomes a number
+   * Whether the supposed type fits the cells taken so far together with the sample. An integer column becomes a number
    * column on the way: both store the same values.
    */
-  holds(): boolean {
-    const type = this.typeSoFar();
+  mayHold(): boolean {
+    if (this.declared) return true;
+    const { integer, number, boolean, string } = this.#sample;
+    const type = typeOfCounts({
+      integer: integer + this.#integers,
+      number: number + this.#numbers,
+      boolean: boolean + this.#booleans,
+      string: string + this.#strings,
+    });
     if (this.#type === 'integer' && type === 'number') this.#type = type;
     return this.#type === type;
+  }
+
+  /** Whether the type is that of the cells taken, now that there are no more. */
+  holds(): boolean {
+    return this.declared || typeOfCounts(this.counts) === this.#type;
   }
 
   /** Counts a cell without storing it. */

@@ -13,7 +13,7 @@ import { classOf } from './infer.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { type BlankMode, LoadColumn } from './load-column.ts';
 import { RowIds } from './row-ids.ts';
-import type { Cell, Column, ColumnType, RowSink, Segment, TableLayout } from './types.ts';
+import type { Cell, ClassCounts, Column, RowSink, Segment, TableLayout } from './types.ts';
 
 /**
  * Bytes of the file whose rows are held back to suppose types from. Files up to this size are never read twice;
@@ -60,7 +60,7 @@ export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
   if (first.isGood) return first.finish(true);
   await first.discard();
   const kept = first.ids.isBroken ? { ...options, ids: undefined } : options;
-  const second = await fill(new TableWriter(kept, first.types()), kept);
+  const second = await fill(new TableWriter(kept, first.counts()), kept);
   if (second.isGood) return second.finish(!first.ids.isBroken);
   await second.discard();
   throw new AppError('unavailable', 'The file changed while it was read');
@@ -81,8 +81,8 @@ async function fill(writer: TableWriter, { read }: LoadOptions): Promise<TableWr
 class TableWriter implements RowSink {
   readonly ids: RowIds;
   readonly #options: LoadOptions;
-  /** Types by position from an earlier reading; null: supposed from a sample. */
-  readonly #known: ReadonlyMap<number, ColumnType> | null;
+  /** Class counts by position from an earlier reading; null: types are supposed from a sample. */
+  readonly #known: ReadonlyMap<number, ClassCounts> | null;
   #names: readonly string[] = [];
   /** Columns of the copy by position: first the header's, then those past it. */
   readonly #columns = new Map<number, LoadColumn>();
@@ -100,7 +100,7 @@ class TableWriter implements RowSink {
   #dialect: Record<string, unknown> = {};
   #bodyOffset = 0;
 
-  constructor(options: LoadOptions, known: ReadonlyMap<number, ColumnType> | null) {
+  constructor(options: LoadOptions, known: ReadonlyMap<number, ClassCounts> | null) {
     this.#options = options;
     this.#known = known;
     this.ids = new RowIds(options.ids?.());
@@ -111,10 +111,10 @@ class TableWriter implements RowSink {
     return this.#copy !== null && !this.#isRefuted;
   }
 
-  /** Types of all columns over the rows so far, by position. */
-  types(): Map<number, ColumnType> {
+  /** Class counts of all columns over the rows so far, by position. */
+  counts(): Map<number, ClassCounts> {
     const columns = [...this.#columns.values(), ...this.#late.values()];
-    return new Map(columns.map((column) => [column.position, column.typeSoFar()]));
+    return new Map(columns.map((column) => [column.position, column.counts]));
   }
 
   header(names: readonly string[]): void {
@@ -140,7 +140,8 @@ class TableWriter implements RowSink {
   end(): void {
     if (this.#sample !== null) this.#settleSample();
     this.ids.end();
-    if (this.ids.isBroken) this.#isRefuted = true;
+    const isHeld = [...this.#columns.values()].every((column) => column.holds());
+    if (this.ids.isBroken || !isHeld) this.#isRefuted = true;
     // A segment without rows begins where the next row would be.
     let next = this.ids.last + 1;
     for (const segment of this.#segments.toReversed()) {
@@ -178,16 +179,16 @@ class TableWriter implements RowSink {
   #settleSample(): void {
     const sample = this.#sample ?? [];
     for (const { rows } of sample) this.#count(rows);
-    this.#startWriting(this.types());
+    this.#startWriting(this.counts());
     for (const { segment, rows } of sample) this.#take(segment, rows);
   }
 
-  #startWriting(types: ReadonlyMap<number, ColumnType>): void {
+  #startWriting(sample: ReadonlyMap<number, ClassCounts>): void {
     this.#sample = null;
     this.#late.clear();
-    for (const [position, type] of types) {
+    for (const [position, counts] of sample) {
       const column = this.#columns.get(position) ?? this.#newColumn(position);
-      column.suppose(type);
+      column.suppose(counts);
       this.#columns.set(position, column);
     }
     this.#isNumbered = this.#options.ids !== undefined || this.#columns.size === 0;
@@ -204,7 +205,7 @@ class TableWriter implements RowSink {
     this.#segments.push({ ...segment, firstRowId: this.#write(rows) });
     const columns = [...this.#columns.values()];
     this.#isRefuted =
-      this.ids.isBroken || this.#late.size > 0 || !columns.every((column) => column.holds());
+      this.ids.isBroken || this.#late.size > 0 || !columns.every((column) => column.mayHold());
   }
 
   /** The id of the first row. */

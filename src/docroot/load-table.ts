@@ -5,6 +5,7 @@
  * meta data is written last, so a copy cut off half-way is never taken for a whole one.
  */
 import { Database } from 'bun:sqlite';
+import { rmSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
 import {
@@ -43,6 +44,7 @@ export async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): P
   if (!kind?.dataset) throw new AppError('internal', `No reader for ${order.type}`);
   for (let attempt = 1; ; attempt++) {
     if (await readOnce(order, kind)) return;
+    for (const suffix of ['', '-wal', '-shm']) rmSync(order.out + suffix, { force: true });
     if (attempt === MAX_READS) throw new AppError('unreadable-file', 'it changes while it is read');
   }
 }

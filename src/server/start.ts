@@ -129,8 +129,8 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     checkState: async () => {
       // A write proves more than a read; the row is the same every time.
       await app.db.relaxed.run(
-        "INSERT INTO settings (key, value) VALUES ('health_check', ?) " +
-          'ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+        "INSERT INTO settings (name, value) VALUES ('health_check', ?) " +
+          'ON CONFLICT (name) DO UPDATE SET value = excluded.value',
         [String(app.clock.now())],
       );
     },

@@ -29,9 +29,12 @@ function classByRules(text: string): CellClass {
 }
 
 const numberLike = fc
-  .array(fc.constantFrom('0', '1', '9', '12', '-', '+', '.', 'e', 'E', ' ', '9007199254740991', '\t'), {
-    maxLength: 8,
-  })
+  .array(
+    fc.constantFrom('0', '1', '9', '12', '-', '+', '.', 'e', 'E', ' ', '9007199254740991', '\t'),
+    {
+      maxLength: 8,
+    },
+  )
   .map((parts) => parts.join(''));
 const wordLike = fc
   .array(fc.constantFrom('t', 'T', 'rue', 'RUE', 'f', 'alse', ' ', 'ſ', 'x', '\u00a0', '\u3000'), {
@@ -57,11 +60,14 @@ test('every text has the class its regular expressions give it (DS-59)', () => {
 
 test('numbers read as JavaScript reads them, without negative zero', () => {
   const decimal = fc.stringMatching(/^ {0,1}-?(0|[1-9][0-9]{0,16})\.[0-9]{1,17} {0,1}$/);
-  const property = fc.property(fc.oneof(decimal, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)), (text) => {
-    const value = Number.isNaN(integerOf(text)) ? numberOf(text) : integerOf(text);
-    if (!['integer', 'number'].includes(classify(text))) return;
-    expect(Object.is(value, Number(text) + 0)).toBe(true);
-  });
+  const property = fc.property(
+    fc.oneof(decimal, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)),
+    (text) => {
+      const value = Number.isNaN(integerOf(text)) ? numberOf(text) : integerOf(text);
+      if (!['integer', 'number'].includes(classify(text))) return;
+      expect(Object.is(value, Number(text) + 0)).toBe(true);
+    },
+  );
   fc.assert(property, { numRuns: 20_000 });
 });
 
@@ -183,11 +189,14 @@ test('declared columns also accept what DS-61 names, and keep other text', () =>
     1, 1, 1, 0, 0, 0,
   ]);
   expect(stored('2', 'bool')).toBe('2');
-  expect(['1.5', '12345678901234567890', '7'].map((text) => stored(text, 'decimal(10,2)'))).toEqual([
-    1.5, 12345678901234567000, 7,
-  ]);
+  expect(['1.5', '12345678901234567890', '7'].map((text) => stored(text, 'decimal(10,2)'))).toEqual(
+    [1.5, 12345678901234567000, 7],
+  );
   expect(['nan', '1e400', '+5', '007'].map((text) => stored(text, 'double'))).toEqual([
-    'nan', '1e400', '+5', '007',
+    'nan',
+    '1e400',
+    '+5',
+    '007',
   ]);
   expect(stored('007', 'str')).toBe('007');
   expect(stored('007', 'postal code')).toBe('007');

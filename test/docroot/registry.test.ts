@@ -9,7 +9,7 @@ import { Registry, type RegistryChange } from '../../src/docroot/registry.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 
-async function registryOf(folder: TemporaryFolder, startedAtMs = Date.now()) {
+async function registryOf(folder: TemporaryFolder, startedAtMs: number | null = Date.now()) {
   const lines: string[] = [];
   const log = createLog({ level: 'info', format: 'text', write: (line) => void lines.push(line) });
   const root = new DocumentRoot(folder.path, folder.at('.svc'));
@@ -90,6 +90,13 @@ describe('what is published', () => {
     await registry.rescan();
     expect(existsSync(folder.at(leftover))).toBe(true);
   });
+});
+
+test('a process that is not the only one deletes no temporary files: they may be in use', async () => {
+  const temporary = '.a.csv.svc-0123456789abcdef.tmp';
+  using folder = temporaryFolder({ [temporary]: '' });
+  await registryOf(folder, null);
+  expect(existsSync(folder.at(temporary))).toBe(true);
 });
 
 describe('companion files', () => {

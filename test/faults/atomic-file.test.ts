@@ -6,11 +6,14 @@
 import { describe, expect, test } from 'bun:test';
 import {
   appendFileSync,
+  closeSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   statSync,
   unlinkSync,
+  writeSync,
 } from 'node:fs';
 import { isTemporaryName, removeStaleTemporaries } from '../../src/base/temporary-files.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
@@ -125,6 +128,28 @@ describe('a failing system call (F4, F6, F7)', () => {
     const { acked } = await run(straced(folder, ['fsync:error=EINVAL'], command, [folder.path]));
     expect([acked, readVersion(folder.at(FILE))]).toEqual([1, 1]);
   });
+});
+
+test('a version is acknowledged after file, name and folder are safe, in this order (R5b)', async () => {
+  using folder = folderWithVersion0();
+  const command = writerCommand('atomic', folder.at(FILE), 1, 3);
+  const trace = ['-o', folder.at('trace'), '-y', '-e', 'trace=fsync,renameat2,write'];
+  await run(['strace', '-f', '-qq', ...trace, ...command]);
+  const steps: string[] = [];
+  // A call that another thread interrupts ends on a line of its own, without its arguments.
+  const open = new Map<string, string>();
+  for (const line of readFileSync(folder.at('trace'), 'utf8').split('\n')) {
+    const [, thread = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    if (text.endsWith('<unfinished ...>')) open.set(thread, text);
+    const call = text.startsWith('<... ') ? `${open.get(thread)} ${text}` : text;
+    if (!/= \d+$/.test(call)) continue;
+    if (/^fsync\(\d+<[^>]*\.tmp>/.test(call)) steps.push('file');
+    else if (call.startsWith(`fsync(`) && call.includes(`<${folder.path}>`)) steps.push('folder');
+    else if (/^renameat2\(.*\.tmp".*a\.csv", RENAME_EXCHANGE/.test(call)) steps.push('name');
+    else if (/^write\(.*"acked /.test(call)) steps.push('acked');
+  }
+  const one = ['file', 'name', 'folder', 'acked'];
+  expect(steps).toEqual([...one, ...one, ...one]);
 });
 
 describe('without an exchanging rename', () => {
@@ -274,6 +299,21 @@ describe('an edit in the instant before the exchange (F10)', () => {
       if (edit === 'appended') expect(found).toMatchObject({ acked: 0, isKept: true });
     },
   );
+
+  test('and after it, through a descriptor opened before: put back just so', async () => {
+    using folder = folderWithVersion0();
+    const late = openSync(folder.at(FILE), 'a');
+    const injections = ['fsync:delay_enter=400000:when=1'];
+    const command = writerCommand('atomic', folder.at(FILE), 1, 1);
+    const running = run(straced(folder, injections, command, [folder.path]));
+    await enteredCall(folder, 'fsync');
+    writeSync(late, 'theirs\n');
+    closeSync(late);
+    const { failures } = await running;
+    expect(failures).toEqual([expect.stringContaining('failed 1 conflict')]);
+    expect(contentOf(folder)).toEndWith('end\ntheirs\n');
+    expect(temporaries(folder)).toEqual([]);
+  });
 
   test('control: a careless writer loses it', async () => {
     const found = await editInWindow('careless', 'rename', 'appended');

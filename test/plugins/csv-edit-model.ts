@@ -153,7 +153,10 @@ export function fileBytes(file: FileModel): Uint8Array {
 }
 
 /** Cuts the body into segments after every `size`-th row; lines without content join a segment with rows. */
-export function segmentsOf(file: FileModel, size: number): { bodyOffset: number; segments: Segment[] } {
+export function segmentsOf(
+  file: FileModel,
+  size: number,
+): { bodyOffset: number; segments: Segment[] } {
   const bytesOf = (text: string) =>
     encoded(text, file.encoding).length - encoded('', file.encoding).length;
   const segments: Segment[] = [];
@@ -183,7 +186,10 @@ export function edited(file: FileModel, changes: TableChanges): FileModel {
     const row = rows.indexOf(line);
     if (row < 0) lines.push({ ...line });
     else if (!changes.deletes.has(row)) {
-      lines.push({ cells: updatedCells(file, line, changes.updates.get(row)), ending: line.ending });
+      lines.push({
+        cells: updatedCells(file, line, changes.updates.get(row)),
+        ending: line.ending,
+      });
     }
     if (row === rows.length - 1 && row >= 0) insertAt = lines.length;
   }

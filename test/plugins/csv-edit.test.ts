@@ -7,7 +7,14 @@ import { NewFile } from '../../plugins/csv/new-file.ts';
 import { SegmentText } from '../../plugins/csv/segment-text.ts';
 import { classOf, emptyCounts } from '../../src/dataset/infer.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
-import type { Cell, ClassCounts, EditPlan, ReadOptions, TableChanges, TableLayout } from '../../src/dataset/types.ts';
+import type {
+  Cell,
+  ClassCounts,
+  EditPlan,
+  ReadOptions,
+  TableChanges,
+  TableLayout,
+} from '../../src/dataset/types.ts';
 import {
   changesFor,
   changesForRows,
@@ -99,7 +106,7 @@ test('an edit gives exactly the predicted bytes, whatever the file and the chang
       }
     },
   );
-  await fc.assert(property, { numRuns: Number(process.env.RUNS ?? 400) });
+  await fc.assert(property, { numRuns: 400 });
 });
 
 /** The text of a UTF-8 file after changes. */
@@ -136,7 +143,12 @@ function remove(...rows: number[]): Partial<TableChanges> {
 }
 
 test.each<[string, string, Partial<TableChanges>, string]>([
-  ['only the touched cell changes', 'a,b,c\n 1 ,"x",2.50\n', update(0, [0, 7]), 'a,b,c\n7,"x",2.50\n'],
+  [
+    'only the touched cell changes',
+    'a,b,c\n 1 ,"x",2.50\n',
+    update(0, [0, 7]),
+    'a,b,c\n7,"x",2.50\n',
+  ],
   ['a quoted cell stays quoted', 'a,b\n"x",1\n', update(0, [0, 'y']), 'a,b\n"y",1\n'],
   ['a quoted cell made blank too', 'a,b\n"x",1\n', update(0, [0, null]), 'a,b\n"",1\n'],
   ['quotes where necessary', 'a,b\n1,2\n', update(0, [0, 'x,"y"\n']), 'a,b\n"x,""y""\n",2\n'],
@@ -145,10 +157,20 @@ test.each<[string, string, Partial<TableChanges>, string]>([
   ['a row of no bytes is written ""', 'a\nx\n', update(0, [0, '']), 'a\n""\n'],
   ['a blank row of one column too', 'a\nx\n', create(), 'a\nx\n""\n'],
   ['a blank row of several columns is delimiters', 'a,b,c\n', create(), 'a,b,c\n,,\n'],
-  ['a short row grows to the written cell', 'a,b,c\n1\n2,3\n', update(0, [2, 'x']), 'a,b,c\n1,,x\n2,3\n'],
+  [
+    'a short row grows to the written cell',
+    'a,b,c\n1\n2,3\n',
+    update(0, [2, 'x']),
+    'a,b,c\n1,,x\n2,3\n',
+  ],
   ['blank past the end grows nothing', 'a,b,c\n1\n', update(0, [1, ''], [2, null]), 'a,b,c\n1\n'],
   ['a column_N cell extends only its row', 'a\n1\n2\n', update(1, [2, 'x']), 'a\n1\n2,,x\n'],
-  ['a new row takes the prevailing line end', 'a\r\n1\r\n2\n', create([0, 3]), 'a\r\n1\r\n2\n3\r\n'],
+  [
+    'a new row takes the prevailing line end',
+    'a\r\n1\r\n2\n',
+    create([0, 3]),
+    'a\r\n1\r\n2\n3\r\n',
+  ],
   ['CR is a line end like others', 'a\r1\r', create([0, 2]), 'a\r1\r2\r'],
   ['a missing final line end stays missing', 'a\n1', create([0, 2]), 'a\n1\n2'],
   ['after a header alone too', 'a,b', create([1, 2]), 'a,b\n,2'],
@@ -190,7 +212,9 @@ test('the prevailing spelling and line end follow the edits', async () => {
 test('rows above the header, and options, hold for edits (DS-72, DS-86)', async () => {
   const text = 'Report, "2024\n\na;b\n1;2\n';
   const options = { headerRow: 3, delimiter: ';' } as const;
-  expect(await edit(text, update(0, [1, 'x,y;z']), options)).toBe('Report, "2024\n\na;b\n1;"x,y;z"\n');
+  expect(await edit(text, update(0, [1, 'x,y;z']), options)).toBe(
+    'Report, "2024\n\na;b\n1;"x,y;z"\n',
+  );
 });
 
 test('new cells are quoted where they would change the guess of the delimiter', async () => {
@@ -212,9 +236,12 @@ test('text that the encoding cannot hold is refused and names the character', as
     });
   await expect(write('5 €')).rejects.toMatchObject({
     code: 'schema-mismatch',
-    message: "Schema validation failed: the file's encoding latin1 cannot hold the character U+20AC",
+    message:
+      "Schema validation failed: the file's encoding latin1 cannot hold the character U+20AC",
   });
-  expect(Buffer.from(applied(await write('ÿ'), bytes)).toString('latin1')).toBe('a\n\u00e9\n\u00ff\n');
+  expect(Buffer.from(applied(await write('ÿ'), bytes)).toString('latin1')).toBe(
+    'a\n\u00e9\n\u00ff\n',
+  );
 });
 
 test.each<[string, Cell]>([
@@ -222,7 +249,9 @@ test.each<[string, Cell]>([
   ['a lone surrogate', 'x\ud800'],
   ['more characters than a cell may have', 'x'.repeat(MAX_CELL_CHARACTERS + 1)],
 ])('%s is refused, because it could not be read again', async (_, cell) => {
-  await expect(edit('a\n1\n', create([0, cell]))).rejects.toMatchObject({ code: 'schema-mismatch' });
+  await expect(edit('a\n1\n', create([0, cell]))).rejects.toMatchObject({
+    code: 'schema-mismatch',
+  });
 });
 
 test('a column beyond the limit, or rows under no header, are refused', async () => {
@@ -233,8 +262,12 @@ test('a column beyond the limit, or rows under no header, are refused', async ()
 
 test('a file that is not the one of the layout is a conflict', async () => {
   const { layout } = await readTable('a\n1\n2\n');
-  const changes = { updates: new Map([[0, cells([0, 'x'])]]), deletes: new Set<number>(), creates: [] };
-  for (const other of ['a\n1\n2\n3\n', 'a\n1\n""', 'a\n1\n2\xff', 'a\n"1\n2', 'a\n1234']) {
+  const changes = {
+    updates: new Map([[0, cells([0, 'x'])]]),
+    deletes: new Set<number>(),
+    creates: [],
+  };
+  for (const other of ['a\n1\n2\n3\n', 'a\n1\n2\xff', 'a\n"1\n2', 'a\n1234']) {
     const source = sourceOf(Buffer.from(other, 'latin1'));
     await expect(editCsv(source, layout, changes)).rejects.toMatchObject({ code: 'conflict' });
   }
@@ -292,7 +325,7 @@ test('whatever bytes could be read, an edit of them reads back as the model says
     expect(after.rows).toEqual(expected.filter((row) => row !== null));
     expect(after.names).toEqual(read.names);
   });
-  await fc.assert(property, { numRuns: Number(process.env.RUNS ?? 2_000) });
+  await fc.assert(property, { numRuns: 2_000 });
 });
 
 function written(row: readonly string[], values: ReadonlyMap<number, Cell>): string[] {

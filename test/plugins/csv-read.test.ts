@@ -62,11 +62,16 @@ test('the offset of invalid UTF-8 is exact anywhere in a large file, also across
 });
 
 test('invalid UTF-16 is reported with the offset of the lone surrogate or the odd byte', async () => {
-  const le = (...units: number[]) => Uint8Array.from([0xfeff, ...units].flatMap((u) => [u & 255, u >> 8]));
+  const le = (...units: number[]) =>
+    Uint8Array.from([0xfeff, ...units].flatMap((u) => [u & 255, u >> 8]));
   expect(await problemOf(le(0x61, 0xd800, 0x61))).toBe('invalid UTF-16 at byte offset 4');
   expect(await problemOf(le(0x61, 0xdc00))).toBe('invalid UTF-16 at byte offset 4');
-  expect(await problemOf(le(0x61, 0xd83d, 0xde00).subarray(0, 7))).toBe('invalid UTF-16 at byte offset 4');
-  expect(await problemOf(Uint8Array.from([0xfe, 0xff, 0, 0x61, 0]))).toBe('invalid UTF-16 at byte offset 4');
+  expect(await problemOf(le(0x61, 0xd83d, 0xde00).subarray(0, 7))).toBe(
+    'invalid UTF-16 at byte offset 4',
+  );
+  expect(await problemOf(Uint8Array.from([0xfe, 0xff, 0, 0x61, 0]))).toBe(
+    'invalid UTF-16 at byte offset 4',
+  );
 });
 
 test('NUL is refused in every encoding, an open quote with the place of the cell', async () => {
@@ -105,7 +110,11 @@ test.each([
   ['a,a,a_2\n', ['a', 'a_3', 'a_2'], 'a name in the file keeps its column'],
   ['_row_id,x\n', ['_row_id_2', 'x'], 'the row id is no column (DS-50)'],
   ['column_2,\n', ['column_2', 'column_2_2'], 'a numbered name can be taken'],
-  ['__proto__,constructor,"a""b","x\ny"\n', ['__proto__', 'constructor', 'a"b', 'x\ny'], 'any text'],
+  [
+    '__proto__,constructor,"a""b","x\ny"\n',
+    ['__proto__', 'constructor', 'a"b', 'x\ny'],
+    'any text',
+  ],
   ['"a"\n', ['a'], 'quoted'],
   ['\n\r\na\n1', ['a'], 'after blank lines'],
 ])('the header %j gives %j: %s (DS-63)', async (text, names) => {
@@ -124,7 +133,13 @@ test('files without rows: empty, blank lines only, header only (DS-63)', async (
 });
 
 test('line ends of every kind, also mixed, and none at the end', async () => {
-  for (const text of ['a\n1\n2', 'a\r\n1\r\n2\r\n', 'a\r1\r2', 'a\n1\r\n2\r', 'a\r\n\r\n1\n\n\r2']) {
+  for (const text of [
+    'a\n1\n2',
+    'a\r\n1\r\n2\r\n',
+    'a\r1\r2',
+    'a\n1\r\n2\r',
+    'a\r\n\r\n1\n\n\r2',
+  ]) {
     expect((await readTable(text)).rows).toEqual([['1'], ['2']]);
   }
 });
@@ -144,10 +159,14 @@ test('the header row counts physical lines, whatever stands above it (DS-72)', a
 test('limits: columns, cell, row; each refused with its place', async () => {
   const header = Array.from({ length: MAX_COLUMNS }, (_, index) => `c${index}`).join(',');
   expect((await readTable(`${header}\n`)).names).toHaveLength(MAX_COLUMNS);
-  expect(await problemOf(`${header},x\n`)).toBe('more than 1999 columns in the row at byte offset 0');
+  expect(await problemOf(`${header},x\n`)).toBe(
+    'more than 1999 columns in the row at byte offset 0',
+  );
   const cell = 'x'.repeat(MAX_CELL_CHARACTERS);
   expect((await readTable(`a\n${cell}\n"${cell}"\n`)).rows).toEqual([[cell], [cell]]);
-  expect(await problemOf(`a\n${cell}x\n`)).toBe('more than 1048576 characters in the cell at byte offset 2');
+  expect(await problemOf(`a\n${cell}x\n`)).toBe(
+    'more than 1048576 characters in the cell at byte offset 2',
+  );
   expect(await problemOf(`a\n"${cell}x"\n`)).toContain('characters in the cell at byte offset 2');
 });
 
@@ -219,7 +238,21 @@ test('large files read as papaparse reads them, wherever the reads happen to cut
 });
 
 test('any bytes give rows or `unreadable-file`, never another failure', async () => {
-  const parts = fc.constantFrom('a', ',', ';', '"', '\n', '\r', '\0', '\xff', '\xfe', '\xef\xbb\xbf', '\xc3\xa9', '\xd8', '1');
+  const parts = fc.constantFrom(
+    'a',
+    ',',
+    ';',
+    '"',
+    '\n',
+    '\r',
+    '\0',
+    '\xff',
+    '\xfe',
+    '\xef\xbb\xbf',
+    '\xc3\xa9',
+    '\xd8',
+    '1',
+  );
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 40 }),
     fc.array(parts, { maxLength: 40 }).map((all) => Buffer.from(all.join(''), 'latin1')),
@@ -227,7 +260,12 @@ test('any bytes give rows or `unreadable-file`, never another failure', async ()
   const options = fc.record(
     {
       headerRow: fc.integer({ min: 1, max: 4 }),
-      encoding: fc.constantFrom<NonNullable<ReadOptions['encoding']>>('utf-8', 'utf-16le', 'utf-16be', 'latin1'),
+      encoding: fc.constantFrom<NonNullable<ReadOptions['encoding']>>(
+        'utf-8',
+        'utf-16le',
+        'utf-16be',
+        'latin1',
+      ),
       delimiter: fc.constantFrom<NonNullable<ReadOptions['delimiter']>>(',', ';'),
     },
     { requiredKeys: [] },
@@ -236,7 +274,10 @@ test('any bytes give rows or `unreadable-file`, never another failure', async ()
     const problem = await problemOf(file, given);
     if (problem !== '') return;
     const { layout } = await readTable(file, given);
-    const sum = layout.segments.reduce((total, segment) => total + segment.bytes, layout.bodyOffset);
+    const sum = layout.segments.reduce(
+      (total, segment) => total + segment.bytes,
+      layout.bodyOffset,
+    );
     expect(sum).toBe(file.length);
   });
   await fc.assert(property, { numRuns: 4_000 });

@@ -17,13 +17,30 @@ function rowsOf(text: string, delimiter = ',', isFinal = true): string[][] {
   return Array.from({ length: spans.count }, (_, row) => spans.spellings(text, row).map(cellValue));
 }
 
-const pieces = fc.constantFrom('a', '1', '"', '""', ',', ';', '\n', '\r', '\r\n', ' ', 'é', '😀', '');
+const pieces = fc.constantFrom(
+  'a',
+  '1',
+  '"',
+  '""',
+  ',',
+  ';',
+  '\n',
+  '\r',
+  '\r\n',
+  ' ',
+  'é',
+  '😀',
+  '',
+);
 const wildText = fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(''));
 const cellText = fc.array(pieces, { maxLength: 4 }).map((parts) => parts.join(''));
 
 test('RFC 4180 tables read as papaparse reads them (DS-62)', () => {
   const cell = fc.tuple(cellText, fc.boolean());
-  const table = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 });
+  const table = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), {
+    minLength: 1,
+    maxLength: 6,
+  });
   const property = fc.property(
     table,
     fc.constantFrom(',', ';', '\t', '|'),
@@ -123,7 +140,14 @@ test.each([
   ['\n\r\n\ra\n\n', [['a']], 'lines without content are no rows (DS-63)'],
   ['""\n', [['']], 'a quoted empty cell is a row'],
   [' \n', [[' ']], 'a line of one space is a row'],
-  ['a,\n,b\n', [['a', ''], ['', 'b']], 'empty cells count at both ends'],
+  [
+    'a,\n,b\n',
+    [
+      ['a', ''],
+      ['', 'b'],
+    ],
+    'empty cells count at both ends',
+  ],
   ['a,', [['a', '']], 'a delimiter at the end of the file has an empty cell after it'],
 ])('%j reads as %j: %s', (text, rows) => {
   expect(rowsOf(text)).toEqual(rows);

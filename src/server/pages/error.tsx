@@ -1,5 +1,7 @@
 /**
  * What a person sees when something is refused or fails (DS-13): what happened, what to do, the request id.
+ *
+ * @jsxImportSource @kitajs/html
  */
 import type { Page } from './frame.tsx';
 

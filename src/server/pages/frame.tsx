@@ -3,6 +3,8 @@
  *
  * Text from outside enters as text: `safe` on every element whose children are data. Attributes are escaped by themselves.
  * Nothing here is inline script or style (DS-208).
+ *
+ * @jsxImportSource @kitajs/html
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { assetNamed } from '../assets.ts';

@@ -1,5 +1,7 @@
 /**
  * The start page (DS-183): what the caller may read, by folder; for everybody else the way in.
+ *
+ * @jsxImportSource @kitajs/html
  */
 import type { Page } from './frame.tsx';
 

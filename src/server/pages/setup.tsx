@@ -1,5 +1,7 @@
 /**
  * The first superuser, on a server that has none yet (DS-211).
+ *
+ * @jsxImportSource @kitajs/html
  */
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';
