@@ -120,10 +120,13 @@ export async function openApp(
     clock,
     log,
     onConflict: (path, copy) =>
-      log.error('another program wrote to a version that had just been replaced; its bytes were kept', {
-        resource: root.relOf(path),
-        copy: `replaced/${copy}`,
-      }),
+      log.error(
+        'another program wrote to a version that had just been replaced; its bytes were kept',
+        {
+          resource: root.relOf(path),
+          copy: `replaced/${copy}`,
+        },
+      ),
   });
   const edits = new Edits({
     tables,

@@ -18,6 +18,7 @@ const LETTER_F = 0x66;
 /** Counts of the three spellings by column position, as stored with the dialect. */
 export type SpellingCounts = Record<string, readonly number[]>;
 
+/** The spellings counted so far. */
 export class BooleanSpelling {
   readonly #counts = new Map<number, number[]>();
 

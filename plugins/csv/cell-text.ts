@@ -11,6 +11,7 @@ import type { BooleanSpelling } from './boolean-spelling.ts';
 import { DELIMITERS, type Delimiter } from './delimiter.ts';
 import { type Encoding, unencodable } from './encoding.ts';
 
+/** What decides how a new cell is written. */
 export interface CellStyle {
   readonly delimiter: Delimiter;
   readonly encoding: Encoding;

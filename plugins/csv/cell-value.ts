@@ -5,6 +5,7 @@
  * number (its text is still known: `String` gives it back), and booleans share their strings. A third less time for
  * a first read.
  */
+/** Character code of `"`. */
 export const QUOTE = 34;
 const MINUS = 45;
 const POINT = 46;

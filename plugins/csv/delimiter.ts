@@ -9,6 +9,7 @@
 import { completeLength, decodeText, type Encoding } from './encoding.ts';
 import { RowSpans } from './tokenizer.ts';
 
+/** What may separate cells. */
 export type Delimiter = ',' | ';' | '\t' | '|';
 
 /** In order of preference. */

@@ -9,6 +9,7 @@ import type { SpellingCounts } from './boolean-spelling.ts';
 import type { Encoding } from './encoding.ts';
 import type { LineEndings } from './tokenizer.ts';
 
+/** The style of one file, as stored with its typed copy. */
 export interface Dialect {
   readonly encoding: Encoding;
   readonly delimiter: Delimiter;

@@ -6,6 +6,7 @@
  */
 import { AppError } from '../../src/base/errors.ts';
 
+/** Encodings a CSV file may have (DS-62, DS-72). */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1';
 
 const decoders = {
@@ -152,8 +153,16 @@ export function encodeText(text: string, encoding: Encoding): Uint8Array {
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
 
+/** Enough for most texts, and much faster than looking for the character at fault. */
+function isPlainAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length && !text.includes('\0');
+}
+
 /** The first character that cannot be written in this encoding, as `U+20AC`; null when all can. */
 export function unencodable(text: string, encoding: Encoding): string | null {
+  const isFine =
+    encoding === 'latin1' ? isPlainAscii(text) : text.isWellFormed() && !text.includes('\0');
+  if (isFine) return null;
   const match = encoding === 'latin1' ? /[^\u0001-\u00ff]/u.exec(text) : /[\0\p{Cs}]/u.exec(text);
   if (!match) return null;
   return `U+${match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -2,6 +2,7 @@
 import { type Encoding, unitBytes } from './encoding.ts';
 import type { LineEndings } from './tokenizer.ts';
 
+/** What ends a line. */
 export type LineEnding = '\n' | '\r\n' | '\r';
 
 const LF = 10;

@@ -5,6 +5,7 @@ import type { FileSource, Piece, Segment } from '../../src/dataset/types.ts';
 import { PieceList, slicePieces } from './piece-list.ts';
 import { readExactly } from './text-window.ts';
 
+/** Grows at its end, piece by piece and segment by segment. */
 export class NewFile {
   readonly #source: FileSource;
   readonly #pieces = new PieceList();

@@ -3,6 +3,7 @@
  */
 import type { Piece } from '../../src/dataset/types.ts';
 
+/** Pieces in the order of the new file. */
 export class PieceList {
   readonly #pieces: ({ from: number; to: number } | Uint8Array[])[] = [];
   #size = 0;

@@ -9,6 +9,7 @@ import type { NewFile } from './new-file.ts';
 import { readExactly } from './text-window.ts';
 import { RowSpans } from './tokenizer.ts';
 
+/** A position in the segment up to which everything was copied or left out. */
 export class SegmentText {
   readonly text: string;
   readonly spans: RowSpans;

@@ -11,6 +11,7 @@ import { completeLength, decodeText, encodedLength, type Encoding, unitBytes } f
 /** Bytes read at once: large enough for few calls, small enough to stay in the processor's cache. */
 const CHUNK_BYTES = 262_144;
 
+/** A stretch of decoded text that only moves forward. */
 export class TextWindow {
   readonly encoding: Encoding;
   readonly #source: FileSource;

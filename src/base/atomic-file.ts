@@ -41,7 +41,7 @@ export interface ReplaceOptions {
   readonly baseHash?: string;
   /** The new file, in order; ranges need a base stamp. What the iteration throws abandons the write. */
   readonly pieces: Iterable<Piece> | AsyncIterable<Piece>;
-  /** Takes the replaced version, to notice programs that go on writing to it. Absent: it is deleted at once. */
+  /** Takes what goes out of sight, to notice programs that go on writing to it. Absent: it is deleted at once. */
   readonly replaced?: ReplacedFiles;
   readonly signal?: AbortSignal;
   /** When the new bytes are safe on disk and not yet visible; of the stamp only the ctime will still change. */
@@ -259,10 +259,10 @@ async function takeBack(
     });
   }
   const displaced = work.leftover;
-  if (displaced !== null && !isStill(displaced, prepared) && request.replaced !== undefined) {
-    // Somebody changed the new version in the instant it was visible: neither change may get lost.
+  if (overwritten && displaced !== null && request.replaced !== undefined) {
+    // It was visible for an instant: who changed it then, or has it open and will, must not lose that either.
     work.leftover = null;
-    await request.replaced.keepConflict(displaced, request.path);
+    await request.replaced.take(displaced, request.path, prepared);
   }
   try {
     await syncDirectory(work.directory);

@@ -4,8 +4,9 @@
  * A program that opened a file before it was replaced may still write to it afterwards, into a file that no longer has
  * a name. So the replaced version is moved aside and looked at once more: unchanged it is deleted, changed it becomes
  * a conflict copy that a person can merge. Programs that hold a file open for longer than the grace period are not
- * noticed.
+ * noticed, nor are those that come too late for a version let go early for want of room.
  */
+import { statfsSync } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { timestamp, type Clock } from './clock.ts';
@@ -28,6 +29,8 @@ interface ReplacedFilesOptions {
   readonly log: Log;
   /** How long a replaced version is watched. */
   readonly graceMs?: number;
+  /** How many bytes of replaced versions may be held; less when the disk has little room. */
+  readonly maxBytes?: number;
   /** Hears of every conflict copy: the file it belongs to, and the name of the copy within `directory`. */
   readonly onConflict?: (path: string, copy: string) => void;
 }
@@ -40,16 +43,23 @@ interface Held {
 }
 
 const GRACE_MS = 2_000;
+/** Two seconds of 150 replacements a second; each is a file in one folder. */
+const MAX_FILES = 300;
+const MAX_BYTES = 256 << 20;
+/** The part of the free disk that may be held: a replacement needs twice its file's size itself. */
+const FREE_SHARE = 1 / 8;
 /** Leaves room for the suffixes within the 255 bytes of a file name. */
 const KEPT_CHARACTERS = 50;
 /** What `take` calls its files; the directory may hold files of others. */
 const HELD_NAME = /\.[0-9a-f]{16}$/;
 const CONFLICT_MARK = '.conflict-';
 
-/** At most one replaced version per path; a newer one settles the one before at once. Never fails a write. */
+/** Replaced versions under watch, oldest first. Bounded in number and bytes; never fails a write. */
 export class ReplacedFiles {
   readonly #options: ReplacedFilesOptions;
-  readonly #held = new Map<string, Held>();
+  /** In the order they were taken. */
+  readonly #held = new Set<Held>();
+  #heldBytes = 0;
   readonly #settling = new Set<Promise<void>>();
   #directoryExists = false;
 
@@ -79,8 +89,6 @@ export class ReplacedFiles {
    * does not exist any more.
    */
   async take(file: string, path: string, stamp: FileStamp): Promise<void> {
-    const earlier = this.#held.get(path);
-    if (earlier !== undefined) this.#settleSoon(earlier);
     const aside = join(this.#options.directory, `${shortNameOf(path)}.${shortId()}`);
     try {
       await this.#move(file, aside);
@@ -93,8 +101,8 @@ export class ReplacedFiles {
     // The move itself sets the ctime, so this comparison leaves it out and the later one starts from here.
     const moved = stampOf(await lstat(aside, { bigint: true }));
     if (!sameContent(moved, stamp)) return await this.keepConflict(aside, path);
-    const held: Held = { file: aside, path, stamp: moved, timer: this.#expire(path) };
-    this.#held.set(path, held);
+    this.#hold(aside, path, moved);
+    this.#makeRoom();
   }
 
   /** Keeps the file at `file` as a conflict copy of the one at `path`, and says so in the log and to `onConflict`. */
@@ -122,22 +130,40 @@ export class ReplacedFiles {
 
   /** Looks at every watched version once more, early, and waits for the deletions. */
   async close(): Promise<void> {
-    for (const held of this.#held.values()) this.#settleSoon(held);
+    for (const held of this.#held) this.#settleSoon(held);
     while (this.#settling.size > 0) await Promise.all(this.#settling);
   }
 
-  #expire(path: string): Timer {
-    const timer = setTimeout(() => {
-      const held = this.#held.get(path);
-      if (held !== undefined) this.#settleSoon(held);
-    }, this.#options.graceMs ?? GRACE_MS);
+  #hold(file: string, path: string, stamp: FileStamp): void {
+    const timer = setTimeout(() => this.#settleSoon(held), this.#options.graceMs ?? GRACE_MS);
     timer.unref();
-    return timer;
+    const held: Held = { file, path, stamp, timer };
+    this.#held.add(held);
+    this.#heldBytes += stamp.size;
+  }
+
+  #makeRoom(): void {
+    const maxBytes = Math.min(this.#options.maxBytes ?? MAX_BYTES, this.#freeBytes() * FREE_SHARE);
+    for (const oldest of this.#held) {
+      if (this.#held.size <= MAX_FILES && this.#heldBytes <= maxBytes) return;
+      this.#settleSoon(oldest);
+    }
+  }
+
+  #freeBytes(): number {
+    try {
+      const { bavail, bsize } = statfsSync(this.#options.directory);
+      return bavail * bsize;
+    } catch {
+      // Holding nothing is always safe.
+      return 0;
+    }
   }
 
   #settleSoon(held: Held): void {
     clearTimeout(held.timer);
-    this.#held.delete(held.path);
+    this.#held.delete(held);
+    this.#heldBytes -= held.stamp.size;
     const settled = this.#settle(held.file, held.path, (now) => sameStamp(now, held.stamp));
     this.#settling.add(settled);
     void settled.finally(() => this.#settling.delete(settled));

@@ -12,6 +12,7 @@ export const MAX_COMPANION_BYTES = 1024 * 1024;
 /** Nesting of a companion's JSON; the schema itself needs three levels. */
 export const MAX_COMPANION_DEPTH = 32;
 
+/** What a companion schema file says. */
 export interface CompanionSchema {
   /** Declared columns by name; null: there are none to go by and all types are inferred. */
   readonly columns: ReadonlyMap<string, { readonly type: string }> | null;
@@ -49,6 +50,7 @@ function unusable(reason: string): CompanionSchema {
   return { columns: null, verbatim: null, problem: `Companion schema: ${reason}`, ignored: false };
 }
 
+/** What a companion options file says. */
 export interface CompanionOptions {
   readonly options: ReadOptions;
   /** Names every member that was left out. */

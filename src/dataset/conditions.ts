@@ -87,12 +87,19 @@ function lookupOf(part: Filter, columns: readonly TableColumn[]): Lookup | null 
   }
 }
 
-function wordsSql(words: readonly string[], columns: readonly TableColumn[], blank: Blank): SqlPart {
+function wordsSql(
+  words: readonly string[],
+  columns: readonly TableColumn[],
+  blank: Blank,
+): SqlPart {
   const texts = columns.map((column) => textFormSql(column, blank));
-  const joined: string[] = [];
-  for (let from = 0; from < texts.length; from += MAX_ARGUMENTS) {
-    joined.push(`svc_join(${texts.slice(from, from + MAX_ARGUMENTS).join(', ')})`);
-  }
-  const list = texts.length <= MAX_ARGUMENTS ? texts : joined;
-  return { sql: `svc_words(${['?', ...list].join(', ')})`, params: [words.join(' ')] };
+  return { sql: `svc_words(${joinedSql(texts)}, ?)`, params: [words.join(' ')] };
+}
+
+/** The texts as lines of one. */
+function joinedSql(texts: readonly string[]): string {
+  if (texts.length === 0) return "''";
+  if (texts.length <= MAX_ARGUMENTS) return `concat_ws(char(10), ${texts.join(', ')})`;
+  const first = joinedSql(texts.slice(0, MAX_ARGUMENTS));
+  return `concat_ws(char(10), ${first}, ${joinedSql(texts.slice(MAX_ARGUMENTS))})`;
 }

@@ -6,7 +6,8 @@
  * storage class it is bound with.
  */
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite';
-import { open, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { StoredValue } from './infer.ts';
 import type { Segment } from './types.ts';
 
@@ -17,6 +18,7 @@ const PAGE_BYTES = 16_384;
 /** Written pages leave the cache for the operating system's beyond this. */
 const CACHE_KIB = 8_192;
 
+/** A typed copy that takes rows in order, then is finished or discarded. */
 export class CopyFile {
   readonly #path: string;
   readonly #db: Database;
@@ -25,13 +27,15 @@ export class CopyFile {
   readonly #insertBatch: Statement;
   readonly #batch: StoredValue[];
   #filled = 0;
+  #isClosed = false;
 
   /**
-   * Makes the file at `path` for rows with cells at `positions`. With `isNumbered`, rows are added with their ids; else
+   * Makes the file at `path`, replacing any other, for rows with cells at `positions`. With `isNumbered`, rows are added with their ids; else
    * there must be cells, and SQLite numbers the rows 1…n, which is a quarter faster.
    */
   constructor(path: string, positions: readonly number[], isNumbered: boolean) {
     this.#path = path;
+    this.#remove();
     this.#db = new Database(path, { create: true, readwrite: true });
     this.#db.run(
       `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;` +
@@ -65,14 +69,14 @@ export class CopyFile {
   async finish(segments: readonly (Segment & { firstRowId: number })[]): Promise<void> {
     const rest = this.#batch.slice(0, this.#filled);
     const rows = rest.length / this.#rowWidth;
-    if (rows > 0) this.#insert(rows).run(...([rest] as unknown as SQLQueryBindings[]));
-    const insert = this.#db.query('INSERT INTO segments VALUES (?, ?, ?, ?)');
-    segments.forEach(({ firstRowId, rows: count, bytes }, seq) => {
-      insert.run(seq, firstRowId, count, bytes);
-    });
+    if (rows > 0) {
+      using insertRest = this.#insert(rows);
+      insertRest.run(...([rest] as unknown as SQLQueryBindings[]));
+    }
+    this.#writeSegments(segments);
     this.#db.run('COMMIT');
     this.#db.run('PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL');
-    this.#db.close();
+    this.#close();
     const file = await open(this.#path, 'r+');
     try {
       await file.sync();
@@ -82,9 +86,31 @@ export class CopyFile {
   }
 
   /** Deletes the unfinished file. */
-  async discard(): Promise<void> {
-    this.#db.close();
-    for (const suffix of ['', '-wal', '-shm']) await rm(this.#path + suffix, { force: true });
+  discard(): void {
+    this.#close();
+    this.#remove();
+  }
+
+  #writeSegments(segments: readonly (Segment & { firstRowId: number })[]): void {
+    using insert = this.#db.prepare('INSERT INTO segments VALUES (?, ?, ?, ?)');
+    segments.forEach(({ firstRowId, rows, bytes }, seq) => {
+      insert.run(seq, firstRowId, rows, bytes);
+    });
+  }
+
+  /**
+   * Closes for certain: with a statement left, the connection would live on until the next garbage collection and then
+   * delete the journal of whatever stands at the path by that time.
+   */
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#insertBatch.finalize();
+    this.#db.close(true);
+  }
+
+  #remove(): void {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#path + suffix, { force: true });
   }
 
   #insert(rows: number): Statement {

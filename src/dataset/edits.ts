@@ -7,7 +7,11 @@
  * The file is replaced first and the typed copy follows; a journal in the copy carries the row ids over a crash in
  * between.
  */
-import { ChangedDuringWrite, type ReplaceOptions, type ReplaceResult } from '../base/atomic-file.ts';
+import {
+  ChangedDuringWrite,
+  type ReplaceOptions,
+  type ReplaceResult,
+} from '../base/atomic-file.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Mutation } from './mutation.ts';
@@ -151,6 +155,7 @@ export class Edits {
   async #attempt(target: TableTarget, group: Waiting[], lock: HeldFileLock): Promise<void> {
     const table = await this.#options.tables.current(target);
     await table.exclusive.run(async () => {
+      if (table.isClosed) throw new ChangedDuringWrite(target.rel);
       const draft = new Draft(table);
       const outcomes: (() => void)[] = [];
       for (const { edit, resolve, reject } of group) {

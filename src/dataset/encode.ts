@@ -94,7 +94,12 @@ function blankJson({ blank }: RowShape): Uint8Array {
   return utf8(blank === 'empty' ? '""' : 'null');
 }
 
-function writeObject(writer: ByteWriter, fields: readonly Field[], blank: Uint8Array, row: Row): void {
+function writeObject(
+  writer: ByteWriter,
+  fields: readonly Field[],
+  blank: Uint8Array,
+  row: Row,
+): void {
   for (const { index, isBoolean, lead } of fields) {
     const value = row[index]!;
     writer.ensure(lead.length + NUMBER_BYTES);
@@ -156,7 +161,11 @@ function writeFields(writer: ByteWriter, fields: readonly Field[], row: Row): vo
 }
 
 /** Needs NUMBER_BYTES of room. 64-bit integers come as bigint, then booleans too. */
-function writeNumber(writer: ByteWriter, value: number | bigint | string, isBoolean: boolean): void {
+function writeNumber(
+  writer: ByteWriter,
+  value: number | bigint | string,
+  isBoolean: boolean,
+): void {
   if (isBoolean) writer.ascii(Number(value) === 1 ? 'true' : 'false');
   else if (typeof value === 'number') writer.number(value);
   else writer.ascii(String(value));

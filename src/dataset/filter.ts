@@ -160,7 +160,8 @@ class FilterParser {
         if (typeof operand !== 'boolean') throw this.#wrong(index, operator, 'a boolean', operand);
         return operand ? { column: index, op: 'absent' } : not({ column: index, op: 'absent' });
       case '$not':
-        if (jsonTypeOf(operand) !== 'object') throw this.#wrong(index, operator, 'an object', operand);
+        if (jsonTypeOf(operand) !== 'object')
+          throw this.#wrong(index, operator, 'an object', operand);
         return not(this.#operators(index, operand, depth + 1));
       default:
         throw invalidFilter(`unknown operator '${operator}'`);
@@ -197,7 +198,8 @@ class FilterParser {
   #range(index: number, operator: string, operand: unknown): FilterValue {
     const { type } = this.#columns[index]!;
     const value = comparable(type, operand, 'range');
-    if (value === undefined) throw this.#wrong(index, operator, expectedFor(type, 'range'), operand);
+    if (value === undefined)
+      throw this.#wrong(index, operator, expectedFor(type, 'range'), operand);
     return value;
   }
 

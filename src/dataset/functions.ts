@@ -27,11 +27,10 @@ export function registerFunctions(db: Database): void {
   db.function('svc_regex', OPTIONS, (text: string | null, pattern: string) =>
     text === null ? 0 : (testOf(pattern)?.(text) ?? 0),
   );
-  // Words are joined by spaces; the other arguments are the text forms of a row's cells.
-  db.function('svc_words', { ...OPTIONS, varargs: true }, (words: string, ...texts) =>
-    hasWords(texts.join('\n'), wordsOf(words)),
+  // The text is a row's cells as lines; the words are joined by spaces.
+  db.function('svc_words', OPTIONS, (text: string, words: string) =>
+    hasWords(text, wordsOf(words)),
   );
-  db.function('svc_join', { ...OPTIONS, varargs: true }, (...texts) => texts.join('\n'));
 }
 
 /** The function with a memory of one: a query mostly calls with the same argument for every row. */

@@ -17,7 +17,10 @@ export interface OrderTerm {
 const ROW_ID = 'rows._row_id';
 
 /** The ORDER BY of the terms and its exact reverse. With `gather` no index is used for it. */
-export function orderSql(terms: readonly OrderTerm[], gather = false): { order: string; reversed: string } {
+export function orderSql(
+  terms: readonly OrderTerm[],
+  gather = false,
+): { order: string; reversed: string } {
   const sign = gather ? '+' : '';
   const order: string[] = [];
   const reversed: string[] = [];
@@ -65,7 +68,9 @@ export function rangesAfterCursor(term: OrderTerm, { keys, rowId }: Cursor): Sql
 }
 
 function tiedWith({ column: { sql } }: OrderTerm, key: SqlPart | null): SqlPart {
-  return key ? { sql: `${sql} = ${key.sql}`, params: key.params } : { sql: `${sql} IS NULL`, params: [] };
+  return key
+    ? { sql: `${sql} = ${key.sql}`, params: key.params }
+    : { sql: `${sql} IS NULL`, params: [] };
 }
 
 /** Values after the key, then NULL; nothing comes after NULL. */

@@ -20,6 +20,7 @@ import type { Cell, ClassCounts, Column, ColumnType } from './types.ts';
 /** How a copy reads blank cells: '' and white space in files of text, null in Parquet. */
 export type BlankMode = 'empty' | 'null';
 
+/** Supposes, takes, counts. */
 export class LoadColumn {
   readonly position: number;
   readonly declaredType: string | undefined;

@@ -5,6 +5,7 @@
  * a type, or stands where no column was, ends the writing; the rest is only counted and the file is read once more,
  * now with known types. It is never read a third time.
  */
+import { SQLiteError } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';
 import type { CompanionSchema } from './companion.ts';
 import { CopyFile } from './copy-file.ts';
@@ -21,11 +22,15 @@ import type { Cell, ClassCounts, Column, RowSink, Segment, TableLayout } from '.
  */
 export const SAMPLE_BYTES = 2 * 1024 * 1024;
 
+/** The same in cells, for files whose bytes say little about their cells. */
+const SAMPLE_CELLS = 400_000;
+
 interface HeldSegment {
   readonly segment: Segment;
   readonly rows: readonly (readonly Cell[])[];
 }
 
+/** Where the rows come from, what is known of them, and where they go. */
 export interface LoadOptions {
   /** Where the copy is made; an existing file is replaced. */
   readonly path: string;
@@ -39,6 +44,7 @@ export interface LoadOptions {
   readonly blank?: BlankMode;
 }
 
+/** What the copy holds: everything that its `meta` table has to say about columns and rows. */
 export interface LoadedTable {
   /** In file order; columns past the header where some row has a non-blank cell come last (DS-63). */
   readonly columns: Column[];
@@ -52,30 +58,36 @@ export interface LoadedTable {
 
 /**
  * Makes the copy: tables `rows` and `segments`, synced and in WAL mode, closed. Throws what `read` throws,
- * `unreadable-file` past MAX_COLUMNS, and `unavailable` when the file gives other rows the second time; then no file
+ * `unreadable-file` past MAX_COLUMNS, `no-space`, and `unavailable` when the file gives other rows the second time; then no file
  * is left. Memory is bounded by the sample and one segment. Blocks while it writes: for the parse child.
  */
 export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
-  const first = await fill(new TableWriter(options, null), options);
-  if (first.isGood) return first.finish(true);
-  await first.discard();
-  const kept = first.ids.isBroken ? { ...options, ids: undefined } : options;
-  const second = await fill(new TableWriter(kept, first.counts()), kept);
-  if (second.isGood) return second.finish(!first.ids.isBroken);
-  await second.discard();
+  const first = new TableWriter(options, null);
+  const copied = await fill(first, options);
+  if (copied) return { ...copied, keptIds: true };
+  const keptIds = !first.ids.isBroken;
+  const again = keptIds ? options : { ...options, ids: undefined };
+  const second = await fill(new TableWriter(again, first.counts()), again);
+  if (second) return { ...second, keptIds };
   throw new AppError('unavailable', 'The file changed while it was read');
 }
 
-async function fill(writer: TableWriter, { read }: LoadOptions): Promise<TableWriter> {
+/** Reads the file once; null when the suppositions did not hold. Leaves a finished file or none. */
+async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedTable | null> {
   try {
     await read(writer);
     writer.end();
-    return writer;
+    if (writer.isGood) return await writer.finish();
   } catch (error) {
-    await writer.discard();
-    throw error;
+    writer.discard();
+    const isFull = error instanceof SQLiteError && error.code === 'SQLITE_FULL';
+    throw isFull ? new AppError('no-space', 'Insufficient storage', { cause: error }) : error;
   }
+  writer.discard();
+  return null;
 }
+
+type CopiedTable = Omit<LoadedTable, 'keptIds'>;
 
 /** One reading of the file: writes the copy as long as the supposed types hold, and counts in any case. */
 class TableWriter implements RowSink {
@@ -91,6 +103,7 @@ class TableWriter implements RowSink {
   /** Segments held back until there are enough to suppose types from; null from then on. */
   #sample: HeldSegment[] | null = [];
   #sampleBytes = 0;
+  #sampleCells = 0;
   #copy: CopyFile | null = null;
   /** Rows are written with their ids. */
   #isNumbered = false;
@@ -128,7 +141,9 @@ class TableWriter implements RowSink {
     if (this.#sample === null) return this.#take(segment, rows);
     this.#sample.push({ segment, rows });
     this.#sampleBytes += segment.bytes;
-    if (this.#sampleBytes >= SAMPLE_BYTES) this.#settleSample();
+    this.#sampleCells += rows.length * Math.max(1, this.#names.length);
+    if (this.#sampleBytes >= SAMPLE_BYTES || this.#sampleCells >= SAMPLE_CELLS)
+      this.#settleSample();
   }
 
   layout(dialect: Record<string, unknown>, bodyOffset: number): void {
@@ -151,7 +166,7 @@ class TableWriter implements RowSink {
   }
 
   /** Completes a good copy. */
-  async finish(keptIds: boolean): Promise<LoadedTable> {
+  async finish(): Promise<CopiedTable> {
     await this.#copy!.finish(this.#segments);
     const segments = this.#segments.map(({ rows, bytes }) => ({ rows, bytes }));
     return {
@@ -159,12 +174,12 @@ class TableWriter implements RowSink {
       rowCount: this.#rowCount,
       lastRowId: this.ids.last,
       layout: { dialect: this.#dialect, bodyOffset: this.#bodyOffset, segments },
-      keptIds,
     };
   }
 
-  async discard(): Promise<void> {
-    await this.#copy?.discard();
+  discard(): void {
+    this.ids.close();
+    this.#copy?.discard();
     this.#copy = null;
   }
 

@@ -55,7 +55,8 @@ export async function parseMutation(
   }
   const action = actionOf(method, body);
   const byName = new Map(columns.map((column) => [column.name, column]));
-  if (action === 'create') return { action, rows: await parseCreate(body['data'], columns, byName) };
+  if (action === 'create')
+    return { action, rows: await parseCreate(body['data'], columns, byName) };
 
   const data = body['data'];
   if (!isObject(data)) throw mismatch(`${action} data must be an object`);
@@ -218,12 +219,15 @@ function parseAnyScalar(value: unknown, column: Column): Cell {
 }
 
 function writableText(text: string, column: Column): string {
-  if (text.includes('\u0000')) throw mismatch(`column '${column.name}': a text may not contain NUL`);
+  if (text.includes('\u0000'))
+    throw mismatch(`column '${column.name}': a text may not contain NUL`);
   if (!text.isWellFormed()) {
     throw mismatch(`column '${column.name}': a text may not contain a lone surrogate`);
   }
   if (text.length > MAX_CELL_CHARACTERS) {
-    throw mismatch(`column '${column.name}': a text may not exceed ${MAX_CELL_CHARACTERS} characters`);
+    throw mismatch(
+      `column '${column.name}': a text may not exceed ${MAX_CELL_CHARACTERS} characters`,
+    );
   }
   return text;
 }

@@ -26,7 +26,10 @@ export function unquoted(item: string): string {
  * Index of the column an item names: its unquoted text, the item as written (a name with stray quotes), or the item
  * without outer spaces; undefined when there is none.
  */
-export function indexOfName(item: string, indexes: ReadonlyMap<string, number>): number | undefined {
+export function indexOfName(
+  item: string,
+  indexes: ReadonlyMap<string, number>,
+): number | undefined {
   return indexes.get(unquoted(item)) ?? indexes.get(item) ?? indexes.get(item.trim());
 }
 

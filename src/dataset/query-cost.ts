@@ -59,8 +59,7 @@ function pageCost(table: QueryTable, access: Access, work: Work): number {
   const { walk, maxMatches, offset } = access;
   const rows = Math.min(work.limit ?? maxMatches, maxMatches);
   const bytesPerRow = table.bytes / Math.max(1, table.rowCount);
-  const read =
-    rows * (READ_ROW + READ_CELL * work.shape.columns.length + READ_BYTE * bytesPerRow);
+  const read = rows * (READ_ROW + READ_CELL * work.shape.columns.length + READ_BYTE * bytesPerRow);
   if (walk?.isExact) {
     const skipped = Math.min(offset, Math.max(0, maxMatches - offset));
     return read + skipped * INDEX_ENTRY + (walk.isByIndex ? rows * INDEX_LOOKUP : 0);

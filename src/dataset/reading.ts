@@ -160,12 +160,13 @@ export class Reading {
     const order: IndexOrder = { path: table.path, names };
     try {
       await table.exclusive.run(async () => {
+        if (table.isClosed) return;
         const response = await this.#options.pool.request('index', order, {
           timeoutMs: INDEX_TIMEOUT_MS,
         });
         await response.body?.cancel();
+        table.refreshIndexes();
       });
-      table.refreshIndexes();
     } catch (error) {
       this.#options.log.warning('an index could not be made', { resource: table.head.rel, error });
     }

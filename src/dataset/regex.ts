@@ -23,7 +23,8 @@ const compiled = new Lru<string, TextTest>(CACHED_PATTERNS);
 export function compileRegex(pattern: string): TextTest | null {
   const known = compiled.get(pattern);
   if (known) return known;
-  if (pattern.length > MAX_PATTERN_CHARACTERS || programSize(pattern) > MAX_INSTRUCTIONS) return null;
+  if (pattern.length > MAX_PATTERN_CHARACTERS || programSize(pattern) > MAX_INSTRUCTIONS)
+    return null;
   let regex: RE2JS;
   try {
     regex = RE2JS.compile(pattern);
@@ -44,7 +45,8 @@ function programSize(pattern: string): number {
   const open: number[] = [];
   let total = 0;
   let last = 0;
-  const token = /\\[pPx]\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:[^\]]*:\]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[\s\S]/gu;
+  const token =
+    /\\[pPx]\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:[^\]]*:\]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[\s\S]/gu;
   for (const [part] of pattern.matchAll(token)) {
     const repeat = /^\{(\d+)(?:,(\d*))?\}$/.exec(part);
     if (part === '(') {

@@ -1,6 +1,7 @@
 /**
  * The row ids of a copy being built: 1…n, or ids to keep from an earlier copy of the same rows (DS-47, DS-48).
  */
+/** Gives one id per row, in order. */
 export class RowIds {
   readonly #kept: Iterator<number> | null;
   #last = 0;
@@ -27,6 +28,7 @@ export class RowIds {
     const { done, value } = this.#kept.next();
     if (done || !(value > this.#last)) {
       this.#isBroken = true;
+      this.close();
       return ++this.#last;
     }
     this.#last = value;
@@ -36,5 +38,11 @@ export class RowIds {
   /** To be called after the last row: ids that are left over break the numbering too. */
   end(): void {
     if (this.#kept !== null && !this.#kept.next().done) this.#isBroken = true;
+    this.close();
+  }
+
+  /** Lets go of the kept ids, wherever they come from. */
+  close(): void {
+    this.#kept?.return?.();
   }
 }

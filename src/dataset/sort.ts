@@ -31,7 +31,10 @@ export function parseSort(
     if (!terms.has(term.column)) terms.set(term.column, term);
   }
   if (terms.size > MAX_SORT_TERMS) {
-    throw new AppError('invalid-query', `Invalid sort: too many columns (maximum ${MAX_SORT_TERMS})`);
+    throw new AppError(
+      'invalid-query',
+      `Invalid sort: too many columns (maximum ${MAX_SORT_TERMS})`,
+    );
   }
   return [...terms.values()];
 }

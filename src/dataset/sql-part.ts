@@ -22,7 +22,11 @@ export function boundValue(value: PlanValue): string | number | bigint | null {
  * The parts joined by AND or OR; `empty` when there are none. Nested in pairs, because SQLite refuses expressions
  * deeper than 1,000 and a plain chain is as deep as it is long.
  */
-export function joinParts(parts: readonly SqlPart[], operator: 'AND' | 'OR', empty: string): SqlPart {
+export function joinParts(
+  parts: readonly SqlPart[],
+  operator: 'AND' | 'OR',
+  empty: string,
+): SqlPart {
   if (parts.length === 0) return { sql: empty, params: [] };
   if (parts.length === 1) return parts[0]!;
   const middle = parts.length >> 1;

@@ -89,7 +89,9 @@ export function writeMeta<K extends keyof MetaValues>(
 
 /** Makes the `meta` table of a new copy and fills it. */
 export function initialiseMeta(db: Database, head: TableHead, state: TableState): void {
-  db.run('CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
+  db.run(
+    'CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
+  );
   writeMeta(db, 'table', head);
   writeMeta(db, 'state', state);
 }

@@ -57,6 +57,7 @@ export class Table {
   #state: TableState;
   #segments: StoredSegment[] | null = null;
   #writer: Database | null = null;
+  #isClosed = false;
   readonly #reader: Database;
 
   private constructor(
@@ -150,13 +151,13 @@ export class Table {
     return readMeta(this.#reader, 'journal');
   }
 
-  /** Takes another stamp for the same content, or a content hash for the same stamp. */
-  async restamp(stamp: FileStamp, takenAt: number, hash: string | null): Promise<void> {
-    await this.exclusive.run(async () => {
-      const state = { ...this.#state, stamp, stampTakenAt: takenAt, hash };
-      writeMeta(this.#writable(), 'state', state);
-      this.#state = state;
-    });
+  /**
+   * Takes another stamp for the same content, or a content hash for the same stamp. The caller holds `exclusive`.
+   */
+  restamp(stamp: FileStamp, takenAt: number, hash: string | null): void {
+    const state = { ...this.#state, stamp, stampTakenAt: takenAt, hash };
+    writeMeta(this.#writable(), 'state', state);
+    this.#state = state;
   }
 
   /**
@@ -213,7 +214,14 @@ export class Table {
     this.indexes = new Set(names.map(([name]) => name));
   }
 
+  /** A newer copy took this one's place; nothing can be read or written through it any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#reader.close();
     this.#writer?.close();
     this.#writer = null;

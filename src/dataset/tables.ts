@@ -69,7 +69,7 @@ interface Entry {
   /** Confirmed by content after its stamp could no longer hide a later write. */
   isConfirmed: boolean;
   failure: { stamp: FileStamp; companion: string; error: AppError } | null;
-  refreshing: Promise<Table> | null;
+  refreshing: Promise<void> | null;
   settle: ReturnType<typeof setTimeout> | null;
 }
 
@@ -100,7 +100,8 @@ export class Tables {
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
       if (this.#holds(entry, stamp, companion)) {
-        if (entry.isConfirmed || !this.#mayHideWrite(entry.table!)) return this.#touch(target, entry);
+        if (entry.isConfirmed || !this.#mayHideWrite(entry.table!))
+          return this.#touch(target, entry);
         if (await this.#confirm(target, entry)) return this.#touch(target, entry);
         continue;
       }
@@ -108,7 +109,7 @@ export class Tables {
       if (failure && sameStamp(failure.stamp, stamp) && failure.companion === companion) {
         throw failure.error;
       }
-      entry.refreshing ??= this.#refresh(target, entry, stamp, companion).finally(() => {
+      entry.refreshing ??= this.#refresh(target, entry).finally(() => {
         entry.refreshing = null;
       });
       await entry.refreshing;
@@ -217,44 +218,64 @@ export class Tables {
     }
   }
 
-  /** Compares the content with the copy's hash; true when it is the same, else the table is outdated. */
+  /**
+   * Compares the content with the copy's hash; true when the copy is good. False: it is outdated, or an edit came in
+   * between and everything has to be looked at again.
+   */
   async #confirm(target: TableTarget, entry: Entry): Promise<boolean> {
     const table = entry.table!;
+    const { stamp, hash: known } = table.state;
     const hash = await this.#hash(target);
-    if (hash === null || hash !== table.state.hash) {
-      if (entry.table === table) entry.isConfirmed = false;
-      if (table.state.hash !== null) table.outdated = 'content';
-      return table.state.hash === null;
+    const isStill = sameStamp(statFile(target.path), stamp) && table.state.stamp === stamp;
+    if (!isStill || entry.table !== table) return false;
+    if (known !== null && hash !== known) {
+      table.outdated = 'content';
+      return false;
     }
     entry.isConfirmed = true;
-    this.#settleLater(target, entry);
     return true;
   }
 
-  async #refresh(
+  /**
+   * Brings the copy to the file. Waits for an edit that is under way: between replacing the file and following with
+   * the copy, the copy only looks outdated.
+   */
+  async #refresh(target: TableTarget, entry: Entry): Promise<void> {
+    const old = entry.table ?? this.#openFound(target);
+    const run = async (): Promise<void> => {
+      const stamp = statFile(target.path);
+      if (!stamp) throw new AppError('not-found', 'Not Found');
+      const companion = companionFingerprint(target);
+      if (this.#holds(entry, stamp, companion)) return;
+      await this.#renew(target, entry, old, { stamp, companion });
+    };
+    try {
+      await (old ? old.exclusive.run(run) : run());
+    } finally {
+      // Found on disk, but never taken into use.
+      if (old && entry.table !== old) old.close();
+    }
+  }
+
+  async #renew(
     target: TableTarget,
     entry: Entry,
-    stamp: FileStamp,
-    companion: string,
-  ): Promise<Table> {
-    const old = entry.table ?? this.#openFound(target);
+    old: Table | null,
+    seen: { readonly stamp: FileStamp; readonly companion: string },
+  ): Promise<void> {
+    const { stamp, companion } = seen;
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
       const table = kept ? old! : await this.#build(target, idsFor(old, stamp));
       this.#install(target, entry, table, old);
       this.#options.onProblem(target, table.head.companionProblem);
-      return table;
     } catch (error) {
-      if (entry.table !== old) old?.close();
-      if (error instanceof AppError && isFileAtFault(error)) {
-        this.#options.onProblem(target, error.message);
-        const failure = new AppError('unreadable-file', `Cannot read '${target.rel}': ${error.message}`, {
-          cause: error,
-        });
-        entry.failure = { stamp, companion, error: failure };
-        throw failure;
-      }
-      throw error;
+      if (!(error instanceof AppError) || !isFileAtFault(error)) throw error;
+      this.#options.onProblem(target, error.message);
+      const text = `Cannot read '${target.rel}': ${error.message}`;
+      const failure = new AppError('unreadable-file', text, { cause: error });
+      entry.failure = { stamp, companion, error: failure };
+      throw failure;
     }
   }
 
@@ -272,7 +293,7 @@ export class Tables {
     if ((await this.#hash(target)) !== old.state.hash) return false;
     const after = statFile(target.path);
     if (!after || !sameStamp(after, stamp)) return false;
-    await old.restamp(stamp, takenAt, old.state.hash);
+    old.restamp(stamp, takenAt, old.state.hash);
     return true;
   }
 
@@ -327,7 +348,14 @@ export class Tables {
     const isStill = after !== null && sameStamp(after, stamp) && entry.table === table;
     if (hash === null || !isStill || !sameStamp(table.state.stamp, stamp)) return;
     if (known !== null && known !== hash) table.outdated = 'content';
-    else await table.restamp(stamp, takenAt, hash);
+    else await table.exclusive.run(() => this.#learnHash(table, stamp, takenAt, hash));
+  }
+
+  #learnHash(table: Table, stamp: FileStamp, takenAt: number, hash: string): void {
+    // An edit may have come while this waited for its turn.
+    if (!table.isClosed && sameStamp(table.state.stamp, stamp)) {
+      table.restamp(stamp, takenAt, hash);
+    }
   }
 
   async #hash(target: TableTarget): Promise<string | null> {
@@ -344,7 +372,9 @@ export class Tables {
     const id = tableId(target);
     let newest: Table | null = null;
     for (const name of this.#found.get(id) ?? []) {
-      const table: Table | null = newest ? null : Table.open(join(this.#options.dir, name), TABLE_FORMAT);
+      const table: Table | null = newest
+        ? null
+        : Table.open(join(this.#options.dir, name), TABLE_FORMAT);
       const isOurs = table?.head.rel === target.rel && table.head.sheet === target.sheet;
       if (table && isOurs) newest = table;
       else {
@@ -384,12 +414,17 @@ function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
 }
 
 function isFileAtFault(error: AppError): boolean {
-  return error.code === 'unreadable-file' || error.code === 'too-large' || error.code === 'timed-out';
+  return (
+    error.code === 'unreadable-file' || error.code === 'too-large' || error.code === 'timed-out'
+  );
 }
 
 /** A name for a table that is safe as a file name and says nothing. */
 export function tableId(target: Pick<TableTarget, 'rel' | 'sheet'>): string {
-  return sha256Hex(target.sheet === null ? target.rel : `${target.rel}\n${target.sheet}`).slice(0, 32);
+  return sha256Hex(target.sheet === null ? target.rel : `${target.rel}\n${target.sheet}`).slice(
+    0,
+    32,
+  );
 }
 
 /** Changes whenever a companion appears, changes or goes. */

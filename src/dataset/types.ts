@@ -102,7 +102,11 @@ export interface EditPlan {
    * Every cell that changed, with its text before and after (undefined: the cell did not, or does not, exist), so
    * that the class counts follow without reading the file again. A deleted row lists all its cells.
    */
-  readonly cells: readonly { position: number; before: Cell | undefined; after: Cell | undefined }[];
+  readonly cells: readonly {
+    position: number;
+    before: Cell | undefined;
+    after: Cell | undefined;
+  }[];
 }
 
 /** Identity of a file's content on disk; two equal stamps mean the same bytes (DS-143), see `isRacy` for the limit. */

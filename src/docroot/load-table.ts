@@ -29,7 +29,10 @@ export interface LoadOrder extends BuildOrder {
   /** Resource type, which decides the reader. */
   readonly type: string;
   /** Rels of the companions, in the order of `target.companions`. */
-  readonly companionRels: { readonly schema: readonly string[]; readonly options: readonly string[] };
+  readonly companionRels: {
+    readonly schema: readonly string[];
+    readonly options: readonly string[];
+  };
 }
 
 /** A file that changes while it is read is read again at most so often. */
@@ -45,7 +48,16 @@ export async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): P
   for (let attempt = 1; ; attempt++) {
     if (await readOnce(order, kind)) return;
     for (const suffix of ['', '-wal', '-shm']) rmSync(order.out + suffix, { force: true });
-    if (attempt === MAX_READS) throw new AppError('unreadable-file', 'it changes while it is read');
+    if (attempt === MAX_READS) {
+      // Not the file's fault: it is probably still being copied here, and is read again when it changes.
+      throw new AppError(
+        'conflict',
+        `Resource '${order.target.rel}' keeps changing while it is read`,
+        {
+          headers: { 'retry-after': '1' },
+        },
+      );
+    }
   }
 }
 
@@ -114,8 +126,10 @@ function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
   const deleted = new Set(ids.deleted);
   const db = new Database(ids.from, { readonly: true });
   try {
-    const page = db.query('SELECT _row_id FROM rows WHERE _row_id > ? ORDER BY _row_id LIMIT 10000');
-    for (let last = 0; ; ) {
+    const page = db.query(
+      'SELECT _row_id FROM rows WHERE _row_id > ? ORDER BY _row_id LIMIT 10000',
+    );
+    for (let last = 0; ;) {
       const rows = page.values(last) as [number][];
       for (const [id] of rows) if (!deleted.has(id)) yield id;
       if (rows.length === 0) break;
@@ -186,4 +200,3 @@ async function firstCompanion(
   }
   return null;
 }
-

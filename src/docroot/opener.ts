@@ -56,7 +56,8 @@ export async function openCompanion(root: DocumentRoot, rel: string): Promise<Op
 /**
  * The path to write when `rel` is to be replaced or created: absolute, without symlinks, inside the root. The file
  * behind a symlink is meant, not the link (DS-85). Throws `not-found` when something else than a regular file stands
- * there, when the folder does not exist, or when it leads out of the root.
+ * there, when the folder does not exist, or when it leads out of the root; `not-writable` when a folder may not be
+ * searched.
  */
 export function targetPath(root: DocumentRoot, rel: string): string {
   if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
@@ -71,7 +72,9 @@ export function targetPath(root: DocumentRoot, rel: string): string {
     if (realRel === null || !root.mayPublish(realRel) || !statSync(real).isFile()) throw notFound();
     return real;
   } catch (error) {
-    throw isAbsence(error) ? notFound() : refusal(error, rel);
+    if (isAbsence(error)) throw notFound();
+    if (errnoOf(error) !== 'EACCES') throw error;
+    throw new AppError('not-writable', `Resource '${rel}' is not writable`, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@
  *
  * The path is logged without its query: queries hold search texts and, by mistake, credentials.
  */
-import type { Log } from '../base/log.ts';
+import type { Log, LogFields } from '../base/log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** An answered request. */
@@ -40,7 +40,7 @@ export function noteAccess(log: Log, metrics: Metrics, entry: AccessEntry): void
   const { method, milliseconds } = entry;
   const label = KNOWN_METHODS.has(method) ? method : 'other';
   metrics.observeRequest(entry.route, label, entry.status, milliseconds / 1000);
-  log.info('request', {
+  const fields: LogFields = {
     id: entry.requestId,
     client: entry.clientAddress,
     user_id: entry.userId,
@@ -49,7 +49,8 @@ export function noteAccess(log: Log, metrics: Metrics, entry: AccessEntry): void
     status: entry.status,
     ms: Math.round(milliseconds * 1000) / 1000,
     bytes: entry.bytes,
-    ...(entry.isCancelled ? { cut: 'client left' } : {}),
-    ...(entry.error === null ? {} : { cut: 'failed', error: entry.error }),
-  });
+  };
+  if (entry.isCancelled) fields['cut'] = 'client left';
+  if (entry.error !== null) Object.assign(fields, { cut: 'failed', error: entry.error });
+  log.info('request', fields);
 }

@@ -16,6 +16,7 @@ import { notAuthenticated } from '../auth/challenges.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
 import type { Peer } from './client-address.ts';
+import type { Connection } from './connection.ts';
 import { isForm, parseForm } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { isHtmlClient, isNotModified } from './negotiate.ts';
@@ -31,6 +32,8 @@ export interface LiveSession {
   readonly userId: number;
 }
 
+const NO_COOKIES: readonly string[] = [];
+
 interface ContextFacts {
   readonly request: Request;
   readonly target: RequestTarget;
@@ -39,8 +42,8 @@ interface ContextFacts {
   readonly peer: Peer;
   /** The server itself speaks TLS. */
   readonly hasTls: boolean;
-  /** Hears when reading the body begins and ends. */
-  readonly onBodyRead: (isReading: boolean) => void;
+  /** Reading the body has a time limit of its own. */
+  readonly connection: Connection;
 }
 
 /** A request on its way through the server; see the top of this file. */
@@ -51,19 +54,16 @@ export class Context {
   readonly method: string;
   /** The path as it came, percent-encoded, with its slashes. */
   readonly path: string;
-  /** From the `?` on, as it came; `''` without one. */
-  readonly search: string;
   readonly requestId: string;
   readonly peer: Peer;
-  /** The body, to be read once; `json` and `form` do it for most. */
-  readonly body: RequestBody;
   /** Values of the pattern's parameters, decoded. */
   parameters: Readonly<Record<string, string>> = {};
   caller: Caller = null;
   session: LiveSession | null = null;
   readonly #facts: ContextFacts;
-  readonly #cookies = new Map<string, string>();
+  #cookies: Map<string, string> | null = null;
   #query: URLSearchParams | null = null;
+  #body: RequestBody | null = null;
 
   constructor(facts: ContextFacts) {
     this.#facts = facts;
@@ -71,10 +71,18 @@ export class Context {
     this.services = facts.services;
     this.method = facts.request.method;
     this.path = facts.target.path;
-    this.search = facts.target.search;
     this.requestId = facts.requestId;
     this.peer = facts.peer;
-    this.body = new RequestBody(facts.request, facts.onBodyRead);
+  }
+
+  /** The body, to be read once; `json` and `form` do it for most. */
+  get body(): RequestBody {
+    return (this.#body ??= new RequestBody(this.request, this.#facts.connection));
+  }
+
+  /** From the `?` on, as it came; `''` without one. */
+  get search(): string {
+    return this.#facts.target.search;
   }
 
   /** The decoded segments of the path, without empty ends; a best guess when `isMatchable` is false. */
@@ -180,11 +188,11 @@ export class Context {
 
   /** Sends a cookie with the answer, whatever it will be; the last `Set-Cookie` of a name wins. */
   setCookie(name: string, header: string): void {
-    this.#cookies.set(name, header);
+    (this.#cookies ??= new Map()).set(name, header);
   }
 
   /** `Set-Cookie` values of the answer. */
-  get cookies(): Iterable<string> {
-    return this.#cookies.values();
+  get cookies(): readonly string[] {
+    return this.#cookies === null ? NO_COOKIES : [...this.#cookies.values()];
   }
 }

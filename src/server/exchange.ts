@@ -11,29 +11,21 @@ import type { Guarded } from './admission.ts';
 import { admit } from './admission.ts';
 import { createPeerReader } from './client-address.ts';
 import type { Peer, PeerReader } from './client-address.ts';
+import type { Connection } from './connection.ts';
 import { Context } from './context.ts';
 import { errorReply, jsonError } from './errors.ts';
 import { NO_STORE, PRIVATE, securityHeaders } from './headers.ts';
 import { createHostCheck } from './host-check.ts';
 import type { HostCheck } from './host-check.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
-import type { PathShape } from './raw-paths.ts';
+import type { KnownPath } from './native-routes.ts';
 import { methodNotAllowed } from './refusals.ts';
 import { emptyReply, jsonReply } from './reply.ts';
-import type { RequestTarget } from './request-target.ts';
-import { requestTarget } from './request-target.ts';
-import { completed, responseOf } from './respond.ts';
+import { RequestTarget } from './request-target.ts';
+import { Responder } from './respond.ts';
 import type { Answer, Handler, Match, RegisteredRoute, Route, RouteMethod } from './route-table.ts';
 import { RouteTable } from './route-table.ts';
 import type { ServerServices } from './dependencies.ts';
-
-/** What the exchange needs of the socket. */
-export interface Connection {
-  /** Address of the peer; null when the socket is gone. */
-  address(): string | null;
-  /** Seconds without a byte after which the connection is cut; 0 never. */
-  limitIdle(seconds: number): void;
-}
 
 /** What answers every path without a built-in route, for all methods. Its callers are signed in (DS-96). */
 export interface Fallback {
@@ -48,17 +40,16 @@ interface ExchangeOptions {
   readonly hasTls: boolean;
 }
 
-/** Answers one request. `shape` null: the raw path is not known. */
-export type Dispatch = (
-  request: Request,
-  connection: Connection,
-  shape: PathShape | null,
-) => Response | Promise<Response>;
+/** Answers requests. */
+export interface Dispatch {
+  /** `known`: what is known about the raw path; null for nothing. Never rejects but for a bug in the error page. */
+  (request: Request, connection: Connection, known: KnownPath | null): Response | Promise<Response>;
+  /** Paths that stand for themselves, for the native router. */
+  readonly plainPaths: readonly string[];
+}
 
 /** Idle limit between requests, and while a short answer is taken. */
 export const IDLE_SECONDS = 60;
-/** A client that sends nothing of its body for this long is cut off. */
-const BODY_IDLE_SECONDS = 30;
 /** A client that takes nothing of a long answer for this long is cut off; the most Bun can count. */
 const STREAM_IDLE_SECONDS = 255;
 /** Label of what is no built-in route, in the metrics. */
@@ -74,7 +65,7 @@ interface Door {
   readonly fallback: Handler;
   readonly hosts: HostCheck;
   readonly readPeer: PeerReader;
-  readonly baseHeaders: Headers;
+  readonly responder: Responder;
   readonly hasTls: boolean;
 }
 
@@ -100,13 +91,17 @@ export function createExchange({ services, routes, fallback, hasTls }: ExchangeO
       allowedHosts: config.allowed_hosts,
     }),
     readPeer: createPeerReader(config.trusted_proxies),
-    baseHeaders: securityHeaders({
-      isAlwaysSecure: hasTls || config.public_url.startsWith('https:'),
-      oidcIssuer: issuer !== '' && clientId !== '' ? issuer : null,
-    }),
+    responder: new Responder(
+      securityHeaders({
+        isAlwaysSecure: hasTls || config.public_url.startsWith('https:'),
+        oidcIssuer: issuer !== '' && clientId !== '' ? issuer : null,
+      }),
+    ),
     hasTls,
   };
-  return (request, connection, shape) => new Exchange(door, request, connection, shape).run();
+  const dispatch = (request: Request, connection: Connection, known: KnownPath | null) =>
+    new Exchange(door, request, connection, known).run();
+  return Object.assign(dispatch, { plainPaths: door.table.plainPaths });
 }
 
 /** One request and its answer. */
@@ -121,14 +116,14 @@ class Exchange {
   #route: RegisteredRoute & Guarded;
   #context: Context | null = null;
 
-  constructor(door: Door, request: Request, connection: Connection, shape: PathShape | null) {
+  constructor(door: Door, request: Request, connection: Connection, known: KnownPath | null) {
     this.#door = door;
     this.#request = request;
     this.#connection = connection;
     this.#startedAt = door.services.clock.monotonic();
     this.#peer = door.readPeer(connection.address(), request.headers);
     this.#requestId = requestIdOf(request.headers, this.#peer);
-    this.#target = requestTarget(request.url, shape);
+    this.#target = new RequestTarget(request, known);
     this.#route = door.files;
   }
 
@@ -154,7 +149,7 @@ class Exchange {
       requestId: this.#requestId,
       peer: this.#peer,
       hasTls,
-      onBodyRead: (isReading) => this.#connection.limitIdle(isReading ? BODY_IDLE_SECONDS : 0),
+      connection: this.#connection,
     });
     this.#context = context;
     if (match === null) return this.#answerFile(context);
@@ -224,15 +219,14 @@ class Exchange {
   }
 
   #finish(answer: Answer): Response {
-    const facts = {
+    const context = this.#context;
+    return this.#door.responder.respond(answer, {
       request: this.#request,
       requestId: this.#requestId,
-      base: this.#door.baseHeaders,
-      cacheControl: this.#context === null ? NO_STORE : (this.#route.cacheControl ?? NO_STORE),
-      cookies: this.#context?.cookies ?? [],
-      onEnd: (end: StreamEnd, status: number) => this.#note(end, status),
-    };
-    return answer instanceof Response ? completed(answer, facts) : responseOf(answer, facts);
+      cacheControl: context === null ? NO_STORE : (this.#route.cacheControl ?? NO_STORE),
+      cookies: context === null ? [] : context.cookies,
+      onEnd: (end, status) => this.#note(end, status),
+    });
   }
 
   #note(end: StreamEnd, status: number): void {

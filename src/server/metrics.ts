@@ -23,8 +23,8 @@ interface Family {
 }
 
 interface RouteSeries {
-  /** Requests by `method status`. */
-  readonly requests: Map<string, number>;
+  /** Requests by status, by method. */
+  readonly requests: Map<string, Map<number, number>>;
   readonly buckets: number[];
   seconds: number;
   count: number;
@@ -87,12 +87,16 @@ export class Metrics {
       };
       this.#routes.set(route, series);
     }
-    const key = `${method} ${status}`;
-    series.requests.set(key, (series.requests.get(key) ?? 0) + 1);
+    let byStatus = series.requests.get(method);
+    if (byStatus === undefined) series.requests.set(method, (byStatus = new Map()));
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     series.count++;
     series.seconds += seconds;
-    const bucket = DURATION_BUCKETS.findIndex((bound) => seconds <= bound);
-    if (bucket >= 0) series.buckets[bucket]! += 1;
+    for (let bucket = 0; bucket < DURATION_BUCKETS.length; bucket++) {
+      if (seconds > DURATION_BUCKETS[bucket]!) continue;
+      series.buckets[bucket]! += 1;
+      return;
+    }
   }
 
   /** Everything, as Prometheus reads it. */
@@ -113,9 +117,11 @@ export class Metrics {
   #requestLines(): string[] {
     const lines: string[] = [];
     for (const [route, { requests }] of this.#routes) {
-      for (const [key, count] of requests) {
-        const [method = '', status = ''] = key.split(' ');
-        lines.push(sample('svc_http_requests_total', { method, route, status }, count));
+      for (const [method, byStatus] of requests) {
+        for (const [status, count] of byStatus) {
+          const labels = { method, route, status: String(status) };
+          lines.push(sample('svc_http_requests_total', labels, count));
+        }
       }
     }
     return lines;

@@ -5,6 +5,10 @@
  * sending is cut off by the idle limit the server sets on the connection; that surfaces here as `bad-request`.
  */
 import { AppError } from '../base/errors.ts';
+import type { Connection } from './connection.ts';
+
+/** A client that sends nothing of its body for this long is cut off. */
+const BODY_IDLE_SECONDS = 30;
 
 interface Reader {
   read(): Promise<{ readonly value?: Uint8Array; readonly done: boolean }>;
@@ -14,15 +18,14 @@ interface Reader {
 /** Gathers a request's body at most once. */
 export class RequestBody {
   readonly #request: Request;
-  readonly #onRead: (isReading: boolean) => void;
+  readonly #connection: Connection;
   #ahead: Uint8Array[] = [];
   #reader: Reader | null = null;
   #isTaken = false;
 
-  /** `onRead` hears when reading begins and ends: the connection's time limits differ meanwhile. */
-  constructor(request: Request, onRead: (isReading: boolean) => void) {
+  constructor(request: Request, connection: Connection) {
     this.#request = request;
-    this.#onRead = onRead;
+    this.#connection = connection;
   }
 
   /** The media type of the body in lower case, without parameters; `''` when the header is missing. */
@@ -96,13 +99,14 @@ export class RequestBody {
   }
 
   async #timed<T>(read: () => Promise<T>): Promise<T> {
-    this.#onRead(true);
+    this.#connection.limitIdle(BODY_IDLE_SECONDS);
     try {
       return await read();
     } catch (error) {
       throw new AppError('bad-request', 'The request body ended early', { cause: error });
     } finally {
-      this.#onRead(false);
+      // The work that follows takes its own time.
+      this.#connection.limitIdle(0);
     }
   }
 }

@@ -7,9 +7,12 @@ import { acceptsGzip, isNotModified, namesGzipped, quotedTag } from './negotiate
 import { byteStream, countedStream, discardBody } from './outgoing-stream.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
 import type { BodyStream, Reply } from './reply.ts';
+import type { Answer } from './route-table.ts';
 
 /** Headers a handler may set itself; every other one of ours wins over its. */
 const OVERRIDABLE: ReadonlySet<string> = new Set(['content-security-policy', 'cache-control']);
+/** Media types are a small closed set, cache rules too; this only bounds a mistake. */
+const MAX_TEMPLATES = 256;
 
 type EncodedBody = string | Uint8Array | ReadableStream<Uint8Array>;
 
@@ -17,45 +20,86 @@ type EncodedBody = string | Uint8Array | ReadableStream<Uint8Array>;
 export interface ResponseFacts {
   readonly request: Request;
   readonly requestId: string;
+  /** `Cache-Control` of the route. */
   readonly cacheControl: string;
-  readonly cookies: Iterable<string>;
-  /** The security headers of this server. */
-  readonly base: Headers;
-  readonly onEnd: (end: StreamEnd, status: number) => void;
+  /** `Set-Cookie` values. */
+  readonly cookies: readonly string[];
+  /** Hears once how the body ended, and the status; at once unless the body is a stream. */
+  onEnd(end: StreamEnd, status: number): void;
 }
 
-/** The response for a reply. `onEnd` hears once, at once unless the body is a stream. */
-export function responseOf(reply: Reply, facts: ResponseFacts): Response {
-  const headers = new Headers(facts.base);
-  for (const name in reply.headers) headers.set(name, reply.headers[name]!);
-  if (reply.headers['Cache-Control'] === undefined) {
-    headers.set('Cache-Control', facts.cacheControl);
+/** Headers that all answers of one media type and cache rule share. */
+interface Template {
+  readonly headers: Headers;
+  readonly isText: boolean;
+}
+
+/** Makes the responses of one server. */
+export class Responder {
+  readonly #base: Headers;
+  readonly #templates = new Map<string, Template>();
+
+  /** `base`: the security headers. */
+  constructor(base: Headers) {
+    this.#base = base;
   }
-  addPerRequest(headers, facts);
-  const isGzipped = agreeOnGzip(reply, headers, facts.request);
-  if (isAlreadyKnown(reply, facts.request)) return notModified(reply, headers, facts);
-  if (reply.etag !== undefined) headers.set('ETag', quotedTag(reply.etag, isGzipped));
-  if (isGzipped) headers.set('Content-Encoding', 'gzip');
-  return send(encodedBody(reply, facts.request, isGzipped), reply.status, headers, facts);
-}
 
-/** A response somebody else made, with the headers every response has. Its own policy and cache rules stay. */
-export function completed(response: Response, facts: ResponseFacts): Response {
-  const { headers } = response;
-  for (const [name, value] of facts.base) {
-    if (!OVERRIDABLE.has(name) || !headers.has(name)) headers.set(name, value);
+  respond(answer: Answer, facts: ResponseFacts): Response {
+    return answer instanceof Response ? this.#complete(answer, facts) : this.#make(answer, facts);
   }
-  if (!headers.has('Cache-Control')) headers.set('Cache-Control', facts.cacheControl);
-  addPerRequest(headers, facts);
-  const length = Number(headers.get('content-length') ?? Number.NaN);
-  const bytes = Number.isNaN(length) ? 0 : length;
-  facts.onEnd({ bytes, error: null, isCancelled: false }, response.status);
-  return response;
+
+  #make(reply: Reply, facts: ResponseFacts): Response {
+    const { isText, headers: shared } = this.#template(reply, facts.cacheControl);
+    const headers = new Headers(shared);
+    for (const name in reply.headers) {
+      if (name !== 'Content-Type') headers.set(name, reply.headers[name]!);
+    }
+    if (isText && reply.headers['Vary'] !== undefined) addVary(headers);
+    addPerRequest(headers, facts);
+    if (isAlreadyKnown(reply, facts.request)) return notModified(reply, headers, facts);
+    const isGzipped = isText && agreeOnGzip(reply, headers, facts.request);
+    if (reply.etag !== undefined) headers.set('ETag', quotedTag(reply.etag, isGzipped));
+    return send(encodedBody(reply, facts.request, isGzipped), reply.status, headers, facts);
+  }
+
+  /** A response somebody else made, with the headers every response has. Its own policy and cache rules stay. */
+  #complete(response: Response, facts: ResponseFacts): Response {
+    const { headers } = response;
+    for (const [name, value] of this.#base) {
+      if (!OVERRIDABLE.has(name) || !headers.has(name)) headers.set(name, value);
+    }
+    if (!headers.has('Cache-Control')) headers.set('Cache-Control', facts.cacheControl);
+    addPerRequest(headers, facts);
+    const length = Number(headers.get('content-length') ?? Number.NaN);
+    const bytes = Number.isNaN(length) ? 0 : length;
+    facts.onEnd({ bytes, error: null, isCancelled: false }, response.status);
+    return response;
+  }
+
+  #template(reply: Reply, cacheControl: string): Template {
+    const type = reply.headers['Content-Type'] ?? '';
+    const key = `${cacheControl}\n${type}`;
+    const known = this.#templates.get(key);
+    if (known !== undefined) return known;
+    const headers = new Headers(this.#base);
+    headers.set('Cache-Control', cacheControl);
+    if (type !== '') headers.set('Content-Type', type);
+    const isText = isTextLike(type);
+    if (isText) headers.set('Vary', 'Accept-Encoding');
+    const template = { headers, isText };
+    if (this.#templates.size < MAX_TEMPLATES) this.#templates.set(key, template);
+    return template;
+  }
 }
 
-function addPerRequest(headers: Headers, facts: ResponseFacts): void {
-  headers.set('X-Request-Id', facts.requestId);
-  for (const cookie of facts.cookies) headers.append('Set-Cookie', cookie);
+function addPerRequest(headers: Headers, { requestId, cookies }: ResponseFacts): void {
+  headers.set('X-Request-Id', requestId);
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+}
+
+function addVary(headers: Headers): void {
+  const vary = headers.get('Vary') ?? '';
+  if (!/accept-encoding/i.test(vary)) headers.set('Vary', `${vary}, Accept-Encoding`);
 }
 
 /** The client has this version: the handler says so, or its answer turns out to be it. */
@@ -77,13 +121,13 @@ function notModified({ etag, body }: Reply, headers: Headers, facts: ResponseFac
   return send(null, 304, headers, facts);
 }
 
-/** Whether the body goes out compressed: it is text, long enough, and the client takes gzip (DS-19). */
+/** Whether a text goes out compressed: it is long enough, and the client takes gzip (DS-19). The headers follow. */
 function agreeOnGzip({ body }: Reply, headers: Headers, request: Request): boolean {
-  if (!isTextLike(headers.get('Content-Type') ?? '') || headers.has('Content-Encoding'))
-    return false;
-  headers.set('Vary', withAcceptEncoding(headers.get('Vary')));
   if (body !== null && isWhole(body) && body.length <= MIN_GZIP_BYTES) return false;
-  return acceptsGzip(request.headers.get('accept-encoding'));
+  if (!acceptsGzip(request.headers.get('accept-encoding'))) return false;
+  if (headers.has('Content-Encoding')) return false;
+  headers.set('Content-Encoding', 'gzip');
+  return true;
 }
 
 function encodedBody(
@@ -103,11 +147,6 @@ function encodedBody(
 
 function isWhole(body: string | Uint8Array | BodyStream): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
-}
-
-function withAcceptEncoding(vary: string | null): string {
-  if (vary === null) return 'Accept-Encoding';
-  return /accept-encoding/i.test(vary) ? vary : `${vary}, Accept-Encoding`;
 }
 
 function send(

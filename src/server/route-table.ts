@@ -82,10 +82,17 @@ export class RouteTable {
 
   /** The route of a path; null: none, so files are asked. */
   find(target: RequestTarget): Match | null {
-    if (!target.isMatchable) return null;
+    if (!target.isAsSent) return null;
     const { path } = target;
     const plainPath = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-    return this.#plain.get(plainPath) ?? find(this.#root, target.segments, 0, NO_PARAMETERS);
+    const plain = this.#plain.get(plainPath);
+    if (plain !== undefined) return plain;
+    return target.isMatchable ? find(this.#root, target.segments, 0, NO_PARAMETERS) : null;
+  }
+
+  /** The paths of the routes without parameters. */
+  get plainPaths(): string[] {
+    return [...this.#plain.keys()];
   }
 
   #register(route: RegisteredRoute): void {

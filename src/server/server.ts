@@ -3,15 +3,16 @@
  *
  * Elysia holds the listener and hands every request over in one piece. Its router is not used for paths, because the
  * contract fixes slashes, decoding and the order of checks (DS-4, DS-5, DS-7, DS-8) differently: so one wildcard route, and
- * Bun's native routes (raw-paths.ts) in front of it. `standardHostname: false`, because Elysia otherwise looks for the path
+ * Bun's native routes (native-routes.ts) in front of it. `standardHostname: false`, because Elysia otherwise looks for the path
  * from the eleventh character of the URL on, and a short Host shifts it.
  */
 import http from 'node:http';
 import { Elysia } from 'elysia';
 import type { Log } from '../base/log.ts';
-import type { Connection, Dispatch } from './exchange.ts';
+import type { Connection } from './connection.ts';
+import type { Dispatch } from './exchange.ts';
 import { IDLE_SECONDS } from './exchange.ts';
-import { pathShapes } from './raw-paths.ts';
+import { nativeRoutes } from './native-routes.ts';
 
 /** Longest request head, request line included (DS-18). Bun answers longer ones 431 by itself. */
 const MAX_HEAD_BYTES = 256 * 1024;
@@ -79,9 +80,9 @@ export function startServer(options: ServerOptions): RunningServer {
 function listen(options: ServerOptions, port: number, tls: TlsPair | null): BunServer {
   const { host, dispatch, log } = options;
   const routes: Record<string, (request: Request, server: BunServer) => MaybePromise> = {};
-  for (const { pattern, shape } of pathShapes()) {
+  for (const { pattern, known } of nativeRoutes(dispatch.plainPaths)) {
     routes[pattern] = (request, server) =>
-      dispatch(request, new SocketConnection(request, server), shape);
+      dispatch(request, new SocketConnection(request, server), known);
   }
   const app = new Elysia({
     handler: { standardHostname: false },

@@ -17,7 +17,7 @@ import { temporaryFolder, type TemporaryFolder } from '../support/temporary-fold
 const TIME = Date.UTC(2026, 10, 20, 23, 29, 0, 715);
 const CONFLICT = 'a.csv.conflict-2026-11-20T23-29-00.715Z';
 
-function watchOf(folder: TemporaryFolder, graceMs = 60_000) {
+function watchOf(folder: TemporaryFolder, graceMs = 60_000, maxBytes?: number) {
   const lines: string[] = [];
   const conflicts: [string, string][] = [];
   const conflicted = Promise.withResolvers<void>();
@@ -26,6 +26,7 @@ function watchOf(folder: TemporaryFolder, graceMs = 60_000) {
     clock: { now: () => TIME, monotonic: () => 0 },
     log: createLog({ level: 'info', format: 'text', write: (line) => void lines.push(line) }),
     graceMs,
+    maxBytes,
     onConflict: (path, copy) => {
       conflicts.push([path, copy]);
       conflicted.resolve();
@@ -60,14 +61,27 @@ test('a replaced version is deleted when its time is over', async () => {
   expect(kept()).toEqual([]);
 });
 
-test('only the last replaced version of a path is held', async () => {
-  using folder = temporaryFolder({ old1: 'one', old2: 'two' });
-  const { replaced } = watchOf(folder);
-  for (const name of ['old1', 'old2']) {
-    await replaced.take(folder.at(name), folder.at('a.csv'), stampOf(folder.at(name)));
+test('the oldest are let go when there are too many, in number or in bytes', async () => {
+  using folder = temporaryFolder();
+  const take = async (replaced: ReplacedFiles, content: string) => {
+    const file = folder.write('old', content);
+    await replaced.take(file, folder.at('a.csv'), stampOf(file));
+  };
+  const small = watchOf(folder, undefined, 10);
+  for (const content of ['1234', '1234', '1234', '12345678', '12345678901']) {
+    await take(small.replaced, content);
   }
-  expect(replaced.size).toBe(1);
-  await replaced.close();
+  expect(small.replaced.size).toBe(0);
+  await take(small.replaced, '1234');
+  await take(small.replaced, '1234');
+  expect(small.replaced.size).toBe(2);
+  await small.replaced.close();
+
+  const large = watchOf(folder);
+  for (let i = 0; i < 310; i++) await take(large.replaced, 'x');
+  expect(large.replaced.size).toBe(300);
+  await large.replaced.close();
+  expect(large.kept()).toEqual([]);
 });
 
 test('a program that writes on after its file was replaced leaves a conflict copy (F10)', async () => {
@@ -88,7 +102,7 @@ test('a program that writes on after its file was replaced leaves a conflict cop
   await replaced.close();
 });
 
-test('the next replacement looks at the one before, so nothing late is lost under load', async () => {
+test('every version of a file is watched, so nothing late is lost under load', async () => {
   using folder = temporaryFolder({ 'a.csv': 'one' });
   const path = folder.at('a.csv');
   const { replaced, conflicts } = watchOf(folder);
@@ -102,8 +116,8 @@ test('the next replacement looks at the one before, so nothing late is lost unde
       replaced,
     });
   await replace('two');
-  writeSync(late, 'ONE', 0);
   await replace('three');
+  writeSync(late, 'ONE', 0);
   await replaced.close();
   closeSync(late);
   expect(conflicts).toHaveLength(1);

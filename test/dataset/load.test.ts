@@ -265,6 +265,32 @@ test('given ids are kept, also when the file is read twice (DS-48)', async () =>
   }
 });
 
+test('given ids are let go of, however the copy ends', async () => {
+  let open = 0;
+  const ids = function* (): Generator<number> {
+    open++;
+    try {
+      for (let id = 1; id <= 5; id++) yield id;
+    } finally {
+      open--;
+    }
+  };
+  for (const count of [2, 5, 9]) {
+    await load({ names: ['a', 'b'], rows: plainRows(count, () => '1') }, { ids });
+    expect(open).toBe(0);
+  }
+  const failing = {
+    names: Array.from({ length: MAX_COLUMNS }, (_, index) => `n${index}`),
+    rows: [],
+  };
+  const read = async (sink: RowSink) => {
+    deliver({ ...failing, rows: [['1']], bytesOfSegment: SAMPLE_BYTES }, sink);
+    throw new AppError('unreadable-file', 'broken');
+  };
+  await expect(load(failing, { ids, read })).rejects.toThrow('broken');
+  expect(open).toBe(0);
+});
+
 test.each([
   ['too few', [5, 6]],
   ['too many', [5, 6, 7, 8]],

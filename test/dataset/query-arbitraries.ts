@@ -7,7 +7,7 @@ import { indexName } from '../../src/dataset/table-index.ts';
 import type { Cell, ColumnType } from '../../src/dataset/types.ts';
 import type { TableSketch } from './typed-copy.ts';
 
-const TEXTS = [
+export const TEXTS = [
   '', 'a', 'A', 'ab', 'aB', 'abc', 'b', 'é', 'É', 'e\u0301', 'ß', 'ss', 'SS', 'zß', 'ς', 'Σ', 'σς', 'ﬀ', 'K',
   '\u{10ffff}', '\u{10ffff}a', '😀', '\ue000', '\ud7ff', 'a\0b', 'a\0', '"q"', 'a,b', '10', '5', '1.5', '-0',
   '0x', '  x', ' ', 'true', 'TRUE', '\n', 'a\nb', '%', '_', 'a%', '*', '[', "'", '\\',
@@ -33,7 +33,7 @@ function cellOf(type: ColumnType, blank: Blank): fc.Arbitrary<Cell> {
 
 const typeArbitrary = fc.constantFrom<ColumnType>('integer', 'number', 'boolean', 'string');
 
-/** Up to 30 rows of one to four columns `a`, `b`…, with missing ids, misfits and any set of indexes. */
+/** Up to 30 rows of one (often) to four columns `a`, `b`…, with missing ids, misfits and any set of indexes. */
 export const sketches: fc.Arbitrary<TableSketch> = fc
   .tuple(fc.array(typeArbitrary, { minLength: 1, maxLength: 4 }), fc.constantFrom<Blank>('empty', 'null'))
   .chain(([types, blank]) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { linkSync, readdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -6,6 +6,8 @@ import { statFile } from '../../src/base/file-stamp.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
 import { openCompanion, openForRead, targetPath } from '../../src/docroot/opener.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
+
+setDefaultTimeout(30_000);
 
 const NOT_FOUND = { code: 'not-found', message: 'Not Found' };
 

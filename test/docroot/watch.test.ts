@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import {
   appendFileSync,
   mkdirSync,
@@ -15,6 +15,8 @@ import { Registry } from '../../src/docroot/registry.ts';
 import { watchDocroot } from '../../src/docroot/watch.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
+
+setDefaultTimeout(30_000);
 
 /** A watched root whose registry follows; `until` waits for a condition and tells how long it took. */
 async function watched(folder: TemporaryFolder, at = '') {

@@ -7,5 +7,5 @@ import { appendFileSync } from 'node:fs';
 const [path = '', count = '1'] = process.argv.slice(2);
 for (let i = 1; i <= Number(count); i++) {
   appendFileSync(path, `e${i}\n`);
-  await Bun.sleep(Math.random() * 3);
+  await Bun.sleep(Math.random() * 8);
 }

@@ -25,7 +25,9 @@ export const listEndpoints: Command = {
     const { outside, options } = invocation;
     const { config } = await loadInvocation(invocation);
     const { openCatalogue } = await import('../catalogue.ts');
-    const catalogue = await openCatalogue(config, commandLog(config, outside), { readFiles: false });
+    const catalogue = await openCatalogue(config, commandLog(config, outside), {
+      readFiles: false,
+    });
     const endpoints = catalogue.resources.flatMap((resource): Endpoint[] => {
       const names = new Set([resource.canonical, resource.extensionForm]);
       return [...names].map((name) => ({

@@ -1,7 +1,7 @@
 /**
  * What a person sees when something is refused or fails (DS-13): what happened, what to do, the request id.
  *
- * @jsxImportSource @kitajs/html
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Page } from './frame.tsx';
 

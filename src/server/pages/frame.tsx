@@ -4,7 +4,7 @@
  * Text from outside enters as text: `safe` on every element whose children are data. Attributes are escaped by themselves.
  * Nothing here is inline script or style (DS-208).
  *
- * @jsxImportSource @kitajs/html
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { assetNamed } from '../assets.ts';

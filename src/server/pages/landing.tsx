@@ -1,7 +1,7 @@
 /**
  * The start page (DS-183): what the caller may read, by folder; for everybody else the way in.
  *
- * @jsxImportSource @kitajs/html
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Page } from './frame.tsx';
 

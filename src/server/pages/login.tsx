@@ -1,7 +1,7 @@
 /**
  * Sign-in with a local password (DS-98, DS-99). A plain form: works without scripts.
  *
- * @jsxImportSource @kitajs/html
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';

@@ -1,7 +1,7 @@
 /**
  * The first superuser, on a server that has none yet (DS-211).
  *
- * @jsxImportSource @kitajs/html
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';

@@ -15,6 +15,7 @@ import {
   changeRows,
   DATASET_METHODS,
   type DatasetServices,
+  type RowsQuery,
   findDataset,
   queryRows,
   READ_METHODS,
@@ -31,6 +32,8 @@ export interface ResourceServices extends DatasetServices {
   readonly config: { readonly readonly: boolean };
 }
 
+/** Versions tried when a file changes faster than it is read. */
+const MAX_VERSIONS = 5;
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Answers every path without a built-in route. The caller is signed in (DS-96). */
@@ -80,7 +83,23 @@ async function listRows(
 ): Promise<Reply> {
   const parameters = parseListParameters(context.query);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
-  const query = await queryRows(services, resource, parameters, format);
+  for (let attempt = 1; ; attempt++) {
+    const query = await queryRows(services, resource, parameters, format);
+    try {
+      return await answerRows(services, context, query, parameters.format);
+    } catch (error) {
+      // The version that was about to be read gave way to a newer one, which is as good.
+      if (!query.table.isClosed || attempt === MAX_VERSIONS) throw error;
+    }
+  }
+}
+
+async function answerRows(
+  services: ResourceServices,
+  context: Context,
+  query: RowsQuery,
+  askedFormat: Format | null,
+): Promise<Reply> {
   const etagOf = (version: string): string => `${version}.${query.prepared.representation}`;
   const etag = etagOf(query.table.version());
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
@@ -94,7 +113,7 @@ async function listRows(
       ...VARY,
       'X-Total-Count': String(page.total),
       ...linkHeader(context, page),
-      ...downloadHeader(resource, page, parameters.format),
+      ...downloadHeader(query.resource, page, askedFormat),
     },
   });
 }

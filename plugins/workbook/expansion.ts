@@ -1,0 +1,93 @@
+/**
+ * The content of an archive entry, expanded in chunks and held to what the directory claims about it: not a byte more
+ * than its size is ever produced, and size and checksum are those of the directory.
+ */
+import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
+import { once } from 'node:events';
+import type { FileSource } from '../../src/dataset/types.ts';
+import type { Archive, ArchiveEntry } from './archive.ts';
+import { readBytes, unreadable } from './file-bytes.ts';
+import { MAX_PART_BYTES } from './limits.ts';
+
+/** Compression methods of ZIP that office programs write. */
+export const STORED = 0;
+/** See STORED. */
+export const DEFLATED = 8;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * The chunks of the entry's content, none empty; they are the caller's to keep. Runs off the event loop, one chunk ahead
+ * of the caller. Throws `unreadable-file`.
+ */
+export async function* expand(archive: Archive, entry: ArchiveEntry): AsyncGenerator<Buffer> {
+  const chunks =
+    entry.method === STORED
+      ? stored(archive.source, entry)
+      : entry.method === DEFLATED
+        ? inflated(archive.source, entry)
+        : null;
+  if (chunks === null) {
+    throw unreadable(`${entry.name} is compressed by the unsupported method ${entry.method}`);
+  }
+  let size = 0;
+  let crc = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > entry.size) throw unreadable(`${entry.name} expands to more than it claims`);
+    crc = crc32(chunk, crc);
+    if (chunk.length > 0) yield chunk;
+  }
+  if (size !== entry.size || crc !== entry.crc) throw damaged(entry);
+}
+
+/** The whole content of a small entry. Throws `unreadable-file` past MAX_PART_BYTES too. */
+export async function expandWhole(archive: Archive, entry: ArchiveEntry): Promise<Buffer> {
+  if (entry.size > MAX_PART_BYTES) throw unreadable(`${entry.name} is too large`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of expand(archive, entry)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function* stored(source: FileSource, entry: ArchiveEntry): AsyncGenerator<Buffer> {
+  const end = entry.dataOffset + entry.compressedSize;
+  for (let at = entry.dataOffset; at < end; at += CHUNK_BYTES) {
+    yield readBytes(source, at, Math.min(CHUNK_BYTES, end - at));
+  }
+}
+
+async function* inflated(source: FileSource, entry: ArchiveEntry): AsyncGenerator<Buffer> {
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  const fed = feed(source, entry, inflate);
+  try {
+    for await (const chunk of inflate) yield chunk as Buffer;
+    await fed;
+  } catch (error) {
+    if (isZlibError(error)) throw damaged(entry);
+    throw error;
+  } finally {
+    inflate.destroy();
+  }
+}
+
+/** Never rejects: what goes wrong ends the stream with that error. */
+async function feed(source: FileSource, entry: ArchiveEntry, inflate: InflateRaw): Promise<void> {
+  try {
+    for await (const chunk of stored(source, entry)) {
+      if (inflate.destroyed) return;
+      if (!inflate.write(chunk)) await Promise.race([once(inflate, 'drain'), once(inflate, 'close')]);
+    }
+    inflate.end();
+  } catch (error) {
+    inflate.destroy(error as Error);
+  }
+}
+
+function isZlibError(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && code.startsWith('Z_');
+}
+
+function damaged(entry: ArchiveEntry): Error {
+  return unreadable(`${entry.name} is damaged`);
+}

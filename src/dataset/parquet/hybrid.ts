@@ -1,0 +1,188 @@
+/**
+ * The run-length and bit-packing hybrid of levels, dictionary indexes and booleans (parquet-format, Encodings.md,
+ * RLE = 3), read within given bounds.
+ */
+import { AppError } from '../../base/errors.ts';
+
+/** Arrays the hybrid is read into; levels fit bytes. */
+export type HybridValues = Uint8Array | Int32Array;
+
+/** Runs shorter than this are bit-packed. */
+const MIN_RUN = 8;
+/** Above this an accumulator of 32 bits could overflow. */
+const MAX_QUICK_WIDTH = 24;
+
+/**
+ * Fills `out` from the bytes between `from` and `to`; `width` is the number of bits of a value. Answers where it
+ * stopped reading. Throws `unreadable-file` when the bytes end early or the width is none.
+ */
+export function readHybrid(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  width: number,
+  out: HybridValues,
+): number {
+  if (width > 32 || to > bytes.length) throw damaged();
+  if (width === 0) {
+    out.fill(0);
+    return from;
+  }
+  const valueBytes = (width + 7) >> 3;
+  let at = from;
+  let filled = 0;
+  while (filled < out.length) {
+    let head = 0;
+    let shift = 0;
+    for (;;) {
+      if (at >= to || shift > 28) throw damaged();
+      const byte = bytes[at++]!;
+      head += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) break;
+      shift += 7;
+    }
+    if (head % 2 === 0) {
+      const end = Math.min(filled + head / 2, out.length);
+      if (at + valueBytes > to) throw damaged();
+      let value = 0;
+      for (let index = 0; index < valueBytes; index++) value |= bytes[at++]! << (index * 8);
+      out.fill(value, filled, end);
+      filled = end;
+    } else {
+      const groups = (head - 1) / 2;
+      const count = Math.min(groups * 8, out.length - filled);
+      // Some writers leave the padding of the last group out.
+      if (at + Math.ceil((count * width) / 8) > to) throw damaged();
+      unpack(bytes, at, width, out, filled, count);
+      at = Math.min(at + groups * width, to);
+      filled += count;
+    }
+  }
+  return at;
+}
+
+function unpack(
+  bytes: Uint8Array,
+  from: number,
+  width: number,
+  out: HybridValues,
+  start: number,
+  count: number,
+): void {
+  if (width > MAX_QUICK_WIDTH) return unpackWide(bytes, from, width, out, start, count);
+  const mask = (1 << width) - 1;
+  let at = from;
+  let held = 0;
+  let bits = 0;
+  for (let index = start; index < start + count; index++) {
+    while (bits < width) {
+      held |= bytes[at++]! << bits;
+      bits += 8;
+    }
+    out[index] = held & mask;
+    held >>>= width;
+    bits -= width;
+  }
+}
+
+function unpackWide(
+  bytes: Uint8Array,
+  from: number,
+  width: number,
+  out: HybridValues,
+  start: number,
+  count: number,
+): void {
+  for (let index = 0; index < count; index++) {
+    let value = 0;
+    for (let bit = 0; bit < width; bit++) {
+      const place = index * width + bit;
+      value |= ((bytes[from + (place >> 3)]! >> (place & 7)) & 1) << bit;
+    }
+    out[start + index] = value;
+  }
+}
+
+/** Bits needed for values up to `largest`. */
+export function bitWidth(largest: number): number {
+  return 32 - Math.clz32(largest);
+}
+
+/** The values as a hybrid of `width` bits. */
+export function hybridBytes(values: HybridValues, width: number): Uint8Array {
+  return new HybridWriter(values, width).run();
+}
+
+class HybridWriter {
+  readonly #values: HybridValues;
+  readonly #width: number;
+  readonly #out: Uint8Array;
+  #length = 0;
+
+  constructor(values: HybridValues, width: number) {
+    this.#values = values;
+    this.#width = width;
+    // The worst case is short runs alternating with single groups: a head and a value for each.
+    this.#out = new Uint8Array((Math.ceil(values.length / 8) + 1) * (width + 16));
+  }
+
+  run(): Uint8Array {
+    const values = this.#values;
+    let packedFrom = 0;
+    let at = 0;
+    while (at < values.length) {
+      let end = at + 1;
+      while (end < values.length && values[end] === values[at]) end++;
+      if (end - at >= MIN_RUN) {
+        this.#pack(packedFrom, at);
+        this.#repeat(values[at]!, end - at);
+        packedFrom = at = end;
+      } else at = Math.min(at + 8, values.length);
+    }
+    this.#pack(packedFrom, at);
+    return this.#out.slice(0, this.#length);
+  }
+
+  #repeat(value: number, count: number): void {
+    this.#varint(count * 2);
+    for (let shift = 0; shift < this.#width; shift += 8) {
+      this.#out[this.#length++] = (value >>> shift) & 0xff;
+    }
+  }
+
+  /** Packs whole groups of eight; what is missing at the end of the values is zero. */
+  #pack(from: number, to: number): void {
+    const groups = Math.ceil((to - from) / 8);
+    if (groups === 0) return;
+    this.#varint(groups * 2 + 1);
+    const values = this.#values;
+    let held = 0;
+    let bits = 0;
+    for (let index = from; index < from + groups * 8; index++) {
+      let value = index < values.length ? values[index]! : 0;
+      for (let left = this.#width; left > 0;) {
+        const taken = Math.min(8 - bits, left);
+        held |= (value & ((1 << taken) - 1)) << bits;
+        value >>>= taken;
+        bits += taken;
+        left -= taken;
+        if (bits < 8) continue;
+        this.#out[this.#length++] = held;
+        held = bits = 0;
+      }
+    }
+  }
+
+  #varint(value: number): void {
+    let rest = value;
+    while (rest > 0x7f) {
+      this.#out[this.#length++] = (rest & 0x7f) | 0x80;
+      rest = Math.floor(rest / 128);
+    }
+    this.#out[this.#length++] = rest;
+  }
+}
+
+function damaged(): AppError {
+  return new AppError('unreadable-file', 'damaged run-length data');
+}

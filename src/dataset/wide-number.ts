@@ -1,0 +1,84 @@
+/**
+ * Numbers with more digits than a double or a 64-bit integer holds, as text keys whose order is the numbers' order.
+ *
+ * A key is one sign digit and the unscaled integer in a fixed number of digits: `1` and the digits for zero and above,
+ * `0` and ten's complement below. So SQLite compares, sorts and indexes them as the text they are, exactly.
+ */
+import type { WideNumber } from './file-type.ts';
+
+const DECIMAL_TEXT = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/;
+/** Exponents beyond this are out of range for every wide number; their powers of ten must not be computed. */
+const MAX_EXPONENT = 400;
+
+/** The key of an unscaled integer; null when it has too many digits. */
+export function wideKey(unscaled: bigint, { digits }: WideNumber): string | null {
+  const isNegative = unscaled < 0n;
+  const text = String(isNegative ? unscaled + 10n ** BigInt(digits) : unscaled);
+  if (text.length > digits || text.startsWith('-')) return null;
+  return (isNegative ? '0' : '1') + text.padStart(digits, '0');
+}
+
+/** The number a key stands for, in plain digits without needless zeros. */
+export function wideText(key: string, { digits, scale }: WideNumber): string {
+  if (key.startsWith('0')) {
+    return decimalText(BigInt(key.slice(1)) - 10n ** BigInt(digits), scale);
+  }
+  return pointedText(key.slice(1), scale);
+}
+
+/** An unscaled integer as a number in plain digits without needless zeros. */
+export function decimalText(unscaled: bigint, scale: number): string {
+  return unscaled < 0n
+    ? `-${pointedText(String(-unscaled), scale)}`
+    : pointedText(String(unscaled), scale);
+}
+
+/** Digits with a point before the last `scale` of them. */
+function pointedText(digits: string, scale: number): string {
+  const padded = digits.padStart(scale + 1, '0');
+  const point = padded.length - scale;
+  let end = padded.length;
+  while (end > point && padded.charCodeAt(end - 1) === 0x30) end--;
+  let start = 0;
+  while (start < point - 1 && padded.charCodeAt(start) === 0x30) start++;
+  const whole = padded.slice(start, point);
+  return end > point ? `${whole}.${padded.slice(point, end)}` : whole;
+}
+
+/** A decimal text as the integer below or at it, counted in 10^-scale, and whether it is that exactly; null: no number. */
+function scaled(text: string, scale: number): { floor: bigint; isExact: boolean } | null {
+  const match = DECIMAL_TEXT.exec(text);
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match ?? [];
+  if (whole + fraction === '') return null;
+  const digits = BigInt(whole + fraction);
+  const power = Number(exponent) - fraction.length + scale;
+  const value = sign === '-' ? -digits : digits;
+  if (digits === 0n) return { floor: 0n, isExact: true };
+  if (power >= 0)
+    return { floor: value * 10n ** BigInt(Math.min(power, MAX_EXPONENT)), isExact: true };
+  if (-power > whole.length + fraction.length + MAX_EXPONENT) {
+    return { floor: value < 0n ? -1n : 0n, isExact: false };
+  }
+  const divisor = 10n ** BigInt(-power);
+  const quotient = value / divisor;
+  const isExact = quotient * divisor === value;
+  return { floor: value < 0n && !isExact ? quotient - 1n : quotient, isExact };
+}
+
+/** The unscaled integer of a decimal text; null when it is no number or has digits past the scale. */
+export function unscaledOf(text: string, scale: number): bigint | null {
+  const value = scaled(text, scale);
+  return value?.isExact ? value.floor : null;
+}
+
+/**
+ * The key a filter's operand compares with; null when the text is no number. One between two numbers, or beyond all of
+ * them, gets a text that stands there in the order and equals no key.
+ */
+export function wideOperand(text: string, wide: WideNumber): string | null {
+  const value = scaled(text, wide.scale);
+  if (!value) return null;
+  const key = wideKey(value.floor, wide);
+  if (key === null) return value.floor < 0n ? '/' : '2';
+  return value.isExact ? key : `${key}5`;
+}
