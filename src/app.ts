@@ -50,8 +50,6 @@ export interface App {
   readonly pools: { readonly parse: ChildPool; readonly query: ChildPool };
   /** Resolves when every dataset found so far has been read once. */
   readonly settled: () => Promise<void>;
-  /** Follows changes of the document root until `close`. */
-  readonly watch: () => void;
   close(): Promise<void>;
 }
 
@@ -91,7 +89,8 @@ export async function openApp(
     root,
     kindOf: createKindTable(kinds, config.plugin_registry),
     log,
-    startedAtMs: clock.now(),
+    // A command beside the server must not tidy away what the server is writing.
+    startedAtMs: options.exclusive ? clock.now() : null,
   });
   if (options.exclusive) await clearLocks(db);
   const pools = openPools(config, log);
@@ -153,10 +152,13 @@ export async function openApp(
       if (kind.dataset && !registry.get(rel, sheet)) tables.drop({ rel, sheet });
     }
   });
+  const stopWatching = options.exclusive
+    ? followDocroot(registry, root, log, () => current.config)
+    : null;
+  if (options.exclusive) await replaced.removeLeftovers();
   await registry.rescan();
   tables.prune(registry.list().filter(({ kind }) => kind.dataset));
 
-  const stops: (() => void | Promise<void>)[] = [];
   return {
     get config() {
       return current.config;
@@ -188,11 +190,8 @@ export async function openApp(
     locks,
     pools,
     settled: () => firstReads.idle(),
-    watch: () => {
-      stops.push(followDocroot(registry, root, log, () => current.config));
-    },
     close: async () => {
-      for (const stop of stops) await stop();
+      await stopWatching?.();
       firstReads.close();
       await Promise.all([pools.parse.stop(), pools.query.stop()]);
       tables.close();

@@ -8,13 +8,9 @@
  * The layout keeps its segments in number and order, possibly without rows; only appended rows add segments at the
  * end. So what is known of a segment (the ids in it) stays true.
  */
-import type {
-  EditPlan,
-  FileSource,
-  Piece,
-  TableChanges,
-  TableLayout,
-} from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { Piece } from '../../src/base/piece-writer.ts';
+import type { EditPlan, TableChanges, TableLayout } from '../../src/dataset/types.ts';
 import { DELIMITERS, guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';
 import { type Dialect, storedDialect } from './dialect.ts';
 import { FileEdit } from './file-edit.ts';

@@ -2,13 +2,8 @@
  * One edit of one CSV file in progress: walks the segments once, in file order, and writes the new file. See
  * `editor.ts` for the rules.
  */
-import type {
-  EditPlan,
-  FileSource,
-  Segment,
-  TableChanges,
-  TableLayout,
-} from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/dataset/types.ts';
 import { BooleanSpelling } from './boolean-spelling.ts';
 import {
   type CellStyle,

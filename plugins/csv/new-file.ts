@@ -1,7 +1,9 @@
 /**
  * The edited file under construction: pieces and segments, which always add up to the same bytes.
  */
-import type { FileSource, Piece, Segment } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { Piece } from '../../src/base/piece-writer.ts';
+import type { Segment } from '../../src/dataset/types.ts';
 import { PieceList, slicePieces } from './piece-list.ts';
 import { readExactly } from './text-window.ts';
 

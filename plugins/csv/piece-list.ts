@@ -1,7 +1,7 @@
 /**
  * The new file under construction: stretches of the old one and new bytes, in order, neighbours joined.
  */
-import type { Piece } from '../../src/dataset/types.ts';
+import type { Piece } from '../../src/base/piece-writer.ts';
 
 /** Pieces in the order of the new file. */
 export class PieceList {

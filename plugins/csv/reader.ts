@@ -8,7 +8,8 @@
 import { AppError } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/dataset/header-names.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
-import type { FileSource, ReadOptions, RowSink, Segment } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { ReadOptions, RowSink, Segment } from '../../src/dataset/types.ts';
 import { BooleanSpelling } from './boolean-spelling.ts';
 import { cellValue } from './cell-value.ts';
 import { guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';

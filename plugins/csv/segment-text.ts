@@ -2,7 +2,8 @@
  * One segment of the old file, decoded and tokenized, being copied into the new file up to where rows change.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource, Segment } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { Segment } from '../../src/dataset/types.ts';
 import type { Dialect } from './dialect.ts';
 import { decodeText, encodedLength } from './encoding.ts';
 import type { NewFile } from './new-file.ts';

@@ -5,7 +5,7 @@
  * one chunk and the row in progress, whatever the size of the file.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
 import { completeLength, decodeText, encodedLength, type Encoding, unitBytes } from './encoding.ts';
 
 /** Bytes read at once: large enough for few calls, small enough to stay in the processor's cache. */

@@ -5,7 +5,7 @@
  * entries, headers that disagree with the directory, names that stand twice, data around the archive) is refused,
  * because an edit copies bytes by what the directory says.
  */
-import type { FileSource } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
 import {
   dataOffset,
   type DirectoryRecord,

@@ -4,7 +4,7 @@
  */
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import { once } from 'node:events';
-import type { FileSource } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
 import { readBytes, unreadable } from './file-bytes.ts';
 import { MAX_PART_BYTES } from './limits.ts';

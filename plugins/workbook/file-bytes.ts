@@ -2,7 +2,7 @@
  * Bytes of the opened file, and the one way to say that they are no workbook.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
 
 /** The error for bytes that cannot be read; `reason` follows `Cannot read '<rel>': `. */
 export function unreadable(reason: string): AppError {

@@ -7,7 +7,7 @@
 import { unreadable } from './file-bytes.ts';
 import { attributeValue, textOf } from './xml-text.ts';
 
-const TAG = /<(\/?)([A-Za-z_][^\s/>=<]*)((?:\s+[^\s=/>]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
+const TAG = /<(\/?)([A-Za-z_\u0080-\u00ff][^\s/>=<]*)((?:\s+[^\s=/>]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 const ATTRIBUTE = /([^\s=/>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** Where something stands: from (inclusive) to (exclusive). */
@@ -60,15 +60,15 @@ export class XmlCursor {
   }
 
   /**
-   * Moves to the next tag; false when the text ends before it is complete. Throws `unreadable-file` for what cannot be
-   * the beginning of well-formed XML.
+   * Moves to the next tag; false when no complete one follows: the text ends, or is no XML from here on (`isComplete`
+   * tells). Throws `unreadable-file` for tags that do not nest and for declarations.
    */
   next(): boolean {
     const start = this.#skipToTag();
     if (start < 0) return false;
     TAG.lastIndex = start;
     const match = TAG.exec(this.text);
-    if (match === null) return this.#refuseUnlessCut(start);
+    if (match === null) return false;
     this.from = start;
     this.to = TAG.lastIndex;
     this.#at = this.to;
@@ -87,10 +87,19 @@ export class XmlCursor {
     return false;
   }
 
-  /** The value of an attribute of the present tag by its local name, any prefix; undefined when absent. */
-  attribute(local: string): string | undefined {
+  /** The value of an attribute of the present tag; undefined when absent. */
+  attribute(name: string): string | undefined {
+    return this.#attributeWhere((candidate) => candidate === name);
+  }
+
+  /** As `attribute`, by local name: the attribute must have a prefix, whichever the file has chosen. */
+  prefixedAttribute(local: string): string | undefined {
+    return this.#attributeWhere((candidate) => candidate.endsWith(`:${local}`));
+  }
+
+  #attributeWhere(isMeant: (name: string) => boolean): string | undefined {
     for (const [, name, double, single] of this.#attributes.matchAll(ATTRIBUTE)) {
-      if (name === local || name!.endsWith(`:${local}`)) return attributeValue(double ?? single!);
+      if (isMeant(name!)) return attributeValue(double ?? single!);
     }
     return undefined;
   }
@@ -123,14 +132,6 @@ export class XmlCursor {
       if (end < 0) return -1;
       at = end;
     }
-  }
-
-  #refuseUnlessCut(start: number): false {
-    const rest = this.text.indexOf('>', start);
-    // A `>` may stand in an attribute value, so only a complete tag that is none is an error for certain.
-    if (rest >= 0 && !/["'][^"']*$/.test(this.text.slice(start, rest))) throw this.malformed(start);
-    if (this.text.indexOf('<', start + 1) >= 0) throw this.malformed(start);
-    return false;
   }
 
   #nest(): void {

@@ -29,7 +29,7 @@ interface ReplacedFilesOptions {
   readonly log: Log;
   /** How long a replaced version is watched. */
   readonly graceMs?: number;
-  /** How many bytes of replaced versions may be held; less when the disk has little room. */
+  /** How many bytes of replaced versions may be held; the newest always is, unless the disk has little room. */
   readonly maxBytes?: number;
   /** Hears of every conflict copy: the file it belongs to, and the name of the copy within `directory`. */
   readonly onConflict?: (path: string, copy: string) => void;
@@ -45,7 +45,8 @@ interface Held {
 const GRACE_MS = 2_000;
 /** Two seconds of 150 replacements a second; each is a file in one folder. */
 const MAX_FILES = 300;
-const MAX_BYTES = 256 << 20;
+/** A second of 150 replacements of 200 KB; holding 256 MiB was measured to slow the writes of large files to half. */
+const MAX_BYTES = 32 << 20;
 /** The part of the free disk that may be held: a replacement needs twice its file's size itself. */
 const FREE_SHARE = 1 / 8;
 /** Leaves room for the suffixes within the 255 bytes of a file name. */
@@ -143,9 +144,12 @@ export class ReplacedFiles {
   }
 
   #makeRoom(): void {
-    const maxBytes = Math.min(this.#options.maxBytes ?? MAX_BYTES, this.#freeBytes() * FREE_SHARE);
+    const maxBytes = this.#options.maxBytes ?? MAX_BYTES;
+    const room = this.#freeBytes() * FREE_SHARE;
     for (const oldest of this.#held) {
-      if (this.#held.size <= MAX_FILES && this.#heldBytes <= maxBytes) return;
+      const { size } = this.#held;
+      const isTooMuch = size > MAX_FILES || (size > 1 && this.#heldBytes > maxBytes);
+      if (!isTooMuch && this.#heldBytes <= room) return;
       this.#settleSoon(oldest);
     }
   }

@@ -30,8 +30,8 @@ export class CopyFile {
   #isClosed = false;
 
   /**
-   * Makes the file at `path`, replacing any other, for rows with cells at `positions`. With `isNumbered`, rows are added with their ids; else
-   * there must be cells, and SQLite numbers the rows 1…n, which is a quarter faster.
+   * Makes the file at `path`, replacing any other, for rows with cells at `positions`. With `isNumbered`, rows are
+   * added with their ids; else there must be cells, and SQLite numbers the rows 1…n, which is a quarter faster.
    */
   constructor(path: string, positions: readonly number[], isNumbered: boolean) {
     this.#path = path;

@@ -10,7 +10,8 @@ import { typeOfCounts, type StoredValue, storedValue } from './infer.ts';
 import type { Mutation, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from './table.ts';
 import type { StoredSegment, TableJournal } from './table-meta.ts';
-import type { Cell, ClassCounts, EditPlan, FileStamp, TableChanges } from './types.ts';
+import type { FileStamp } from '../base/file-stamp.ts';
+import type { Cell, ClassCounts, EditPlan, TableChanges } from './types.ts';
 import { classOf } from './infer.ts';
 
 interface DraftRow {

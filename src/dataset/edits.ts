@@ -18,7 +18,8 @@ import type { Mutation } from './mutation.ts';
 import { Draft } from './draft.ts';
 import type { Table } from './table.ts';
 import type { Tables, TableTarget } from './tables.ts';
-import type { EditPlan, FileSource, TableChanges, TableLayout } from './types.ts';
+import type { FileSource } from '../base/file-source.ts';
+import type { EditPlan, TableChanges, TableLayout } from './types.ts';
 
 export interface HeldFileLock {
   /** Throws `conflict` when the lock was released or taken over meanwhile (DS-91). */
@@ -111,18 +112,26 @@ export class Edits {
       try {
         await this.#run(group);
       } catch (error) {
-        for (const waiting of group) waiting.reject(error);
+        // What one edit cannot do must not fail the others: one by one they tell who it was.
+        if (group.length > 1 && error instanceof AppError && error.code === 'schema-mismatch') {
+          for (const waiting of group) await this.#run([waiting]).catch(waiting.reject);
+        } else {
+          for (const waiting of group) waiting.reject(error);
+        }
       }
     }
     this.#queues.delete(rel);
   }
 
   async #run(group: Waiting[]): Promise<void> {
-    const { target, owner } = group[0]!.edit;
-    const action = await this.#actionOf(group[0]!);
-    if (!action) group.shift();
-    if (group.length === 0) return;
-    const lock = await this.#options.lock(target.rel, owner, `write:${action ?? 'update'}`);
+    const { target } = group[0]!.edit;
+    let action = await this.#actionOf(group[0]!);
+    while (action === null) {
+      group.shift();
+      if (group.length === 0) return;
+      action = await this.#actionOf(group[0]!);
+    }
+    const lock = await this.#options.lock(target.rel, group[0]!.edit.owner, `write:${action}`);
     try {
       const deadline = performance.now() + this.#options.timeoutMs();
       for (let attempt = 0; ; attempt++) {
@@ -181,7 +190,7 @@ export class Edits {
     try {
       const { head, state, segments } = table;
       const layout = { dialect: state.dialect, bodyOffset: head.bodyOffset, segments };
-      const plan = await this.#options.plan(target, source, layout, draft.changes());
+      const plan = await this.#plan(target, source, layout, draft);
       const written = await this.#options.replace(target, {
         base: state.stamp,
         ...(state.hash !== null && { baseHash: state.hash }),
@@ -192,6 +201,21 @@ export class Edits {
       await this.#follow(table, draft, plan, written);
     } finally {
       await source.close();
+    }
+  }
+
+  /** A file that is not the one of the layout counts as changed, like one that changes later. */
+  async #plan(
+    target: TableTarget,
+    source: FileSource,
+    layout: TableLayout,
+    draft: Draft,
+  ): Promise<EditPlan> {
+    try {
+      return await this.#options.plan(target, source, layout, draft.changes());
+    } catch (error) {
+      const isOther = error instanceof AppError && error.code === 'conflict';
+      throw isOther ? new ChangedDuringWrite(target.rel) : error;
     }
   }
 

@@ -212,8 +212,9 @@ function parseBoolean(value: unknown, column: Column): Cell {
 
 function parseAnyScalar(value: unknown, column: Column): Cell {
   if (typeof value === 'string') return writableText(value, column);
-  if (typeof value === 'number') return value;
-  if (typeof value === 'boolean' || typeof value === 'bigint') return value;
+  // As text: the column is raw text, and the copy must hold what the file will say.
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'boolean') return String(value);
   if (value instanceof JsonNumber) return value.source;
   throw misfit(column, 'string', value);
 }

@@ -87,16 +87,12 @@ export class Reading {
     const known = plan.count === null ? plan.rowCount : table.counts.get(plan.countKey);
     const isCheap = plan.isCheap || (plan.isPageCheap && known !== undefined);
     return isCheap
-      ? this.#readHere(table, prepared, known, options.isHead ?? false)
+      ? this.#readHere(table, prepared, known)
       : this.#readElsewhere(table, prepared, known, options);
   }
 
-  #readHere(
-    table: Table,
-    { plan, format }: PreparedRead,
-    known: number | undefined,
-    isHead: boolean,
-  ): RowsPage {
+  /** The body is made for HEAD too: its length and compression are headers (DS-6). */
+  #readHere(table: Table, { plan, format }: PreparedRead, known: number | undefined): RowsPage {
     const page = runPage(table.reader, plan, known);
     try {
       if (plan.count !== null) table.counts.set(plan.countKey, page.total);
@@ -105,7 +101,7 @@ export class Reading {
         total: page.total,
         nextCursor: page.next,
         version: table.version(),
-        body: isHead ? null : joined([...encoders[format]!(plan.shape, page.rows)]),
+        body: joined([...encoders[format]!(plan.shape, page.rows)]),
       };
     } finally {
       page.close();

@@ -7,7 +7,8 @@
  * between, which row ids the new file holds (DS-48).
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import type { ClassCounts, Column, FileStamp, Segment } from './types.ts';
+import type { FileStamp } from '../base/file-stamp.ts';
+import type { ClassCounts, Column, Segment } from './types.ts';
 
 /** Raised when the layout of the typed copy changes: older copies are then built anew. */
 export const TABLE_FORMAT = 1;

@@ -19,7 +19,8 @@ import {
   writeMeta,
   writeSegments,
 } from './table-meta.ts';
-import type { Column, FileStamp } from './types.ts';
+import type { FileStamp } from '../base/file-stamp.ts';
+import type { Column } from './types.ts';
 
 /** Matching-row counts kept per version, so that paging does not count again. */
 const CACHED_COUNTS = 256;

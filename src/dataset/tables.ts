@@ -13,7 +13,8 @@ import { sha256Hex, shortId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { Table } from './table.ts';
 import { TABLE_FORMAT, type TableJournal } from './table-meta.ts';
-import type { FileSource, FileStamp } from './types.ts';
+import type { FileSource } from '../base/file-source.ts';
+import type { FileStamp } from '../base/file-stamp.ts';
 
 /** A table in a file of the document root. */
 export interface TableTarget {

@@ -5,6 +5,8 @@
  * file order equals `_row_id` order (architecture 4.3).
  */
 
+import type { Piece } from '../base/piece-writer.ts';
+
 /** Column types of DS-59; Parquet adds date-time and nested values behind the same four names (DS-67). */
 export type ColumnType = 'integer' | 'number' | 'boolean' | 'string';
 
@@ -54,13 +56,6 @@ export interface TableLayout {
   readonly segments: readonly Segment[];
 }
 
-/** A file opened for reading through the one opener; closed by whoever opened it. */
-export interface FileSource {
-  readonly size: number;
-  /** Up to `length` bytes at `offset`; fewer only at the end of the file. */
-  read(offset: number, length: number): Promise<Uint8Array>;
-}
-
 /** Companion options (DS-72); absent members are detected. */
 export interface ReadOptions {
   readonly headerRow?: number;
@@ -91,9 +86,6 @@ export interface TableChanges {
   readonly creates: readonly ReadonlyMap<number, Cell>[];
 }
 
-/** A piece of the new file: bytes `from` (inclusive) to `to` (exclusive) of the old one, or new bytes. */
-export type Piece = { readonly from: number; readonly to: number } | Uint8Array;
-
 /** What a kind answers to an edit: the new file as pieces, and what changed in it. */
 export interface EditPlan {
   readonly pieces: readonly Piece[];
@@ -107,14 +99,4 @@ export interface EditPlan {
     before: Cell | undefined;
     after: Cell | undefined;
   }[];
-}
-
-/** Identity of a file's content on disk; two equal stamps mean the same bytes (DS-143), see `isRacy` for the limit. */
-export interface FileStamp {
-  readonly size: number;
-  /** Nanoseconds as decimal text; a number would lose digits. */
-  readonly mtimeNs: string;
-  /** Changes with every write, also when a program restores the mtime. */
-  readonly ctimeNs: string;
-  readonly inode: string;
 }

@@ -4,14 +4,8 @@
  * A kind is small and closed; optional capabilities stand beside it and the engine asks which a kind has. Readers
  * run in the `parse` child only, where they may be killed at any moment; they must not keep state between calls.
  */
-import type {
-  EditPlan,
-  FileSource,
-  ReadOptions,
-  RowSink,
-  TableChanges,
-  TableLayout,
-} from '../dataset/types.ts';
+import type { FileSource } from '../base/file-source.ts';
+import type { EditPlan, ReadOptions, RowSink, TableChanges, TableLayout } from '../dataset/types.ts';
 
 /** Resource types of DS-23. */
 export type ResourceType =

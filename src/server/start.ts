@@ -73,7 +73,6 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       hasTls: tls !== null,
     }),
   });
-  app.watch();
   const upkeep = startUpkeep(app);
   const token = await firstRun.issueToken();
   const hasSuperuser = (await countActiveSuperusers(app.db)) > 0;

@@ -1,0 +1,28 @@
+/**
+ * Taking turns: A B A B, so that what else the machine does meets all sides alike.
+ */
+import type { Bench } from './benchmark.ts';
+
+/** What each side gave, in the order of the rounds. */
+export type Rounds<Side extends string> = Record<Side, number[]>;
+
+/** Measures every side once a round, in the order given. The first failure ends it. */
+export async function inTurns<Side extends string>(
+  bench: Pick<Bench, 'rounds' | 'say'>,
+  sides: Readonly<Record<Side, () => Promise<number>>>,
+): Promise<Rounds<Side>> {
+  const names = Object.keys(sides) as Side[];
+  const rounds = Object.fromEntries(names.map((name) => [name, []])) as unknown as Rounds<Side>;
+  for (let round = 1; round <= bench.rounds; round++) {
+    for (const name of names) rounds[name].push(await sides[name]());
+    const last = names.map((name) => `${name} ${shown(rounds[name].at(-1)!)}`);
+    bench.say(`round ${round}: ${last.join(', ')}`);
+  }
+  return rounds;
+}
+
+/** A figure with as many digits as mean something. */
+export function shown(value: number): string {
+  if (value >= 100) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(3)));
+}

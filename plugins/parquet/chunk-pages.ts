@@ -1,0 +1,182 @@
+/**
+ * The pages of a column chunk one after another, as they stand in the file.
+ *
+ * Sizes are checked against the chunk before a page is read, and checksums where a page has one. Memory is one window
+ * of the file or one page, whichever is larger.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import { PageField, PageType } from '../../src/dataset/parquet/format.ts';
+import { checksum } from '../../src/dataset/parquet/page-writer.ts';
+import { readThrift, ThriftEnd, type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+import type { FileSource } from '../../src/dataset/types.ts';
+import { type Chunk, readBytes } from './footer.ts';
+import { damaged } from './raw-values.ts';
+
+/** What the header of a page says. */
+export interface PageHeader {
+  readonly type: number;
+  /** Size of the page after its header, uncompressed and as it stands. */
+  readonly size: number;
+  readonly packedSize: number;
+  readonly hasChecksum: boolean;
+  /** Levels, or values where there are none. */
+  readonly count: number;
+  readonly encoding: number;
+  readonly definitionEncoding: number;
+  readonly repetitionEncoding: number;
+  /** Second version only: rows, and the sizes of the levels that stand uncompressed before the values. */
+  readonly rows: number;
+  readonly definitionBytes: number;
+  readonly repetitionBytes: number;
+  readonly isCompressed: boolean;
+}
+
+/** A page and where it stands. */
+export interface Page {
+  readonly header: PageHeader;
+  /** Offset of the header, and of the first byte after the page. */
+  readonly start: number;
+  readonly end: number;
+  /** The page after its header, as it stands. */
+  readonly body: Uint8Array;
+}
+
+/** See reliability H-6. */
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+/** Statistics of long texts may stand in a header. */
+const MAX_HEADER_BYTES = 16 * 1024 * 1024;
+const WINDOW_BYTES = 128 * 1024;
+
+export class ChunkPages {
+  readonly #source: FileSource;
+  readonly #chunk: Chunk;
+  #offset: number;
+  /** Values and nulls in the data pages to come. */
+  #left: number;
+  #window = new Uint8Array(0);
+  #windowStart = 0;
+  #isFirst = true;
+
+  constructor(source: FileSource, chunk: Chunk) {
+    this.#source = source;
+    this.#chunk = chunk;
+    this.#offset = chunk.start;
+    this.#left = chunk.values;
+  }
+
+  /**
+   * The next dictionary or data page; null after the last. A page's bytes are only good until the next call. Throws
+   * `unreadable-file`.
+   */
+  async next(): Promise<Page | null> {
+    while (this.#left > 0) {
+      const start = this.#offset;
+      const { header, end: bodyStart } = await this.#header();
+      const end = bodyStart + header.packedSize;
+      this.#check(header, end);
+      const body = await this.#bytes(bodyStart, header.packedSize);
+      this.#offset = end;
+      if (header.checksum !== null && header.checksum !== checksum(body)) {
+        throw damaged(`column '${this.#name}': a page's checksum does not match`);
+      }
+      if (header.type === PageType.index) continue;
+      if (header.type !== PageType.dictionary) this.#left -= header.count;
+      this.#isFirst = false;
+      return { header: { ...header, hasChecksum: header.checksum !== null }, start, end, body };
+    }
+    return null;
+  }
+
+  get #name(): string {
+    return this.#chunk.leaf.path.join('.');
+  }
+
+  #check(header: HeaderFields, end: number): void {
+    const { type, size, packedSize, count } = header;
+    if (size < 0 || packedSize < 0 || count < 0 || end > this.#chunk.end) {
+      throw damaged(`column '${this.#name}': a page larger than its column`);
+    }
+    if (Math.max(size, packedSize) > MAX_PAGE_BYTES) {
+      throw new AppError('unreadable-file', `a page of more than ${MAX_PAGE_BYTES} bytes`);
+    }
+    if (type === PageType.dictionary ? !this.#isFirst : count > this.#left) {
+      throw damaged(`column '${this.#name}': a page too many`);
+    }
+  }
+
+  async #header(): Promise<{ header: HeaderFields; end: number }> {
+    for (let wanted = WINDOW_BYTES; ; wanted *= 4) {
+      const window = await this.#bytes(this.#offset, Math.min(wanted, this.#chunk.end - this.#offset));
+      try {
+        const { value, end } = readThrift(window);
+        return { header: headerOf(value), end: this.#offset + end };
+      } catch (error) {
+        if (!(error instanceof ThriftEnd)) throw error;
+        const isWhole = this.#offset + window.length >= this.#chunk.end;
+        if (isWhole || wanted > MAX_HEADER_BYTES) throw damaged(`column '${this.#name}' ends early`);
+      }
+    }
+  }
+
+  /** Bytes of the chunk, through a window that moves forward. */
+  async #bytes(offset: number, length: number): Promise<Uint8Array> {
+    const at = offset - this.#windowStart;
+    if (at < 0 || at + length > this.#window.length) {
+      const end = Math.min(Math.max(offset + length, offset + WINDOW_BYTES), this.#chunk.end);
+      this.#window = await readBytes(this.#source, offset, end - offset);
+      this.#windowStart = offset;
+    }
+    return this.#window.subarray(offset - this.#windowStart, offset - this.#windowStart + length);
+  }
+}
+
+type HeaderFields = Omit<PageHeader, 'hasChecksum'> & { readonly checksum: number | null };
+
+function headerOf(struct: ThriftStruct): HeaderFields {
+  const type = struct.int(PageField.type) ?? -1;
+  const common = {
+    type,
+    size: struct.int(PageField.bytes) ?? -1,
+    packedSize: struct.int(PageField.compressedBytes) ?? -1,
+    checksum: struct.int(PageField.crc),
+    count: 0,
+    encoding: 0,
+    definitionEncoding: 0,
+    repetitionEncoding: 0,
+    rows: 0,
+    definitionBytes: 0,
+    repetitionBytes: 0,
+    isCompressed: true,
+  };
+  if (type === PageType.index) return common;
+  if (type === PageType.dataV2) {
+    const details = detailsOf(struct, PageField.dataV2);
+    return {
+      ...common,
+      count: details.int(1) ?? -1,
+      rows: details.int(3) ?? -1,
+      encoding: details.int(4) ?? -1,
+      definitionBytes: details.int(5) ?? -1,
+      repetitionBytes: details.int(6) ?? -1,
+      isCompressed: details.boolean(7) ?? true,
+    };
+  }
+  if (type !== PageType.data && type !== PageType.dictionary) throw damaged(`a page of type ${type}`);
+  const details = detailsOf(
+    struct,
+    type === PageType.data ? PageField.data : PageField.dictionary,
+  );
+  return {
+    ...common,
+    count: details.int(1) ?? -1,
+    encoding: details.int(2) ?? -1,
+    definitionEncoding: details.int(3) ?? -1,
+    repetitionEncoding: details.int(4) ?? -1,
+  };
+}
+
+function detailsOf(struct: ThriftStruct, field: number): ThriftStruct {
+  const details = struct.struct(field);
+  if (!details) throw damaged('a page without its header');
+  return details;
+}

@@ -1,0 +1,157 @@
+/**
+ * The footer of a Parquet file: where the columns of each row group stand (parquet-format, README "File format").
+ *
+ * Every size and offset is checked against the file here, before a page is read.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import { codecName, Codec } from '../../src/dataset/parquet/codec.ts';
+import {
+  ChunkField,
+  FileField,
+  GroupField,
+  MAGIC,
+  MetaField,
+} from '../../src/dataset/parquet/format.ts';
+import { readThrift, ThriftEnd, type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import { damaged } from './raw-values.ts';
+import { type Leaf, type Schema, schemaOf } from './schema.ts';
+
+/** A column's part of a row group. */
+export interface Chunk {
+  readonly leaf: Leaf;
+  readonly struct: ThriftStruct;
+  readonly meta: ThriftStruct;
+  readonly codec: number;
+  /** Values and nulls; list items count each. */
+  readonly values: number;
+  readonly start: number;
+  /** First byte after its pages. */
+  readonly end: number;
+}
+
+/** A run of rows whose columns stand together. */
+export interface RowGroup {
+  readonly struct: ThriftStruct;
+  readonly rows: number;
+  /** In the order of the schema's leaves. */
+  readonly chunks: readonly Chunk[];
+}
+
+export interface ParquetFile {
+  readonly footer: ThriftStruct;
+  readonly schema: Schema;
+  readonly groups: readonly RowGroup[];
+  readonly rows: number;
+}
+
+const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
+/** Values of all columns together; see reliability H-6. */
+const MAX_VALUES = 50_000_000;
+/** The magic at the start; the footer's size and the magic at the end. */
+const HEAD_BYTES = 4;
+const TAIL_BYTES = 8;
+
+/** The file's footer, checked. Throws `unreadable-file` with the reason. */
+export async function readFooter(source: FileSource): Promise<ParquetFile> {
+  const footerStart = await locateFooter(source);
+  const bytes = await readBytes(source, footerStart, source.size - TAIL_BYTES - footerStart);
+  const footer = parsed(bytes);
+  if (footer.struct(FileField.encryption)) throw encrypted();
+  const schema = schemaOf(footer.structs(FileField.schema));
+  const groups = footer
+    .structs(FileField.rowGroups)
+    .map((struct) => rowGroup(struct, schema.leaves, footerStart));
+  const rows = groups.reduce((sum, group) => sum + group.rows, 0);
+  if (rows !== (footer.int(FileField.rows) ?? 0)) throw damaged('row groups of another number of rows');
+  const values = groups.reduce(
+    (sum, { chunks }) => chunks.reduce((total, chunk) => total + chunk.values, sum),
+    0,
+  );
+  if (values > MAX_VALUES) throw new AppError('unreadable-file', `more than ${MAX_VALUES} values`);
+  return { footer, schema, groups, rows };
+}
+
+async function locateFooter(source: FileSource): Promise<number> {
+  const { size } = source;
+  if (size < HEAD_BYTES + TAIL_BYTES) throw new AppError('unreadable-file', 'not a Parquet file');
+  const head = await readBytes(source, 0, HEAD_BYTES);
+  const tail = await readBytes(source, size - TAIL_BYTES, TAIL_BYTES);
+  const magic = tail.subarray(4);
+  if (new TextDecoder().decode(magic) === 'PARE') throw encrypted();
+  if (!isMagic(head) || !isMagic(magic)) throw new AppError('unreadable-file', 'not a Parquet file');
+  const length = new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
+  if (length > size - HEAD_BYTES - TAIL_BYTES) throw damaged('a footer larger than the file');
+  if (length > MAX_FOOTER_BYTES) {
+    throw new AppError('unreadable-file', `a footer of more than ${MAX_FOOTER_BYTES} bytes`);
+  }
+  return size - TAIL_BYTES - length;
+}
+
+function isMagic(bytes: Uint8Array): boolean {
+  return MAGIC.every((byte, index) => bytes[index] === byte);
+}
+
+function parsed(bytes: Uint8Array): ThriftStruct {
+  try {
+    return readThrift(bytes).value;
+  } catch (error) {
+    throw error instanceof ThriftEnd ? damaged('a footer that ends early') : error;
+  }
+}
+
+function rowGroup(struct: ThriftStruct, leaves: readonly Leaf[], dataEnd: number): RowGroup {
+  const rows = struct.int(GroupField.rows) ?? -1;
+  const columns = struct.structs(GroupField.columns);
+  if (rows < 0) throw damaged('a negative number of rows');
+  if (columns.length !== leaves.length) throw damaged('a row group with other columns');
+  const chunks = columns.map((column, index) => chunkOf(column, leaves[index]!, rows, dataEnd));
+  return { struct, rows, chunks };
+}
+
+function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number): Chunk {
+  const name = leaf.path.join('.');
+  if (struct.get(ChunkField.crypto) || struct.get(ChunkField.encryptedMeta)) throw encrypted();
+  if (struct.bytes(ChunkField.filePath)?.length) {
+    throw new AppError('unreadable-file', `column '${name}' stands in another file`);
+  }
+  const meta = struct.struct(ChunkField.meta);
+  const values = meta?.int(MetaField.values) ?? -1;
+  if (!meta || meta.int(MetaField.type) !== leaf.physical) throw damaged(`column '${name}' is described wrongly`);
+  // Lists may hold many values a row, yet at least a place for none.
+  const isCounted = leaf.maxRepetition === 0 ? values === rows : values >= rows;
+  if (!isCounted) throw damaged(`column '${name}' has another number of rows`);
+  const codec = meta.int(MetaField.codec) ?? -1;
+  if (codec === Codec.lzo || !/^[A-Z]/.test(codecName(codec))) {
+    throw new AppError('unreadable-file', `unsupported compression ${codecName(codec)}`);
+  }
+  const start = chunkStart(meta);
+  const end = start + (meta.int(MetaField.compressedBytes) ?? -1);
+  if (start < HEAD_BYTES || end < start || end > dataEnd) {
+    throw damaged(`column '${name}' stands outside the file`);
+  }
+  return { leaf, struct, meta, codec, values, start, end };
+}
+
+/** Some writers leave the dictionary's offset out or at 0 although there is one: it stands before the data then. */
+function chunkStart(meta: ThriftStruct): number {
+  const data = meta.int(MetaField.dataOffset) ?? -1;
+  const dictionary = meta.int(MetaField.dictionaryOffset) ?? 0;
+  return dictionary > 0 && dictionary < data ? dictionary : data;
+}
+
+/** Exactly `length` bytes. Throws `unavailable` when the file is shorter than it was when it was opened. */
+export async function readBytes(
+  source: FileSource,
+  offset: number,
+  length: number,
+): Promise<Uint8Array> {
+  if (length === 0) return new Uint8Array(0);
+  const bytes = await source.read(offset, length);
+  if (bytes.length === length) return bytes;
+  throw new AppError('unavailable', 'The file was cut short while it was read');
+}
+
+function encrypted(): AppError {
+  return new AppError('unreadable-file', 'encrypted Parquet files are not supported');
+}

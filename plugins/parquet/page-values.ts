@@ -1,0 +1,246 @@
+/**
+ * A data page decoded: its levels, and its values in their physical form or as indexes of the dictionary.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import { decompress } from '../../src/dataset/parquet/codec.ts';
+import {
+  Encoding,
+  ENCODING_NAMES,
+  PageType,
+  Physical,
+} from '../../src/dataset/parquet/format.ts';
+import { bitWidth, readHybrid } from '../../src/dataset/parquet/hybrid.ts';
+import type { Page, PageHeader } from './chunk-pages.ts';
+import { readDeltaBinary, readDeltaBytes, readDeltaLength } from './delta.ts';
+import { damaged, fixedValues, type RawValues, rawValue, scatteredValues, widthOf } from './raw-values.ts';
+import type { Leaf } from './schema.ts';
+
+/** What stands in a data page. */
+export interface PageValues {
+  /** Levels, or values where there are none. */
+  readonly count: number;
+  /** Null: all are at the highest level. */
+  readonly definition: Uint8Array | null;
+  /** Null: every value begins a row. */
+  readonly repetition: Uint8Array | null;
+  /** Values that are not null. */
+  readonly present: number;
+  readonly values: RawValues | null;
+  /** Places in the dictionary, all of them within it; set when `values` is null. */
+  readonly indexes: Int32Array | null;
+}
+
+/** The values of a dictionary page. */
+export function dictionaryValues(page: Page, leaf: Leaf, codec: number): RawValues {
+  const { header } = page;
+  if (header.encoding !== Encoding.plain && header.encoding !== Encoding.plainDictionary) {
+    throw unsupported(header.encoding);
+  }
+  const bytes = decompress(codec, page.body, header.size);
+  return plainValues(bytes, leaf, header.count);
+}
+
+/** The contents of a data page; `dictionarySize` is null without a dictionary. Throws `unreadable-file`. */
+export function pageValues(
+  page: Page,
+  leaf: Leaf,
+  codec: number,
+  dictionarySize: number | null,
+): PageValues {
+  const { header } = page;
+  const { count } = header;
+  const body = header.type === PageType.dataV2 ? secondVersion(page, codec) : firstVersion(page, leaf, codec);
+  const repetition = levels(body.repetition, leaf.maxRepetition, count);
+  const definition = levels(body.definition, leaf.maxDefinition, count);
+  const present = definition ? countOf(definition, leaf.maxDefinition) : count;
+  const common = {
+    count,
+    definition: present === count ? null : definition,
+    repetition,
+    present,
+  };
+  const isIndexed =
+    header.encoding === Encoding.dictionary || header.encoding === Encoding.plainDictionary;
+  if (!isIndexed) {
+    return { ...common, indexes: null, values: decoded(body.values, leaf, header.encoding, present) };
+  }
+  return { ...common, values: null, indexes: indexesOf(body.values, present, dictionarySize) };
+}
+
+interface PageParts {
+  /** Null where the column has no such levels. */
+  readonly repetition: Uint8Array | null;
+  readonly definition: Uint8Array | null;
+  readonly values: Uint8Array;
+}
+
+/** Levels stand in the compressed part, each after its size. */
+function firstVersion({ header, body }: Page, leaf: Leaf, codec: number): PageParts {
+  const bytes = decompress(codec, body, header.size);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  const next = (max: number, encoding: number): Uint8Array | null => {
+    if (max === 0) return null;
+    if (encoding !== Encoding.rle) throw unsupported(encoding);
+    if (at + 4 > bytes.length) throw damaged('a page that ends early');
+    const size = view.getUint32(at, true);
+    at += 4 + size;
+    if (at > bytes.length) throw damaged('a page that ends early');
+    return bytes.subarray(at - size, at);
+  };
+  const repetition = next(leaf.maxRepetition, header.repetitionEncoding);
+  const definition = next(leaf.maxDefinition, header.definitionEncoding);
+  return { repetition, definition, values: bytes.subarray(at) };
+}
+
+/** Levels stand before the compressed part, and their sizes in the header. */
+function secondVersion({ header, body }: Page, codec: number): PageParts {
+  const { definitionBytes, repetitionBytes } = header;
+  const levelBytes = definitionBytes + repetitionBytes;
+  if (definitionBytes < 0 || repetitionBytes < 0 || levelBytes > Math.min(body.length, header.size)) {
+    throw damaged('levels larger than their page');
+  }
+  const packed = body.subarray(levelBytes);
+  const size = header.size - levelBytes;
+  return {
+    repetition: body.subarray(0, repetitionBytes),
+    definition: body.subarray(repetitionBytes, levelBytes),
+    // Some writers call an empty part compressed and write nothing.
+    values: header.isCompressed && packed.length > 0 ? decompress(codec, packed, size) : packed,
+  };
+}
+
+function levels(bytes: Uint8Array | null, max: number, count: number): Uint8Array | null {
+  if (max === 0 || bytes === null) return null;
+  const out = new Uint8Array(count);
+  readHybrid(bytes, 0, bytes.length, bitWidth(max), out);
+  for (let index = 0; index < count; index++) {
+    if (out[index]! > max) throw damaged('a level too high');
+  }
+  return out;
+}
+
+function countOf(levelsFound: Uint8Array, wanted: number): number {
+  let count = 0;
+  for (let index = 0; index < levelsFound.length; index++) {
+    if (levelsFound[index] === wanted) count++;
+  }
+  return count;
+}
+
+function indexesOf(bytes: Uint8Array, count: number, size: number | null): Int32Array {
+  const indexes = new Int32Array(count);
+  if (count === 0) return indexes;
+  if (size === null) throw damaged('indexes without a dictionary');
+  const width = bytes[0];
+  if (width === undefined) throw damaged('a page that ends early');
+  readHybrid(bytes, 1, bytes.length, width, indexes);
+  for (let index = 0; index < count; index++) {
+    // As unsigned, so that a negative index is too large as well.
+    if (indexes[index]! >>> 0 >= size) throw damaged('an index outside the dictionary');
+  }
+  return indexes;
+}
+
+function decoded(bytes: Uint8Array, leaf: Leaf, encoding: number, count: number): RawValues {
+  const { physical, typeLength } = leaf;
+  switch (encoding) {
+    case Encoding.plain:
+      return plainValues(bytes, leaf, count);
+    case Encoding.rle:
+      if (physical === Physical.boolean) return runs(bytes, count);
+      break;
+    case Encoding.deltaBinary:
+      if (physical === Physical.int32 || physical === Physical.int64) {
+        return deltas(bytes, physical === Physical.int32, count);
+      }
+      break;
+    case Encoding.deltaLength:
+      if (physical === Physical.bytes) return readDeltaLength(bytes, 0, count);
+      break;
+    case Encoding.deltaBytes:
+      if (physical === Physical.bytes || physical === Physical.fixed) {
+        return checkedLengths(readDeltaBytes(bytes, 0, count), leaf);
+      }
+      break;
+    case Encoding.byteStreamSplit:
+      if (physical !== Physical.boolean && physical !== Physical.bytes) {
+        return joinedStreams(bytes, widthOf(physical, typeLength), count);
+      }
+      break;
+  }
+  throw unsupported(encoding);
+}
+
+/** Values in the PLAIN encoding. */
+function plainValues(bytes: Uint8Array, { physical, typeLength }: Leaf, count: number): RawValues {
+  if (physical === Physical.boolean) return bits(bytes, count);
+  const width = widthOf(physical, typeLength);
+  return width > 0 ? fixedValues(bytes, width, count) : prefixedValues(bytes, count);
+}
+
+function bits(bytes: Uint8Array, count: number): RawValues {
+  if (bytes.length * 8 < count) throw damaged('a page is too short for its values');
+  const out = new Uint8Array(count);
+  for (let index = 0; index < count; index++) out[index] = (bytes[index >> 3]! >> (index & 7)) & 1;
+  return fixedValues(out, 1, count);
+}
+
+function prefixedValues(bytes: Uint8Array, count: number): RawValues {
+  // Each takes four bytes at least: a wrong count must not decide about memory.
+  if (bytes.length < count * 4) throw damaged('a page is too short for its values');
+  const starts = new Int32Array(count);
+  const ends = new Int32Array(count);
+  const last = bytes.length;
+  let at = 0;
+  for (let index = 0; index < count; index++) {
+    if (at + 4 > last) throw damaged('a page is too short for its values');
+    const length =
+      bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    at += 4;
+    if (length < 0 || length > last - at) throw damaged('a value longer than its page');
+    starts[index] = at;
+    at += length;
+    ends[index] = at;
+  }
+  return scatteredValues(bytes, starts, ends);
+}
+
+/** Booleans as runs, after the size of the runs. */
+function runs(bytes: Uint8Array, count: number): RawValues {
+  const out = new Uint8Array(count);
+  if (count > 0) {
+    if (bytes.length < 4) throw damaged('a page that ends early');
+    readHybrid(bytes, 4, bytes.length, 1, out);
+  }
+  return fixedValues(out, 1, count);
+}
+
+function deltas(bytes: Uint8Array, isShort: boolean, count: number): RawValues {
+  const out = isShort ? new Int32Array(count) : new BigInt64Array(count);
+  if (count > 0) readDeltaBinary(bytes, 0, out);
+  return fixedValues(new Uint8Array(out.buffer), isShort ? 4 : 8, count);
+}
+
+function joinedStreams(bytes: Uint8Array, width: number, count: number): RawValues {
+  if (bytes.length < width * count) throw damaged('a page is too short for its values');
+  const out = new Uint8Array(width * count);
+  for (let byte = 0; byte < width; byte++) {
+    for (let index = 0; index < count; index++) out[index * width + byte] = bytes[byte * count + index]!;
+  }
+  return fixedValues(out, width, count);
+}
+
+function checkedLengths(values: RawValues, { physical, typeLength }: Leaf): RawValues {
+  if (physical !== Physical.fixed) return values;
+  const { count } = values;
+  for (let index = 0; index < count; index++) {
+    if (rawValue(values, index).length !== typeLength) throw damaged('a value of another length');
+  }
+  return values;
+}
+
+function unsupported(encoding: PageHeader['encoding']): AppError {
+  const name = ENCODING_NAMES[encoding] ?? `number ${encoding}`;
+  return new AppError('unreadable-file', `unsupported encoding ${name}`);
+}

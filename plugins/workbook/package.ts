@@ -1,0 +1,112 @@
+/**
+ * The parts of an Office Open XML workbook: its worksheets in order and what they share (ECMA-376-1, 12.3).
+ */
+import type { FileSource } from '../../src/base/file-source.ts';
+import { type Archive, type ArchiveEntry, openArchive } from './archive.ts';
+import { unreadable } from './file-bytes.ts';
+import type { WorkbookLimits } from './limits.ts';
+import { partText, type Relationship, relationshipsOf } from './relationships.ts';
+import { XmlCursor } from './xml-cursor.ts';
+import { unescaped } from './xml-text.ts';
+
+/** A worksheet: visible or hidden, but no chart, dialog or macro sheet. */
+export interface Worksheet {
+  readonly name: string;
+  readonly entry: ArchiveEntry;
+}
+
+export interface WorkbookPackage {
+  readonly archive: Archive;
+  readonly workbook: ArchiveEntry;
+  /** Text of the workbook part, one character per byte. */
+  readonly workbookText: string;
+  /** What the workbook part refers to. */
+  readonly relationships: readonly Relationship[];
+  /** In workbook order. */
+  readonly worksheets: readonly Worksheet[];
+  /** Dates count from 1904. */
+  readonly is1904: boolean;
+}
+
+/** The workbook in `source`. Throws `unreadable-file`. */
+export async function openPackage(
+  source: FileSource,
+  limits: WorkbookLimits,
+): Promise<WorkbookPackage> {
+  const archive = await openArchive(source, limits);
+  if (archive.find('EncryptedPackage')) throw unreadable('it is encrypted');
+  const roots = await relationshipsOf(archive, '');
+  const workbook = roots.find(({ type }) => type === 'officeDocument')?.entry;
+  if (!workbook) throw unreadable('it is no workbook: the package names no document');
+  if (workbook.name.toLowerCase().endsWith('.bin')) {
+    throw unreadable('it is a binary workbook (.xlsb); save it as .xlsx');
+  }
+  const workbookText = await partText(archive, workbook);
+  const relationships = await relationshipsOf(archive, workbook.name);
+  const { sheets, is1904 } = parseWorkbook(workbookText, workbook.name);
+  const worksheets = worksheetsOf(sheets, relationships);
+  return { archive, workbook, workbookText, relationships, worksheets, is1904 };
+}
+
+/** The part of a type that the workbook refers to, null when there is none. */
+export function sharedPart(book: WorkbookPackage, type: string): ArchiveEntry | null {
+  return book.relationships.find((candidate) => candidate.type === type)?.entry ?? null;
+}
+
+/** The worksheet of a name; the first one without a name. Throws `unreadable-file` when there is none. */
+export function worksheetNamed(book: WorkbookPackage, name: string | undefined): Worksheet {
+  const found =
+    name === undefined
+      ? book.worksheets[0]
+      : (book.worksheets.find((sheet) => sheet.name === name) ??
+        book.worksheets.find((sheet) => sheet.name.normalize() === name.normalize()));
+  if (found) return found;
+  throw unreadable(`it has no worksheet named ${JSON.stringify(name)}`);
+}
+
+interface SheetElement {
+  readonly name: string;
+  readonly relationship: string;
+}
+
+function parseWorkbook(text: string, part: string): { sheets: SheetElement[]; is1904: boolean } {
+  const cursor = new XmlCursor(text, part);
+  const sheets: SheetElement[] = [];
+  let is1904 = false;
+  if (!cursor.next() || cursor.local !== 'workbook') throw unreadable('it is no workbook');
+  while (cursor.next()) {
+    if (cursor.kind === 'close') continue;
+    if (cursor.local === 'workbookPr') is1904 = isTrue(cursor.attribute('date1904'));
+    if (cursor.local !== 'sheet') continue;
+    const name = cursor.attribute('name');
+    const relationship = cursor.prefixedAttribute('id');
+    if (name === undefined || relationship === undefined) throw cursor.malformed(cursor.from);
+    sheets.push({ name: unescaped(name), relationship });
+  }
+  if (!cursor.isComplete) throw cursor.malformed(cursor.to);
+  return { sheets, is1904 };
+}
+
+function worksheetsOf(
+  sheets: readonly SheetElement[],
+  relationships: readonly Relationship[],
+): Worksheet[] {
+  const byId = new Map(relationships.map((relationship) => [relationship.id, relationship]));
+  const worksheets: Worksheet[] = [];
+  for (const { name, relationship } of sheets) {
+    const meant = byId.get(relationship);
+    if (!meant) throw unreadable(`the sheet ${JSON.stringify(name)} is missing`);
+    if (meant.type !== 'worksheet') continue;
+    if (worksheets.some((other) => other.name === name)) {
+      throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
+    }
+    worksheets.push({ name, entry: meant.entry });
+  }
+  if (worksheets.length === 0) throw unreadable('it has no worksheet');
+  return worksheets;
+}
+
+/** An xsd:boolean attribute. */
+export function isTrue(value: string | undefined): boolean {
+  return value === '1' || value === 'true' || value === 'on';
+}

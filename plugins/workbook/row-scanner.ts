@@ -1,0 +1,374 @@
+/**
+ * The one scanner of worksheet rows, used for reading and for editing: it marks where the cells of a row and their
+ * values stand in the XML of the sheet (ECMA-376-1, 18.3.1.73 `row`, 18.3.1.4 `c`).
+ *
+ * A row is taken as a whole or not at all, so that it can be gone over again when more text has come. Rows and cells
+ * without a reference follow the one before. References that contradict each other are refused: a row before or equal to
+ * an earlier one, a cell that names another row or stands twice.
+ */
+import { unreadable } from './file-bytes.ts';
+import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';
+import { referenceText } from './cell-reference.ts';
+import { afterElement, afterTag, nextTag } from './xml-element.ts';
+
+const SPACE = 0x20;
+const DOUBLE_QUOTE = 34;
+const SINGLE_QUOTE = 39;
+const SLASH = 47;
+const LESS = 60;
+const EQUALS = 61;
+const GREATER = 62;
+const DOLLAR = 36;
+const ZERO = 48;
+const NINE = 57;
+const CASE_BIT = 0x20;
+const LETTER_A = 0x61;
+const LETTER_F = 0x66;
+const LETTER_R = 0x72;
+const LETTER_S = 0x73;
+const LETTER_T = 0x74;
+const LETTER_V = 0x76;
+const LETTER_Z = 0x7a;
+
+/** What the value of a cell is, by its `t`. */
+export const CellType = {
+  number: 0,
+  shared: 1,
+  /** Text result of a formula. */
+  text: 2,
+  inline: 3,
+  boolean: 4,
+  error: 5,
+  /** ISO 8601 date. */
+  date: 6,
+} as const;
+
+const TYPE_NAMES: Readonly<Record<string, number>> = {
+  n: CellType.number,
+  s: CellType.shared,
+  str: CellType.text,
+  inlineStr: CellType.inline,
+  b: CellType.boolean,
+  e: CellType.error,
+  d: CellType.date,
+};
+
+/** A cell without the part in question. */
+export const ABSENT = -1;
+
+export class RowScanner {
+  /** Number of the row in the sheet, from 1. */
+  number = 0;
+  /** Where the row's element begins and ends, and where its opening tag ends. */
+  from = 0;
+  openEnd = 0;
+  to = 0;
+  /** The element is a single empty tag. */
+  isEmpty = false;
+  /** Cells of the row; the arrays below have one item for each, in the order of the file. */
+  count = 0;
+  /** From 0. */
+  columns = new Int32Array(64);
+  /** Where the cell's element begins and ends. */
+  starts = new Int32Array(64);
+  ends = new Int32Array(64);
+  styles = new Int32Array(64);
+  types = new Uint8Array(64);
+  /** Content of the `v` element, ABSENT without one. */
+  valueFrom = new Int32Array(64);
+  valueTo = new Int32Array(64);
+  /** The `f` element, tags included, ABSENT without one. */
+  formulaFrom = new Int32Array(64);
+  formulaTo = new Int32Array(64);
+  /** The `is` element, tags included, ABSENT without one. */
+  inlineFrom = new Int32Array(64);
+  inlineTo = new Int32Array(64);
+
+  readonly #part: string;
+  readonly #rowName: string;
+  readonly #cellName: string;
+  readonly #prefixLength: number;
+  #text = '';
+  /** What the attributes of the tag last read say. */
+  #reference = 0;
+  #column = ABSENT;
+  #style = 0;
+  #type: number = CellType.number;
+  #isEmptyTag = false;
+
+  /** `prefix` is the one of the sheet's elements, with its colon, or ''. */
+  constructor(part: string, prefix: string) {
+    this.#part = part;
+    this.#rowName = `<${prefix}row`;
+    this.#cellName = `<${prefix}c`;
+    this.#prefixLength = prefix.length;
+  }
+
+  /**
+   * Scans the row whose tag begins at `at`; false when the text ends before its end, and nothing is known then.
+   * `previous` is the number of the row before, 0 for none. Throws `unreadable-file`.
+   */
+  scan(text: string, at: number, previous: number): boolean {
+    this.#text = text;
+    this.count = 0;
+    this.from = at;
+    const open = this.#tag(at + this.#rowName.length, true);
+    if (open < 0) return false;
+    this.openEnd = open;
+    this.isEmpty = this.#isEmptyTag;
+    this.number = this.#reference || previous + 1;
+    if (this.number <= previous) {
+      throw unreadable(`row ${this.number} stands after row ${previous} in ${this.#part}`);
+    }
+    if (this.number > MAX_ROWS) throw this.#badReference(String(this.number));
+    this.to = this.isEmpty ? open : this.#cells(open);
+    return this.to >= 0;
+  }
+
+  /** Whether a row's tag begins at `at`. */
+  isRow(text: string, at: number): boolean {
+    return text.startsWith(this.#rowName, at) && isNameEnd(text.charCodeAt(at + this.#rowName.length));
+  }
+
+  /** Index of the cell in a column, or -1. */
+  indexOf(column: number): number {
+    return this.columns.subarray(0, this.count).indexOf(column);
+  }
+
+  /** The character after the row's closing tag, or -1. */
+  #cells(from: number): number {
+    const text = this.#text;
+    for (let at = from, previous = -1; ; ) {
+      at = nextTag(text, at, this.#part);
+      if (at < 0) return -1;
+      if (text.charCodeAt(at + 1) === SLASH) return this.#close(at, this.#rowName);
+      if (!this.#isCell(at)) {
+        at = afterElement(text, at, this.#part);
+      } else {
+        at = this.#cell(at, previous);
+        previous = this.columns[this.count - 1]!;
+      }
+      if (at < 0) return -1;
+    }
+  }
+
+  #isCell(at: number): boolean {
+    const name = this.#cellName;
+    return this.#text.startsWith(name, at) && isNameEnd(this.#text.charCodeAt(at + name.length));
+  }
+
+  /** The character after the cell, which is added to the row; -1 when the text ends before. */
+  #cell(start: number, previous: number): number {
+    const open = this.#tag(start + this.#cellName.length, false);
+    if (open < 0) return -1;
+    const column = this.#column === ABSENT ? previous + 1 : this.#column;
+    if (column >= MAX_SHEET_COLUMNS) throw this.#badReference(`column ${column + 1}`);
+    if (column <= previous && this.columns.subarray(0, this.count).includes(column)) {
+      const cell = referenceText({ row: this.number, column });
+      throw unreadable(`the cell ${cell} stands twice in ${this.#part}`);
+    }
+    if (this.count === this.columns.length) this.#grow();
+    const index = this.count++;
+    this.columns[index] = column;
+    this.starts[index] = start;
+    this.styles[index] = this.#style;
+    this.types[index] = this.#type;
+    this.valueFrom[index] = this.formulaFrom[index] = this.inlineFrom[index] = ABSENT;
+    const end = this.#isEmptyTag ? open : this.#content(open, index);
+    this.ends[index] = end;
+    return end;
+  }
+
+  /** The character after the closing tag of the cell whose content begins at `from`, or -1. */
+  #content(from: number, index: number): number {
+    const text = this.#text;
+    for (let at = from; ; ) {
+      if (text.charCodeAt(at) !== LESS || !isPlainTag(text.charCodeAt(at + 1))) {
+        at = nextTag(text, at, this.#part);
+        if (at < 0) return -1;
+      }
+      if (text.charCodeAt(at + 1) === SLASH) return this.#close(at, this.#cellName);
+      const name = at + 1 + this.#prefixLength;
+      const letter = text.charCodeAt(name);
+      const isSingle = isNameEnd(text.charCodeAt(name + 1));
+      if (isSingle && letter === LETTER_V) {
+        at = this.#value(name + 1, index);
+      } else {
+        const end = afterElement(text, at, this.#part);
+        if (isSingle && letter === LETTER_F) {
+          this.formulaFrom[index] = at;
+          this.formulaTo[index] = end;
+        } else if (text.startsWith('is', name) && isNameEnd(text.charCodeAt(name + 2))) {
+          this.inlineFrom[index] = at;
+          this.inlineTo[index] = end;
+        }
+        at = end;
+      }
+      if (at < 0) return -1;
+    }
+  }
+
+  /** The character after the `v` element whose name ends at `at`, or -1. */
+  #value(at: number, index: number): number {
+    const text = this.#text;
+    const open = text.charCodeAt(at) === GREATER ? at + 1 : afterTag(text, at);
+    if (open < 0) return -1;
+    this.valueFrom[index] = open;
+    this.valueTo[index] = open;
+    if (text.charCodeAt(open - 2) === SLASH) return open;
+    let close = text.indexOf('<', open);
+    while (close >= 0 && text.charCodeAt(close + 1) !== SLASH) {
+      // A comment or CDATA within the value; anything else is refused.
+      const end = nextTag(text, close, this.#part);
+      if (end === close) throw this.#malformed();
+      close = end;
+    }
+    if (close < 0) return -1;
+    this.valueTo[index] = close;
+    const end = text.indexOf('>', close);
+    return end < 0 ? -1 : end + 1;
+  }
+
+  /** The character after the closing tag at `at`, which must be the one of the element named so (with its `<`). */
+  #close(at: number, opening: string): number {
+    const text = this.#text;
+    const end = text.indexOf('>', at);
+    if (end < 0) return -1;
+    const length = opening.length - 1;
+    const isSame =
+      text.startsWith(opening.slice(1), at + 2) && isNameEnd(text.charCodeAt(at + 2 + length));
+    if (!isSame) throw this.#malformed();
+    return end + 1;
+  }
+
+  /** Reads the attributes from the end of a tag's name on; the character after the tag, or -1. */
+  #tag(from: number, isRow: boolean): number {
+    const text = this.#text;
+    this.#reference = 0;
+    this.#column = ABSENT;
+    this.#style = 0;
+    this.#type = CellType.number;
+    for (let at = from; ; ) {
+      let code = text.charCodeAt(at);
+      while (code <= SPACE) code = text.charCodeAt(++at);
+      if (code === GREATER || code === SLASH) {
+        this.#isEmptyTag = code === SLASH;
+        if (this.#isEmptyTag && text.charCodeAt(++at) !== GREATER) return this.#cutOrMalformed(at);
+        return at + 1;
+      }
+      const name = at;
+      while (code > SPACE && code !== EQUALS && code !== GREATER && code !== LESS) {
+        code = text.charCodeAt(++at);
+      }
+      const nameEnd = at;
+      while (code <= SPACE) code = text.charCodeAt(++at);
+      if (code !== EQUALS) return this.#cutOrMalformed(at);
+      do code = text.charCodeAt(++at);
+      while (code <= SPACE);
+      if (code !== DOUBLE_QUOTE && code !== SINGLE_QUOTE) return this.#cutOrMalformed(at);
+      const quote = code;
+      const value = ++at;
+      code = text.charCodeAt(at);
+      while (code !== quote && code === code && code !== LESS) code = text.charCodeAt(++at);
+      if (code !== quote) return this.#cutOrMalformed(at);
+      if (nameEnd === name + 1) this.#attribute(text.charCodeAt(name), value, at, isRow);
+      at++;
+    }
+  }
+
+  #attribute(letter: number, from: number, to: number, isRow: boolean): void {
+    if (letter === LETTER_R) {
+      if (isRow) this.#reference = this.#rowNumber(from, to);
+      else this.#cellReference(from, to);
+    } else if (isRow) return;
+    else if (letter === LETTER_S) this.#style = this.#digits(from, to);
+    else if (letter === LETTER_T) {
+      const name = this.#text.slice(from, to);
+      const type = TYPE_NAMES[name];
+      if (type === undefined) throw unreadable(`a cell in ${this.#part} has the unknown type '${name}'`);
+      this.#type = type;
+    }
+  }
+
+  #rowNumber(from: number, to: number): number {
+    const number = this.#digits(from, to);
+    if (number < 1 || number > MAX_ROWS) throw this.#badReference(this.#text.slice(from, to));
+    return number;
+  }
+
+  #cellReference(from: number, to: number): void {
+    const text = this.#text;
+    let column = 0;
+    let at = text.charCodeAt(from) === DOLLAR ? from + 1 : from;
+    for (; at < to; at++) {
+      const letter = text.charCodeAt(at) | CASE_BIT;
+      if (letter < LETTER_A || letter > LETTER_Z) break;
+      column = column * 26 + (letter - LETTER_A + 1);
+      if (column > MAX_SHEET_COLUMNS) throw this.#badReference(text.slice(from, to));
+    }
+    if (text.charCodeAt(at) === DOLLAR) at++;
+    const row = this.#digits(at, to);
+    if (column === 0 || row < 1 || row > MAX_ROWS) throw this.#badReference(text.slice(from, to));
+    if (row !== this.number) {
+      throw unreadable(`the cell ${text.slice(from, to)} stands in row ${this.number} of ${this.#part}`);
+    }
+    this.#column = column - 1;
+  }
+
+  /** The number these digits spell, up to 8 of them; -1 for anything else. */
+  #digits(from: number, to: number): number {
+    if (to === from || to - from > 8) return -1;
+    let value = 0;
+    for (let at = from; at < to; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (code < ZERO || code > NINE) return -1;
+      value = value * 10 + (code - ZERO);
+    }
+    return value;
+  }
+
+  #cutOrMalformed(at: number): number {
+    if (at >= this.#text.length) return -1;
+    throw this.#malformed();
+  }
+
+  #malformed(): Error {
+    return unreadable(`row ${this.number} of ${this.#part} is malformed XML`);
+  }
+
+  #badReference(reference: string): Error {
+    return unreadable(`${this.#part} has a cell at ${reference.slice(0, 32)}, which no worksheet has`);
+  }
+
+  #grow(): void {
+    const size = this.columns.length * 2;
+    const larger = (array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> => {
+      const copy = new Int32Array(size);
+      copy.set(array);
+      return copy;
+    };
+    this.columns = larger(this.columns);
+    this.starts = larger(this.starts);
+    this.ends = larger(this.ends);
+    this.styles = larger(this.styles);
+    this.valueFrom = larger(this.valueFrom);
+    this.valueTo = larger(this.valueTo);
+    this.formulaFrom = larger(this.formulaFrom);
+    this.formulaTo = larger(this.formulaTo);
+    this.inlineFrom = larger(this.inlineFrom);
+    this.inlineTo = larger(this.inlineTo);
+    const types = new Uint8Array(size);
+    types.set(this.types);
+    this.types = types;
+  }
+}
+
+/** `/`, `>` or white space: the name before it is complete. NaN, where the text ends, counts too. */
+function isNameEnd(code: number): boolean {
+  return code === GREATER || code === SLASH || !(code > SPACE);
+}
+
+/** The character after `<` in a tag, in contrast to comments and instructions. */
+function isPlainTag(code: number): boolean {
+  return code !== 33 && code !== 63 && code === code;
+}

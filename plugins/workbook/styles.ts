@@ -1,0 +1,39 @@
+/**
+ * What the styles of a workbook say about values: which cell formats show dates (ECMA-376-1, 18.8).
+ */
+import type { ArchiveEntry } from './archive.ts';
+import { builtInKind, type DateKind, formatKind } from './number-format.ts';
+import { sharedPart, type WorkbookPackage } from './package.ts';
+import { partText } from './relationships.ts';
+import { XmlCursor } from './xml-cursor.ts';
+
+/** The kind of every cell format by its index (the `s` of a cell); an index beyond has kind `none`. */
+export type DateKinds = readonly DateKind[];
+
+/** Reads the styles part; a workbook without one has no dates. Throws `unreadable-file`. */
+export async function readDateKinds(book: WorkbookPackage): Promise<DateKinds> {
+  const entry = sharedPart(book, 'styles');
+  return entry === null ? [] : parseDateKinds(await partText(book.archive, entry), entry);
+}
+
+function parseDateKinds(text: string, entry: ArchiveEntry): DateKinds {
+  const cursor = new XmlCursor(text, entry.name);
+  const custom = new Map<number, DateKind>();
+  const kinds: DateKind[] = [];
+  // Formats also stand in differential styles, and cell formats among the named styles: only these lists count.
+  let list = '';
+  while (cursor.next()) {
+    const { local, kind, depth } = cursor;
+    if (depth === 2 && kind === 'open') list = local;
+    else if (depth === 1) list = '';
+    if (kind === 'close') continue;
+    if (list === 'numFmts' && local === 'numFmt') {
+      custom.set(Number(cursor.attribute('numFmtId')), formatKind(cursor.attribute('formatCode') ?? ''));
+    } else if (list === 'cellXfs' && local === 'xf') {
+      const id = Number(cursor.attribute('numFmtId') ?? 0);
+      kinds.push(custom.get(id) ?? builtInKind(id));
+    }
+  }
+  if (!cursor.isComplete) throw cursor.malformed(cursor.to);
+  return kinds;
+}
