@@ -10,7 +10,10 @@ const MEGABYTE = 1e6;
 
 /** Resident megabytes of the process and everything it started; processes that just ended count nothing. */
 export function residentMegabytes(pid: number): number {
-  return (residentBytes(pid) + childrenOf(pid).reduce((sum, child) => sum + treeBytes(child), 0)) / MEGABYTE;
+  return (
+    (residentBytes(pid) + childrenOf(pid).reduce((sum, child) => sum + treeBytes(child), 0)) /
+    MEGABYTE
+  );
 }
 
 function treeBytes(pid: number): number {

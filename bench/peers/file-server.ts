@@ -12,3 +12,5 @@ const server = Bun.serve({
   fetch: () => new Response(Bun.file(path)),
 });
 console.log(`http://127.0.0.1:${server.port}`);
+
+export {};

@@ -18,7 +18,9 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   fetch(request) {
     const { url } = request;
-    const rows = isById ? statement.all(Number(url.slice(url.lastIndexOf('=') + 1))) : statement.all();
+    const rows = isById
+      ? statement.all(Number(url.slice(url.lastIndexOf('=') + 1)))
+      : statement.all();
     return new Response(JSON.stringify(rows), { headers });
   },
 });

@@ -7,3 +7,5 @@ const server = Bun.serve({
   fetch: () => new Response('hello'),
 });
 console.log(`http://127.0.0.1:${server.port}`);
+
+export {};

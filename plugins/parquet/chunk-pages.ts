@@ -8,7 +8,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { PageField, PageType } from '../../src/dataset/parquet/format.ts';
 import { checksum } from '../../src/dataset/parquet/page-writer.ts';
 import { readThrift, ThriftEnd, type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
-import type { FileSource } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
 import { type Chunk, readBytes } from './footer.ts';
 import { damaged } from './raw-values.ts';
 
@@ -53,7 +53,7 @@ export class ChunkPages {
   #offset: number;
   /** Values and nulls in the data pages to come. */
   #left: number;
-  #window = new Uint8Array(0);
+  #window: Uint8Array = new Uint8Array(0);
   #windowStart = 0;
   #isFirst = true;
 

@@ -63,7 +63,8 @@ export async function readFooter(source: FileSource): Promise<ParquetFile> {
     .structs(FileField.rowGroups)
     .map((struct) => rowGroup(struct, schema.leaves, footerStart));
   const rows = groups.reduce((sum, group) => sum + group.rows, 0);
-  if (rows !== (footer.int(FileField.rows) ?? 0)) throw damaged('row groups of another number of rows');
+  // Some writers leave the total at 0.
+  if ((footer.int(FileField.rows) || rows) !== rows) throw damaged('row groups of another number of rows');
   const values = groups.reduce(
     (sum, { chunks }) => chunks.reduce((total, chunk) => total + chunk.values, sum),
     0,
@@ -127,17 +128,16 @@ function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number
   }
   const start = chunkStart(meta);
   const end = start + (meta.int(MetaField.compressedBytes) ?? -1);
-  if (start < HEAD_BYTES || end < start || end > dataEnd) {
+  if (!(start >= HEAD_BYTES && end >= start && end <= dataEnd)) {
     throw damaged(`column '${name}' stands outside the file`);
   }
   return { leaf, struct, meta, codec, values, start, end };
 }
 
-/** Some writers leave the dictionary's offset out or at 0 although there is one: it stands before the data then. */
+/** Offset of the first page. Some writers leave the dictionary's offset out, or give 0 for an offset of no page. */
 function chunkStart(meta: ThriftStruct): number {
-  const data = meta.int(MetaField.dataOffset) ?? -1;
-  const dictionary = meta.int(MetaField.dictionaryOffset) ?? 0;
-  return dictionary > 0 && dictionary < data ? dictionary : data;
+  const offsets = [meta.int(MetaField.dataOffset), meta.int(MetaField.dictionaryOffset)];
+  return Math.min(...offsets.map((offset) => offset || Infinity));
 }
 
 /** Exactly `length` bytes. Throws `unavailable` when the file is shorter than it was when it was opened. */
@@ -148,7 +148,8 @@ export async function readBytes(
 ): Promise<Uint8Array> {
   if (length === 0) return new Uint8Array(0);
   const bytes = await source.read(offset, length);
-  if (bytes.length === length) return bytes;
+  // A Buffer's own slice is no copy.
+  if (bytes.length === length) return new Uint8Array(bytes.buffer, bytes.byteOffset, length);
   throw new AppError('unavailable', 'The file was cut short while it was read');
 }
 

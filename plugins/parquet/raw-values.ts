@@ -84,10 +84,10 @@ export function int64Views({ bytes, count }: RawValues): { longs: BigInt64Array;
 }
 
 function aligned(bytes: Uint8Array, length: number, unit: number): Uint8Array {
-  return bytes.byteOffset % unit === 0 ? bytes : bytes.slice(0, length);
+  return bytes.byteOffset % unit === 0 ? bytes : new Uint8Array(bytes.subarray(0, length));
 }
 
 /** The failure of bytes that are not what their headers announce. */
-export function damaged(reason: string): AppError {
-  return new AppError('unreadable-file', `damaged Parquet file: ${reason}`);
+export function damaged(reason: string, cause?: unknown): AppError {
+  return new AppError('unreadable-file', `damaged Parquet file: ${reason}`, { cause });
 }

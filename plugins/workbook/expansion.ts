@@ -2,8 +2,8 @@
  * The content of an archive entry, expanded in chunks and held to what the directory claims about it: not a byte more
  * than its size is ever produced, and size and checksum are those of the directory.
  */
-import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
-import { once } from 'node:events';
+import { pipeline, Readable } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
 import type { FileSource } from '../../src/base/file-source.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
 import { readBytes, unreadable } from './file-bytes.ts';
@@ -58,28 +58,15 @@ async function* stored(source: FileSource, entry: ArchiveEntry): AsyncGenerator<
 
 async function* inflated(source: FileSource, entry: ArchiveEntry): AsyncGenerator<Buffer> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  const fed = feed(source, entry, inflate);
+  // Whatever goes wrong ends the iteration below with that error.
+  pipeline(Readable.from(stored(source, entry), { objectMode: false }), inflate, () => {});
   try {
     for await (const chunk of inflate) yield chunk as Buffer;
-    await fed;
   } catch (error) {
     if (isZlibError(error)) throw damaged(entry);
     throw error;
   } finally {
     inflate.destroy();
-  }
-}
-
-/** Never rejects: what goes wrong ends the stream with that error. */
-async function feed(source: FileSource, entry: ArchiveEntry, inflate: InflateRaw): Promise<void> {
-  try {
-    for await (const chunk of stored(source, entry)) {
-      if (inflate.destroyed) return;
-      if (!inflate.write(chunk)) await Promise.race([once(inflate, 'drain'), once(inflate, 'close')]);
-    }
-    inflate.end();
-  } catch (error) {
-    inflate.destroy(error as Error);
   }
 }
 

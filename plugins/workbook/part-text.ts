@@ -29,6 +29,11 @@ export class PartText {
     return this.#passed + this.position;
   }
 
+  /** Bytes of the part before another position of the window. */
+  offsetOf(position: number): number {
+    return this.#passed + position;
+  }
+
   /**
    * Drops what is done with and doubles what is left, so that going over an incomplete row again costs nothing to speak of;
    * false when nothing more follows. Throws `unreadable-file` when more than MAX_UNIT_BYTES would be held.

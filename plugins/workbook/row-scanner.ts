@@ -225,6 +225,7 @@ export class RowScanner {
     }
     if (close < 0) return -1;
     this.valueTo[index] = close;
+    if (text.charCodeAt(close + 2 + this.#prefixLength) !== LETTER_V) return this.#cutOrMalformed(close + 3);
     const end = text.indexOf('>', close);
     return end < 0 ? -1 : end + 1;
   }
@@ -234,10 +235,11 @@ export class RowScanner {
     const text = this.#text;
     const end = text.indexOf('>', at);
     if (end < 0) return -1;
-    const length = opening.length - 1;
-    const isSame =
-      text.startsWith(opening.slice(1), at + 2) && isNameEnd(text.charCodeAt(at + 2 + length));
-    if (!isSame) throw this.#malformed();
+    // Both names begin one character after their `<` or `</`.
+    for (let index = 1; index < opening.length; index++) {
+      if (text.charCodeAt(at + 1 + index) !== opening.charCodeAt(index)) throw this.#malformed();
+    }
+    if (!isNameEnd(text.charCodeAt(at + 1 + opening.length))) throw this.#malformed();
     return end + 1;
   }
 

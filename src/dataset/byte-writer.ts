@@ -5,8 +5,10 @@
  * room with `ensure` before they write, because a check per byte would cost what this saves.
  */
 
-/** Room beyond a full chunk, so that ordinary rows never make the buffer grow. */
-const SPARE_BYTES = 16 * 1024;
+/** Most responses are small, and a full chunk takes longer to allocate than they take to write. */
+const FIRST_BYTES = 4 * 1024;
+/** A buffer grown past a chunk by more than this, for a huge cell, is not kept. */
+const SPARE_BYTES = 64 * 1024;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
@@ -26,7 +28,7 @@ export class ByteWriter {
 
   constructor(chunkBytes: number) {
     this.#chunkBytes = chunkBytes;
-    this.#buffer = new Uint8Array(chunkBytes + SPARE_BYTES);
+    this.#buffer = new Uint8Array(FIRST_BYTES);
   }
 
   /** True when it is time to `take` what was written. */
@@ -43,7 +45,7 @@ export class ByteWriter {
     const bytes = this.#buffer.slice(0, this.#length);
     this.#length = 0;
     if (this.#buffer.length > this.#chunkBytes + SPARE_BYTES) {
-      this.#buffer = new Uint8Array(this.#chunkBytes + SPARE_BYTES);
+      this.#buffer = new Uint8Array(FIRST_BYTES);
     }
     return bytes;
   }

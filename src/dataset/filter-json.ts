@@ -36,15 +36,24 @@ export function jsonTypeOf(value: unknown): JsonType {
 
 /**
  * The value of a JSON number: a bigint when it is integral and past ±(2^53−1), so that it compares exactly; otherwise
- * the nearest double. Numbers of absurd size become ±10^400, which is past every double.
+ * the nearest double. Past every 64-bit integer only doubles are left to compare with, and one of those is meant by the
+ * very digits it is shown with: 1e23 is no double, but the text of one. Numbers of absurd size become ±10^400, which is
+ * past every double.
  */
 export function exactNumber(source: string): number | bigint {
   const value = Number(source);
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value;
-  const [, sign, whole = '', fraction = '', exponent = '0'] =
+  if (!Number.isFinite(value)) return 10n ** 400n * (value < 0 ? -1n : 1n);
+  const exact = integralOf(source);
+  const isShownSo = Math.abs(value) > 2 ** 63 && exact === integralOf(String(value));
+  return exact === null || isShownSo ? value : exact;
+}
+
+/** A finite JSON number without a fraction; null for any other. */
+function integralOf(source: string): bigint | null {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
-  if (!Number.isFinite(value)) return 10n ** 400n * (sign === '-' ? -1n : 1n);
   const digits = (whole + fraction).replace(/0+$/, '');
   const zeros = whole.length + Number(exponent) - digits.length;
-  return zeros < 0 ? value : BigInt(`${sign}${digits}${'0'.repeat(zeros)}`);
+  return zeros < 0 ? null : BigInt(`${sign}${digits}${'0'.repeat(zeros)}`);
 }

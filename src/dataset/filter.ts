@@ -8,6 +8,7 @@
 import { AppError } from '../base/errors.ts';
 import { jsonTypeOf, parseFilterJson } from './filter-json.ts';
 import { comparable, expectedFor, isScalar, textOperand } from './filter-operand.ts';
+import { indexNames } from './name-list.ts';
 import { compileRegex } from './regex.ts';
 import type { ColumnType } from './types.ts';
 import { foldCase } from './words.ts';
@@ -101,7 +102,7 @@ class FilterParser {
 
   constructor(columns: readonly FilterColumn[]) {
     this.#columns = columns;
-    this.#indexes = new Map(columns.map(({ name }, index) => [name, index]));
+    this.#indexes = indexNames(columns);
   }
 
   filter(value: unknown, depth: number): Filter {

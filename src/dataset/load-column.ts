@@ -3,6 +3,8 @@
  * classes, which tells at any time whether the supposition still holds.
  */
 import { declaredColumnType } from './declared-type.ts';
+import { type FileColumn, presentedType } from './file-type.ts';
+import { storedFileValue } from './file-value.ts';
 import {
   booleanOf,
   type CellClass,
@@ -25,6 +27,8 @@ export class LoadColumn {
   readonly position: number;
   readonly declaredType: string | undefined;
   readonly #blank: BlankMode;
+  /** What the file declares; then the type is settled and nothing is counted. */
+  readonly #file: FileColumn | undefined;
   #type: ColumnType;
   /** Text cells take the quick way: the type is inferred and text may be blank. */
   readonly #isInferred: boolean;
@@ -35,11 +39,19 @@ export class LoadColumn {
   #booleans = 0;
   #strings = 0;
 
-  constructor(position: number, declaredType: string | undefined, blank: BlankMode) {
+  /** A type that a companion declares wins over the one in the file. */
+  constructor(
+    position: number,
+    declaredType: string | undefined,
+    blank: BlankMode,
+    file?: FileColumn,
+  ) {
     this.position = position;
     this.declaredType = declaredType;
     this.#blank = blank;
-    this.#type = declaredType === undefined ? 'string' : declaredColumnType(declaredType);
+    this.#file = declaredType === undefined ? file : undefined;
+    const inFile = this.#file ? presentedType(this.#file.type) : 'string';
+    this.#type = declaredType === undefined ? inFile : declaredColumnType(declaredType);
     this.#isInferred = declaredType === undefined && blank === 'empty';
   }
 
@@ -49,6 +61,11 @@ export class LoadColumn {
 
   get declared(): boolean {
     return this.declaredType !== undefined;
+  }
+
+  /** No cell can change the type. */
+  get #isSettled(): boolean {
+    return this.declared || this.#file !== undefined;
   }
 
   get counts(): ClassCounts {
@@ -63,7 +80,7 @@ export class LoadColumn {
   /** Supposes that all cells will be like those counted in `sample`; the counting starts again. */
   suppose(sample: ClassCounts): void {
     this.#sample = sample;
-    if (!this.declared) this.#type = typeOfCounts(sample);
+    if (!this.#isSettled) this.#type = typeOfCounts(sample);
     this.#isNumeric = this.#type === 'integer' || this.#type === 'number';
     this.#integers = this.#numbers = this.#booleans = this.#strings = 0;
   }
@@ -73,7 +90,7 @@ export class LoadColumn {
    * column on the way: both store the same values.
    */
   mayHold(): boolean {
-    if (this.declared) return true;
+    if (this.#isSettled) return true;
     const { integer, number, boolean, string } = this.#sample;
     const type = typeOfCounts({
       integer: integer + this.#integers,
@@ -87,7 +104,7 @@ export class LoadColumn {
 
   /** Whether the type is that of the cells taken, now that there are no more. */
   holds(): boolean {
-    return this.declared || typeOfCounts(this.counts) === this.#type;
+    return this.#isSettled || typeOfCounts(this.counts) === this.#type;
   }
 
   /** Counts a cell without storing it. */

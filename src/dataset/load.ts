@@ -9,6 +9,7 @@ import { SQLiteError } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';
 import type { CompanionSchema } from './companion.ts';
 import { CopyFile } from './copy-file.ts';
+import type { FileColumn } from './file-type.ts';
 import { extraName, withSuffix } from './header-names.ts';
 import { classOf } from './infer.ts';
 import { MAX_COLUMNS } from './limits.ts';
@@ -96,6 +97,7 @@ class TableWriter implements RowSink {
   /** Class counts by position from an earlier reading; null: types are supposed from a sample. */
   readonly #known: ReadonlyMap<number, ClassCounts> | null;
   #names: readonly string[] = [];
+  #fileColumns: readonly FileColumn[] = [];
   /** Columns of the copy by position: first the header's, then those past it. */
   readonly #columns = new Map<number, LoadColumn>();
   /** Columns past the header that the copy lacks, by position. */
@@ -130,11 +132,13 @@ class TableWriter implements RowSink {
     return new Map(columns.map((column) => [column.position, column.counts]));
   }
 
-  header(names: readonly string[]): void {
+  header(names: readonly string[], columns?: readonly FileColumn[]): void {
     if (names.length > MAX_COLUMNS) throw tooManyColumns();
     this.#names = names;
+    this.#fileColumns = columns ?? [];
     names.forEach((_, position) => this.#columns.set(position, this.#newColumn(position)));
-    if (this.#known) this.#startWriting(this.#known);
+    // Types from the file need no sample.
+    if (this.#known || columns) this.#startWriting(this.#known ?? this.counts());
   }
 
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void {
@@ -187,7 +191,7 @@ class TableWriter implements RowSink {
     if (this.#columns.size + this.#late.size >= MAX_COLUMNS) throw tooManyColumns();
     const { companion, blank } = this.#options;
     const declared = companion?.columns?.get(this.#names[position] ?? extraName(position))?.type;
-    return new LoadColumn(position, declared, blank ?? 'empty');
+    return new LoadColumn(position, declared, blank ?? 'empty', this.#fileColumns[position]);
   }
 
   /** Supposes types from the rows held back, and takes those. */

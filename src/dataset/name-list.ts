@@ -33,7 +33,16 @@ export function indexOfName(
   return indexes.get(unquoted(item)) ?? indexes.get(item) ?? indexes.get(item.trim());
 }
 
-/** Positions of the names in their list. */
-export function indexNames(columns: readonly { readonly name: string }[]): Map<string, number> {
-  return new Map(columns.map(({ name }, index) => [name, index]));
+const known = new WeakMap<readonly object[], ReadonlyMap<string, number>>();
+
+/** Positions of the names in their list; remembered with the list. */
+export function indexNames(
+  columns: readonly { readonly name: string }[],
+): ReadonlyMap<string, number> {
+  let indexes = known.get(columns);
+  if (!indexes) {
+    indexes = new Map(columns.map(({ name }, index) => [name, index]));
+    known.set(columns, indexes);
+  }
+  return indexes;
 }

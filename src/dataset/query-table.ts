@@ -30,17 +30,24 @@ export interface QueryTable {
   readonly bytes: number;
 }
 
-/** Index 0 is `_row_id`; index `i + 1` is `columns[i]`. */
-export function tableColumns(columns: readonly Column[]): TableColumn[] {
-  return [
-    { name: '_row_id', type: 'integer', sql: 'rows._row_id', position: null },
-    ...columns.map(({ name, type, position }) => ({
-      name,
-      type,
-      sql: `rows.c${position}`,
-      position,
-    })),
-  ];
+const known = new WeakMap<readonly Column[], readonly TableColumn[]>();
+
+/** Index 0 is `_row_id`; index `i + 1` is `columns[i]`. Remembered with the list, which does not change. */
+export function tableColumns(columns: readonly Column[]): readonly TableColumn[] {
+  let all = known.get(columns);
+  if (!all) {
+    all = [
+      { name: '_row_id', type: 'integer', sql: 'rows._row_id', position: null },
+      ...columns.map(({ name, type, position }) => ({
+        name,
+        type,
+        sql: `rows.c${position}`,
+        position,
+      })),
+    ];
+    known.set(columns, all);
+  }
+  return all;
 }
 
 /**

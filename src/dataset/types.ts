@@ -6,6 +6,7 @@
  */
 
 import type { Piece } from '../base/piece-writer.ts';
+import type { FileColumn } from './file-type.ts';
 
 /** Column types of DS-59; Parquet adds date-time and nested values behind the same four names (DS-67). */
 export type ColumnType = 'integer' | 'number' | 'boolean' | 'string';
@@ -34,6 +35,8 @@ export interface Column {
   readonly declared: boolean;
   /** The type name a companion declares, verbatim; decides validation (DS-78). */
   readonly declaredType?: string;
+  /** What the file itself declares (Parquet, DS-67): the type is then never inferred. */
+  readonly file?: FileColumn;
   /** Stands past the header's width: exists only while some row has a non-blank cell there (DS-63). */
   readonly extra: boolean;
   readonly counts: ClassCounts;
@@ -70,7 +73,8 @@ export interface ReadOptions {
  * shorter or longer than the header.
  */
 export interface RowSink {
-  header(names: readonly string[]): void;
+  /** `columns`, one for each name, when the file itself declares types: then no cell decides about them. */
+  header(names: readonly string[], columns?: readonly FileColumn[]): void;
   /** A segment and its rows; `rows.length === segment.rows`. */
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
   /** Called once, last. */

@@ -82,6 +82,14 @@ export async function readSchema(
   };
 }
 
+/** Throws `unreadable-file` for a file that cannot be read, whatever is to be done with it (DS-34). */
+export async function requireReadable(
+  services: DatasetServices,
+  resource: Resource,
+): Promise<void> {
+  await services.tables.current(services.datasets.targetOf(resource));
+}
+
 /** A change of rows as it came in. */
 export interface ChangeRequest {
   /** POST, PATCH or DELETE. */

@@ -54,7 +54,8 @@ export function decompress(codec: number, input: Uint8Array, length: number): Ui
     throw damaged(codec, error);
   }
   if (output.length !== length) throw damaged(codec);
-  return output;
+  // A Buffer's slices and views behave differently from those of plain bytes.
+  return new Uint8Array(output.buffer, output.byteOffset, length);
 }
 
 function expanded(codec: number, input: Uint8Array, length: number): Uint8Array {

@@ -88,13 +88,13 @@ export class ThriftStruct {
 
   /** Items of a list of structs; empty when there is no such list. */
   structs(id: number): ThriftStruct[] {
-    return this.items(id).filter((item) => item instanceof ThriftStruct);
+    return this.list(id).filter((item) => item instanceof ThriftStruct);
   }
 
   /** Items of a list; empty when there is no such list. */
-  items(id: number): readonly ThriftValue[] {
+  list(id: number): readonly ThriftValue[] {
     const value = this.get(id);
-    return value !== null && typeof value === 'object' && 'items' in value ? value.items : [];
+    return value !== null && typeof value === 'object' && 'element' in value ? value.items : [];
   }
 
   /** Ids and types of the fields, in ascending order of their ids. */

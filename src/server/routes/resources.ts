@@ -20,6 +20,7 @@ import {
   queryRows,
   READ_METHODS,
   readSchema,
+  requireReadable,
   requireWritable,
 } from '../../operations/datasets.ts';
 import type { Context } from '../context.ts';
@@ -73,6 +74,7 @@ async function datasetRows(
   if (method === 'GET' || method === 'HEAD') return listRows(services, context, resource);
   requireWritable(resource, method);
   requireChangesAllowed(services);
+  await requireReadable(services, resource);
   return change(services, context, resource);
 }
 

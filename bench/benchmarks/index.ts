@@ -1,0 +1,33 @@
+/**
+ * The benchmarks, in the order they run.
+ */
+import type { Benchmark } from '../benchmark.ts';
+import { deepPage } from './deep-page.ts';
+import { editLoad } from './edit-load.ts';
+import { edit } from './edit.ts';
+import { exportRows } from './export.ts';
+import { firstTouch } from './first-touch.ts';
+import { growth } from './growth.ts';
+import { listFloor } from './list-floor.ts';
+import { list } from './list.ts';
+import { loop } from './loop.ts';
+import { overhead } from './overhead.ts';
+import { point } from './point.ts';
+import { size } from './size.ts';
+import { start } from './start.ts';
+
+export const benchmarks: readonly Benchmark[] = [
+  list,
+  listFloor,
+  point,
+  deepPage,
+  firstTouch,
+  exportRows,
+  edit,
+  editLoad,
+  overhead,
+  loop,
+  start,
+  size,
+  growth,
+];

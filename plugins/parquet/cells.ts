@@ -1,0 +1,276 @@
+/**
+ * Physical values as the cells a table shows (DS-67).
+ *
+ * Numbers that neither a double nor a 64-bit integer holds come as their digits (`wideNumber`), moments, dates and
+ * times as text, bytes without a meaning as text where they are plain UTF-8 text and as base64 elsewhere.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import { dateText, momentText, timeText, UNITS_PER_SECOND } from '../../src/dataset/calendar.ts';
+import { type FileType, type TimeUnit, wideNumber } from '../../src/dataset/file-type.ts';
+import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
+import { Physical } from '../../src/dataset/parquet/format.ts';
+import type { Cell } from '../../src/dataset/types.ts';
+import { decimalText } from '../../src/dataset/wide-number.ts';
+import {
+  damaged,
+  float32View,
+  float64View,
+  int32View,
+  int64Views,
+  type RawValues,
+  rawValue,
+} from './raw-values.ts';
+import type { Leaf } from './schema.ts';
+import { shortestFloat } from './shortest-float.ts';
+import { Utf8Texts } from './utf8-texts.ts';
+
+/** The cell of the value with an index. */
+export type CellAt = (index: number) => Cell;
+
+/** 2^32, and the high halves between which a 64-bit integer is exact as a number. */
+const HALF = 4_294_967_296;
+const SAFE_HALF = 2 ** 21;
+const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
+const JULIAN_EPOCH = 2_440_588;
+const SECONDS_PER_DAY = 86_400;
+
+/** How to get the cells of a page's or dictionary's values. Throws `unreadable-file` for values that are none. */
+export function cellsOf(values: RawValues, leaf: Leaf): CellAt {
+  const { type } = leaf;
+  switch (type.kind) {
+    case 'boolean':
+      return booleans(values);
+    case 'integer':
+      return integers(values, leaf, type);
+    case 'float':
+      return floats(values, type.bits);
+    case 'decimal':
+      return decimals(values, leaf, type);
+    case 'date':
+      return dates(values);
+    case 'time':
+      return times(values, leaf, type.unit);
+    case 'timestamp':
+      return leaf.physical === Physical.int96 ? legacyMoments(values) : moments(values, type.unit, type.isUtc);
+    case 'uuid':
+      return (index) => uuidText(rawValue(values, index));
+    case 'text':
+      return texts(values, leaf);
+    default:
+      return leaf.isInterval
+        ? (index) => intervalText(rawValue(values, index))
+        : (index) => opaqueText(rawValue(values, index), leaf);
+  }
+}
+
+function booleans({ bytes }: RawValues): CellAt {
+  return (index) => bytes[index] !== 0;
+}
+
+function integers(
+  values: RawValues,
+  { physical }: Leaf,
+  type: Extract<FileType, { kind: 'integer' }>,
+): CellAt {
+  if (physical === Physical.int32) {
+    const view = int32View(values);
+    return type.isSigned ? (index) => view[index]! : (index) => view[index]! >>> 0;
+  }
+  const { longs, halves } = int64Views(values);
+  if (!type.isSigned && type.bits === 64) {
+    return (index) => {
+      const high = halves[index * 2 + 1]! >>> 0;
+      if (high < SAFE_HALF) return String(high * HALF + (halves[index * 2]! >>> 0));
+      return String(BigInt.asUintN(64, longs[index]!));
+    };
+  }
+  return (index) => {
+    const high = halves[index * 2 + 1]!;
+    if (high < -SAFE_HALF || high >= SAFE_HALF) return longs[index]!;
+    const value = high * HALF + (halves[index * 2]! >>> 0);
+    // −2^53 is the one of them that is not safe.
+    return Number.isSafeInteger(value) ? value : longs[index]!;
+  };
+}
+
+function floats(values: RawValues, bits: 16 | 32 | 64): CellAt {
+  if (bits === 64) {
+    const view = float64View(values);
+    return (index) => finite(view[index]!);
+  }
+  const view = bits === 32 ? float32View(values) : halfFloats(values);
+  return (index) => finite(shortestFloat(view[index]!, bits));
+}
+
+/** JSON has no NaN and no infinity (DS-1), and only one zero. */
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value + 0 : null;
+}
+
+function halfFloats(values: RawValues): Float32Array {
+  const out = new Float32Array(values.count);
+  for (let index = 0; index < values.count; index++) {
+    const [low = 0, high = 0] = rawValue(values, index);
+    const exponent = (high >> 2) & 0x1f;
+    const fraction = ((high & 3) << 8) | low;
+    const size =
+      exponent === 0x1f
+        ? fraction === 0
+          ? Infinity
+          : NaN
+        : exponent === 0
+          ? fraction * 2 ** -24
+          : (1024 + fraction) * 2 ** (exponent - 25);
+    out[index] = high & 0x80 ? -size : size;
+  }
+  return out;
+}
+
+function decimals(
+  values: RawValues,
+  leaf: Leaf,
+  type: Extract<FileType, { kind: 'decimal' }>,
+): CellAt {
+  const unscaled = unscaledAt(values, leaf.physical);
+  const { precision, scale } = type;
+  const limit = 10n ** BigInt(precision);
+  const check = (value: bigint): bigint => {
+    if (value < limit && value > -limit) return value;
+    throw damaged(`column '${leaf.path.join('.')}': a decimal of more than ${precision} digits`);
+  };
+  if (wideNumber(type)) return (index) => decimalText(check(unscaled(index)), scale);
+  const power = POWERS_OF_TEN[scale]!;
+  if (leaf.physical === Physical.int32) {
+    const view = int32View(values);
+    return (index) => view[index]! / power + 0;
+  }
+  // Both are exact doubles, so the quotient is the double nearest to the decimal.
+  return (index) => Number(check(unscaled(index))) / power + 0;
+}
+
+function unscaledAt(values: RawValues, physical: number): (index: number) => bigint {
+  if (physical === Physical.int64) {
+    const { longs } = int64Views(values);
+    return (index) => longs[index]!;
+  }
+  if (physical === Physical.int32) {
+    const view = int32View(values);
+    return (index) => BigInt(view[index]!);
+  }
+  return (index) => bigEndian(rawValue(values, index));
+}
+
+function bigEndian(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n;
+  const { length } = bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+  let value = BigInt(view.getInt8(0));
+  let at = 1;
+  for (; at + 8 <= length; at += 8) value = (value << 64n) | view.getBigUint64(at);
+  for (; at < length; at++) value = (value << 8n) | BigInt(bytes[at]!);
+  return value;
+}
+
+function dates(values: RawValues): CellAt {
+  const view = int32View(values);
+  return (index) => dateText(view[index]!);
+}
+
+function times(values: RawValues, { physical }: Leaf, unit: TimeUnit): CellAt {
+  const view = physical === Physical.int32 ? int32View(values) : null;
+  const { longs } = view ? { longs: null } : int64Views(values);
+  const limit = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
+  return (index) => {
+    const value = view ? view[index]! : Number(longs![index]!);
+    // 24:00:00 is a time to some writers.
+    if (!(value >= 0 && value <= limit)) throw damaged('a time past the end of the day');
+    return timeText(value, unit);
+  };
+}
+
+function moments(values: RawValues, unit: TimeUnit, isUtc: boolean): CellAt {
+  const { longs, halves } = int64Views(values);
+  const perDay = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
+  const perDayLong = BigInt(perDay);
+  return (index) => {
+    const high = halves[index * 2 + 1]!;
+    if (high >= -SAFE_HALF && high < SAFE_HALF) {
+      const value = high * HALF + (halves[index * 2]! >>> 0);
+      const days = Math.floor(value / perDay);
+      return momentText(days, value - days * perDay, unit, isUtc);
+    }
+    const value = longs[index]!;
+    const rest = value % perDayLong;
+    const time = rest < 0n ? rest + perDayLong : rest;
+    return momentText(Number((value - time) / perDayLong), Number(time), unit, isUtc);
+  };
+}
+
+/** INT96: nanoseconds of the day, then the Julian day. */
+function legacyMoments(values: RawValues): CellAt {
+  return (index) => {
+    const bytes = rawValue(values, index);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, 12);
+    const nanos = view.getBigInt64(0, true);
+    const perDay = BigInt(SECONDS_PER_DAY) * 1_000_000_000n;
+    const rest = nanos % perDay;
+    const time = rest < 0n ? rest + perDay : rest;
+    const days = view.getInt32(8, true) - JULIAN_EPOCH + Number((nanos - time) / perDay);
+    return momentText(days, Number(time), 'ns', false);
+  };
+}
+
+function uuidText(bytes: Uint8Array): string {
+  const hex = bytes.toHex();
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return [...parts, hex.slice(20)].join('-');
+}
+
+/** Months, days and milliseconds as an ISO 8601 duration. */
+function intervalText(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 12);
+  const [months, days, millis] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [number, number, number];
+  const seconds = `${Math.floor(millis / 1000)}.${String(millis % 1000).padStart(3, '0')}`;
+  const parts = [
+    months > 0 ? `${months}M` : '',
+    days > 0 ? `${days}D` : '',
+    millis > 0 ? `T${seconds.replace(/\.?0+$/, '')}S` : '',
+  ].join('');
+  return `P${parts || 'T0S'}`;
+}
+
+function texts(values: RawValues, leaf: Leaf): CellAt {
+  const decoder = new Utf8Texts(values);
+  return (index) => {
+    const text = decoder.at(index);
+    if (text === null) throw damaged(`column '${leaf.path.join('.')}': invalid UTF-8`);
+    return limited(text, leaf);
+  };
+}
+
+const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Control characters that no text file has. */
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+
+function opaqueText(bytes: Uint8Array, leaf: Leaf): string {
+  try {
+    const text = fatal.decode(bytes);
+    if (!CONTROL.test(text)) return limited(text, leaf);
+  } catch {
+    // Not UTF-8: shown as what it is, bytes.
+  }
+  return limited(bytes.toBase64(), leaf);
+}
+
+function limited(text: string, leaf: Leaf): string {
+  if (text.length <= MAX_CELL_CHARACTERS) return text;
+  throw longCell(leaf.path[0]!);
+}
+
+/** The failure of a cell that is too long to be a value. */
+export function longCell(column: string): AppError {
+  return new AppError(
+    'unreadable-file',
+    `more than ${MAX_CELL_CHARACTERS} characters in a cell of column '${column}'`,
+  );
+}

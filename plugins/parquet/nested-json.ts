@@ -1,0 +1,180 @@
+/**
+ * Lists, structs and maps put together again as JSON text (DS-67), from the levels of their leaves (the Dremel
+ * paper; parquet-format, LogicalTypes.md "Nested Types").
+ *
+ * A map is an object whose keys are the texts of its keys. Levels that contradict each other are refused, because rows
+ * would silently slip against each other.
+ */
+import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
+import { Repetition } from '../../src/dataset/parquet/format.ts';
+import type { Cell } from '../../src/dataset/types.ts';
+import { longCell } from './cells.ts';
+import type { Entries } from './leaf-reader.ts';
+import { damaged } from './raw-values.ts';
+import type { Leaf, SchemaNode } from './schema.ts';
+
+/** Names of the group inside an old list that make the group itself the item. */
+const ITEM_GROUP = /^array$|_tuple$/;
+
+/** The place reached in a leaf's entries. */
+interface Cursor {
+  readonly leaf: Leaf;
+  readonly entries: Entries;
+  at: number;
+  cellAt: number;
+}
+
+export class NestedJson {
+  readonly #field: SchemaNode;
+  readonly #cursors: readonly Cursor[];
+  /** Characters written for the present row. */
+  #length = 0;
+
+  /** `entries` are those of the field's leaves in their order, for the same rows. */
+  constructor(field: SchemaNode, leaves: readonly Leaf[], entries: readonly Entries[]) {
+    this.#field = field;
+    this.#cursors = entries.map((found, index) => ({
+      leaf: leaves[index]!,
+      entries: found,
+      at: 0,
+      cellAt: 0,
+    }));
+  }
+
+  /** The next row's value as compact JSON, null for a null. Throws `unreadable-file`. */
+  next(): string | null {
+    this.#length = 0;
+    const first = this.#cursor(this.#field);
+    const isNull =
+      this.#field.repetition === Repetition.optional &&
+      first.entries.definition[first.at]! < this.#field.maxDefinition;
+    const text = this.#field.repetition === Repetition.repeated
+      ? this.#list(this.#field, 0, (level) => this.#content(this.#field, level))
+      : this.#value(this.#field, 0);
+    return isNull ? null : text;
+  }
+
+  /** To be called after the last row: throws when a leaf has entries left. */
+  end(): void {
+    if (this.#cursors.some(({ at, entries }) => at !== entries.count)) throw this.#crooked();
+  }
+
+  #cursor({ firstLeaf }: SchemaNode): Cursor {
+    return this.#cursors[firstLeaf - this.#field.firstLeaf]!;
+  }
+
+  #value(node: SchemaNode, level: number): string {
+    if (node.repetition === Repetition.repeated) {
+      return this.#list(node, level, (own) => this.#content(node, own));
+    }
+    if (node.repetition === Repetition.optional && !this.#isThere(node)) {
+      this.#skip(node, level);
+      return this.#counted('null');
+    }
+    return this.#content(node, level);
+  }
+
+  /** A node that is there, once. */
+  #content(node: SchemaNode, level: number): string {
+    if (node.leaf) return this.#leafValue(node, level);
+    const [child] = node.children as [SchemaNode];
+    if (node.annotation === 'list') {
+      const item = isItem(child) ? null : child.children[0]!;
+      return this.#list(child, level, (own) =>
+        item ? this.#value(item, own) : this.#content(child, own),
+      );
+    }
+    return node.annotation === 'map' ? this.#map(child, level) : this.#struct(node, level);
+  }
+
+  #list(repeated: SchemaNode, level: number, item: (level: number) => string): string {
+    return this.#counted(`[${this.#repeat(repeated, level, item).join(',')}]`, 2);
+  }
+
+  #map(entry: SchemaNode, level: number): string {
+    const [key, value] = entry.children as [SchemaNode, SchemaNode | undefined];
+    const members = this.#repeat(entry, level, (own) => {
+      const text = this.#value(key, own);
+      const name = text.startsWith('"') ? text : JSON.stringify(text);
+      return `${name}:${value ? this.#value(value, own) : 'null'}`;
+    });
+    return this.#counted(`{${members.join(',')}}`, 2);
+  }
+
+  #struct({ children }: SchemaNode, level: number): string {
+    const members = children.map(
+      (child) => `${this.#counted(JSON.stringify(child.name))}:${this.#value(child, level)}`,
+    );
+    return this.#counted(`{${members.join(',')}}`, 2);
+  }
+
+  /** Items of a repeated field, none when it is not there. */
+  #repeat(repeated: SchemaNode, level: number, item: (level: number) => string): string[] {
+    if (!this.#isThere(repeated)) {
+      this.#skip(repeated, level);
+      return [];
+    }
+    const items = [item(level)];
+    const own = repeated.maxRepetition;
+    const first = this.#cursor(repeated);
+    while (first.at < first.entries.count && first.entries.repetition[first.at] === own) {
+      items.push(item(own));
+    }
+    return items;
+  }
+
+  #leafValue(node: SchemaNode, level: number): string {
+    const cursor = this.#cursor(node);
+    const { entries, leaf } = cursor;
+    this.#expect(cursor, level);
+    if (entries.definition[cursor.at] !== leaf.maxDefinition) throw this.#crooked();
+    cursor.at++;
+    return this.#counted(jsonText(entries.cells[cursor.cellAt++]!, leaf));
+  }
+
+  #isThere(node: SchemaNode): boolean {
+    const cursor = this.#cursor(node);
+    if (cursor.at >= cursor.entries.count) throw this.#crooked();
+    return cursor.entries.definition[cursor.at]! >= node.maxDefinition;
+  }
+
+  /** Passes the one entry that every leaf below has for a field that is not there. */
+  #skip(node: SchemaNode, level: number): void {
+    const from = node.firstLeaf - this.#field.firstLeaf;
+    for (let index = from; index < from + node.leafCount; index++) {
+      const cursor = this.#cursors[index]!;
+      this.#expect(cursor, level);
+      if (cursor.entries.definition[cursor.at]! >= node.maxDefinition) throw this.#crooked();
+      cursor.at++;
+    }
+  }
+
+  #expect({ entries, at }: Cursor, level: number): void {
+    if (at >= entries.count || entries.repetition[at] !== level) throw this.#crooked();
+  }
+
+  /** Stops before a text gets too long, not after. */
+  #counted(text: string, length = text.length): string {
+    this.#length += length;
+    if (this.#length > MAX_CELL_CHARACTERS) throw longCell(this.#field.name);
+    return text;
+  }
+
+  #crooked(): Error {
+    return damaged(`column '${this.#field.name}': nested values that do not fit together`);
+  }
+}
+
+/** Whether the repeated field of a list is its item, as in files written before there was a rule. */
+function isItem(repeated: SchemaNode): boolean {
+  const [child] = repeated.children;
+  if (repeated.children.length !== 1 || !child) return true;
+  return child.repetition === Repetition.repeated || ITEM_GROUP.test(repeated.name);
+}
+
+function jsonText(cell: Cell, { type }: Leaf): string {
+  if (typeof cell !== 'string') return String(cell);
+  // Numbers come as text when they have too many digits.
+  const isNumber = type.kind === 'decimal' || type.kind === 'integer';
+  return isNumber ? cell : JSON.stringify(cell);
+}

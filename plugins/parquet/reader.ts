@@ -1,0 +1,111 @@
+/**
+ * A Parquet file as rows (DS-67), a slice of a row group at a time: memory is one page of every column and the slice.
+ *
+ * Anything wrong with the bytes is `unreadable-file`, found here or never: sizes are checked before they are
+ * believed, and nothing is read past its announced end.
+ */
+import { AppError, errnoOf } from '../../src/base/errors.ts';
+import { cleanNames } from '../../src/dataset/header-names.ts';
+import { Repetition } from '../../src/dataset/parquet/format.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
+import { LeafReader, type Row } from './leaf-reader.ts';
+import { NestedJson } from './nested-json.ts';
+import { damaged } from './raw-values.ts';
+import { columnType, type Schema, type SchemaNode } from './schema.ts';
+
+/** Rows of a segment: what has to be counted through to find a row. */
+export const SEGMENT_ROWS = 8_192;
+/** Values of a slice, nested ones included. */
+const SLICE_VALUES = 262_144;
+
+/** Delivers the table to `sink`, with the types of the schema. Throws `unreadable-file` with the reason. */
+export async function readParquet(
+  source: FileSource,
+  _options: ReadOptions,
+  sink: RowSink,
+): Promise<void> {
+  const file = await guarded(() => readFooter(source));
+  const { fields } = file.schema;
+  sink.header(
+    cleanNames(fields.map(({ name }) => name)),
+    fields.map((field) => ({
+      type: columnType(field),
+      isRequired: field.repetition === Repetition.required,
+    })),
+  );
+  for (const group of file.groups) await readGroup(source, file, group, sink);
+  sink.layout({}, 0);
+}
+
+async function readGroup(
+  source: FileSource,
+  { schema }: ParquetFile,
+  group: RowGroup,
+  sink: RowSink,
+): Promise<void> {
+  const columns = schema.fields.map((field) => new ColumnReader(source, schema, field, group));
+  const size = sliceRows(group);
+  for (let start = 0; start < group.rows; start += size) {
+    const count = Math.min(size, group.rows - start);
+    const rows = Array.from({ length: count }, () => new Array<Row[number]>(columns.length).fill(null));
+    await guarded(async () => {
+      for (const [position, column] of columns.entries()) await column.fill(rows, position);
+    });
+    sink.segment({ rows: count, bytes: 0 }, rows);
+  }
+  await guarded(async () => {
+    for (const column of columns) await column.end();
+  });
+}
+
+function sliceRows({ rows, chunks }: RowGroup): number {
+  const values = chunks.reduce((sum, chunk) => sum + chunk.values, 0);
+  const perRow = Math.max(1, values / Math.max(1, rows));
+  return Math.max(1, Math.min(SEGMENT_ROWS, Math.floor(SLICE_VALUES / perRow)));
+}
+
+/** A column of the table in one row group. */
+class ColumnReader {
+  readonly #field: SchemaNode;
+  readonly #schema: Schema;
+  readonly #leaves: readonly LeafReader[];
+
+  constructor(source: FileSource, schema: Schema, field: SchemaNode, { chunks }: RowGroup) {
+    this.#field = field;
+    this.#schema = schema;
+    const { firstLeaf, leafCount } = field;
+    this.#leaves = chunks
+      .slice(firstLeaf, firstLeaf + leafCount)
+      .map((chunk) => new LeafReader(source, chunk));
+  }
+
+  /** Sets the column's cell in each of the rows, which are the next ones. */
+  async fill(rows: readonly Row[], position: number): Promise<void> {
+    if (columnType(this.#field).kind !== 'nested') {
+      return this.#leaves[0]!.fill(rows, 0, rows.length, position);
+    }
+    const entries = await Promise.all(this.#leaves.map((leaf) => leaf.entries(rows.length)));
+    const { firstLeaf, leafCount } = this.#field;
+    const leaves = this.#schema.leaves.slice(firstLeaf, firstLeaf + leafCount);
+    const json = new NestedJson(this.#field, leaves, entries);
+    for (const row of rows) row[position] = json.next();
+    json.end();
+  }
+
+  /** Throws when there is more than the row group's rows. */
+  async end(): Promise<void> {
+    for (const leaf of this.#leaves) await leaf.end();
+  }
+}
+
+/** Whatever a decoder trips over is the file's fault, unless the disk or the server says so. */
+async function guarded<Result>(decode: () => Promise<Result>): Promise<Result> {
+  try {
+    return await decode();
+  } catch (error) {
+    if (error instanceof AppError || errnoOf(error) !== undefined) throw error;
+    throw damaged('its bytes make no sense', error);
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Rectangles of a sheet that no cell of may be changed on its own: merged cells and formulas that fill a range.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import {
+  type CellPosition,
+  type CellRange,
+  isInside,
+  rangeText,
+  referenceText,
+} from './cell-reference.ts';
+
+/** What an edit changes in a sheet, to be checked against rectangles that become known later. */
+export class ChangedCells {
+  readonly #rows = new Map<number, { column: number; isWritten: boolean }[]>();
+
+  /** Notes a change; `isWritten` when the cell has content afterwards. */
+  add({ row, column }: CellPosition, isWritten: boolean): void {
+    const cells = this.#rows.get(row);
+    if (cells) cells.push({ column, isWritten });
+    else this.#rows.set(row, [{ column, isWritten }]);
+  }
+
+  /** Throws `conflict` for content in a merged cell other than its first, where nobody would see it. */
+  refuseMerged(range: CellRange): void {
+    for (const { cell, isWritten } of this.#within(range)) {
+      const { first } = range;
+      const isFirst = cell.row === first.row && cell.column === first.column;
+      if (!isWritten || isFirst) continue;
+      throw new AppError(
+        'conflict',
+        `The cell ${referenceText(cell)} is merged into ${rangeText(range)} and cannot be written`,
+      );
+    }
+  }
+
+  /** Throws `conflict` for a change within an array formula or a data table. */
+  refuseFilled(range: CellRange): void {
+    for (const { cell } of this.#within(range)) {
+      throw new AppError(
+        'conflict',
+        `The cell ${referenceText(cell)} belongs to the formula of ${rangeText(range)} and cannot be changed`,
+      );
+    }
+  }
+
+  *#within(range: CellRange): Generator<{ cell: CellPosition; isWritten: boolean }> {
+    for (const row of this.#rowsWithin(range)) {
+      for (const { column, isWritten } of this.#rows.get(row) ?? []) {
+        const cell = { row, column };
+        if (isInside(cell, range)) yield { cell, isWritten };
+      }
+    }
+  }
+
+  /** Goes over whatever is less: the rows of the range, or those with changes. */
+  *#rowsWithin({ first, last }: CellRange): Generator<number> {
+    if (last.row - first.row >= this.#rows.size) yield* this.#rows.keys();
+    else for (let row = first.row; row <= last.row; row++) yield row;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * A formula as it reads in another cell: relative references move along, absolute ones stay (ECMA-376-1, 18.3.1.40,
+ * shared formulas).
+ *
+ * Texts, sheet names, function names, structured and external references are recognised and left alone.
+ */
+import { columnLetters, columnOf } from './cell-reference.ts';
+import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';
+
+/**
+ * In order: text, quoted sheet name, brackets of structured and external references (nested once, `'` escapes), error
+ * value, words and numbers (cell references among them), anything else.
+ */
+const TOKEN =
+  /"(?:[^"]|"")*"|'(?:[^']|'')*'|\[(?:'[^]|[^[\]']|\[(?:'[^]|[^[\]'])*\])*\]|#[A-Z0-9/!?_]+|[\p{L}\p{N}_.$\\?]+|[^]/gu;
+const CELL = /^(\$?)([A-Za-z]{1,3})(\$?)([1-9][0-9]{0,6})$/;
+const COLUMN = /^(\$?)([A-Za-z]{1,3})$/;
+const ROW = /^(\$?)([1-9][0-9]{0,6})$/;
+
+/** The formula (without `=`) after moving down by `rows` and right by `columns`; references wrap at the sheet's edges. */
+export function shiftFormula(formula: string, rows: number, columns: number): string {
+  const tokens = formula.match(TOKEN) ?? [];
+  return tokens
+    .map((token, index) => {
+      const next = tokens[index + 1] ?? '';
+      // A name before `(` is a function, before `!` a sheet, before `[` a table.
+      if (next === '(' || next === '!' || next.startsWith('[')) return token;
+      const isInRange = next === ':' || tokens[index - 1] === ':';
+      return shifted(token, isInRange, rows, columns);
+    })
+    .join('');
+}
+
+function shifted(token: string, isInRange: boolean, rows: number, columns: number): string {
+  const cell = CELL.exec(token);
+  if (cell) {
+    const [, columnMark, letters, rowMark, row] = cell;
+    const moved = shiftedColumn(columnMark!, letters!, columns);
+    return moved === null ? token : moved + shiftedRow(rowMark!, row!, rows);
+  }
+  if (!isInRange) return token;
+  const column = COLUMN.exec(token);
+  if (column) return shiftedColumn(column[1]!, column[2]!, columns) ?? token;
+  const row = ROW.exec(token);
+  return row ? shiftedRow(row[1]!, row[2]!, rows) : token;
+}
+
+function shiftedColumn(mark: string, letters: string, by: number): string | null {
+  const column = columnOf(letters);
+  if (column !== column) return null;
+  if (mark === '$') return mark + letters;
+  return columnLetters((column + by + MAX_SHEET_COLUMNS) % MAX_SHEET_COLUMNS);
+}
+
+function shiftedRow(mark: string, row: string, by: number): string {
+  if (mark === '$') return mark + row;
+  return String(((Number(row) - 1 + by + MAX_ROWS) % MAX_ROWS) + 1);
+}

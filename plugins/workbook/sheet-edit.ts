@@ -1,0 +1,336 @@
+/**
+ * One edit of one worksheet part in progress: its XML passes by once, and only the elements of touched cells change, plus
+ * the extent of the sheet, rows that are new, and formulas that lost the cell they stood in (DS-87).
+ */
+import { AppError } from '../../src/base/errors.ts';
+import { TimeSlice } from '../../src/base/time-slice.ts';
+import type { Cell } from '../../src/dataset/types.ts';
+import { CellContent } from './cell-content.ts';
+import { cellMarkup, isBlankValue, nativeValue, readBack } from './cell-markup.ts';
+import { type CellPosition, parseRange, rangeText, referenceText, united } from './cell-reference.ts';
+import { ChangedCells } from './covered-cells.ts';
+import { unreadable } from './file-bytes.ts';
+import { expand } from './expansion.ts';
+import { type Formula, parseFormula } from './formula-element.ts';
+import { numberAt } from './number-text.ts';
+import type { WorkbookPackage, Worksheet } from './package.ts';
+import { type PackedPart, PartCompressor } from './part-compressor.ts';
+import { PartSplice } from './part-splice.ts';
+import { ABSENT, CellType, type RowScanner } from './row-scanner.ts';
+import { SharedFormulas } from './shared-formulas.ts';
+import { parseSheetHead, type SheetHead } from './sheet-head.ts';
+import { SheetWindow } from './sheet-window.ts';
+import type { DateKinds } from './styles.ts';
+import { isBlank } from './table-sink.ts';
+import { XmlCursor } from './xml-cursor.ts';
+import { afterElement, nextTag } from './xml-element.ts';
+
+/** What becomes of a row of the sheet: cells by column. Rows with an empty `origin.create` are new ones. */
+export interface RowChange {
+  /** Which row of the table: by its position, or by its place among the created ones. */
+  readonly origin: { readonly update: number } | { readonly create: number };
+  readonly cells: ReadonlyMap<number, Cell>;
+}
+
+/** A cell that changed. `before` may still be the index of a shared text. */
+export interface ChangedCell {
+  readonly position: number;
+  readonly before: Cell | { readonly shared: number } | undefined;
+  readonly after: Cell | undefined;
+}
+
+/** A cell that reads differently from what was to be written. */
+export interface DeliveredCell {
+  readonly origin: RowChange['origin'];
+  readonly position: number;
+  readonly cell: Cell;
+}
+
+export interface SheetEditOptions {
+  readonly book: WorkbookPackage;
+  readonly sheet: Worksheet;
+  readonly kinds: DateKinds;
+  /** By sheet row. */
+  readonly changes: ReadonlyMap<number, RowChange>;
+  /** The sheet row whose cell styles new rows get, null for none. */
+  readonly templateRow: number | null;
+  /** Columns of the table. */
+  readonly width: number;
+}
+
+/** The edited part and what the rest of the workbook has to know about it. */
+export interface SheetEditResult {
+  readonly part: PackedPart;
+  readonly cells: readonly ChangedCell[];
+  readonly delivered: readonly DeliveredCell[];
+  /** A cell lost its formula. */
+  readonly hasLostFormulas: boolean;
+  /** The sheet still has formulas. */
+  readonly hasFormulas: boolean;
+}
+
+/** New bytes in place of those between two positions of the window. */
+interface Patch {
+  readonly from: number;
+  readonly to: number;
+  readonly markup: string;
+}
+
+export class SheetEdit {
+  readonly #options: SheetEditOptions;
+  readonly #compressor: PartCompressor;
+  readonly #splice: PartSplice;
+  readonly #rows: SheetWindow;
+  readonly #content: CellContent;
+  readonly #slice = new TimeSlice();
+  readonly #pendingRows: number[];
+  readonly #changed = new ChangedCells();
+  readonly #shared = new SharedFormulas();
+  readonly #filledRanges: NonNullable<Formula['range']>[] = [];
+  readonly #cells: ChangedCell[] = [];
+  readonly #delivered: DeliveredCell[] = [];
+  #templateStyles: readonly number[] = [];
+  #head: SheetHead | null = null;
+  #prefix = '';
+  #hasLostFormulas = false;
+  #hasFormulas = false;
+
+  constructor(options: SheetEditOptions) {
+    const { book, sheet, kinds, changes } = options;
+    this.#options = options;
+    this.#compressor = new PartCompressor(sheet.entry.method);
+    this.#splice = new PartSplice(this.#compressor);
+    const chunks = this.#splice.watched(expand(book.archive, sheet.entry));
+    this.#rows = new SheetWindow(sheet.entry.name, chunks);
+    this.#content = new CellContent({
+      part: sheet.entry.name,
+      kinds,
+      is1904: book.is1904,
+      sharedString: () => undefined,
+    });
+    this.#pendingRows = [...changes.keys()].sort((a, b) => a - b);
+  }
+
+  /** The whole edit; once. Throws `conflict` for cells that cannot be changed, `schema-mismatch`, `unreadable-file`. */
+  async run(): Promise<SheetEditResult> {
+    try {
+      await this.#walk();
+      await this.#splice.finish();
+      const part = await this.#compressor.finish();
+      return {
+        part,
+        cells: this.#cells,
+        delivered: this.#delivered,
+        hasLostFormulas: this.#hasLostFormulas,
+        hasFormulas: this.#hasFormulas,
+      };
+    } finally {
+      await this.#rows.window.close();
+      this.#compressor.close();
+    }
+  }
+
+  async #walk(): Promise<void> {
+    const { window } = this.#rows;
+    const { data, prefix } = await this.#rows.start();
+    if (data === null || data.isEmpty) {
+      throw new AppError('conflict', 'The file changed while it was edited');
+    }
+    this.#prefix = prefix;
+    this.#head = parseSheetHead(window.text, data.from, prefix, window.part);
+    this.#patchDimension(this.#head);
+    window.position = data.to;
+    while (await this.#rows.next()) {
+      const { row } = this.#rows;
+      this.#addRowsBefore(row.number, window.offsetOf(row.from));
+      this.#visit(row);
+      window.position = row.to;
+      await this.#rest();
+    }
+    this.#addRowsBefore(Number.POSITIVE_INFINITY, window.offset);
+    await this.#readTail();
+    for (const range of this.#filledRanges) this.#changed.refuseFilled(range);
+  }
+
+  async #rest(): Promise<void> {
+    await this.#splice.settle(this.#rows.window.offset);
+    if (this.#slice.isOver) await this.#slice.rest();
+  }
+
+  /** What follows the rows is kept; merged cells stand there. */
+  async #readTail(): Promise<void> {
+    const { window } = this.#rows;
+    // Past the closing tag of the rows.
+    window.position = window.text.indexOf('>', window.position) + 1;
+    for (;;) {
+      const { text } = window;
+      const at = nextTag(text, window.position, window.part);
+      if (at >= 0 && text.startsWith('</', at)) return window.drain();
+      const end = at < 0 ? -1 : afterElement(text, at, window.part);
+      if (end >= 0) {
+        if (text.startsWith(`<${this.#prefix}mergeCells`, at)) this.#refuseMerged(text.slice(at, end));
+        window.position = end;
+        await this.#rest();
+      } else if (!(await window.fill())) {
+        throw unreadable(`${window.part} is malformed XML`);
+      }
+    }
+  }
+
+  #refuseMerged(element: string): void {
+    const cursor = new XmlCursor(element, this.#rows.window.part);
+    while (cursor.next()) {
+      const ref = cursor.kind === 'close' ? undefined : cursor.attribute('ref');
+      const range = ref === undefined ? null : parseRange(ref);
+      if (range) this.#changed.refuseMerged(range);
+    }
+  }
+
+  #patchDimension({ dimension }: SheetHead): void {
+    if (dimension === null) return;
+    let range = dimension.range;
+    for (const [row, { cells }] of this.#options.changes) {
+      for (const [column, cell] of cells) {
+        const position = { row, column };
+        if (!isBlank(cell)) range = united(range, { first: position, last: position });
+      }
+    }
+    if (rangeText(range) === rangeText(dimension.range)) return;
+    const { from, to } = dimension.span;
+    this.#apply([{ from, to, markup: `ref="${rangeText(range)}"` }]);
+  }
+
+  /** Writes rows that do not stand in the sheet and come before row `number`. */
+  #addRowsBefore(number: number, offset: number): void {
+    while (this.#pendingRows.length > 0 && this.#pendingRows[0]! < number) {
+      const row = this.#pendingRows.shift()!;
+      const markup = this.#newCells(row, this.#options.changes.get(row)!)
+        .map((cell) => cell.markup)
+        .join('');
+      if (markup === '') continue;
+      const element = `<${this.#prefix}row r="${row}">${markup}</${this.#prefix}row>`;
+      this.#splice.replace(offset, offset, Buffer.from(element));
+    }
+  }
+
+  #visit(row: RowScanner): void {
+    const change = this.#options.changes.get(row.number);
+    if (row.number === this.#options.templateRow) this.#templateStyles = this.#stylesOf(row);
+    const patches: Patch[] = [];
+    for (let index = 0; index < row.count; index++) {
+      const cell = change?.cells.get(row.columns[index]!);
+      if (change && cell !== undefined) patches.push(...this.#changeCell(row, index, cell, change));
+      else if (row.formulaFrom[index] !== ABSENT) patches.push(...this.#keepFormula(row, index));
+    }
+    if (change) {
+      this.#pendingRows.shift();
+      patches.push(...this.#addCells(row, change));
+    }
+    if (patches.length > 0) this.#apply(patches.sort((a, b) => a.from - b.from));
+  }
+
+  #apply(patches: readonly Patch[]): void {
+    const { window } = this.#rows;
+    for (const { from, to, markup } of patches) {
+      this.#splice.replace(window.offsetOf(from), window.offsetOf(to), Buffer.from(markup));
+    }
+  }
+
+  #changeCell(row: RowScanner, index: number, cell: Cell, change: RowChange): Patch[] {
+    const position = { row: row.number, column: row.columns[index]! };
+    const present = Math.max(0, row.styles[index]!);
+    const style = present === 0 ? this.#newStyle(position.column, change, 0) : present;
+    const { value, after } = this.#stored(cell, style, position.column, change);
+    const before = this.#before(row, index);
+    const hasFormula = row.formulaFrom[index] !== ABSENT;
+    if (before === after && style === present && !hasFormula) return [];
+    if (hasFormula) this.#loseFormula(row, index, position);
+    this.#changed.add(position, !isBlankValue(value));
+    this.#cells.push({ position: position.column, before, after });
+    const markup = cellMarkup(this.#prefix, referenceText(position), style, value);
+    return [{ from: row.starts[index]!, to: row.ends[index]!, markup }];
+  }
+
+  /** The value to write and how it will read, which is noted where it is not what was asked for. */
+  #stored(
+    cell: Cell,
+    style: number,
+    column: number,
+    { origin }: RowChange,
+  ): { value: ReturnType<typeof nativeValue>; after: Cell } {
+    const { is1904 } = this.#options.book;
+    const kind = this.#options.kinds[style] ?? 'none';
+    const value = nativeValue(cell, kind, is1904);
+    const after = readBack(value, kind, is1904);
+    if (after !== cell && !isBlank(after)) {
+      this.#delivered.push({ origin, position: column, cell: after });
+    }
+    return { value, after };
+  }
+
+  #before(row: RowScanner, index: number): ChangedCell['before'] {
+    const { text } = this.#rows.window;
+    const from = row.valueFrom[index]!;
+    const to = row.valueTo[index]!;
+    if (row.types[index] === CellType.shared && from < to) return { shared: numberAt(text, from, to) };
+    return this.#content.value(text, row, index);
+  }
+
+  #loseFormula(row: RowScanner, index: number, position: CellPosition): void {
+    const formula = this.#formula(row, index);
+    this.#shared.lose(formula, position);
+    this.#hasLostFormulas = true;
+    // A formula that fills nothing but this very cell goes with it.
+    const isAlone = formula.kind === 'array' && isSingle(formula.range);
+    const fills = formula.kind === 'array' || formula.kind === 'table';
+    if (fills && !isAlone) {
+      this.#filledRanges.push(formula.range ?? { first: position, last: position });
+    }
+  }
+
+  /** A formula that stays may have to take over one that goes. */
+  #keepFormula(row: RowScanner, index: number): Patch[] {
+    this.#hasFormulas = true;
+    const { text } = this.#rows.window;
+    const from = row.formulaFrom[index]!;
+    const to = row.formulaTo[index]!;
+    const element = text.slice(from, to);
+    const position = { row: row.number, column: row.columns[index]! };
+    if (element.includes('ref=')) {
+      this.#content.remember(element, position);
+      const { kind, range } = this.#formula(row, index);
+      if ((kind === 'array' || kind === 'table') && range) this.#filledRanges.push(range);
+    }
+    if (!this.#shared.hasOrphans || !element.includes('si=')) return [];
+    const markup = this.#shared.takeOver(this.#formula(row, index), position, this.#prefix);
+    return markup === null ? [] : [{ from, to, markup }];
+  }
+
+  #formula(row: RowScanner, index: number): Formula {
+    const { text, part } = this.#rows.window;
+    return parseFormula(text.slice(row.formulaFrom[index], row.formulaTo[index]), part);
+  }
+
+  /** Adds the cells that an existing row lacks. */
+  #addCells(row: RowScanner, change: RowChange): Patch[] {
+    const { text } = this.#rows.window;
+    const rowStyle = styleOfRow(text, row);
+    const added = this.#newCells(row.number, change, rowStyle).filter(
+      ({ column }) => row.indexOf(column) < 0,
+    );
+    if (added.length === 0) return [];
+    const patches = widenedSpans(text, row, added.at(-1)!.column);
+    if (row.isEmpty) {
+      const markup = `>${added.map((cell) => cell.markup).join('')}</${this.#prefix}row>`;
+      return [...patches, { from: row.openEnd - 2, to: row.openEnd, markup }];
+    }
+    const close = text.lastIndexOf('</', row.to);
+    return [
+      ...patches,
+      ...added.map(({ column, markup }) => {
+        const at = placeFor(row, column) ?? close;
+        return { from: at, to: at, markup };
+      }),
+    ];
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * A worksheet of an .xlsx workbook as rows, streamed (DS-65). Memory is the table of shared texts, a window on the sheet's
+ * XML and one segment of rows.
+ */
+import type { Cell, FileSource, ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import { CellContent } from './cell-content.ts';
+import { expand } from './expansion.ts';
+import type { WorkbookLimits } from './limits.ts';
+import { openPackage, worksheetNamed } from './package.ts';
+import type { RowScanner } from './row-scanner.ts';
+import { readSharedStrings } from './shared-strings.ts';
+import { SheetWindow } from './sheet-window.ts';
+import { readDateKinds } from './styles.ts';
+import { TableSink } from './table-sink.ts';
+
+/** Delivers the worksheet `options.sheet`, or the first one. Throws `unreadable-file`. */
+export async function readSheet(
+  source: FileSource,
+  options: ReadOptions,
+  sink: RowSink,
+  limits: WorkbookLimits,
+): Promise<void> {
+  const book = await openPackage(source, limits);
+  const sheet = worksheetNamed(book, options.sheet);
+  const strings = await readSharedStrings(book);
+  const content = new CellContent({
+    part: sheet.entry.name,
+    kinds: await readDateKinds(book),
+    is1904: book.is1904,
+    sharedString: (index) => strings[index],
+  });
+  const headerRow = options.headerRow ?? 1;
+  const table = new TableSink(sink, { format: 'xlsx', sheet: sheet.name, headerRow });
+  const rows = new SheetWindow(sheet.entry.name, expand(book.archive, sheet.entry));
+  const { window } = rows;
+  try {
+    const { data } = await rows.start();
+    if (data !== null && !data.isEmpty) {
+      window.position = data.to;
+      while (await rows.next()) {
+        const { row } = rows;
+        window.position = row.to;
+        const width = table.widthAt(row.number);
+        if (width > 0) table.row(row.number, cellsOf(window.text, row, width, content), window.offset);
+      }
+    }
+    await window.drain();
+    table.end(window.offset);
+  } finally {
+    await window.close();
+  }
+}
+
+/** The cells of a row by column, up to `width` (exclusive). */
+function cellsOf(text: string, row: RowScanner, width: number, content: CellContent): Cell[] {
+  const cells: Cell[] = [];
+  for (let index = 0; index < row.count; index++) {
+    const column = row.columns[index]!;
+    if (column >= width) continue;
+    while (cells.length < column) cells.push('');
+    cells[column] = content.value(text, row, index);
+  }
+  return cells;
+}

@@ -1,0 +1,101 @@
+/**
+ * The rows of a worksheet as a table, whatever the file format: which row is the header, how wide the table is, which
+ * rows count (DS-65).
+ */
+import { unreadable } from './file-bytes.ts';
+import { cleanNames } from '../../src/dataset/header-names.ts';
+import type { Cell, RowSink } from '../../src/dataset/types.ts';
+import { type Dialect, dialectRecord } from './dialect.ts';
+import { MAX_CELLS } from './limits.ts';
+import { RowMap } from './row-map.ts';
+
+/**
+ * Rows delivered at once: what has to be counted to find one of them again, and what is held in memory. Half of that
+ * for wide tables.
+ */
+const SEGMENT_ROWS = 1_024;
+const SEGMENT_CELLS = 16_384;
+
+export class TableSink {
+  readonly #sink: RowSink;
+  readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'headerRow'>;
+  readonly #map = new RowMap();
+  #width: number | null = null;
+  #rows: Cell[][] = [];
+  #segmentStart = 0;
+  #cells = 0;
+
+  constructor(sink: RowSink, identity: Pick<Dialect, 'format' | 'sheet' | 'headerRow'>) {
+    this.#sink = sink;
+    this.#identity = identity;
+  }
+
+  /** Cells of the next row that are of use; rows before the header need none. */
+  widthAt(sheetRow: number): number {
+    if (sheetRow < this.#identity.headerRow) return 0;
+    return this.#width === null && sheetRow === this.#identity.headerRow
+      ? Number.POSITIVE_INFINITY
+      : (this.#width ?? 0);
+  }
+
+  /**
+   * Takes the next row of the sheet: its cells up to `widthAt`, '' where there is none. `offset` is the place in the file
+   * up to which it goes, in bytes of any measure that grows with the content.
+   */
+  row(sheetRow: number, cells: Cell[], offset: number): void {
+    const { headerRow } = this.#identity;
+    if (sheetRow < headerRow) return;
+    if (sheetRow === headerRow) return this.#header(cells, offset);
+    if (this.#width === null) this.#header([], offset);
+    const filled = cells.reduce<number>((sum, cell) => (isBlank(cell) ? sum : sum + 1), 0);
+    if (filled === 0) return;
+    this.#cells += filled;
+    if (this.#cells > MAX_CELLS) throw unreadable(`it has more than ${MAX_CELLS} cells`);
+    this.#map.add(sheetRow);
+    this.#rows.push(cells);
+    const isFull =
+      this.#rows.length >= SEGMENT_ROWS || this.#rows.length * cells.length >= SEGMENT_CELLS;
+    if (isFull) this.#flush(offset);
+  }
+
+  /** To be called after the last row. */
+  end(offset: number): void {
+    if (this.#width === null) this.#header([], offset);
+    this.#flush(offset);
+    const dialect: Dialect = {
+      ...this.#identity,
+      width: this.#width ?? 0,
+      rows: this.#map.toJSON(),
+      hasFormulas: null,
+    };
+    this.#sink.layout(dialectRecord(dialect), 0);
+  }
+
+  #header(cells: readonly Cell[], offset: number): void {
+    const width = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
+    this.#width = width;
+    this.#segmentStart = offset;
+    this.#sink.header(cleanNames(cells.slice(0, width).map(headerText)));
+  }
+
+  #flush(offset: number): void {
+    if (this.#rows.length === 0) return;
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#sink.segment({ rows: rows.length, bytes: offset - this.#segmentStart }, rows);
+    this.#segmentStart = offset;
+  }
+}
+
+/** A cell without content (DS-59): nothing, or white space alone. */
+export function isBlank(cell: Cell | undefined): boolean {
+  if (cell === undefined || cell === null) return true;
+  if (typeof cell !== 'string') return false;
+  const code = cell.charCodeAt(0);
+  return !(code > 0x20 && code < 0x80) && cell.trim() === '';
+}
+
+function headerText(cell: Cell): string {
+  if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
+  return cell === null ? '' : String(cell);
+}
