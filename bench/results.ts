@@ -77,15 +77,19 @@ export function roundList(outcomes: readonly Outcome[]): string {
   return outcomes
     .filter(({ problem }) => problem === null)
     .map(({ benchmark, findings, load }) => {
-      const series = new Map<string, Series>();
+      const names = new Map<Series['values'], string>();
       for (const { part, subject, reference } of findings) {
-        series.set(`${subject.name}${part === '' ? '' : `, ${part}`}`, subject);
-        if (reference !== null) series.set(reference.name, reference);
+        if (reference !== null) names.set(reference.values, withUnit(reference, ''));
+        names.set(subject.values, withUnit(subject, part));
       }
-      const lines = [...series].map(
-        ([name, { values, unit }]) => `  - ${name}: ${values.map(shown).join(' · ')} ${unit}`,
+      const lines = [...names].map(
+        ([values, name]) => `  - ${name}: ${values.map(shown).join(' · ')}`,
       );
       return [`- ${benchmark.name} (load before: ${load.toFixed(1)})`, ...lines].join('\n');
     })
     .join('\n');
+}
+
+function withUnit({ name, unit }: Series, part: string): string {
+  return `${name}${part === '' ? '' : `, ${part}`}, ${unit}`;
 }

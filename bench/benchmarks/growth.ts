@@ -62,7 +62,7 @@ async function editFindings(rounds: Rounds<Size | `copy ${Size}`>): Promise<Find
   const findings: Finding[] = (['10k', '100k', '1M'] as const).map((size) => ({
     part: `edit of ${size} rows`,
     subject: { name: `svc, ${size} rows`, unit: 'ms', values: rounds[size] },
-    reference: { name: 'copy', unit: 'ms', values: rounds[`copy ${size}`] },
+    reference: { name: `copy of ${size} rows`, unit: 'ms', values: rounds[`copy ${size}`] },
     goal: null,
   }));
   const bytes = await Promise.all(SIZES.map(async (rows) => statSync(await productCsv(rows)).size));

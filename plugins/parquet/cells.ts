@@ -21,7 +21,7 @@ import {
   rawValue,
 } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
-import { shortestFloat } from './shortest-float.ts';
+import { shortestFloat } from '../../src/dataset/shortest-float.ts';
 import { Utf8Texts } from './utf8-texts.ts';
 
 /** The cell of the value with an index. */

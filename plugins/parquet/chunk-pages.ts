@@ -41,8 +41,8 @@ export interface Page {
   readonly body: Uint8Array;
 }
 
-/** See reliability H-6. */
-const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+/** Bytes of a page, compressed or not (reliability H-6). */
+export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 /** Statistics of long texts may stand in a header. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 const WINDOW_BYTES = 128 * 1024;

@@ -9,5 +9,7 @@ export const parquet: Kind = {
   dataset: {
     read: async (source, options, sink) =>
       (await import('./reader.ts')).readParquet(source, options, sink),
+    edit: async (source, layout, changes) =>
+      (await import('./editor.ts')).editParquet(source, layout, changes),
   },
 };

@@ -3,7 +3,7 @@
  * stands between it and the next one; only the directory is written anew.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { Piece } from '../../src/dataset/types.ts';
+import type { Piece } from '../../src/base/piece-writer.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
 import {
   IN_EXTRA,

@@ -66,7 +66,7 @@ export class CellContent {
   }
 
   #number(text: string, from: number, to: number, style: number): Cell {
-    const value = numberAt(text, from, to);
+    const value = spelledNumber(text, from, to);
     if (value !== value) return unescaped(textOf(text.slice(from, to)));
     const kind = this.#context.kinds[style];
     if (kind === undefined || kind === 'none') return value;
@@ -75,8 +75,7 @@ export class CellContent {
 
   #shared(text: string, from: number, to: number, row: RowScanner, index: number): Cell {
     if (from === to) return '';
-    const number = numberAt(text, from, to);
-    const found = this.#context.sharedString(number);
+    const found = this.#context.sharedString(spelledNumber(text, from, to));
     if (found !== undefined) return found;
     throw unreadable(`the cell ${referenceOf(row, index)} names a shared text that does not exist`);
   }
@@ -108,6 +107,14 @@ export class CellContent {
     const { row, column } = master.position;
     return shiftFormula(master.text, position.row - row, position.column - column);
   }
+}
+
+/** The number between two positions, however it is spelled in XML; NaN when it is none. */
+export function spelledNumber(text: string, from: number, to: number): number {
+  const value = numberAt(text, from, to);
+  if (value === value) return value;
+  const decoded = textOf(text.slice(from, to));
+  return numberAt(decoded, 0, decoded.length);
 }
 
 function referenceOf(row: RowScanner, index: number): string {

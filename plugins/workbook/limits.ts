@@ -39,3 +39,11 @@ export const MAX_CELLS = 5_000_000;
 
 /** Characters (UTF-16 units) of a text that Excel accepts in a cell. */
 export const MAX_TEXT_LENGTH = 32_767;
+
+/** Rows and columns of a worksheet of the legacy format (MS-XLS, 2.5.1). */
+export const MAX_LEGACY_ROWS = 65_536;
+/** See MAX_LEGACY_ROWS. */
+export const MAX_LEGACY_COLUMNS = 256;
+
+/** A legacy workbook is held as a whole; 65,536 rows of 256 numbers are 240 MB. */
+export const MAX_LEGACY_BYTES = 256 * 1024 * 1024;

@@ -73,7 +73,8 @@ function parseWorkbook(text: string, part: string): { sheets: SheetElement[]; is
   const cursor = new XmlCursor(text, part);
   const sheets: SheetElement[] = [];
   let is1904 = false;
-  if (!cursor.next() || cursor.local !== 'workbook') throw unreadable('it is no workbook');
+  const root = cursor.next() ? cursor.local : '';
+  if (root !== 'workbook') throw unreadable('it is no workbook');
   while (cursor.next()) {
     if (cursor.kind === 'close') continue;
     if (cursor.local === 'workbookPr') is1904 = isTrue(cursor.attribute('date1904'));

@@ -72,7 +72,7 @@ export class PartText {
   }
 
   #decoded(bytes: Uint8Array): string {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice();
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
     if (!this.#isFirst) return text;
     this.#isFirst = false;
     refuseOtherEncodings(text, this.part);

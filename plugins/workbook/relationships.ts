@@ -20,7 +20,7 @@ export interface Relationship {
 
 /** The text of a small XML part, one character per byte. Throws `unreadable-file`. */
 export async function partText(archive: Archive, entry: ArchiveEntry): Promise<string> {
-  const text = (await expandWhole(archive, entry)).latin1Slice();
+  const text = (await expandWhole(archive, entry)).toString('latin1');
   refuseOtherEncodings(text, entry.name);
   return text;
 }

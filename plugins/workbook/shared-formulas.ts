@@ -58,7 +58,7 @@ export class SharedFormulas {
       position.column - orphan.position.column,
     );
     const ref = rangeText(remainingRange(orphan.range, position));
-    const markup = Buffer.from(xmlText(escaped(moved))).latin1Slice();
+    const markup = xmlText(escaped(moved));
     return `<${prefix}f t="shared" ref="${ref}" si="${formula.shared}">${markup}</${prefix}f>`;
   }
 }

@@ -5,18 +5,18 @@
 import { AppError } from '../../src/base/errors.ts';
 import { TimeSlice } from '../../src/base/time-slice.ts';
 import type { Cell } from '../../src/dataset/types.ts';
-import { CellContent } from './cell-content.ts';
+import { CellContent, spelledNumber } from './cell-content.ts';
 import { cellMarkup, isBlankValue, nativeValue, readBack } from './cell-markup.ts';
 import { type CellPosition, parseRange, rangeText, referenceText, united } from './cell-reference.ts';
 import { ChangedCells } from './covered-cells.ts';
 import { unreadable } from './file-bytes.ts';
 import { expand } from './expansion.ts';
 import { type Formula, parseFormula } from './formula-element.ts';
-import { numberAt } from './number-text.ts';
 import type { WorkbookPackage, Worksheet } from './package.ts';
 import { type PackedPart, PartCompressor } from './part-compressor.ts';
 import { PartSplice } from './part-splice.ts';
 import { ABSENT, CellType, type RowScanner } from './row-scanner.ts';
+import { placeFor, styleOfRow, stylesOfRow, widenedSpans } from './row-markup.ts';
 import { SharedFormulas } from './shared-formulas.ts';
 import { parseSheetHead, type SheetHead } from './sheet-head.ts';
 import { SheetWindow } from './sheet-window.ts';
@@ -25,17 +25,22 @@ import { isBlank } from './table-sink.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { afterElement, nextTag } from './xml-element.ts';
 
-/** What becomes of a row of the sheet: cells by column. Rows with an empty `origin.create` are new ones. */
+/** What becomes of a row of the sheet: cells by column; cells of other columns stay. */
 export interface RowChange {
   /** Which row of the table: by its position, or by its place among the created ones. */
   readonly origin: { readonly update: number } | { readonly create: number };
   readonly cells: ReadonlyMap<number, Cell>;
 }
 
-/** A cell that changed. `before` may still be the index of a shared text. */
+/** A text by its index in the table of shared ones. */
+export interface SharedText {
+  readonly shared: number;
+}
+
+/** A cell that changed. */
 export interface ChangedCell {
   readonly position: number;
-  readonly before: Cell | { readonly shared: number } | undefined;
+  readonly before: Cell | SharedText | undefined;
   readonly after: Cell | undefined;
 }
 
@@ -142,7 +147,7 @@ export class SheetEdit {
     window.position = data.to;
     while (await this.#rows.next()) {
       const { row } = this.#rows;
-      this.#addRowsBefore(row.number, window.offsetOf(row.from));
+      this.#addRowsBefore(row.number, window.offset);
       this.#visit(row);
       window.position = row.to;
       await this.#rest();
@@ -215,7 +220,12 @@ export class SheetEdit {
 
   #visit(row: RowScanner): void {
     const change = this.#options.changes.get(row.number);
-    if (row.number === this.#options.templateRow) this.#templateStyles = this.#stylesOf(row);
+    if (row.number === this.#options.templateRow) {
+      const { text } = this.#rows.window;
+      const { width } = this.#options;
+      const columnStyle = (column: number): number => this.#head?.columnStyle(column) ?? 0;
+      this.#templateStyles = stylesOfRow(text, row, width, columnStyle);
+    }
     const patches: Patch[] = [];
     for (let index = 0; index < row.count; index++) {
       const cell = change?.cells.get(row.columns[index]!);
@@ -226,7 +236,8 @@ export class SheetEdit {
       this.#pendingRows.shift();
       patches.push(...this.#addCells(row, change));
     }
-    if (patches.length > 0) this.#apply(patches.sort((a, b) => a.from - b.from));
+        // What is put in front of a cell comes before what is put in its place.
+    this.#apply(patches.sort((a, b) => a.from - b.from || a.to - b.to));
   }
 
   #apply(patches: readonly Patch[]): void {
@@ -239,7 +250,9 @@ export class SheetEdit {
   #changeCell(row: RowScanner, index: number, cell: Cell, change: RowChange): Patch[] {
     const position = { row: row.number, column: row.columns[index]! };
     const present = Math.max(0, row.styles[index]!);
-    const style = present === 0 ? this.#newStyle(position.column, change, 0) : present;
+    // An updated cell keeps its style, even if it is none.
+    const isNew = 'create' in change.origin && present === 0;
+    const style = isNew ? this.#newStyle(position.column, change, 0) : present;
     const { value, after } = this.#stored(cell, style, position.column, change);
     const before = this.#before(row, index);
     const hasFormula = row.formulaFrom[index] !== ABSENT;
@@ -272,7 +285,7 @@ export class SheetEdit {
     const { text } = this.#rows.window;
     const from = row.valueFrom[index]!;
     const to = row.valueTo[index]!;
-    if (row.types[index] === CellType.shared && from < to) return { shared: numberAt(text, from, to) };
+    if (row.types[index] === CellType.shared && from < to) return { shared: spelledNumber(text, from, to) };
     return this.#content.value(text, row, index);
   }
 
@@ -314,23 +327,60 @@ export class SheetEdit {
   /** Adds the cells that an existing row lacks. */
   #addCells(row: RowScanner, change: RowChange): Patch[] {
     const { text } = this.#rows.window;
-    const rowStyle = styleOfRow(text, row);
-    const added = this.#newCells(row.number, change, rowStyle).filter(
-      ({ column }) => row.indexOf(column) < 0,
-    );
+    const isMissing = (column: number): boolean => row.indexOf(column) < 0;
+    const added = this.#newCells(row.number, change, styleOfRow(text, row), isMissing);
     if (added.length === 0) return [];
-    const patches = widenedSpans(text, row, added.at(-1)!.column);
+    const spans = widenedSpans(
+      text,
+      row,
+      added.map(({ column }) => column),
+    );
+    const patches: Patch[] = spans === null ? [] : [spans];
     if (row.isEmpty) {
       const markup = `>${added.map((cell) => cell.markup).join('')}</${this.#prefix}row>`;
       return [...patches, { from: row.openEnd - 2, to: row.openEnd, markup }];
     }
-    const close = text.lastIndexOf('</', row.to);
-    return [
-      ...patches,
-      ...added.map(({ column, markup }) => {
-        const at = placeFor(row, column) ?? close;
-        return { from: at, to: at, markup };
-      }),
-    ];
+    const close = text.lastIndexOf('</', row.to - 1);
+    for (const { column, markup } of added) {
+      const at = placeFor(row, column) ?? close;
+      patches.push({ from: at, to: at, markup });
+    }
+    return patches;
   }
+
+  /** The cells of a change that are to be added, by column: those with content or a style. */
+  #newCells(
+    rowNumber: number,
+    change: RowChange,
+    rowStyle = 0,
+    isMissing: (column: number) => boolean = () => true,
+  ): { column: number; markup: string }[] {
+    const added: { column: number; markup: string }[] = [];
+    for (const [column, cell] of [...change.cells].sort((a, b) => a[0] - b[0])) {
+      if (!isMissing(column)) continue;
+      const style = this.#newStyle(column, change, rowStyle);
+      const { value, after } = this.#stored(cell, style, column, change);
+      if (value === null && (style === 0 || !('create' in change.origin))) continue;
+      const position = { row: rowNumber, column };
+      if (value !== null) {
+        this.#changed.add(position, !isBlankValue(value));
+        this.#cells.push({ position: column, before: undefined, after });
+      }
+      added.push({
+        column,
+        markup: cellMarkup(this.#prefix, referenceText(position), style, value),
+      });
+    }
+    return added;
+  }
+
+  /** The style of an added cell: of the row above for created rows, else of its row or column. */
+  #newStyle(column: number, { origin }: RowChange, rowStyle: number): number {
+    const above = 'create' in origin ? (this.#templateStyles[column] ?? 0) : 0;
+    return above || rowStyle || (this.#head?.columnStyle(column) ?? 0);
+  }
+}
+
+function isSingle(range: Formula['range']): boolean {
+  return range !== null && range.first.row === range.last.row && range.first.column === range.last.column;
 }

@@ -2,7 +2,8 @@
  * A worksheet of an .xlsx workbook as rows, streamed (DS-65). Memory is the table of shared texts, a window on the sheet's
  * XML and one segment of rows.
  */
-import type { Cell, FileSource, ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { Cell, ReadOptions, RowSink } from '../../src/dataset/types.ts';
 import { CellContent } from './cell-content.ts';
 import { expand } from './expansion.ts';
 import type { WorkbookLimits } from './limits.ts';

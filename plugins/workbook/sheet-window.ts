@@ -76,8 +76,8 @@ export class SheetWindow {
 function startIn(window: PartText): SheetStart | null {
   const cursor = new XmlCursor(window.text, window.part);
   if (!cursor.next()) return null;
-  const { prefix } = cursor;
-  if (cursor.kind === 'empty') return { prefix, data: null };
+  const { prefix, kind: rootKind } = cursor;
+  if (rootKind === 'empty') return { prefix, data: null };
   while (cursor.next()) {
     if (cursor.kind === 'close') {
       if (cursor.depth === 0) return { prefix, data: null };

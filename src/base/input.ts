@@ -5,6 +5,7 @@
  */
 import type { ValidationIssue } from './errors.ts';
 import { invalidRequest } from './errors.ts';
+import { JsonNumber } from './json.ts';
 
 /** Reads the members of one body; call `finish` before using what was read. */
 export class Input {
@@ -13,7 +14,8 @@ export class Input {
 
   /** Throws `invalid-request` (`dict_type` at `["body"]`) unless the body is an object. */
   constructor(body: unknown) {
-    if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    const isObject = body !== null && typeof body === 'object' && !Array.isArray(body);
+    if (!isObject || body instanceof JsonNumber) {
       throw invalidRequest({ type: 'dict_type', loc: ['body'], msg: 'The body is no JSON object' });
     }
     this.#members = body as Record<string, unknown>;

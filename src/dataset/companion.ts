@@ -16,8 +16,8 @@ export const MAX_COMPANION_DEPTH = 32;
 export interface CompanionSchema {
   /** Declared columns by name; null: there are none to go by and all types are inferred. */
   readonly columns: ReadonlyMap<string, { readonly type: string }> | null;
-  /** The document as it stands, to be served verbatim; null together with `columns`. */
-  readonly verbatim: unknown;
+  /** The JSON text as it stands, to be served verbatim; null together with `columns`. */
+  readonly verbatim: string | null;
   /** Why the file cannot be used. */
   readonly problem: string | null;
   /** A generated file (`generated_by`): treated as if it were not there. */
@@ -43,7 +43,8 @@ export function parseCompanionSchema(text: string): CompanionSchema {
       return unusable(`column ${JSON.stringify(name)} has no type name`);
     columns.set(name, { type });
   }
-  return { columns, verbatim: Object.fromEntries(parsed), problem: null, ignored: false };
+  // Not what was parsed from it: that has lost the digits of large numbers.
+  return { columns, verbatim: withoutMark(text), problem: null, ignored: false };
 }
 
 function unusable(reason: string): CompanionSchema {
@@ -109,12 +110,16 @@ function parseObject(text: string): Map<string, unknown> | string {
     return `nested deeper than ${MAX_COMPANION_DEPTH} levels`;
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+    value = JSON.parse(withoutMark(text));
   } catch {
     // The parser's own words differ between versions and may quote the file.
     return 'not valid JSON';
   }
   return isObject(value) ? new Map(Object.entries(value)) : 'not a JSON object';
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
 }
 
 /** The deepest nesting of brackets outside strings; for text that is no JSON, any number. */

@@ -18,6 +18,7 @@ export interface Condition {
   readonly lookup: Lookup | null;
 }
 
+/** A comparison of one column with values, as an index on that column sees it. */
 export interface Lookup {
   readonly column: TableColumn;
   /** The matches are one value's rows, one range of values, or several places in an index. */

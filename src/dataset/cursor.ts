@@ -15,6 +15,7 @@ const MAX_KEY_CHARACTERS = 4_096;
 /** A sort value; a long text is kept as its beginning and found again through its row. */
 export type CursorKey = PlanValue | { readonly prefix: string };
 
+/** The place after a row, in the order of a list. */
 export interface Cursor {
   /** One per sort term. */
   readonly keys: readonly CursorKey[];
@@ -62,6 +63,7 @@ export function decodeCursor(token: string, digest: string, terms: number): Curs
   return { rowId: rowId as number, keys };
 }
 
+/** The one answer to every cursor that does not fit (DS-41). */
 export function invalidCursor(): AppError {
   return new AppError('invalid-query', 'Invalid cursor');
 }

@@ -6,7 +6,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { EditResult } from './edits.ts';
-import { typeOfCounts, type StoredValue, storedValue } from './infer.ts';
+import { type StoredValue, storedValue } from './infer.ts';
 import type { Mutation, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from './table.ts';
 import type { StoredSegment, TableJournal } from './table-meta.ts';
@@ -166,19 +166,6 @@ export class Draft {
         dialect: plan.layout.dialect,
       },
     };
-  }
-
-  /**
-   * True when reading the new file from the start would give other columns or types (DS-59 reads every row), so the
-   * copy has to be built again.
-   */
-  changesTypes(plan: EditPlan): boolean {
-    const counts = this.#counts(plan);
-    return this.#table.columns.some((column, index) => {
-      const now = counts[index]!;
-      if (column.extra && now.integer + now.number + now.boolean + now.string === 0) return true;
-      return !column.declared && typeOfCounts(now) !== column.type;
-    });
   }
 
   #deleted(): number[] {

@@ -166,20 +166,25 @@ export class Edits {
     await table.exclusive.run(async () => {
       if (table.isClosed) throw new ChangedDuringWrite(target.rel);
       const draft = new Draft(table);
-      const outcomes: (() => void)[] = [];
+      const outcomes: ((versions: ReadonlyMap<string, string>) => void)[] = [];
       for (const { edit, resolve, reject } of group) {
         try {
           const mutation = await edit.validate(table);
           checkPrecondition(edit, draft);
           const result = draft.apply(mutation);
-          outcomes.push(() => resolve(result));
+          outcomes.push((renamed) =>
+            resolve({ ...result, version: renamed.get(result.version) ?? result.version }),
+          );
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           outcomes.push(() => reject(error));
         }
       }
+      const { version } = draft;
       if (draft.isChanged) await this.#write(target, table, draft, lock);
-      for (const settle of outcomes) settle();
+      // A copy whose types an edit changed is built again as one version more.
+      const renamed = new Map(table.outdated === 'types' ? [[version, table.version(1)]] : []);
+      for (const settle of outcomes) settle(renamed);
     });
     if (table.outdated) return;
     this.#options.tables.edited(target);
@@ -226,10 +231,8 @@ export class Edits {
     plan: EditPlan,
     written: Pick<ReplaceResult, 'stamp' | 'hash'>,
   ): Promise<void> {
-    const changesTypes = draft.changesTypes(plan);
     try {
       await table.commit(draft.commit(plan, written, this.#options.now()));
-      if (changesTypes) table.outdated = 'types';
     } catch (error) {
       this.#options.log.warning('a typed copy fell behind its file', { error });
     }

@@ -6,14 +6,15 @@
  * spreadsheet would run as a formula is written as it is.
  */
 import { ByteWriter } from './byte-writer.ts';
+import type { FileColumn } from './file-type.ts';
 import type { Format } from './format.ts';
 import type { Blank } from './query-table.ts';
 import type { ColumnType } from './types.ts';
 
 /** A chunk of a response; large enough that sending it costs less than making it. */
 const CHUNK_BYTES = 64 * 1024;
-/** The longest text of a number that is not a bigint, with room. */
-const NUMBER_BYTES = 32;
+/** More than any number, blank, pair of quotes or punctuation takes. */
+const FIELD_BYTES = 32;
 
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
@@ -21,12 +22,20 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
+const encoder = new TextEncoder();
+const QUOTED_NOTHING = encoder.encode('""');
+
 /** `_row_id`, then the stored values of the shape's columns. */
 export type Row = readonly (string | number | bigint | null)[];
 
 /** What the rows hold and how they are to be shown. */
 export interface RowShape {
-  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];
+  readonly columns: readonly {
+    readonly name: string;
+    readonly type: ColumnType;
+    /** What the file declares, where it does (Parquet). */
+    readonly file?: FileColumn;
+  }[];
   /** Where `_row_id` stands among the columns in formats that leave it out unless asked (DS-45); null: nowhere. */
   readonly rowIdAt: number | null;
   readonly blank: Blank;
@@ -77,7 +86,16 @@ function* encodeNdjson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Arr
   if (!writer.isEmpty) yield writer.take();
 }
 
-function jsonFields({ columns }: RowShape): Field[] {
+const knownFields = new WeakMap<RowShape, Field[]>();
+
+/** Remembered with the shape, which the plans of a table share. */
+function jsonFields(shape: RowShape): Field[] {
+  let fields = knownFields.get(shape);
+  if (!fields) knownFields.set(shape, (fields = newJsonFields(shape)));
+  return fields;
+}
+
+function newJsonFields({ columns }: RowShape): Field[] {
   const lead = (name: string, index: number) =>
     utf8(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return [
@@ -100,26 +118,35 @@ function writeObject(
   blank: Uint8Array,
   row: Row,
 ): void {
-  for (const { index, isBoolean, lead } of fields) {
+  writer.ensure(roomFor(fields, row, 6));
+  for (let place = 0; place < fields.length; place++) {
+    const { index, isBoolean, lead } = fields[place]!;
     const value = row[index]!;
-    writer.ensure(lead.length + NUMBER_BYTES);
-    writer.bytes(lead);
-    if (typeof value === 'string') {
-      writer.ensure(value.length * 6 + NUMBER_BYTES);
-      writer.json(value);
-    } else if (value === null) writer.bytes(blank);
-    else writeNumber(writer, value, isBoolean);
+    if (value === null) {
+      writer.bytes(lead);
+      writer.bytes(blank);
+    } else writer.json(lead, isBoolean ? booleanOf(value) : value);
   }
   writer.byte(CLOSE_OBJECT);
+}
+
+/** Bytes a row may take, with its leads and what stands between rows. */
+function roomFor(fields: readonly Field[], row: Row, bytesPerUnit: number): number {
+  let room = FIELD_BYTES;
+  for (let place = 0; place < fields.length; place++) {
+    const { index, lead } = fields[place]!;
+    const value = row[index];
+    room +=
+      lead.length + FIELD_BYTES + (typeof value === 'string' ? value.length * bytesPerUnit : 0);
+  }
+  return room;
 }
 
 function* encodeCsv(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
   const writer = new ByteWriter(CHUNK_BYTES);
   const fields = csvFields(shape);
   if (fields.length === 0) return;
-  writer.ensure(fields.reduce((sum, { lead }) => sum + lead.length, 1));
-  for (const { lead } of fields) writer.bytes(lead);
-  writer.byte(LINE_FEED);
+  writeFields(writer, fields, ['_row_id', ...shape.columns.map(({ name }) => name)]);
   for (const row of rows) {
     writeFields(writer, fields, row);
     if (writer.isFull) yield writer.take();
@@ -127,50 +154,34 @@ function* encodeCsv(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array>
   yield writer.take();
 }
 
-/** `lead` is the field's place in the header line, with the comma before it. */
+/** `lead` is the comma before all fields but the first. */
 function csvFields({ columns, rowIdAt }: RowShape): Field[] {
-  const cells = columns.map(({ name, type }, index) => ({
-    name,
+  const cells = columns.map(({ type }, index) => ({
     index: index + 1,
     isBoolean: type === 'boolean',
   }));
-  if (rowIdAt !== null) cells.splice(rowIdAt, 0, { name: '_row_id', index: 0, isBoolean: false });
-  return cells.map(({ name, index, isBoolean }, place) => {
-    const header = new ByteWriter(name.length * 3 + 2);
-    if (place > 0) header.byte(COMMA);
-    header.csv(name);
-    return { index, isBoolean, lead: header.take() };
-  });
+  if (rowIdAt !== null) cells.splice(rowIdAt, 0, { index: 0, isBoolean: false });
+  return cells.map((cell, place) => ({ ...cell, lead: utf8(place > 0 ? ',' : '') }));
 }
 
 function writeFields(writer: ByteWriter, fields: readonly Field[], row: Row): void {
+  writer.ensure(roomFor(fields, row, 3));
   for (let place = 0; place < fields.length; place++) {
-    const { index, isBoolean } = fields[place]!;
+    const { index, isBoolean, lead } = fields[place]!;
     const value = row[index]!;
-    writer.ensure(NUMBER_BYTES);
-    if (place > 0) writer.byte(COMMA);
-    if (typeof value === 'string' && value !== '') {
-      writer.ensure(value.length * 3 + NUMBER_BYTES);
-      writer.csv(value);
-    } else if (value === null || value === '') {
+    if (value === null || value === '') {
       // A line without a byte would be no row to most readers, ours included (DS-63).
-      if (fields.length === 1) writer.ascii('""');
-    } else writeNumber(writer, value, isBoolean);
+      writer.bytes(fields.length === 1 ? QUOTED_NOTHING : lead);
+    } else writer.csv(lead, isBoolean ? booleanOf(value) : value);
   }
   writer.byte(LINE_FEED);
 }
 
-/** Needs NUMBER_BYTES of room. 64-bit integers come as bigint, then booleans too. */
-function writeNumber(
-  writer: ByteWriter,
-  value: number | bigint | string,
-  isBoolean: boolean,
-): void {
-  if (isBoolean) writer.ascii(Number(value) === 1 ? 'true' : 'false');
-  else if (typeof value === 'number') writer.number(value);
-  else writer.ascii(String(value));
+/** 64-bit integers come as bigint, then booleans too; text that does not fit stays text. */
+function booleanOf(value: string | number | bigint): string | boolean {
+  return typeof value === 'string' ? value : Number(value) === 1;
 }
 
 function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
+  return encoder.encode(text);
 }

@@ -4,14 +4,14 @@
 import { type FileType, wideNumber } from './file-type.ts';
 import type { StoredValue } from './infer.ts';
 import type { Cell } from './types.ts';
-import { unscaledOf, wideKey } from './wide-number.ts';
+import { wideKeyOf } from './wide-number.ts';
 
-/** A value that needs no more than storing, and a wide number's digits as its key. */
-export function storedFileValue(cell: Cell, type: FileType): StoredValue {
-  if (cell === null) return null;
-  if (typeof cell === 'boolean') return Number(cell);
-  if (typeof cell !== 'string') return cell;
+/** How cells of a type are stored: as they are, booleans as 0 and 1, wide numbers as their keys. */
+export function fileStorage(type: FileType): (cell: Cell) => StoredValue {
   const wide = wideNumber(type);
-  const unscaled = wide && unscaledOf(cell, wide.scale);
-  return wide && unscaled !== null ? wideKey(unscaled, wide) : cell;
+  return (cell) => {
+    if (typeof cell === 'boolean') return Number(cell);
+    // Digits that make no key cannot come from a reader; they would stay text that fits no number.
+    return wide && typeof cell === 'string' ? (wideKeyOf(cell, wide) ?? cell) : cell;
+  };
 }

@@ -26,6 +26,7 @@ export function parseFilterJson(text: string): unknown {
   });
 }
 
+/** The type a value of `parseFilterJson` has in its text. */
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -33,7 +33,9 @@ export interface FilterColumn {
  */
 export type FilterValue = number | bigint | boolean | string;
 
+/** Operators that compare by order; the cell stands on the left. */
 export type RangeOperator = 'gt' | 'gte' | 'lt' | 'lte';
+/** Operators on the text form of a cell (DS-54). */
 export type TextOperator = 'contains' | 'icontains' | 'startswith' | 'endswith' | 'regex';
 
 /** A test of one cell; `column` is an index of the columns the filter was parsed with. */

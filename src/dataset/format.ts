@@ -5,6 +5,7 @@
 /** Values of the `format` parameter. */
 export const FORMATS = ['json', 'ndjson', 'csv', 'xlsx', 'parquet'] as const;
 
+/** A format by the name its parameter has. */
 export type Format = (typeof FORMATS)[number];
 
 /** How each format is announced; `attachment` says whether it is always a download (DS-45). */

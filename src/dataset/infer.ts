@@ -5,6 +5,7 @@
  * by hand because they run on every cell of every file; their regular expressions stand in the test.
  */
 import { declaredClass } from './declared-type.ts';
+import { fileStorage } from './file-value.ts';
 import type { Cell, ClassCounts, Column, ColumnType } from './types.ts';
 
 /** The narrowest type a cell fits; blank fits all. */
@@ -74,15 +75,17 @@ export function fits(found: CellClass, type: ColumnType): boolean {
 }
 
 /**
- * What the typed copy holds for a cell of a column. A cell that does not fit stays text. Blank is null in integer,
+ * What the typed copy holds for a cell of a column. A cell that does not fit stays text. Columns typed by their file
+ * hold what it has (`fileStorage`). Blank is null in integer,
  * number and boolean columns and '' in string columns; with `blank` 'null' (Parquet) null is null everywhere and
  * text is never blank.
  */
 export function storedValue(
   cell: Cell,
-  column: Pick<Column, 'type' | 'declared' | 'declaredType'>,
+  column: Pick<Column, 'type' | 'declared' | 'declaredType' | 'file'>,
   blank: 'empty' | 'null' = 'empty',
 ): StoredValue {
+  if (column.file) return fileStorage(column.file.type)(cell);
   if (cell === null) return blank === 'empty' && column.type === 'string' ? '' : null;
   if (column.type === 'string') return textOf(cell, blank);
   if (typeof cell !== 'string') return nativeValue(cell, column.type);

@@ -55,16 +55,17 @@ export function afterCursor(terms: readonly OrderTerm[], { keys, rowId }: Cursor
 
 /**
  * The same rows for a single term as ranges an index on its column serves, in the order they must be read: the rest
- * of the tied rows, the values beyond, the rows without a value.
+ * of the tied rows, the values beyond and, unless `hasNulls` is false, the rows without a value.
  */
-export function rangesAfterCursor(term: OrderTerm, { keys, rowId }: Cursor): SqlPart[] {
+export function rangesAfterCursor(
+  term: OrderTerm,
+  { keys, rowId }: Cursor,
+  hasNulls: boolean,
+): SqlPart[] {
   const key = keySql(keys[0]!, term.column, rowId);
-  const tied = joinParts(
-    [tiedWith(term, key), { sql: `${ROW_ID} > ?`, params: [rowId] }],
-    'AND',
-    '1',
-  );
-  return [tied, ...beyond(term, key)];
+  const rest = { sql: `${ROW_ID} > ?`, params: [rowId] };
+  const tied = joinParts([tiedWith(term, key), rest], 'AND', '1');
+  return [tied, ...beyond(term, key).slice(0, hasNulls ? 2 : 1)];
 }
 
 function tiedWith({ column: { sql } }: OrderTerm, key: SqlPart | null): SqlPart {

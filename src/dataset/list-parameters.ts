@@ -8,6 +8,7 @@ import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
 import { encoders } from './encode.ts';
 import { FORMATS, type Format } from './format.ts';
 
+/** What a list was asked for, shapes checked and defaults filled in. */
 export interface ListParameters {
   /** Null: all rows. */
   readonly limit: number | null;

@@ -4,7 +4,7 @@
  */
 import { declaredColumnType } from './declared-type.ts';
 import { type FileColumn, presentedType } from './file-type.ts';
-import { storedFileValue } from './file-value.ts';
+import { fileStorage } from './file-value.ts';
 import {
   booleanOf,
   type CellClass,
@@ -29,6 +29,7 @@ export class LoadColumn {
   readonly #blank: BlankMode;
   /** What the file declares; then the type is settled and nothing is counted. */
   readonly #file: FileColumn | undefined;
+  readonly #store: ((cell: Cell) => StoredValue) | null;
   #type: ColumnType;
   /** Text cells take the quick way: the type is inferred and text may be blank. */
   readonly #isInferred: boolean;
@@ -50,6 +51,7 @@ export class LoadColumn {
     this.declaredType = declaredType;
     this.#blank = blank;
     this.#file = declaredType === undefined ? file : undefined;
+    this.#store = this.#file ? fileStorage(this.#file.type) : null;
     const inFile = this.#file ? presentedType(this.#file.type) : 'string';
     this.#type = declaredType === undefined ? inFile : declaredColumnType(declaredType);
     this.#isInferred = declaredType === undefined && blank === 'empty';
@@ -116,6 +118,7 @@ export class LoadColumn {
 
   /** The value to store for a cell, which is counted; undefined stands for a cell missing in a short row. */
   take(cell: Cell | undefined): StoredValue {
+    if (this.#store) return this.#store(cell ?? null);
     if (this.#isInferred) {
       if (typeof cell === 'string') return this.#takeText(cell);
       if (typeof cell === 'number' && this.#isNumeric) return this.#takeNumber(cell);
@@ -171,6 +174,7 @@ export class LoadColumn {
   described(name: string, extra: boolean): Column {
     const { position, type, declared, declaredType, counts } = this;
     const column = { name, type, position, declared, extra, counts };
+    if (this.#file) return { ...column, file: this.#file };
     return declaredType === undefined ? column : { ...column, declaredType };
   }
 }

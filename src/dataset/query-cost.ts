@@ -4,9 +4,12 @@
  * Microseconds on one slow core, measured on 1M rows of 8 columns; a guess within a factor of two is all the answer
  * needs, because a request may hold the loop for 50 ms and cheap means 20.
  */
-import type { Access } from './access.ts';
+import type { Access } from './scan.ts';
 import type { RowShape } from './encode.ts';
 import type { QueryTable } from './query-table.ts';
+
+/** Pages of at most so many rows skip to their offset from the nearer end, and skip ids, not rows. */
+export const MAX_ROWS_BY_ID = 1_000;
 
 const CHEAP_MICROSECONDS = 25_000;
 /** Preparing grows with the square of the conditions: 0.2 s at 3,000. */
@@ -61,7 +64,8 @@ function pageCost(table: QueryTable, access: Access, work: Work): number {
   const bytesPerRow = table.bytes / Math.max(1, table.rowCount);
   const read = rows * (READ_ROW + READ_CELL * work.shape.columns.length + READ_BYTE * bytesPerRow);
   if (walk?.isExact) {
-    const skipped = Math.min(offset, Math.max(0, maxMatches - offset));
+    const isNearest = work.limit !== null && work.limit <= MAX_ROWS_BY_ID;
+    const skipped = isNearest ? Math.min(offset, Math.max(0, maxMatches - offset)) : offset;
     return read + skipped * INDEX_ENTRY + (walk.isByIndex ? rows * INDEX_LOOKUP : 0);
   }
   const isWhole = rows + offset > table.rowCount / 10;

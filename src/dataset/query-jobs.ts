@@ -17,9 +17,9 @@ export interface PageOrder {
   readonly path: string;
   readonly plan: QueryPlan;
   readonly format: Format;
-  /** Number of matches of this very version, when the caller knows it. */
+  /** Number of matches, when the caller knows it. */
   readonly total?: number;
-  /** The sequence `total` belongs to. */
+  /** The version the plan was made for; a copy that has moved on answers nothing but its own sequence. */
   readonly sequence: number;
   /** Only the figures, no rows. */
   readonly isHead: boolean;
@@ -75,7 +75,11 @@ function readPage(order: PageOrder): Response {
     db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
     db.run('BEGIN');
     const sequence = readMeta(db, 'state')?.sequence ?? 0;
-    page = runPage(db, plan, sequence === order.sequence ? order.total : undefined);
+    if (sequence !== order.sequence) {
+      close();
+      return new Response(null, { headers: { [PAGE_HEADERS.sequence]: String(sequence) } });
+    }
+    page = runPage(db, plan, order.total);
     const headers: Record<string, string> = {
       [PAGE_HEADERS.sequence]: String(sequence),
       [PAGE_HEADERS.total]: String(page.total),

@@ -4,8 +4,8 @@
  * Pure: looks at nothing but the table's figures and the parameters, so plans are tested as data and travel as JSON to
  * the process that runs them (`query-run.ts`).
  */
-import { type Access, accessTo } from './access.ts';
-import { comparisonsIn, type Restriction } from './conditions.ts';
+import { type Access, accessTo } from './scan.ts';
+import { comparisonsIn, conditionsOf } from './conditions.ts';
 import { cursorDigest, decodeCursor, invalidCursor } from './cursor.ts';
 import type { RowShape } from './encode.ts';
 import { parseFilter } from './filter.ts';
@@ -16,6 +16,7 @@ import { estimate } from './query-cost.ts';
 import { type QueryTable, type TableColumn, tableColumns } from './query-table.ts';
 import { parseSort, type SortTerm } from './sort.ts';
 import { usefulIndexes } from './table-index.ts';
+import type { Column } from './types.ts';
 import { queryWords } from './words.ts';
 
 /** A list as it will be read; JSON throughout. */
@@ -49,6 +50,7 @@ export interface QueryPlan extends Access {
  * this order.
  */
 export function planQuery(table: QueryTable, parameters: ListParameters): QueryPlan {
+  const { limit, offset } = parameters;
   const columns = tableColumns(table.columns);
   const filter = parseFilter(parameters.filter, columns);
   const words = queryWords(parameters.q);
@@ -62,12 +64,11 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
     sort: sort.map(({ column, descending }) => ({ name: columns[column]!.name, descending })),
     order: parameters.order,
   });
-  if (parameters.cursor !== null && parameters.offset > 0) throw invalidCursor();
+  if (parameters.cursor !== null && offset > 0) throw invalidCursor();
   const cursor =
     parameters.cursor === null ? null : decodeCursor(parameters.cursor, digest, terms.length);
-  const restriction: Restriction = { filter, words, columns, blank: table.blank };
-  const { limit, offset } = parameters;
-  const access = accessTo(table, restriction, terms, { cursor, offset });
+  const conditions = conditionsOf({ filter, words, columns, blank: table.blank });
+  const access = accessTo(table, conditions, terms, { cursor, offset });
   const comparisons = filter ? comparisonsIn(filter) : 0;
   return {
     ...access,
@@ -80,7 +81,7 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
     keys: terms.map(({ column }) => column.sql).join(', '),
     hasWideIntegers: hasWideIntegers(shape),
     usesFunctions: access.count?.sql.includes('svc_') ?? false,
-    usefulIndexes: usefulIndexes(table, restriction, terms),
+    usefulIndexes: usefulIndexes(table, conditions, terms),
     ...estimate(table, access, { limit, offset, comparisons, shape }),
   };
 }
@@ -97,12 +98,29 @@ function orderTerms(sort: readonly SortTerm[], columns: readonly TableColumn[]):
   return used.map(({ column, descending }) => ({ column: columns[column]!, descending }));
 }
 
-function projectionOf(
-  indexes: readonly number[] | null,
-  { blank, columns: own }: QueryTable,
-): { shape: RowShape; select: string } {
-  const chosen = indexes ?? own.map((_, index) => index + 1);
-  const shown = chosen.filter((index) => index > 0).map((index) => own[index - 1]!);
+interface Projection {
+  readonly shape: RowShape;
+  readonly select: string;
+}
+
+const whole = new WeakMap<readonly Column[], Projection>();
+
+/** The projection to all columns is remembered with them, which do not change. */
+function projectionOf(indexes: readonly number[] | null, table: QueryTable): Projection {
+  if (indexes) return projectionTo(indexes, table);
+  let known = whole.get(table.columns);
+  if (!known) {
+    known = projectionTo(
+      table.columns.map((_, index) => index + 1),
+      table,
+    );
+    whole.set(table.columns, known);
+  }
+  return known;
+}
+
+function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable): Projection {
+  const shown = chosen.filter((index) => index > 0).map((index) => columns[index - 1]!);
   const rowIdAt = chosen.indexOf(0);
   const aliases = shown.map(({ position }, index) => `rows.c${position} AS v${index}`);
   return {

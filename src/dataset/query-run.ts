@@ -6,23 +6,20 @@
  * read while its rows are taken, and until then the connection serves nothing else.
  */
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
-import { Lru } from '../base/lru.ts';
-import type { Scan } from './access.ts';
+import type { Scan } from './scan.ts';
 import { encodeCursor } from './cursor.ts';
 import type { Row } from './encode.ts';
 import { registerFunctions } from './functions.ts';
+import { MAX_ROWS_BY_ID } from './query-cost.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { boundValue, type PlanValue } from './sql-part.ts';
 
 /** A page is held in memory up to this many cells and characters together; about 10 MB. */
 const MAX_HELD = 4_000_000;
-/** Pages of at most so many rows are read backwards, or by id, when that spares reading what they skip. */
-const MAX_ROWS_BY_ID = 1_000;
 /** Skipped rows past which only ids are skipped, not whole rows. */
 const LONG_SKIP = 1_000;
 /** A look-up by row id in a large table, counted in rows read one after another. */
 const LOOKUP_ROWS = 8;
-const MAX_STATEMENTS = 64;
 
 const ROW_ID = 'rows._row_id';
 
@@ -78,7 +75,7 @@ class PageReader {
 
   part(end: () => void): Part {
     const { limit, offset, isContinued } = this.#plan;
-    if (limit === null) return streamed([], Infinity, this.#rows(null), null, end);
+    if (limit === null) return this.#whole(end);
     if (limit <= MAX_ROWS_BY_ID && offset > LONG_SKIP && !isContinued) {
       return this.#partById(limit, end);
     }
@@ -89,6 +86,15 @@ class PageReader {
     const isLast = first.rows.length <= limit;
     if (!isLast) first.rows.length = limit;
     return held(first.rows, isLast ? null : this.#cursorAfter(Number(first.rows.at(-1)![0])), end);
+  }
+
+  #whole(end: () => void): Part {
+    const rows = this.#rows(null, end);
+    const close = () => {
+      rows.return(undefined);
+      end();
+    };
+    return { next: null, rows, close };
   }
 
   /** Skips ids only, from the nearer end, and looks the page's rows up. */
@@ -108,17 +114,21 @@ class PageReader {
     return first.isAll ? held(first.rows, next, end) : streamed(first.rows, limit, rows, next, end);
   }
 
-  *#rows(limit: number | null): Generator<Row> {
+  *#rows(limit: number | null, end: () => void = () => {}): Generator<Row> {
     const { select, offset, hasWideIntegers } = this.#plan;
     let rest = limit ?? Infinity;
-    for (const scan of this.#scans()) {
-      const statement = prepared(this.#db, scanSql(select, scan, scan.order), hasWideIntegers);
-      const size = limit === null ? -1 : rest;
-      for (const row of statement.iterate(...bound(scan.where.params), size, offset)) {
-        rest--;
-        yield Object.values(row as Record<string, Row[number]>);
+    try {
+      for (const scan of this.#scans()) {
+        const statement = prepared(this.#db, scanSql(select, scan, scan.order), hasWideIntegers);
+        const size = limit === null ? -1 : rest;
+        for (const row of statement.iterate(...bound(scan.where.params), size, offset)) {
+          rest--;
+          yield Object.values(row as Record<string, Row[number]>);
+        }
+        if (rest <= 0) return;
       }
-      if (rest <= 0) return;
+    } finally {
+      end();
     }
   }
 
@@ -235,35 +245,13 @@ function beginRead(db: Database): () => void {
   };
 }
 
-const statements = new WeakMap<Database, Lru<string, Statement>>();
-
-/** The statement for this text, kept for the next time; Bun itself keeps only the first twenty. */
+/** Bun keeps the first twenty statements of a connection; others cost 8 µs more and are collected with it. */
 function prepared(
   db: Database,
   sql: string,
   safeIntegers = false,
 ): Statement<unknown, SQLQueryBindings[]> {
-  let known = statements.get(db);
-  if (!known) {
-    known = new Lru(MAX_STATEMENTS, (_sql, statement) => statement.finalize());
-    statements.set(db, known);
-  }
-  const key = safeIntegers ? `${sql} --wide` : sql;
-  let statement = known.get(key);
-  if (!statement) {
-    statement = db.prepare(sql).safeIntegers(safeIntegers);
-    known.set(key, statement);
-  }
-  return statement as Statement<unknown, SQLQueryBindings[]>;
-}
-
-/**
- * Finalises the statements kept for a connection. To be called before it is closed, or its file stays open until the
- * next garbage collection.
- */
-export function releaseStatements(db: Database): void {
-  for (const [, statement] of statements.get(db)?.entries() ?? []) statement.finalize();
-  statements.delete(db);
+  return db.query<unknown, SQLQueryBindings[]>(sql).safeIntegers(safeIntegers);
 }
 
 function bound(params: readonly PlanValue[]): SQLQueryBindings[] {

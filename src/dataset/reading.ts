@@ -41,6 +41,9 @@ export interface RowsPage {
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
+/** The table changed between planning and reading; plan again. */
+export class StaleRead extends Error {}
+
 /** An index is made when it would have helped for the second time (architecture 4.1). */
 const USES_BEFORE_INDEX = 2;
 /** Making one reads the whole table; a few seconds for millions of rows. */
@@ -75,7 +78,7 @@ export class Reading {
 
   /**
    * Reads. Long answers stream with bounded memory; the body must be read or cancelled. Throws `timed-out`,
-   * `too-large` (memory) and `unavailable` (too many waiting).
+   * `too-large` (memory), `unavailable` (too many waiting) and StaleRead.
    */
   async run(
     table: Table,
@@ -128,16 +131,20 @@ export class Reading {
       ...(signal && { signal }),
       dedicated: !isHead && rows > LONG_STREAM_ROWS,
     });
-    const sequence = Number(response.headers.get(PAGE_HEADERS.sequence));
+    if (Number(response.headers.get(PAGE_HEADERS.sequence)) !== order.sequence) {
+      await response.body?.cancel();
+      throw new StaleRead();
+    }
     const total = Number(response.headers.get(PAGE_HEADERS.total));
-    if (plan.count !== null && sequence === table.state.sequence) {
+    const version = versionTag(table.head.generation, order.sequence);
+    if (plan.count !== null && table.state.sequence === order.sequence) {
       table.counts.set(plan.countKey, total);
     }
     return {
       ...pageOf(format),
       total,
       nextCursor: response.headers.get(PAGE_HEADERS.cursor),
-      version: versionTag(table.head.generation, sequence),
+      version,
       body: isHead ? null : response.body,
     };
   }

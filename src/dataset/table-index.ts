@@ -4,7 +4,7 @@
  * Downwards is an index of its own because ties stay in ascending row id (DS-57), which reading the other one backwards
  * would reverse. The name says everything, so that a table's list of names is all a plan needs.
  */
-import { conditionsOf, type Restriction } from './conditions.ts';
+import type { Condition } from './conditions.ts';
 import type { OrderTerm } from './keyset.ts';
 import { INDEX_FROM_ROWS } from './limits.ts';
 import type { QueryTable } from './query-table.ts';
@@ -32,7 +32,7 @@ export function createIndexSql(name: string): string {
  */
 export function usefulIndexes(
   { rowCount, indexes }: QueryTable,
-  restriction: Restriction,
+  conditions: readonly Condition[],
   terms: readonly OrderTerm[],
 ): string[] {
   if (rowCount <= INDEX_FROM_ROWS) return [];
@@ -41,7 +41,7 @@ export function usefulIndexes(
   if (term && terms.length === 1 && term.column.position !== null) {
     names.add(indexName(term.column.position, term.descending));
   }
-  for (const { lookup } of conditionsOf(restriction)) {
+  for (const { lookup } of conditions) {
     const position = lookup?.column.position ?? null;
     if (position === null || isIndexed(names, position)) continue;
     if (!isIndexed(indexes, position)) names.add(indexName(position, false));

@@ -11,7 +11,7 @@ import type { FileStamp } from '../base/file-stamp.ts';
 import type { ClassCounts, Column, Segment } from './types.ts';
 
 /** Raised when the layout of the typed copy changes: older copies are then built anew. */
-export const TABLE_FORMAT = 1;
+export const TABLE_FORMAT = 2;
 
 /** The fixed part of a copy. */
 export interface TableHead {
@@ -26,8 +26,8 @@ export interface TableHead {
   readonly companion: string;
   /** Text of a companion's own problem (DS-70, DS-72), shown beside the resource. */
   readonly companionProblem: string | null;
-  /** A companion schema, served verbatim (DS-70). */
-  readonly companionSchema: unknown;
+  /** The text of a companion schema, served verbatim (DS-70). */
+  readonly companionSchema: string | null;
   readonly columns: readonly Column[];
   /** Bytes before the first segment. */
   readonly bodyOffset: number;

@@ -8,7 +8,7 @@ import { Database } from 'bun:sqlite';
 import { sha256Hex } from '../base/ids.ts';
 import { Lru } from '../base/lru.ts';
 import { Mutex } from '../base/semaphore.ts';
-import type { StoredValue } from './infer.ts';
+import { type StoredValue, typeOfCounts } from './infer.ts';
 import {
   readMeta,
   readSegments,
@@ -51,9 +51,10 @@ export class Table {
   indexes: ReadonlySet<string> = new Set();
   /**
    * Why the copy must be built again before the next read: an edit changed the inferred `types` (rows keep their
-   * ids), or the file's `content` is not the copy's. Null: it is good.
+   * ids, and the rebuilt copy has the version `version(1)`), or the file's `content` is not the copy's. Null: it is
+   * good.
    */
-  outdated: 'types' | 'content' | null = null;
+  outdated: 'types' | 'content' | null;
 
   #state: TableState;
   #segments: StoredSegment[] | null = null;
@@ -75,6 +76,8 @@ export class Table {
       head.companionSchema === null
         ? head.columns
         : head.columns.filter((column) => column.declared);
+    // Also when the process ended before the types could follow an edit.
+    this.outdated = hasTypesOf(head.columns, state.counts) ? null : 'types';
     this.refreshIndexes();
   }
 
@@ -183,6 +186,7 @@ export class Table {
     this.#state = change.state;
     this.#segments = [...change.segments];
     this.counts.clear();
+    if (!hasTypesOf(this.columns, change.state.counts)) this.outdated = 'types';
   }
 
   async #writeRows(db: Database, change: TableCommit): Promise<void> {
@@ -236,6 +240,15 @@ export class Table {
     }
     return this.#writer;
   }
+}
+
+/** Whether reading the file from the start would give the same columns with the same types (DS-59 reads every row). */
+function hasTypesOf(columns: readonly Column[], counts: TableState['counts']): boolean {
+  return columns.every(({ declared, file, extra, type }, index) => {
+    const now = counts[index]!;
+    if (extra && now.integer + now.number + now.boolean + now.string === 0) return false;
+    return declared || file !== undefined || typeOfCounts(now) === type;
+  });
 }
 
 /** The version tag of a generation and sequence (DS-46, strong). */

@@ -30,7 +30,9 @@ export interface TableTarget {
 export interface BuildOrder {
   readonly target: TableTarget;
   readonly out: string;
+  /** With the sequence, the version of the copy (DS-46). */
   readonly generation: string;
+  readonly sequence: number;
   /** Ids for the rows, in order; absent: 1…n by position. */
   readonly ids?: {
     readonly from: string;
@@ -50,7 +52,10 @@ export interface TablesOptions {
   readonly build: (order: BuildOrder) => Promise<void>;
   /** Opens the file through the one opener. */
   readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
-  /** Told after every attempt: null when the table can be read. */
+  /**
+   * Told at every call of `current`, because others forget problems when the file changes: null when the table can be
+   * read and its companions as well.
+   */
   readonly onProblem: (target: TableTarget, problem: string | null) => void;
   readonly now: () => number;
   readonly log: Log;
@@ -69,7 +74,7 @@ interface Entry {
   table: Table | null;
   /** Confirmed by content after its stamp could no longer hide a later write. */
   isConfirmed: boolean;
-  failure: { stamp: FileStamp; companion: string; error: AppError } | null;
+  failure: { stamp: FileStamp; companion: string; reason: string; error: AppError } | null;
   refreshing: Promise<void> | null;
   settle: ReturnType<typeof setTimeout> | null;
 }
@@ -108,6 +113,7 @@ export class Tables {
       }
       const { failure } = entry;
       if (failure && sameStamp(failure.stamp, stamp) && failure.companion === companion) {
+        this.#options.onProblem(target, failure.reason);
         throw failure.error;
       }
       entry.refreshing ??= this.#refresh(target, entry).finally(() => {
@@ -203,7 +209,9 @@ export class Tables {
       this.#entries.set(id, entry);
       this.#closeOldest();
     }
-    return entry.table!;
+    const table = entry.table!;
+    this.#options.onProblem(target, table.head.companionProblem);
+    return table;
   }
 
   #closeOldest(): void {
@@ -267,15 +275,14 @@ export class Tables {
     const { stamp, companion } = seen;
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
-      const table = kept ? old! : await this.#build(target, idsFor(old, stamp));
+      const table = kept ? old! : await this.#build(target, lineageOf(old, stamp, companion));
       this.#install(target, entry, table, old);
-      this.#options.onProblem(target, table.head.companionProblem);
     } catch (error) {
       if (!(error instanceof AppError) || !isFileAtFault(error)) throw error;
       this.#options.onProblem(target, error.message);
       const text = `Cannot read '${target.rel}': ${error.message}`;
       const failure = new AppError('unreadable-file', text, { cause: error });
-      entry.failure = { stamp, companion, error: failure };
+      entry.failure = { stamp, companion, reason: error.message, error: failure };
       throw failure;
     }
   }
@@ -298,11 +305,10 @@ export class Tables {
     return true;
   }
 
-  async #build(target: TableTarget, ids: BuildOrder['ids']): Promise<Table> {
-    const generation = shortId();
-    const out = join(this.#options.dir, `${tableId(target)}.${generation}.sqlite`);
+  async #build(target: TableTarget, lineage: Lineage): Promise<Table> {
+    const out = join(this.#options.dir, `${tableId(target)}.${shortId()}.sqlite`);
     try {
-      await this.#options.build({ target, out, generation, ...(ids && { ids }) });
+      await this.#options.build({ target, out, ...lineage });
       const table = Table.open(out, TABLE_FORMAT);
       if (table) return table;
       throw new AppError('unavailable', `The copy of '${target.rel}' could not be opened`);
@@ -392,6 +398,22 @@ export class Tables {
       rmSync(join(this.#options.dir, name + suffix), { force: true });
     }
   }
+}
+
+type Lineage = Pick<BuildOrder, 'generation' | 'sequence' | 'ids'>;
+
+/** What a new copy takes over from the present one, which it replaces for the given file and companions. */
+function lineageOf(old: Table | null, stamp: FileStamp, companion: string): Lineage {
+  const ids = idsFor(old, stamp);
+  // The edit that changed the types has told its caller this version already.
+  const isFollowUp =
+    ids && old?.outdated === 'types' && old.head.companion === companion && !old.unfinished();
+  return {
+    ...(isFollowUp
+      ? { generation: old.head.generation, sequence: old.state.sequence + 1 }
+      : { generation: shortId(), sequence: 0 }),
+    ...(ids && { ids }),
+  };
 }
 
 /**

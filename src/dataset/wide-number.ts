@@ -7,6 +7,8 @@
 import type { WideNumber } from './file-type.ts';
 
 const DECIMAL_TEXT = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/;
+/** What needs no arithmetic. */
+const PLAIN_TEXT = /^(\d+)\.?(\d*)$/;
 /** Exponents beyond this are out of range for every wide number; their powers of ten must not be computed. */
 const MAX_EXPONENT = 400;
 
@@ -18,12 +20,27 @@ export function wideKey(unscaled: bigint, { digits }: WideNumber): string | null
   return (isNegative ? '0' : '1') + text.padStart(digits, '0');
 }
 
-/** The number a key stands for, in plain digits without needless zeros. */
-export function wideText(key: string, { digits, scale }: WideNumber): string {
-  if (key.startsWith('0')) {
-    return decimalText(BigInt(key.slice(1)) - 10n ** BigInt(digits), scale);
+/** The key of a number in decimal digits; null when it is no such number. */
+export function wideKeyOf(text: string, wide: WideNumber): string | null {
+  const plain = PLAIN_TEXT.exec(text);
+  if (plain && plain[2]!.length <= wide.scale) {
+    const digits = plain[1]! + plain[2]!.padEnd(wide.scale, '0');
+    if (digits.length <= wide.digits) return `1${digits.padStart(wide.digits, '0')}`;
   }
-  return pointedText(key.slice(1), scale);
+  const unscaled = unscaledOf(text, wide.scale);
+  return unscaled === null ? null : wideKey(unscaled, wide);
+}
+
+/** The unscaled integer of a key. */
+export function unscaledOfKey(key: string, { digits }: WideNumber): bigint {
+  const rest = BigInt(key.slice(1));
+  return key.startsWith('0') ? rest - 10n ** BigInt(digits) : rest;
+}
+
+/** The number a key stands for, in plain digits without needless zeros. */
+export function wideText(key: string, wide: WideNumber): string {
+  if (key.startsWith('1')) return pointedText(key.slice(1), wide.scale);
+  return decimalText(unscaledOfKey(key, wide), wide.scale);
 }
 
 /** An unscaled integer as a number in plain digits without needless zeros. */

@@ -63,7 +63,7 @@ export async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): P
 
 /** False when the file changed meanwhile. */
 async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
-  const { target, out, generation } = order;
+  const { target, out, generation, sequence } = order;
   const root = new DocumentRoot(order.docroot, order.stateDir);
   const companion = companionFingerprint(target);
   const schema = await readSchema(root, order.companionRels.schema);
@@ -100,7 +100,7 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
           stamp: source.stamp,
           stampTakenAt,
           hash,
-          sequence: 0,
+          sequence,
           rowCount: loaded.rowCount,
           lastRowId: loaded.keptIds
             ? Math.max(loaded.lastRowId, order.ids?.lastRowId ?? 0)

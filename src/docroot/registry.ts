@@ -66,6 +66,7 @@ export class Registry {
   #names = new Names<Token>([]);
   #resources = new Map<string, Resource>();
   #sorted: readonly Resource[] | null = null;
+  #brokenLinks = new Set<string>();
   #problems: readonly ScanProblem[] = [];
   #isFirstScan = true;
 
@@ -77,8 +78,9 @@ export class Registry {
   /** Looks at the whole document root. A root that is gone publishes nothing until it is back. */
   async rescan(): Promise<RegistryChange> {
     return this.#update(async () => {
-      const { files, problems } = await this.#scanAll();
+      const { files, brokenLinks, problems } = await this.#scanAll();
       this.#isFirstScan = false;
+      this.#brokenLinks = new Set(brokenLinks);
       const next = new Map(files.map((file) => [file.rel, this.#sameOr(file)]));
       return this.#publish(next, problems, []);
     });
@@ -201,7 +203,8 @@ export class Registry {
       root.refresh();
     } catch (error) {
       this.#options.log.warning('the document root cannot be reached', { error });
-      return { files: [], problems: [{ rel: '.', text: 'the document root cannot be reached' }] };
+      const problems = [{ rel: '.', text: 'the document root cannot be reached' }];
+      return { files: [], brokenLinks: [], problems };
     }
     if (!this.#isFirstScan || startedAtMs === null) return scan('', { root, kindOf });
     return scan('', {
@@ -221,6 +224,7 @@ export class Registry {
   ): Promise<void> {
     // What a link leads to may have changed under another name.
     for (const file of this.#files.values()) if (file.isSymlink) rels.add(file.rel);
+    for (const rel of this.#brokenLinks) rels.add(rel);
     const slice = new TimeSlice();
     let folders: ReadonlySet<string> | null = null;
     for (const rel of rels) {
@@ -231,6 +235,8 @@ export class Registry {
         if (folders.has(rel)) deleteBelow(rel, next);
       }
       for (const file of seen.files) next.set(file.rel, this.#sameOr(file));
+      deleteBelow(rel, this.#brokenLinks);
+      for (const link of seen.brokenLinks) this.#brokenLinks.add(link);
       deleteBelow(rel, problems);
       for (const problem of seen.problems) problems.set(problem.rel, problem);
     }
@@ -362,7 +368,7 @@ function foldersOf(rels: Iterable<string>): Set<string> {
   return folders;
 }
 
-function deleteBelow(folder: string, rels: Map<string, unknown>): void {
+function deleteBelow(folder: string, rels: Map<string, unknown> | Set<string>): void {
   for (const rel of rels.keys()) if (isAtOrBelow(rel, folder)) rels.delete(rel);
 }
 

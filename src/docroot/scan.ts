@@ -32,6 +32,8 @@ export interface ScanProblem {
 /** What one walk found. */
 export interface Scan {
   readonly files: FoundFile[];
+  /** Rels of symlinks that would be published if they led to something that may be. */
+  readonly brokenLinks: string[];
   readonly problems: ScanProblem[];
 }
 
@@ -50,7 +52,7 @@ export async function scan(rel: string, options: ScanOptions): Promise<Scan> {
 }
 
 class Walk {
-  readonly found: Scan = { files: [], problems: [] };
+  readonly found: Scan = { files: [], brokenLinks: [], problems: [] };
   readonly #options: ScanOptions;
   readonly #slice = new TimeSlice();
 
@@ -113,6 +115,7 @@ class Walk {
       return statSync(this.#options.root.absolute(rel), { bigint: true, throwIfNoEntry: false });
     });
     if (stats?.isFile()) this.found.files.push({ rel, kind, stamp: stampOf(stats), isSymlink });
+    else if (isSymlink) this.found.brokenLinks.push(rel);
   }
 
   async #list(rel: string, path: string): Promise<Dirent[]> {

@@ -9,7 +9,7 @@ import type { Edits, EditResult } from '../dataset/edits.ts';
 import type { Format } from '../dataset/format.ts';
 import type { ListParameters } from '../dataset/list-parameters.ts';
 import { parseMutation } from '../dataset/mutation.ts';
-import type { PreparedRead, Reading } from '../dataset/reading.ts';
+import { type PreparedRead, type Reading, StaleRead } from '../dataset/reading.ts';
 import type { Table } from '../dataset/table.ts';
 import type { Tables, TableTarget } from '../dataset/tables.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
@@ -50,35 +50,51 @@ export interface RowsQuery {
   readonly prepared: PreparedRead;
 }
 
+/** Versions tried when a file changes faster than it is read. */
+const MAX_VERSIONS = 8;
+
 /**
- * Prepares the rows of a dataset (DS-35 to DS-46). Throws `unreadable-file` (DS-34), `invalid-request` and
- * `invalid-query` for parameters. `services.reading.run` then reads them.
+ * What `use` makes of the rows of a dataset (DS-35 to DS-46): it gets the query prepared against the present version and
+ * reads it with `services.reading.run`, or does not. Tried again when the version gives way to a newer one meanwhile.
+ * Throws `unreadable-file` (DS-34), `invalid-query` for parameters, and what `use` throws.
  */
-export async function queryRows(
+export async function queryRows<T>(
   services: DatasetServices,
   resource: Resource,
   parameters: ListParameters,
   format: Format,
-): Promise<RowsQuery> {
-  const table = await services.tables.current(services.datasets.targetOf(resource));
-  return { resource, table, prepared: services.reading.prepare(table, parameters, format) };
+  use: (query: RowsQuery) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const table = await services.tables.current(services.datasets.targetOf(resource));
+    try {
+      const prepared = services.reading.prepare(table, parameters, format);
+      return await use({ resource, table, prepared });
+    } catch (error) {
+      const isOvertaken = error instanceof StaleRead || table.isClosed;
+      if (!isOvertaken || attempt === MAX_VERSIONS) throw error;
+    }
+  }
 }
 
-/** The schema document of a dataset and the version it belongs to (DS-69, DS-70). */
+/** The schema document of a dataset, as JSON text, and the version it belongs to (DS-69, DS-70). */
 export async function readSchema(
   services: DatasetServices,
   resource: Resource,
-): Promise<{ readonly version: string; readonly schema: unknown }> {
+): Promise<{ readonly version: string; readonly json: string }> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
-  const { companionSchema } = table.head;
   return {
     version: table.version(),
-    schema: companionSchema ?? {
-      type: 'object',
-      name: fileStem(resource.rel),
-      primary_key: '_row_id',
-      columns: Object.fromEntries(table.columns.map(({ name, type }) => [name, { type }])),
-    },
+    json: table.head.companionSchema ?? JSON.stringify(inferredSchema(resource, table)),
+  };
+}
+
+function inferredSchema({ rel }: Resource, { columns }: Table): object {
+  return {
+    type: 'object',
+    name: fileStem(rel),
+    primary_key: '_row_id',
+    columns: Object.fromEntries(columns.map(({ name, type }) => [name, { type }])),
   };
 }
 

@@ -33,10 +33,14 @@ export function createPeerReader(trustedProxies: readonly string[]): PeerReader 
   const isTrusted = (address: string): boolean =>
     trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
+  // The peer of the last request, because the next one mostly comes from there too.
+  let last = { socketAddress: '', peer: direct('unknown') };
   return (socketAddress, headers) => {
+    if (socketAddress === last.socketAddress) return last.peer;
     const peer = plainAddress(socketAddress ?? '') ?? 'unknown';
     if (trustedProxies.length === 0 || peer === 'unknown' || !isTrusted(peer)) {
-      return { address: peer, scheme: null, host: null, isTrusted: false };
+      last = { socketAddress: socketAddress ?? '', peer: direct(peer) };
+      return last.peer;
     }
     const forwarded = headers.get('x-forwarded-for') === null ? headers.get('forwarded') : null;
     const hops = forwarded === null ? null : parseForwarded(forwarded);
@@ -50,6 +54,10 @@ export function createPeerReader(trustedProxies: readonly string[]): PeerReader 
       isTrusted: true,
     };
   };
+}
+
+function direct(address: string): Peer {
+  return { address, scheme: null, host: null, isTrusted: false };
 }
 
 function clientOf(

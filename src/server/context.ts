@@ -153,16 +153,20 @@ export class Context {
   }
 
   /**
-   * The JSON body. Throws `too-large` past `limits.max_body_bytes` or the given limit, `invalid-request` as
-   * `parseJsonBody`.
+   * The JSON body. Throws `too-large` past `limits.max_body_bytes` or the given limit, whichever is lower, and
+   * `invalid-request` as `parseJsonBody`.
    */
-  async json(maxBytes: number = this.services.config.limits.max_body_bytes): Promise<unknown> {
-    return parseJsonBody(await this.body.bytes(maxBytes));
+  async json(maxBytes: number = Number.POSITIVE_INFINITY): Promise<unknown> {
+    return parseJsonBody(await this.body.bytes(Math.min(maxBytes, this.#maxBodyBytes)));
   }
 
   /** The text fields of a form body; null when the body is no form. Throws as `parseForm`. */
   async form(): Promise<ReadonlyMap<string, string> | null> {
-    return parseForm(this.body, this.request.headers.get('content-type'));
+    return parseForm(this.body, this.request.headers.get('content-type'), this.#maxBodyBytes);
+  }
+
+  get #maxBodyBytes(): number {
+    return this.services.config.limits.max_body_bytes;
   }
 
   /** A JSON object or form fields, for routes that take both (DS-99). Other JSON values come as they are. */

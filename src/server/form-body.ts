@@ -21,20 +21,22 @@ export function isForm(body: RequestBody): boolean {
 
 /**
  * The fields of a form by name; of equal names the last counts, files are left out. Null when the body is no form.
- * Throws `too-large` past 1 MiB and `bad-request` for a broken multipart body.
+ * Throws `too-large` past 1 MiB or `maxBytes`, whichever is lower, and `bad-request` for a broken multipart body.
  */
 export async function parseForm(
   body: RequestBody,
   contentType: string | null,
+  maxBytes: number,
 ): Promise<ReadonlyMap<string, string> | null> {
+  const limit = Math.min(maxBytes, MAX_FORM_BYTES);
   if (body.mediaType === URLENCODED) {
-    return new Map(new URLSearchParams(textOf(await body.bytes(MAX_FORM_BYTES))));
+    return new Map(new URLSearchParams(textOf(await body.bytes(limit))));
   }
   if (body.mediaType !== 'multipart/form-data') return null;
   const boundary = boundaryOf(contentType);
   if (boundary === null) throw new AppError('bad-request', 'The multipart body has no boundary');
   const fields = new Map<string, string>();
-  for await (const part of readMultipart(body.stream(MAX_FORM_BYTES), boundary)) {
+  for await (const part of readMultipart(body.stream(limit), boundary)) {
     if (part.filename === null) fields.set(part.name, await textContent(part));
   }
   return fields;

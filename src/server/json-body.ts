@@ -56,7 +56,8 @@ class Assembly {
     const result: unknown[] = [];
     for (const part of parts) {
       if ('nested' in part) {
-        requireBlank(this.#text, part.from, part.nested.from);
+        // Nothing may stand before it; a 0 in its place finds out.
+        this.#parse('[', part.from, part.nested.from, '0]');
         result.push(await this.value(part.nested));
         continue;
       }

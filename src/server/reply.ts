@@ -39,7 +39,13 @@ export function htmlReply(markup: string, options: ReplyOptions = {}): Reply {
 /** Any body with its media type. */
 export function bodyReply(body: Reply['body'], type: string, options: ReplyOptions = {}): Reply {
   const { status = 200, headers, etag } = options;
-  return { status, headers: { 'Content-Type': type, ...headers }, body, etag };
+  const contentType = { 'Content-Type': type };
+  return {
+    status,
+    headers: headers === undefined ? contentType : { ...contentType, ...headers },
+    body,
+    etag,
+  };
 }
 
 /** A status without a body: 204 unless said otherwise. */

@@ -92,9 +92,11 @@ export class Responder {
   }
 }
 
-function addPerRequest(headers: Headers, { requestId, cookies }: ResponseFacts): void {
+function addPerRequest(headers: Headers, { request, requestId, cookies }: ResponseFacts): void {
   headers.set('X-Request-Id', requestId);
   for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  // Bun dates every other answer by itself.
+  if (request.method === 'HEAD') headers.set('Date', new Date().toUTCString());
 }
 
 function addVary(headers: Headers): void {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type CursorKey, cursorDigest, decodeCursor, encodeCursor } from '../../src/dataset/cursor.ts';
+import {
+  type CursorKey,
+  cursorDigest,
+  decodeCursor,
+  encodeCursor,
+} from '../../src/dataset/cursor.ts';
 import { indexName } from '../../src/dataset/table-index.ts';
 import { read, typedCopy } from './typed-copy.ts';
 
@@ -16,7 +21,9 @@ describe('cursor tokens', () => {
       fc.constant(null),
       fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
       fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.toWellFormed()),
-      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => ({ int: String(value) })),
+      fc
+        .bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+        .map((value) => ({ int: String(value) })),
     );
     fc.assert(
       fc.property(fc.array(key, { maxLength: 4 }), fc.nat(), (keys: CursorKey[], rowId) => {
@@ -29,20 +36,43 @@ describe('cursor tokens', () => {
 
   test('anything else is an invalid cursor', () => {
     const bad: unknown[] = [
-      [DIGEST], [DIGEST, 1.5, 1], [DIGEST, '1', 1], [DIGEST, 1], [DIGEST, 1, 1, 2], ['other', 1, 1],
-      [DIGEST, 1, []], [DIGEST, 1, true], [DIGEST, 1, {}], [DIGEST, 1, { int: '1; --' }],
-      [DIGEST, 1, { int: '9223372036854775808' }], [DIGEST, 1, { int: 5, prefix: 'a' }], {}, null, 1,
+      [DIGEST],
+      [DIGEST, 1.5, 1],
+      [DIGEST, '1', 1],
+      [DIGEST, 1],
+      [DIGEST, 1, 1, 2],
+      ['other', 1, 1],
+      [DIGEST, 1, []],
+      [DIGEST, 1, true],
+      [DIGEST, 1, {}],
+      [DIGEST, 1, { int: '1; --' }],
+      [DIGEST, 1, { int: '9223372036854775808' }],
+      [DIGEST, 1, { int: 5, prefix: 'a' }],
+      {},
+      null,
+      1,
     ];
     for (const value of bad) {
       expect(() => decodeCursor(tokenOf(value), DIGEST, 1)).toThrow('Invalid cursor');
     }
-    for (const token of ['', '!', 'YQ', 'x'.repeat(10_000), `${tokenOf([DIGEST, 1, 1])}=`, tokenOf([DIGEST, 1, 1]).slice(1)]) {
+    for (const token of [
+      '',
+      '!',
+      'YQ',
+      'x'.repeat(10_000),
+      `${tokenOf([DIGEST, 1, 1])}=`,
+      tokenOf([DIGEST, 1, 1]).slice(1),
+    ]) {
       expect(() => decodeCursor(token, DIGEST, 1)).toThrow('Invalid cursor');
     }
-    fc.assert(fc.property(fc.string(), (token) => {
-      expect(() => decodeCursor(token, DIGEST, 1)).toThrow('Invalid cursor');
-    }));
-    expect(() => decodeCursor(tokenOf(JSON.parse(`["${DIGEST}",1,1e999]`)), DIGEST, 1)).not.toThrow();
+    fc.assert(
+      fc.property(fc.string(), (token) => {
+        expect(() => decodeCursor(token, DIGEST, 1)).toThrow('Invalid cursor');
+      }),
+    );
+    expect(() =>
+      decodeCursor(tokenOf(JSON.parse(`["${DIGEST}",1,1e999]`)), DIGEST, 1),
+    ).not.toThrow();
     const infinite = Buffer.from(`["${DIGEST}",1,1e999]`).toString('base64url');
     expect(() => decodeCursor(infinite, DIGEST, 1)).toThrow('Invalid cursor');
   });
@@ -105,7 +135,13 @@ describe('cursors of a list (DS-41)', () => {
     const blanks = [...rows, ['', 'x'], ['', 'y'], ['', 'z']];
     for (const indexes of [[], [indexName(0, false)], [indexName(0, true)]]) {
       const own = typedCopy({ columns, rows: blanks, indexes });
-      for (const filter of ['', '{"n":{"$gte":2}}', '{"n":{"$ne":3}}', '{"n":5}', '{"n":{"$gt":1},"t":{"$contains":"1"}}']) {
+      for (const filter of [
+        '',
+        '{"n":{"$gte":2}}',
+        '{"n":{"$ne":3}}',
+        '{"n":5}',
+        '{"n":{"$gt":1},"t":{"$contains":"1"}}',
+      ]) {
         for (const sort of ['n', '-n']) {
           const whole = read(own, { filter, sort }).ids;
           const walked: number[] = [];
@@ -123,8 +159,15 @@ describe('cursors of a list (DS-41)', () => {
 
 describe('cursors over long texts', () => {
   const long = 'x'.repeat(5_000);
-  const texts = [...Array.from({ length: 20 }, (_, index) => `${long}${String(index % 5)}`), `${'😀'.repeat(3_000)}`, 'a'];
-  const copy = typedCopy({ columns: [{ name: 't', type: 'string' }], rows: texts.map((text) => [text]) });
+  const texts = [
+    ...Array.from({ length: 20 }, (_, index) => `${long}${String(index % 5)}`),
+    `${'😀'.repeat(3_000)}`,
+    'a',
+  ];
+  const copy = typedCopy({
+    columns: [{ name: 't', type: 'string' }],
+    rows: texts.map((text) => [text]),
+  });
 
   test('stay short and lose no place', () => {
     for (const sort of ['t', '-t', '-t,-_row_id']) {

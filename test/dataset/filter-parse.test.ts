@@ -60,15 +60,27 @@ describe('the texts of DS-55', () => {
     ['{"ok":{"$gte":"on"}}', "column 'ok': operator $gte expects a boolean, received string"],
     ['{"name":{"$lt":5}}', "column 'name': operator $lt expects a string, received number"],
     ['{"name":{"$eq":{}}}', "column 'name': operator $eq expects a scalar, received object"],
-    ['{"name":{"$contains":true}}', "column 'name': operator $contains expects a string, received boolean"],
+    [
+      '{"name":{"$contains":true}}',
+      "column 'name': operator $contains expects a string, received boolean",
+    ],
     ['{"name":{"$regex":null}}', "column 'name': operator $regex expects a string, received null"],
-    ['{"name":{"$in":"a"}}', "column 'name': operator $in expects an array of scalars, received string"],
-    ['{"name":{"$nin":[[]]}}', "column 'name': operator $nin expects an array of scalars, received array"],
+    [
+      '{"name":{"$in":"a"}}',
+      "column 'name': operator $in expects an array of scalars, received string",
+    ],
+    [
+      '{"name":{"$nin":[[]]}}',
+      "column 'name': operator $nin expects an array of scalars, received array",
+    ],
     ['{"id":{"$in":[1,"x"]}}', "column 'id': operator $in expects a number, received string"],
     ['{"id":{"$null":1}}', "column 'id': operator $null expects a boolean, received number"],
     ['{"id":{"$not":5}}', "column 'id': operator $not expects an object, received number"],
     ['{"at":"yesterday"}', "column 'at': operator $eq expects a date-time, received string"],
-    ['{"at":{"$gt":"2026-02-30"}}', "column 'at': operator $gt expects a date-time, received string"],
+    [
+      '{"at":{"$gt":"2026-02-30"}}',
+      "column 'at': operator $gt expects a date-time, received string",
+    ],
     ['{"tags":"a"}', "column 'tags': operator $eq expects a scalar, received string"],
     ['{"tags":{"$gt":"a"}}', "column 'tags': operator $gt expects a scalar, received string"],
     ['{"$and":{}}', '$and expects an array of objects, received object'],
@@ -208,7 +220,18 @@ describe('what a filter means', () => {
 
 test('no text whatever makes the parser throw anything but invalid-query', () => {
   const key = fc.oneof(
-    fc.constantFrom('id', 'name', 'tags', '$and', '$or', '$not', '$in', '$eq', '$regex', '__proto__'),
+    fc.constantFrom(
+      'id',
+      'name',
+      'tags',
+      '$and',
+      '$or',
+      '$not',
+      '$in',
+      '$eq',
+      '$regex',
+      '__proto__',
+    ),
     fc.string(),
   );
   const json = fc.letrec((tie) => ({
@@ -221,9 +244,15 @@ test('no text whatever makes the parser throw anything but invalid-query', () =>
     ),
   })).value;
   fc.assert(
-    fc.property(fc.oneof(json.map((value) => JSON.stringify(value) ?? ''), fc.string()), (text) => {
-      problemOf(text);
-    }),
+    fc.property(
+      fc.oneof(
+        json.map((value) => JSON.stringify(value) ?? ''),
+        fc.string(),
+      ),
+      (text) => {
+        problemOf(text);
+      },
+    ),
     { numRuns: 500 },
   );
 });

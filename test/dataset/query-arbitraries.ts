@@ -8,11 +8,69 @@ import type { Cell, ColumnType } from '../../src/dataset/types.ts';
 import type { TableSketch } from './typed-copy.ts';
 
 export const TEXTS = [
-  '', 'a', 'A', 'ab', 'aB', 'abc', 'b', 'é', 'É', 'e\u0301', 'ß', 'ss', 'SS', 'zß', 'ς', 'Σ', 'σς', 'ﬀ', 'K',
-  '\u{10ffff}', '\u{10ffff}a', '😀', '\ue000', '\ud7ff', 'a\0b', 'a\0', '"q"', 'a,b', '10', '5', '1.5', '-0',
-  '0x', '  x', ' ', 'true', 'TRUE', '\n', 'a\nb', '%', '_', 'a%', '*', '[', "'", '\\',
+  '',
+  'a',
+  'A',
+  'ab',
+  'aB',
+  'abc',
+  'b',
+  'é',
+  'É',
+  'e\u0301',
+  'ß',
+  'ss',
+  'SS',
+  'zß',
+  'ς',
+  'Σ',
+  'σς',
+  'ﬀ',
+  'K',
+  '\u{10ffff}',
+  '\u{10ffff}a',
+  '😀',
+  '\ue000',
+  '\ud7ff',
+  'a\0b',
+  'a\0',
+  '"q"',
+  'a,b',
+  '10',
+  '5',
+  '1.5',
+  '-0',
+  '0x',
+  '  x',
+  ' ',
+  'true',
+  'TRUE',
+  '\n',
+  'a\nb',
+  '%',
+  '_',
+  'a%',
+  '*',
+  '[',
+  "'",
+  '\\',
 ];
-const NUMBERS = ['0', '-0', '1', '5', '-3', '10', '2147483648', '9007199254740991', '1.5', '-0.1', '1e21', '5e-324', '0.1', '123456.789'];
+const NUMBERS = [
+  '0',
+  '-0',
+  '1',
+  '5',
+  '-3',
+  '10',
+  '2147483648',
+  '9007199254740991',
+  '1.5',
+  '-0.1',
+  '1e21',
+  '5e-324',
+  '0.1',
+  '123456.789',
+];
 const INTEGERS = ['0', '1', '5', '-3', '10', '2147483648', '9007199254740991', ' 7 '];
 const BOOLEANS = ['true', 'FALSE', 'false', 'True'];
 const WIDE = [9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n), 9007199254740992n];
@@ -35,14 +93,23 @@ const typeArbitrary = fc.constantFrom<ColumnType>('integer', 'number', 'boolean'
 
 /** Up to 30 rows of one (often) to four columns `a`, `b`…, with missing ids, misfits and any set of indexes. */
 export const sketches: fc.Arbitrary<TableSketch> = fc
-  .tuple(fc.array(typeArbitrary, { minLength: 1, maxLength: 4 }), fc.constantFrom<Blank>('empty', 'null'))
+  .tuple(
+    fc.array(typeArbitrary, { minLength: 1, maxLength: 4 }),
+    fc.constantFrom<Blank>('empty', 'null'),
+  )
   .chain(([types, blank]) => {
     const columns = types.map((type, index) => ({ name: 'abcd'[index]!, type }));
-    const names = types.flatMap((_, position) => [indexName(position, false), indexName(position, true)]);
+    const names = types.flatMap((_, position) => [
+      indexName(position, false),
+      indexName(position, true),
+    ]);
     return fc
-      .array(fc.tuple(fc.integer({ min: 1, max: 3 }), ...types.map((type) => cellOf(type, blank))), {
-        maxLength: 30,
-      })
+      .array(
+        fc.tuple(fc.integer({ min: 1, max: 3 }), ...types.map((type) => cellOf(type, blank))),
+        {
+          maxLength: 30,
+        },
+      )
       .chain((drawn) => {
         let id = 0;
         const ids = drawn.map(([step]) => (id += step));
@@ -50,18 +117,32 @@ export const sketches: fc.Arbitrary<TableSketch> = fc
         return fc.record({
           columns: fc.constant(columns),
           rows: fc.constant(rows),
-          ids: fc.constantFrom(ids, ids.map((_, index) => index + 1)),
+          ids: fc.constantFrom(
+            ids,
+            ids.map((_, index) => index + 1),
+          ),
           blank: fc.constant(blank),
           indexes: fc.subarray(names),
         });
       });
   });
 
-const RAW_NUMBERS = [...NUMBERS, '9007199254740993', '-9223372036854775809', '9223372036854775807', '1e400', '-1e400', '10000000000000000000001', '5.0', '1E1'];
+const RAW_NUMBERS = [
+  ...NUMBERS,
+  '9007199254740993',
+  '-9223372036854775809',
+  '9223372036854775807',
+  '1e400',
+  '-1e400',
+  '10000000000000000000001',
+  '5.0',
+  '1E1',
+];
 
 /** JSON text of an operand that a column of the type takes for the operator. */
 function operandOf(type: ColumnType, operator: string): fc.Arbitrary<string> {
-  const quoted = (texts: readonly string[]) => fc.constantFrom(...texts.map((text) => JSON.stringify(text)));
+  const quoted = (texts: readonly string[]) =>
+    fc.constantFrom(...texts.map((text) => JSON.stringify(text)));
   const isRange = /^\$(gt|gte|lt|lte)$/.test(operator);
   const special = isRange ? [] : [fc.constantFrom('null', '""')];
   switch (type) {
@@ -69,7 +150,11 @@ function operandOf(type: ColumnType, operator: string): fc.Arbitrary<string> {
     case 'number':
       return fc.oneof(fc.constantFrom(...RAW_NUMBERS), quoted([' 5 ', '1.5', '-3']), ...special);
     case 'boolean':
-      return fc.oneof(fc.constantFrom('true', 'false', '0', '1'), quoted(['yes', 'NO', 'True']), ...special);
+      return fc.oneof(
+        fc.constantFrom('true', 'false', '0', '1'),
+        quoted(['yes', 'NO', 'True']),
+        ...special,
+      );
     case 'string':
       return isRange
         ? quoted(TEXTS)
@@ -87,11 +172,32 @@ function testOf(type: ColumnType): fc.Arbitrary<string> {
   const text = fc
     .tuple(
       fc.constantFrom('$contains', '$icontains', '$startswith', '$endswith'),
-      fc.constantFrom(...TEXTS.map((value) => JSON.stringify(value)), '1', '0', '1.5', '"tr"', '"e"', '"N"'),
+      fc.constantFrom(
+        ...TEXTS.map((value) => JSON.stringify(value)),
+        '1',
+        '0',
+        '1.5',
+        '"tr"',
+        '"e"',
+        '"N"',
+      ),
     )
     .map(([operator, operand]) => `"${operator}":${operand}`);
   const regex = fc
-    .constantFrom('', '^$', '^a', 'b$', '.', '(?i)A', '\\d+', '^.$', '[^a-z]', 'x|y', '\\pL', '(?s)a.b')
+    .constantFrom(
+      '',
+      '^$',
+      '^a',
+      'b$',
+      '.',
+      '(?i)A',
+      '\\d+',
+      '^.$',
+      '[^a-z]',
+      'x|y',
+      '\\pL',
+      '(?s)a.b',
+    )
     .map((pattern) => `"$regex":${JSON.stringify(pattern)}`);
   const absent = fc.boolean().map((value) => `"$null":${value}`);
   return fc.oneof(comparison, comparison, list, text, regex, absent);
@@ -101,28 +207,30 @@ function testOf(type: ColumnType): fc.Arbitrary<string> {
 export function filtersFor(sketch: TableSketch): fc.Arbitrary<string> {
   const columns = [{ name: '_row_id', type: 'integer' as ColumnType }, ...sketch.columns];
   return fc.letrec<{ filter: string; operators: string; test: string }>((tie) => ({
-    operators: fc
-      .constantFrom(...columns)
-      .chain(({ name, type }) =>
-        fc
-          .tuple(fc.array(testOf(type), { minLength: 1, maxLength: 2 }), fc.boolean())
-          .map(([tests, isNegated]) => {
-            const body = `{${tests.join(',')}}`;
-            return `"${name}":${isNegated ? `{"$not":${body}}` : body}`;
-          }),
-      ),
+    operators: fc.constantFrom(...columns).chain(({ name, type }) =>
+      fc
+        .tuple(fc.array(testOf(type), { minLength: 1, maxLength: 2 }), fc.boolean())
+        .map(([tests, isNegated]) => {
+          const body = `{${tests.join(',')}}`;
+          return `"${name}":${isNegated ? `{"$not":${body}}` : body}`;
+        }),
+    ),
     test: fc.oneof(
+      { depthIdentifier: 'filter', maxDepth: 3 },
       { weight: 6, arbitrary: tie('operators') },
       {
         weight: 3,
         arbitrary: fc
-          .tuple(fc.constantFrom('$and', '$or'), fc.array(tie('filter'), { maxLength: 3 }))
+          .tuple(
+            fc.constantFrom('$and', '$or'),
+            fc.array(tie('filter'), { maxLength: 3, depthIdentifier: 'filter' }),
+          )
           .map(([key, filters]) => `"${key}":[${filters.join(',')}]`),
       },
       { weight: 1, arbitrary: tie('filter').map((filter) => `"$not":${filter}`) },
     ),
     filter: fc
-      .array(tie('test'), { minLength: 0, maxLength: 2, depthIdentifier: 'filter', depthSize: 'small' })
+      .array(tie('test'), { maxLength: 2, depthIdentifier: 'filter' })
       .map((tests) => `{${tests.join(',')}}`),
   })).filter;
 }

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
-import type { Scan } from '../../src/dataset/access.ts';
+import type { Scan } from '../../src/dataset/scan.ts';
 import { parseListParameters } from '../../src/dataset/list-parameters.ts';
 import { boundValue } from '../../src/dataset/sql-part.ts';
 import { createIndexSql, indexName } from '../../src/dataset/table-index.ts';
@@ -15,7 +15,11 @@ const COLUMNS = [
   { name: 'name', type: 'string' as const },
   { name: 'n', type: 'integer' as const },
 ];
-const ROWS = Array.from({ length: 30 }, (_, index) => [index % 4 ? String(index % 9) : '', `n${index}`, String(index)]);
+const ROWS = Array.from({ length: 30 }, (_, index) => [
+  index % 4 ? String(index % 9) : '',
+  `n${index}`,
+  String(index),
+]);
 const PRICE = [indexName(0, false), indexName(0, true), indexName(1, false)];
 
 function million(indexes: readonly string[], lastRowId = 1_000_000): TypedCopy {
@@ -44,14 +48,23 @@ describe('a walk', () => {
     [{ sort: '-_row_id' }, 'SCAN rows'],
     [{ sort: 'price' }, 'SCAN rows USING INDEX rows_c0'],
     [{ sort: '-price' }, 'SCAN rows USING INDEX rows_c0_desc'],
-    [{ sort: 'price', filter: '{"price":{"$gt":50}}' }, 'SEARCH rows USING INDEX rows_c0 (c0>? AND c0<?)'],
-    [{ sort: '-price', filter: '{"price":{"$gt":50}}' }, 'SEARCH rows USING INDEX rows_c0_desc (c0>? AND c0<?)'],
+    [
+      { sort: 'price', filter: '{"price":{"$gt":50}}' },
+      'SEARCH rows USING INDEX rows_c0 (c0>? AND c0<?)',
+    ],
+    [
+      { sort: '-price', filter: '{"price":{"$gt":50}}' },
+      'SEARCH rows USING INDEX rows_c0_desc (c0>? AND c0<?)',
+    ],
     [{ filter: '{"name":"x"}' }, 'SEARCH rows USING INDEX rows_c1 (c1=?)'],
     [{ filter: '{"_row_id":5}' }, 'SEARCH rows USING INTEGER PRIMARY KEY (rowid=?)'],
     [{ filter: '{"_row_id":{"$gt":5}}' }, 'SEARCH rows USING INTEGER PRIMARY KEY (rowid>?)'],
     [{ sort: 'price', filter: '{"name":"x"}' }, 'SCAN rows USING INDEX rows_c0'],
     [{ filter: '{"price":{"$gt":50}}' }, 'SCAN rows'],
-    [{ sort: 'name', filter: '{"name":{"$startswith":"n1"}}' }, 'SEARCH rows USING INDEX rows_c1 (c1>? AND c1<?)'],
+    [
+      { sort: 'name', filter: '{"name":{"$startswith":"n1"}}' },
+      'SEARCH rows USING INDEX rows_c1 (c1>? AND c1<?)',
+    ],
   ])('of %j reads in order: %s', (query, steps) => {
     const [scan] = walkOf(planFor(copy, { limit: 10, ...query }));
     expect(stepsOf(copy, scan!)).toBe(steps);
@@ -69,9 +82,9 @@ describe('a walk', () => {
       ]);
     }
     const { next } = read(copy, { limit: 10 });
-    expect(walkOf(planFor(copy, { limit: 10, cursor: next! })).map((scan) => stepsOf(copy, scan))).toEqual([
-      'SEARCH rows USING INTEGER PRIMARY KEY (rowid>?)',
-    ]);
+    expect(
+      walkOf(planFor(copy, { limit: 10, cursor: next! })).map((scan) => stepsOf(copy, scan)),
+    ).toEqual(['SEARCH rows USING INTEGER PRIMARY KEY (rowid>?)']);
   });
 
   test('goes straight to an offset when no row id is missing', () => {
@@ -100,6 +113,16 @@ describe('a gather', () => {
     expect(has({ filter: '{"price":{"$gt":1}}' })).toEqual([true, true]);
   });
 
+  test('is the only way where the index goes in the other direction', () => {
+    for (const [descending, sort] of [
+      [true, 'price'],
+      [false, '-price'],
+    ] as const) {
+      const { walk, gather } = planFor(million([indexName(0, descending)]), { sort, limit: 10 });
+      expect([walk, gather?.isIndexed]).toEqual([null, false]);
+    }
+  });
+
   test('may use an index to find rows but never to order them', () => {
     const plan = planFor(copy, { limit: 10, sort: 'price', filter: '{"name":"x"}' });
     expect(stepsOf(copy, plan.gather!.scan)).toBe(
@@ -124,8 +147,14 @@ describe('cost', () => {
     expect(cheap(small, { limit: 10_000 })).toEqual([true, true]);
     expect(cheap(small, {})).toEqual([false, false]);
     expect(cheap(small, { sort: 'n', limit: 100 })).toEqual([true, true]);
-    expect(cheap(small, { sort: '-price', filter: '{"n":{"$gt":5}}', limit: 100 })).toEqual([true, true]);
-    expect(cheap(small, { filter: '{"name":{"$icontains":"x"}}', limit: 100 })).toEqual([true, true]);
+    expect(cheap(small, { sort: '-price', filter: '{"n":{"$gt":5}}', limit: 100 })).toEqual([
+      true,
+      true,
+    ]);
+    expect(cheap(small, { filter: '{"name":{"$icontains":"x"}}', limit: 100 })).toEqual([
+      true,
+      true,
+    ]);
     expect(cheap(small, { filter: '{"name":{"$regex":"x"}}', limit: 100 })).toEqual([false, false]);
     expect(cheap(small, { q: 'x', limit: 100 })).toEqual([false, false]);
   });
@@ -135,7 +164,12 @@ describe('cost', () => {
     expect(cheap(large, { limit: 100, offset: 900_000 })).toEqual([true, true]);
     expect(cheap(large, { filter: '{"_row_id":77}' })).toEqual([true, true]);
     expect(cheap(large, { sort: '-price', limit: 100 })).toEqual([true, true]);
-    expect(cheap(large, { sort: 'price', limit: 100, filter: '{"price":{"$gt":5}}' })).toEqual([true, false]);
+    expect(cheap(large, { sort: 'price', limit: 100, offset: 900_000 })).toEqual([true, true]);
+    expect(cheap(large, { sort: 'price', limit: 2_000, offset: 900_000 })).toEqual([false, false]);
+    expect(cheap(large, { sort: 'price', limit: 100, filter: '{"price":{"$gt":5}}' })).toEqual([
+      true,
+      false,
+    ]);
     expect(cheap(large, {})).toEqual([false, false]);
     expect(cheap(large, { sort: 'n', limit: 100 })).toEqual([false, false]);
     expect(cheap(large, { filter: '{"n":5}', limit: 100 })).toEqual([false, false]);
@@ -148,17 +182,22 @@ describe('cost', () => {
 });
 
 describe('indexes that would help', () => {
-  const useful = (copy: TypedCopy, query: Record<string, string>) => planFor(copy, query).usefulIndexes;
+  const useful = (copy: TypedCopy, query: Record<string, string>) =>
+    planFor(copy, query).usefulIndexes;
   const bare = million([]);
 
   test('are named for the sort column and for compared columns', () => {
     expect(useful(bare, { sort: '-price' })).toEqual([indexName(0, true)]);
-    expect(useful(bare, { sort: 'price', filter: '{"price":{"$gt":5}}' })).toEqual([indexName(0, false)]);
+    expect(useful(bare, { sort: 'price', filter: '{"price":{"$gt":5}}' })).toEqual([
+      indexName(0, false),
+    ]);
     expect(useful(bare, { sort: '-price', filter: '{"price":5,"name":"a"}' })).toEqual([
       indexName(0, true),
       indexName(1, false),
     ]);
-    expect(useful(bare, { filter: '{"name":{"$contains":"a"},"n":{"$ne":1},"_row_id":3}' })).toEqual([]);
+    expect(
+      useful(bare, { filter: '{"name":{"$contains":"a"},"n":{"$ne":1},"_row_id":3}' }),
+    ).toEqual([]);
     expect(useful(bare, { sort: 'price,n' })).toEqual([]);
   });
 
@@ -169,7 +208,9 @@ describe('indexes that would help', () => {
   });
 
   test('have names that only the column and the direction decide', () => {
-    expect(createIndexSql(indexName(12, true))).toBe('CREATE INDEX IF NOT EXISTS rows_c12_desc ON rows (c12 DESC)');
+    expect(createIndexSql(indexName(12, true))).toBe(
+      'CREATE INDEX IF NOT EXISTS rows_c12_desc ON rows (c12 DESC)',
+    );
     expect(() => createIndexSql('x; DROP TABLE rows')).toThrow(RangeError);
   });
 });
@@ -180,7 +221,11 @@ describe('list parameters (DS-36, DS-37)', () => {
       parseListParameters(new URLSearchParams(query));
     } catch (error) {
       if (error instanceof AppError && error.code === 'invalid-request') {
-        return error.issues!.map(({ type, loc, ctx }) => [type, loc.join('.'), ...Object.values(ctx ?? {})]);
+        return error.issues!.map(({ type, loc, ctx }) => [
+          type,
+          loc.join('.'),
+          ...Object.values(ctx ?? {}),
+        ]);
       }
       throw error;
     }
@@ -189,7 +234,15 @@ describe('list parameters (DS-36, DS-37)', () => {
 
   test('have defaults', () => {
     expect(parametersOf({})).toEqual({
-      limit: null, offset: 0, order: 'asc', format: null, sort: '', filter: '', q: '', columns: [], cursor: null,
+      limit: null,
+      offset: 0,
+      order: 'asc',
+      format: null,
+      sort: '',
+      filter: '',
+      q: '',
+      columns: [],
+      cursor: null,
     });
   });
 
@@ -206,15 +259,23 @@ describe('list parameters (DS-36, DS-37)', () => {
     });
     const copy = typedCopy({ columns: COLUMNS, rows: ROWS });
     expect(read(copy, { limit: huge }).ids).toHaveLength(30);
-    expect(read(copy, { offset: huge, limit: huge })).toMatchObject({ ids: [], total: 30, next: null });
+    expect(read(copy, { offset: huge, limit: huge })).toMatchObject({
+      ids: [],
+      total: 30,
+      next: null,
+    });
     expect(read(copy, { offset: huge, sort: '-price' }).ids).toEqual([]);
   });
 
   test('wrong ones are listed, each with its type and place', () => {
     expect(issuesOf('limit=0')).toEqual([['greater_than_equal', 'query.limit', 1]]);
-    expect(issuesOf(`limit=-${'9'.repeat(400)}`)).toEqual([['greater_than_equal', 'query.limit', 1]]);
+    expect(issuesOf(`limit=-${'9'.repeat(400)}`)).toEqual([
+      ['greater_than_equal', 'query.limit', 1],
+    ]);
     for (const bad of ['', 'abc', '1.5', '1e3', '1;drop', '0x10', '1_000', '+', 'NaN', '١']) {
-      expect(issuesOf(`limit=${encodeURIComponent(bad)}`)).toEqual([['int_parsing', 'query.limit']]);
+      expect(issuesOf(`limit=${encodeURIComponent(bad)}`)).toEqual([
+        ['int_parsing', 'query.limit'],
+      ]);
     }
     expect(issuesOf('offset=-1&limit=x&order=ASC&format=xml')).toEqual([
       ['int_parsing', 'query.limit'],
@@ -227,7 +288,12 @@ describe('list parameters (DS-36, DS-37)', () => {
 
   test('admin lists have their own limits (DS-133)', () => {
     const limits = { maxLimit: 1_000, defaultLimit: 1_000, defaultOrder: 'desc' } as const;
-    expect(parseListParameters(new URLSearchParams(), limits)).toMatchObject({ limit: 1_000, order: 'desc' });
-    expect(() => parseListParameters(new URLSearchParams('limit=1001'), limits)).toThrow('less than or equal');
+    expect(parseListParameters(new URLSearchParams(), limits)).toMatchObject({
+      limit: 1_000,
+      order: 'desc',
+    });
+    expect(() => parseListParameters(new URLSearchParams('limit=1001'), limits)).toThrow(
+      'less than or equal',
+    );
   });
 });

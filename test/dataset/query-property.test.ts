@@ -95,22 +95,26 @@ test('every query answers as the model does, by every way to the rows', () => {
 
 test('walking the cursors gives the whole list once (DS-41)', () => {
   fc.assert(
-    fc.property(cases, fc.boolean(), ({ sketch, filter, sort, order, limit, offset }, isGathered) => {
-      const copy = typedCopy(sketch);
-      const query: Record<string, string | number> = { filter, sort, order, limit };
-      const model = modelOf(copy, { filter, sort, order }).map((row) => copy.ids[row]!);
-      const seen: number[] = [];
-      let page = read(copy, { ...query, offset });
-      for (let steps = 0; steps <= model.length; steps++) {
-        seen.push(...page.ids);
-        expect(page.total).toBe(model.length);
-        if (page.next === null) break;
-        const plan = planFor(copy, { ...query, cursor: page.next });
-        page = taken(runPage(copy.db, waysOf(plan).at(isGathered ? -1 : 0)!));
-      }
-      expect(seen).toEqual(model.slice(offset));
-      copy.db.close();
-    }),
+    fc.property(
+      cases,
+      fc.boolean(),
+      ({ sketch, filter, sort, order, limit, offset }, isGathered) => {
+        const copy = typedCopy(sketch);
+        const query = { filter, sort, order, limit };
+        const model = modelOf(copy, { filter, sort, order }).map((row) => copy.ids[row]!);
+        const seen: number[] = [];
+        let page = read(copy, { ...query, offset });
+        for (let steps = 0; steps <= model.length; steps++) {
+          seen.push(...page.ids);
+          expect(page.total).toBe(model.length);
+          if (page.next === null) break;
+          const plan = planFor(copy, { ...query, cursor: page.next });
+          page = taken(runPage(copy.db, waysOf(plan).at(isGathered ? -1 : 0)!));
+        }
+        expect(seen).toEqual(model.slice(offset));
+        copy.db.close();
+      },
+    ),
     { numRuns: 400 },
   );
 });

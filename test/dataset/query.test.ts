@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from 'bun:sqlite';
 import { encoders } from '../../src/dataset/encode.ts';
-import { releaseStatements, runCount, runPage } from '../../src/dataset/query-run.ts';
+import { runCount, runPage } from '../../src/dataset/query-run.ts';
 import { indexName } from '../../src/dataset/table-index.ts';
 import { planFor, read, taken, type TypedCopy, typedCopy } from './typed-copy.ts';
 
@@ -114,7 +114,6 @@ describe('one version of a table', () => {
     try {
       work({ ...memory, db }, writer);
     } finally {
-      releaseStatements(db);
       db.close(true);
       writer.close();
       rmSync(dir, { recursive: true });
@@ -152,7 +151,9 @@ test('a known total is not counted again', () => {
   const [, copy] = copies[0]!;
   const plan = planFor(copy, { filter: '{"n":5}', limit: 1 });
   expect(runPage(copy.db, plan, 77).total).toBe(77);
-  expect(plan.countKey).toBe(planFor(copy, { filter: ' {"n": 5.0}', sort: 't', offset: 1 }).countKey);
+  expect(plan.countKey).toBe(
+    planFor(copy, { filter: ' {"n": 5.0}', sort: 't', offset: 1 }).countKey,
+  );
   expect(plan.countKey).not.toBe(planFor(copy, { filter: '{"n":6}' }).countKey);
 });
 
@@ -161,7 +162,9 @@ test('rows hold the chosen columns in the order chosen, _row_id first', () => {
   expect(read(copy, { columns: 't,n', limit: 1, offset: 1 }).rows).toEqual([[7, 'text 1', 919]]);
   expect(read(copy, { columns: '_row_id', limit: 1 }).rows).toEqual([[5]]);
   const plan = planFor(copy, { columns: 't,_row_id', limit: 2, sort: '-t' });
-  const csv = [...encoders.csv!(plan.shape, runPage(copy.db, plan).rows)].map((chunk) => Buffer.from(chunk).toString());
+  const csv = [...encoders.csv!(plan.shape, runPage(copy.db, plan).rows)].map((chunk) =>
+    Buffer.from(chunk).toString(),
+  );
   expect(csv.join('')).toBe('t,_row_id\ntext 9,23\ntext 9,49\n');
 });
 
@@ -192,11 +195,18 @@ test('64-bit integers of Parquet keep their digits through filter, sort, cursor 
 test('a table without columns or rows is an empty list', () => {
   const empty = typedCopy({ columns: [], rows: [] });
   expect(read(empty, { q: 'x' })).toMatchObject({ ids: [], total: 0, next: null });
-  expect(read(empty, { limit: 5, sort: '_row_id' })).toMatchObject({ ids: [], total: 0, next: null });
+  expect(read(empty, { limit: 5, sort: '_row_id' })).toMatchObject({
+    ids: [],
+    total: 0,
+    next: null,
+  });
 });
 
 test('a table of 1,999 columns is read, sorted and filtered', () => {
-  const columns = Array.from({ length: 1_999 }, (_, index) => ({ name: `c${index}`, type: 'integer' as const }));
+  const columns = Array.from({ length: 1_999 }, (_, index) => ({
+    name: `c${index}`,
+    type: 'integer' as const,
+  }));
   const rows = [2, 1].map((factor) => columns.map((_, index) => String(index * factor)));
   const wide = typedCopy({ columns, rows });
   const { ids, rows: shown } = read(wide, { sort: 'c1998', filter: '{"c1998":{"$gt":0}}' });

@@ -3,7 +3,9 @@ import { parseColumns } from '../../src/dataset/projection.ts';
 import { parseSort } from '../../src/dataset/sort.ts';
 import { read, typedCopy } from './typed-copy.ts';
 
-const COLUMNS = ['_row_id', 'a', 'b', '-a', 'x,y', 'q"t', ' padded', '-', 'é'].map((name) => ({ name }));
+const COLUMNS = ['_row_id', 'a', 'b', '-a', 'x,y', 'q"t', ' padded', '-', 'é'].map((name) => ({
+  name,
+}));
 
 function sorted(text: string, order: 'asc' | 'desc' = 'asc'): string[] {
   return parseSort(text, order, COLUMNS).map(
@@ -56,7 +58,9 @@ describe('the sort parameter (DS-57)', () => {
     const many = Array.from({ length: 70 }, (_, index) => ({ name: `c${index}` }));
     const names = many.map(({ name }) => name);
     expect(parseSort(names.slice(0, 64).join(), 'asc', many)).toHaveLength(64);
-    expect(() => parseSort(names.join(), 'asc', many)).toThrow('Invalid sort: too many columns (maximum 64)');
+    expect(() => parseSort(names.join(), 'asc', many)).toThrow(
+      'Invalid sort: too many columns (maximum 64)',
+    );
   });
 });
 
@@ -91,7 +95,8 @@ describe('the order of values (DS-58)', () => {
 });
 
 describe('the columns parameter (DS-42)', () => {
-  const named = (...values: string[]) => parseColumns(values, COLUMNS)?.map((index) => COLUMNS[index]!.name);
+  const named = (...values: string[]) =>
+    parseColumns(values, COLUMNS)?.map((index) => COLUMNS[index]!.name);
 
   test('gives just those, in the order given, each once', () => {
     expect(named('b,a')).toEqual(['b', 'a']);

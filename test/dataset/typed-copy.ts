@@ -11,6 +11,9 @@ import type { Blank, QueryTable } from '../../src/dataset/query-table.ts';
 import { createIndexSql } from '../../src/dataset/table-index.ts';
 import type { Cell, Column, ColumnType } from '../../src/dataset/types.ts';
 
+/** Query parameters as a client writes them. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
 /** What a test says about a table. */
 export interface TableSketch {
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];
@@ -44,7 +47,9 @@ export function typedCopy(sketch: TableSketch): TypedCopy {
   const db = new Database(':memory:');
   const names = columns.map(({ position }) => `c${position}`);
   db.run(`CREATE TABLE rows (${['_row_id INTEGER PRIMARY KEY', ...names].join(', ')})`);
-  const insert = db.prepare(`INSERT INTO rows VALUES (${['?', ...names.map(() => '?')].join(', ')})`);
+  const insert = db.prepare(
+    `INSERT INTO rows VALUES (${['?', ...names.map(() => '?')].join(', ')})`,
+  );
   db.transaction(() => stored.forEach((row, index) => insert.run(ids[index]!, ...row)))();
   for (const name of indexes) db.run(createIndexSql(name));
   return {
@@ -69,20 +74,23 @@ export function typedCopy(sketch: TableSketch): TypedCopy {
 }
 
 /** The plan of a query as a client writes it, after a journey as JSON. */
-export function planFor(copy: TypedCopy, query: Record<string, string | number>): QueryPlan {
+export function planFor(copy: TypedCopy, query: Query): QueryPlan {
   const plan = planQuery(copy.table, parametersOf(query));
   return JSON.parse(JSON.stringify(plan)) as QueryPlan;
 }
 
-export function parametersOf(query: Record<string, string | number>): ListParameters {
-  const pairs = Object.entries(query).map(([name, value]) => [name, String(value)] as const);
-  return parseListParameters(new URLSearchParams(pairs.map((pair) => [...pair])));
+export function parametersOf(query: Query): ListParameters {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  return parseListParameters(parameters);
 }
 
 /** Runs a query and takes all rows. */
 export function read(
   copy: TypedCopy,
-  query: Record<string, string | number>,
+  query: Query,
 ): { ids: number[]; total: number; next: string | null; rows: unknown[][] } {
   return taken(runPage(copy.db, planFor(copy, query)));
 }

@@ -6,9 +6,24 @@ import { read, typedCopy } from './typed-copy.ts';
 
 describe('words (DS-147)', () => {
   test('are runs of letters, numbers and _, folded', () => {
-    expect(foldedWords('Hello, wörld_1! x-y 3.5 №7')).toEqual(['hello', 'world_1', 'x', 'y', '3', '5', '7']);
+    expect(foldedWords('Hello, wörld_1! x-y 3.5 №7')).toEqual([
+      'hello',
+      'world_1',
+      'x',
+      'y',
+      '3',
+      '5',
+      '7',
+    ]);
     expect(foldedWords('ÉCOLE Straße Ελλάδα ΣΟΦΟΣ Йод ёж İzmir ﬁn')).toEqual([
-      'ecole', 'strasse', 'ελλαδα', 'σοφοσ', 'иод', 'еж', 'izmir', 'fin',
+      'ecole',
+      'strasse',
+      'ελλαδα',
+      'σοφοσ',
+      'иод',
+      'еж',
+      'izmir',
+      'fin',
     ]);
     expect(foldedWords('が 한국어 日本')).toEqual(['が', '한국어', '日本']);
     expect(foldedWords('"AND" NEAR( * ^ \0')).toEqual(['and', 'near']);
@@ -57,7 +72,25 @@ test('an FTS5 index over the folded words gives the same answers', () => {
     `CREATE VIRTUAL TABLE texts USING fts5(body, tokenize = "unicode61 remove_diacritics 0 tokenchars '_'")`,
   );
   const part = fc.oneof(
-    fc.constantFrom('Ab', 'ab', 'É', 'e\u0301', 'ß', 'SS', '_', '1', 'Σ', 'ς', 'й', ' ', ' ', ',', '-', '日', '😀'),
+    fc.constantFrom(
+      'Ab',
+      'ab',
+      'É',
+      'e\u0301',
+      'ß',
+      'SS',
+      '_',
+      '1',
+      'Σ',
+      'ς',
+      'й',
+      ' ',
+      ' ',
+      ',',
+      '-',
+      '日',
+      '😀',
+    ),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
   );
   const text = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
@@ -108,11 +141,16 @@ describe('q of a list (DS-43)', () => {
     const first = read(copy, query);
     expect(first).toMatchObject({ ids: [1], total: 2 });
     expect(read(copy, { ...query, cursor: first.next! })).toMatchObject({ ids: [3], next: null });
-    expect(() => read(copy, { ...query, q: 'true', cursor: first.next! })).toThrow('Invalid cursor');
+    expect(() => read(copy, { ...query, q: 'true', cursor: first.next! })).toThrow(
+      'Invalid cursor',
+    );
   });
 
   test('tables of more columns than an SQL function takes arguments are searched whole', () => {
-    const columns = Array.from({ length: 1_998 }, (_, index) => ({ name: `n${index}`, type: 'string' as const }));
+    const columns = Array.from({ length: 1_998 }, (_, index) => ({
+      name: `n${index}`,
+      type: 'string' as const,
+    }));
     const wide = typedCopy({ columns, rows: [columns.map((_, index) => `v${index}`)] });
     expect(read(wide, { q: 'v0 v1000 v1997' }).ids).toEqual([1]);
     expect(read(wide, { q: 'v0 v1998' }).ids).toEqual([]);

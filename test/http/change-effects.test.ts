@@ -25,8 +25,10 @@ const shared = sharedService({
     'answers.csv': 'a,b\n1,x\n2,y\n',
     'ids.csv': 'a\n10\n20\n30\n40\n',
     'values.csv': 'text,whole,num,flag\nx,1,1.5,true\n',
-    'same.csv': 'text,whole,num,flag,blank\n"x",007,2.50,TRUE,\ny,5,2.50,false,\n',
+    'same.csv': 'text,whole,num,flag,blank\n"x", 7 ,2.50,TRUE,\ny,5,2.50,false,\n',
     'types.csv': 'n,t\n1,a\nx,b\n3,c\n',
+    'retyped.csv': 'n\nx\n2\n',
+    'chained.csv': 'n,t\n1,x\n',
     'wide.csv': 'a,b,c\n1,x,true\n',
     'declared.csv': 'id,zip,note,extra\n1,00123,n,e\n2,00456,m,f\n',
     '.svc/declared.csv.schema.json': JSON.stringify({
@@ -251,7 +253,7 @@ describe('what changes nothing writes nothing (DS-80)', () => {
     const data = { _row_id: 2, text: 'y', whole: 5, num: 2.5, flag: false, blank: 'b' };
     expect((await update(writer(), 'same', data)).status).toBe(200);
     expect(bytesOf(shared.service, 'same.csv')).toBe(
-      'text,whole,num,flag,blank\n"x",007,2.50,TRUE,\ny,5,2.50,false,b\n',
+      'text,whole,num,flag,blank\n"x", 7 ,2.50,TRUE,\ny,5,2.50,false,b\n',
     );
   });
 });
@@ -273,6 +275,28 @@ describe('a type that changes by an edit (DS-59, DS-60)', () => {
     expect((await update(writer(), 'types', { _row_id: 2, n: 'x' })).status).toBe(422);
     expect((await create(writer(), 'types', [{ n: 4 }])).rowIds).toEqual([4]);
     expect(bytesOf(shared.service, 'types.csv')).toBe('n,t\n2,b\n3,c\n4,\n');
+  });
+
+  test('the new type and the answered version count after a restart too (DS-46)', async () => {
+    const { etag } = await update(writer(), 'retyped', { _row_id: 1, n: '1' });
+    await shared.service.restart();
+    expect(versionOf(await currentTag(shared.reader, 'retyped'))).toBe(versionOf(etag));
+    expect(await rows('retyped')).toEqual([
+      { _row_id: 1, n: 1 },
+      { _row_id: 2, n: 2 },
+    ]);
+  });
+
+  test('a chain of If-Match goes on over a change of types (DS-82)', async () => {
+    let tag = '*';
+    for (const [n, status] of [['x', 422], ['7', 200], [8, 200], [null, 200]] as const) {
+      const answer = await update(writer(), 'chained', { _row_id: 1, n }, { 'If-Match': tag });
+      expect(answer.status).toBe(status);
+      if (status === 200) tag = answer.etag;
+    }
+    expect((await remove(writer(), 'chained', 1, { 'If-Match': tag })).status).toBe(200);
+    const refilled = await create(writer(), 'chained', [{ n: 'text again' }], { 'If-Match': tag });
+    expect(refilled.status).toBe(412);
   });
 
   test('a column whose last value goes is a string column again', async () => {

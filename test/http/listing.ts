@@ -3,8 +3,8 @@
  */
 import type { Client } from '../support/service.ts';
 
-/** Query parameters; objects (filters) travel as JSON, arrays as repeated parameters. */
-export type Query = Readonly<Record<string, string | number | readonly string[] | object | null>>;
+/** Query parameters; objects (filters) travel as JSON, arrays as repeated parameters, undefined not at all. */
+export type Query = Readonly<Record<string, string | number | readonly string[] | object | undefined>>;
 
 /** A row as JSON gives it. */
 export type JsonRow = Readonly<Record<string, unknown>>;
@@ -32,6 +32,7 @@ export function address(name: string, query: Query = {}, family = 'api'): string
   const path = `/${family}/${name.split('/').map(encodeURIComponent).join('/')}/`;
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue;
     if (Array.isArray(value)) for (const one of value) parameters.append(key, String(one));
     else parameters.set(key, typeof value === 'object' ? JSON.stringify(value) : String(value));
   }

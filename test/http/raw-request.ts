@@ -37,7 +37,7 @@ function exchanged(hostname: string, port: number, request: Buffer): Promise<Buf
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, hostname, () => socket.write(request));
-    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', reject);
     socket.on('close', () => resolve(Buffer.concat(chunks)));
   });

@@ -1,7 +1,7 @@
 /**
  * One service for all tests of a file, with the clients they ask through.
  */
-import { afterAll, beforeAll } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { startService } from '../support/service.ts';
 import type { Client, Service } from '../support/service.ts';
 
@@ -15,8 +15,20 @@ export interface SharedService {
   readonly superuser: Client;
 }
 
-/** Starts the service before the tests of the file (or `describe`) and ends it after them. */
-export function sharedService(options: Parameters<typeof startService>[0] = {}): SharedService {
+/** Lines of the log about what must never happen, whatever was asked: answers of 500 and above, and errors. */
+function failuresIn(log: string, expected: RegExp | null): string[] {
+  const lines = log.split('\n').filter((line) => /"level":"error"|"status":5\d\d/.test(line));
+  return lines.filter((line) => expected?.test(line) !== true);
+}
+
+/**
+ * Starts the service before the tests of the file (or `describe`) and ends it after them. Afterwards its log must hold
+ * no failures but those that match `expectedFailures`.
+ */
+export function sharedService(
+  options: Parameters<typeof startService>[0] = {},
+  expectedFailures: RegExp | null = null,
+): SharedService {
   let running: SharedService | undefined;
   const started = (): SharedService => {
     if (running === undefined) throw new Error('The service starts before the first test');
@@ -35,7 +47,12 @@ export function sharedService(options: Parameters<typeof startService>[0] = {}):
       superuser: await service.as('root'),
     };
   });
-  afterAll(() => running?.service[Symbol.asyncDispose]());
+  afterAll(async () => {
+    if (running === undefined) return;
+    const failures = failuresIn(running.service.stderr(), expectedFailures);
+    await running.service[Symbol.asyncDispose]();
+    expect(failures).toEqual([]);
+  });
   return {
     get service() {
       return started().service;

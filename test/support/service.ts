@@ -25,6 +25,8 @@ interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Further arguments of `svc serve`. */
   readonly args?: readonly string[];
+  /** A command line the server is started under, such as `prlimit --nofile=64`. */
+  readonly under?: readonly string[];
 }
 
 /** Sends requests to the service; redirects are not followed. */
@@ -152,13 +154,16 @@ export class Service implements Client, AsyncDisposable {
     writeFileSync(file, content);
   }
 
-  /** Starts the process. For a service that {@link kill} ended; a new one is started already. */
-  async start(): Promise<void> {
+  /**
+   * Starts the process. For a service that {@link kill} ended; a new one is started already. A command line in
+   * `under` must become the server (`prlimit`, `strace -D`), not stay its parent.
+   */
+  async start(under: readonly string[] = this.#options.under ?? []): Promise<void> {
     const port = this.#url === '' ? '0' : new URL(this.#url).port;
     const config = this.#options.config === undefined ? [] : ['--config', this.#configFile];
     const { args = [], env } = this.#options;
     const child = Bun.spawn(
-      [...program(), 'serve', this.docroot, '--port', port, ...config, ...args],
+      [...under, ...program(), 'serve', this.docroot, '--port', port, ...config, ...args],
       {
         cwd: this.#folder,
         env: environment(env),

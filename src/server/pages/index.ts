@@ -1,6 +1,7 @@
 /**
  * Every page. A new one is a file beside this and one more line.
  */
+import { datasetPage } from './dataset.tsx';
 import { errorPage } from './error.tsx';
 import type { Page } from './frame.tsx';
 import { landingPage } from './landing.tsx';
@@ -8,4 +9,10 @@ import { loginPage } from './login.tsx';
 import { setupPage } from './setup.tsx';
 
 /** In the order of the navigation; what a page shows is known to its route only. */
-export const pages: readonly Page<never>[] = [landingPage, loginPage, setupPage, errorPage];
+export const pages: readonly Page<never>[] = [
+  landingPage,
+  datasetPage,
+  loginPage,
+  setupPage,
+  errorPage,
+];

@@ -42,20 +42,20 @@ export const healthRoute: Route = {
 
 function health(context: Context, isSound: boolean): Reply {
   const { services, caller } = context;
+  const { clock } = services;
   const common = {
     status: isSound ? 'ok' : 'degraded',
     version: API_VERSION,
-    timestamp: timestamp(services.clock.now()),
+    timestamp: timestamp(clock.now()),
   };
-  const known =
-    caller === null
-      ? {}
-      : {
-          uptime_seconds: Math.floor((services.clock.monotonic() - services.startedAt) / 1000),
-          cache_size: services.cacheSize(),
-          endpoint_count: services.endpointCount(),
-        };
-  return jsonReply({ ...common, ...known }, { status: isSound ? 200 : 503 });
+  const status = isSound ? 200 : 503;
+  if (caller === null) return jsonReply(common, { status });
+  const known = {
+    uptime_seconds: Math.floor((clock.monotonic() - services.startedAt) / 1000),
+    cache_size: services.cacheSize(),
+    endpoint_count: services.endpointCount(),
+  };
+  return jsonReply({ ...common, ...known }, { status });
 }
 
 /** What the last check found if it is young enough, else the result of a new one, shared by all who wait for it. */

@@ -24,6 +24,7 @@ import {
   requireWritable,
 } from '../../operations/datasets.ts';
 import type { Context } from '../context.ts';
+import { datasetPageReply } from '../dataset-page.ts';
 import { parseEntityTags, preferredType } from '../negotiate.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../reply.ts';
 import type { Handler } from '../route-table.ts';
@@ -33,8 +34,6 @@ export interface ResourceServices extends DatasetServices {
   readonly config: { readonly readonly: boolean };
 }
 
-/** Versions tried when a file changes faster than it is read. */
-const MAX_VERSIONS = 5;
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Answers every path without a built-in route. The caller is signed in (DS-96). */
@@ -45,6 +44,7 @@ export function resourceHandler(services: ResourceServices): Handler {
     if (context.isMatchable && name !== '') {
       if (family === 'api') return datasetRows(services, context, name);
       if (family === 'schema') return datasetSchema(services, context, name);
+      if (family === 'ui') return datasetView(services, context, name);
     }
     return nothingThere(services, context, name);
   };
@@ -85,15 +85,9 @@ async function listRows(
 ): Promise<Reply> {
   const parameters = parseListParameters(context.query);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
-  for (let attempt = 1; ; attempt++) {
-    const query = await queryRows(services, resource, parameters, format);
-    try {
-      return await answerRows(services, context, query, parameters.format);
-    } catch (error) {
-      // The version that was about to be read gave way to a newer one, which is as good.
-      if (!query.table.isClosed || attempt === MAX_VERSIONS) throw error;
-    }
-  }
+  return queryRows(services, resource, parameters, format, (query) =>
+    answerRows(services, context, query, parameters.format),
+  );
 }
 
 async function answerRows(
@@ -162,16 +156,33 @@ async function datasetSchema(
   context: Context,
   name: string,
 ): Promise<Reply> {
-  const { caller, origin, method } = context;
+  const resource = await findReadOnly(services, context, name);
+  if (context.method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  const { version, json } = await readSchema(services, resource);
+  return bodyReply(json, 'application/json', { etag: `${version}.schema`, headers: VARY });
+}
+
+async function datasetView(
+  services: ResourceServices,
+  context: Context,
+  name: string,
+): Promise<Reply> {
+  const resource = await findReadOnly(services, context, name);
+  if (context.method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  return datasetPageReply(services, context, resource);
+}
+
+/** The dataset of an address that can only be read, whatever the caller may do elsewhere. */
+async function findReadOnly(
+  services: ResourceServices,
+  { caller, origin, method }: Context,
+  name: string,
+): Promise<Resource> {
   const resource = await findDataset(services, caller, origin, name, verbOf(method));
-  if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
-  if (method !== 'GET' && method !== 'HEAD') {
-    throw new AppError('method-not-allowed', 'Method Not Allowed', {
-      headers: { allow: READ_METHODS },
-    });
-  }
-  const { version, schema } = await readSchema(services, resource);
-  return jsonReply(schema, { etag: `${version}.schema`, headers: VARY });
+  if (verbOf(method) === 'read') return resource;
+  throw new AppError('method-not-allowed', 'Method Not Allowed', {
+    headers: { allow: READ_METHODS },
+  });
 }
 
 /** The format an `Accept` asks for; json for everything that names none of them (DS-44). */
@@ -187,7 +198,9 @@ function versionsOf(ifMatch: string | null): string[] | null {
   if (ifMatch === null) return null;
   const tags = parseEntityTags(ifMatch);
   if (tags === '*') return ['*'];
-  return tags.flatMap(({ value, isWeak }) => (isWeak ? [] : [value.split('.')[0]!]));
+  const versions = tags.flatMap(({ value, isWeak }) => (isWeak ? [] : [value.split('.')[0]!]));
+  // In quotes it is a version of no file, not the star that matches all.
+  return versions.filter((version) => version !== '*');
 }
 
 function methodsOf(resource: Resource): string {

@@ -6,12 +6,12 @@
  * when the plan is run. A typed copy has no statistics, so SQLite is never left to choose between the two: what a walk
  * must not use an index for is opaque to it, and the order of a gather is no column to it.
  */
-import { type Condition, conditionsOf, type Lookup, type Restriction } from './conditions.ts';
+import type { Condition, Lookup } from './conditions.ts';
 import type { Cursor } from './cursor.ts';
 import { afterCursor, type OrderTerm, orderSql, rangesAfterCursor } from './keyset.ts';
 import type { QueryTable } from './query-table.ts';
 import { joinParts, opaque, type SqlPart } from './sql-part.ts';
-import { isIndexed } from './table-index.ts';
+import { indexName, isIndexed } from './table-index.ts';
 
 /** The rows of one statement. */
 export interface Scan {
@@ -21,6 +21,7 @@ export interface Scan {
   readonly reversed: string;
 }
 
+/** Reading rows in the order wanted, as far as the page goes. */
 export interface Walk {
   /** Read one after another; more than one only after a cursor. */
   readonly scans: readonly Scan[];
@@ -30,6 +31,7 @@ export interface Walk {
   readonly isByIndex: boolean;
 }
 
+/** Finding all matching rows, then sorting them. */
 export interface Gather {
   readonly scan: Scan;
   /** An index finds the matches; else every row is visited. */
@@ -58,14 +60,13 @@ interface Start {
   readonly offset: number;
 }
 
-/** The ways to the rows of the restriction in the order of the terms, from the start. */
+/** The ways to the rows that meet the conditions, in the order of the terms, from the start. */
 export function accessTo(
   table: QueryTable,
-  restriction: Restriction,
+  conditions: readonly Condition[],
   terms: readonly OrderTerm[],
   start: Start,
 ): Access {
-  const conditions = conditionsOf(restriction);
   const parts = conditions.map(({ part }) => part);
   const common = {
     count: parts.length === 0 ? null : joinParts(parts, 'AND', '1'),
@@ -126,17 +127,16 @@ function walkByIndex(
   cursor: Cursor | null,
 ): Walk | null {
   const [term] = terms;
-  if (!term || terms.length > 1 || !isIndexed(table.indexes, term.column.position!)) return null;
+  if (!term || terms.length > 1 || !isOrdered(table, term)) return null;
   const { driving, rest } = split(
     conditions,
     ({ lookup }) => lookup?.column === term.column && lookup.kind !== 'several',
   );
-  const ranges = cursor ? rangesAfterCursor(term, cursor) : [];
   // A driving comparison never matches NULL, and finding that out would visit every NULL.
-  const starts = driving.length > 0 ? ranges.filter(({ sql }) => !sql.endsWith('IS NULL')) : ranges;
-  const scans = cursor
-    ? starts.map((start) => scanOf([start, ...driving, ...rest], terms))
-    : [scanOf([...driving, ...rest], terms)];
+  const starts = cursor ? rangesAfterCursor(term, cursor, driving.length === 0) : [null];
+  const scans = starts.map((start) =>
+    scanOf([...(start ? [start] : []), ...driving, ...rest], terms),
+  );
   return { scans, isExact: rest.length === 0, isByIndex: true };
 }
 
@@ -187,6 +187,11 @@ function maxMatches({ rowCount }: QueryTable, conditions: readonly Condition[]):
 function isServed({ indexes }: QueryTable, lookup: Lookup | null): boolean {
   if (!lookup) return false;
   return isRowId(lookup) || isIndexed(indexes, lookup.column.position!);
+}
+
+/** An index of the other direction would have ties in reverse, and those may be half the table. */
+function isOrdered({ indexes }: QueryTable, { column, descending }: OrderTerm): boolean {
+  return indexes.has(indexName(column.position!, descending));
 }
 
 function isRowId(lookup: Lookup | null): boolean {

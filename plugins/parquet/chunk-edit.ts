@@ -1,0 +1,181 @@
+/**
+ * A column chunk after an edit: untouched pages keep their bytes, touched ones are written anew in the encoding they
+ * had if that was a dictionary's, else plainly.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { Piece } from '../../src/base/piece-writer.ts';
+import { Encoding, MetaField, PageType } from '../../src/dataset/parquet/format.ts';
+import type { PageStyle } from '../../src/dataset/parquet/page-writer.ts';
+import { ChunkPages, MAX_PAGE_BYTES, type Page } from './chunk-pages.ts';
+import type { Chunk } from './footer.ts';
+import { GrowingDictionary } from './growing-dictionary.ts';
+import { type EditedPage, type LeafChanges, PageEdit } from './page-edit.ts';
+import { dictionaryValues, pageValues } from './page-values.ts';
+import type { Leaf } from './schema.ts';
+
+/** What replaces a chunk. */
+export interface EditedChunk {
+  readonly pieces: readonly Piece[];
+  /** Sizes as they stand and if nothing were compressed, headers included. */
+  readonly size: number;
+  readonly plainSize: number;
+  /** Values and nulls. */
+  readonly values: number;
+  /** Bytes of the dictionary page, which comes first; 0 without one. */
+  readonly dictionarySize: number;
+  /** Encodings of the pages. */
+  readonly encodings: readonly number[];
+}
+
+/** A page of so many values takes more; fewer pages are read faster. */
+const PAGE_VALUES = 8_192;
+
+/** The chunk after the changes. Reads all its pages and decodes the touched ones. */
+export async function editChunk(
+  source: FileSource,
+  chunk: Chunk,
+  changes: LeafChanges,
+): Promise<EditedChunk> {
+  const edit = new ChunkEdit(chunk.leaf, chunk.codec, changes);
+  const pages = new ChunkPages(source, chunk);
+  let seen = 0;
+  for (let page = await pages.next(); page; page = await pages.next()) {
+    seen += page.header.count;
+    if (page.header.type === PageType.dictionary) {
+      seen = 0;
+      edit.dictionary(page);
+    } else edit.page(page, seen === chunk.values);
+  }
+  return edit.finish(encodingsOf(chunk));
+}
+
+/** A chunk of new rows alone. */
+export function newChunk(leaf: Leaf, codec: number, changes: LeafChanges): EditedChunk {
+  return new ChunkEdit(leaf, codec, changes).finish([]);
+}
+
+function encodingsOf({ meta }: Chunk): number[] {
+  return meta.list(MetaField.encodings).filter((item) => typeof item === 'number');
+}
+
+class ChunkEdit {
+  readonly #leaf: Leaf;
+  readonly #codec: number;
+  readonly #changes: LeafChanges;
+  readonly #pieces: Piece[] = [];
+  readonly #encodings = new Set<number>();
+  #style: PageStyle;
+  #dictionary: GrowingDictionary | null = null;
+  #dictionaryPiece: { readonly from: number; readonly to: number } | null = null;
+  #dictionaryPlain = 0;
+  /** The row that the next page's first entry would begin. */
+  #row = 0;
+  #appended = 0;
+  #size = 0;
+  #plainSize = 0;
+  #values = 0;
+
+  constructor(leaf: Leaf, codec: number, changes: LeafChanges) {
+    this.#leaf = leaf;
+    this.#codec = codec;
+    this.#changes = changes;
+    this.#style = { codec, version: 1, hasChecksum: false };
+  }
+
+  dictionary(page: Page): void {
+    const values = dictionaryValues(page, this.#leaf, this.#codec);
+    // The page's bytes are gone with the next page.
+    const bytes = new Uint8Array(values.bytes);
+    this.#dictionary = new GrowingDictionary(this.#leaf, { ...values, bytes });
+    this.#dictionaryPiece = { from: page.start, to: page.end };
+    this.#dictionaryPlain = plainSizeOf(page);
+    this.#follow(page);
+  }
+
+  page(page: Page, isLast: boolean): void {
+    this.#follow(page);
+    const takesRows =
+      isLast && this.#changes.appended.length > 0 && page.header.count < PAGE_VALUES;
+    // Where lists begin is only known from their levels.
+    const isCounted = this.#leaf.maxRepetition === 0 || this.#changes.deletes.size === 0;
+    if (isCounted && !takesRows && !this.#isTouched(page.header.count)) return this.#keep(page);
+    const values = pageValues(page, this.#leaf, this.#codec, this.#dictionary?.size ?? null);
+    const edit = new PageEdit(this.#leaf, values.indexes ? this.#dictionary : null);
+    this.#row = edit.take(values, this.#row, this.#changes);
+    if (takesRows) this.#append(edit, PAGE_VALUES - page.header.count);
+    this.#write(edit.page(this.#style));
+  }
+
+  finish(oldEncodings: readonly number[]): EditedChunk {
+    while (this.#appended < this.#changes.appended.length) {
+      const edit = new PageEdit(this.#leaf, null);
+      this.#append(edit, PAGE_VALUES);
+      this.#write(edit.page(this.#style));
+    }
+    const head = this.#head();
+    const levels = this.#leaf.maxDefinition + this.#leaf.maxRepetition > 0 ? [Encoding.rle] : [];
+    return {
+      pieces: head ? [head.piece, ...this.#pieces] : this.#pieces,
+      size: this.#size + (head?.size ?? 0),
+      plainSize: this.#plainSize + (head?.plainSize ?? 0),
+      values: this.#values,
+      dictionarySize: head?.size ?? 0,
+      encodings: [...new Set([...oldEncodings, ...levels, ...this.#encodings])],
+    };
+  }
+
+  #head(): { piece: Piece; size: number; plainSize: number } | null {
+    if (!this.#dictionary || !this.#dictionaryPiece) return null;
+    if (!this.#dictionary.isChanged) {
+      const { from, to } = this.#dictionaryPiece;
+      return { piece: this.#dictionaryPiece, size: to - from, plainSize: this.#dictionaryPlain };
+    }
+    const { bytes, plainSize } = this.#dictionary.page(this.#style);
+    return { piece: bytes, size: bytes.length, plainSize };
+  }
+
+  /** New pages are of the kind of the old ones. */
+  #follow({ header }: Page): void {
+    const version = header.type === PageType.dataV2 ? 2 : 1;
+    this.#style = { codec: this.#codec, version, hasChecksum: header.hasChecksum };
+  }
+
+  #isTouched(rows: number): boolean {
+    const { updates, deletes } = this.#changes;
+    const end = this.#row + rows;
+    const isWithin = (row: number): boolean => row >= this.#row && row < end;
+    return updates.keys().some(isWithin) || deletes.values().some(isWithin);
+  }
+
+  #keep({ header, start, end }: Page): void {
+    if (this.#leaf.maxRepetition === 0) this.#row += header.count;
+    this.#pieces.push({ from: start, to: end });
+    this.#size += end - start;
+    this.#plainSize += plainSizeOf({ header, start, end });
+    this.#values += header.count;
+  }
+
+  #append(edit: PageEdit, most: number): void {
+    const { appended } = this.#changes;
+    const end = Math.min(appended.length, this.#appended + most);
+    while (this.#appended < end) edit.add(appended[this.#appended++]!);
+  }
+
+  #write(page: EditedPage | null): void {
+    if (!page) return;
+    if (page.plainSize > MAX_PAGE_BYTES) {
+      throw new AppError('unreadable-file', `it would need a page of more than ${MAX_PAGE_BYTES} bytes`);
+    }
+    this.#pieces.push(page.bytes);
+    this.#size += page.bytes.length;
+    this.#plainSize += page.plainSize;
+    this.#values += page.count;
+    this.#encodings.add(page.encoding);
+  }
+}
+
+/** Size of a page and its header if nothing were compressed. */
+function plainSizeOf({ header, start, end }: Pick<Page, 'header' | 'start' | 'end'>): number {
+  return end - start - header.packedSize + header.size;
+}

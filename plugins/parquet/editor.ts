@@ -1,0 +1,212 @@
+/**
+ * The edited form of a Parquet file (DS-88): only pages with touched rows and columns are written anew, everything
+ * else keeps its bytes, and with them its exact values, whatever their type.
+ *
+ * New rows join the last row group while that is small, else they make a new one. The footer keeps the schema, the
+ * key-value metadata and whatever else it holds.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import { cleanNames } from '../../src/dataset/header-names.ts';
+import { FileField, GroupField, MAGIC, Repetition } from '../../src/dataset/parquet/format.ts';
+import { structList, ThriftType, thriftBytes } from '../../src/dataset/parquet/thrift.ts';
+import type { Cell, EditPlan, Segment, TableChanges, TableLayout } from '../../src/dataset/types.ts';
+import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
+import { addGroup, changeGroup, type GroupChanges, keepGroup, type NewGroup } from './group-edit.ts';
+import { NewFile } from './new-file.ts';
+import type { LeafChanges } from './page-edit.ts';
+import { moveIndexes } from './page-indexes.ts';
+import { physicalValue, type TargetColumn } from './physical-value.ts';
+import { SEGMENT_ROWS } from './reader.ts';
+import { columnType } from './schema.ts';
+
+/** Rows up to which the last row group takes new ones, and of which new groups are made. */
+const GROUP_ROWS = 65_536;
+
+type RowCells = ReadonlyMap<number, Cell>;
+
+/**
+ * The file after `changes` as pieces, and its layout. Throws `unreadable-file` with the reason why the change cannot be
+ * written, `schema-mismatch` for cells their columns cannot hold, `conflict` when the file is not the one the layout
+ * describes. Memory is the changed chunks; time grows with them, not with the file.
+ */
+export async function editParquet(
+  source: FileSource,
+  layout: TableLayout,
+  changes: TableChanges,
+): Promise<EditPlan> {
+  const file = await readFooter(source);
+  const rows = layout.segments.reduce((sum, segment) => sum + segment.rows, 0);
+  if (rows !== file.rows) throw new AppError('conflict', 'The file changed while it was edited');
+  const edit = new FileEdit(source, file, changes);
+  const pieces = await edit.run();
+  const segments = segmentsAfter(layout.segments, changes);
+  // Types come from the schema, so no cell has to be counted.
+  return { pieces, layout: { dialect: {}, bodyOffset: 0, segments }, cells: [] };
+}
+
+class FileEdit {
+  readonly #source: FileSource;
+  readonly #old: ParquetFile;
+  readonly #changes: TableChanges;
+  readonly #columns: readonly TargetColumn[];
+  /** Position of the column by leaf. */
+  readonly #positions: readonly number[];
+  readonly #file = new NewFile();
+  readonly #groups: NewGroup[] = [];
+
+  constructor(source: FileSource, old: ParquetFile, changes: TableChanges) {
+    this.#source = source;
+    this.#old = old;
+    this.#changes = changes;
+    const { fields, leaves } = old.schema;
+    const names = cleanNames(fields.map(({ name }) => name));
+    this.#columns = fields.map((field, position) => ({
+      name: names[position]!,
+      leaf: { ...leaves[field.firstLeaf]!, type: columnType(field) },
+      isRequired: field.repetition === Repetition.required,
+    }));
+    this.#positions = fields.flatMap(({ leafCount }, position) =>
+      new Array<number>(leafCount).fill(position),
+    );
+  }
+
+  async run(): Promise<NewFile['pieces']> {
+    this.#file.add({ from: 0, to: MAGIC.length });
+    const created = this.#changes.creates.map((cells) => this.#newRow(cells));
+    const joined = this.#joinLast(created.length);
+    let first = 0;
+    for (const [index, group] of this.#old.groups.entries()) {
+      const isLast = index === this.#old.groups.length - 1;
+      await this.#group(group, first, isLast && joined ? created : []);
+      first += group.rows;
+    }
+    if (!joined) this.#addGroups(created);
+    await moveIndexes(this.#source, this.#file, this.#groups);
+    this.#writeFooter();
+    return this.#file.pieces;
+  }
+
+  /** Whether the last row group takes all new rows. */
+  #joinLast(created: number): boolean {
+    const last = this.#old.groups.at(-1);
+    return last !== undefined && last.rows > 0 && last.rows + created <= GROUP_ROWS;
+  }
+
+  async #group(group: RowGroup, first: number, created: readonly NewRow[]): Promise<void> {
+    const updates = this.#updatesOf(first, group.rows);
+    const deletes = placesIn(this.#changes.deletes, first, group.rows);
+    const rows = group.rows - deletes.size + created.length;
+    if (rows === 0) return;
+    if (updates.size + deletes.size + created.length === 0) {
+      this.#groups.push(keepGroup(this.#file, group));
+      return;
+    }
+    const changesOf = this.#changesOf(updates, deletes, created);
+    this.#groups.push(await changeGroup(this.#source, this.#file, group, rows, changesOf));
+  }
+
+  #addGroups(created: readonly NewRow[]): void {
+    for (let from = 0; from < created.length; from += GROUP_ROWS) {
+      const rows = created.slice(from, from + GROUP_ROWS);
+      const changesOf = this.#changesOf(new Map(), new Set(), rows);
+      const model = this.#old.groups.at(-1) ?? null;
+      const { leaves } = this.#old.schema;
+      this.#groups.push(addGroup(this.#file, leaves, rows.length, model, changesOf));
+    }
+  }
+
+  /** New values by column position, by row of the group. */
+  #updatesOf(first: number, rows: number): Map<number, NewRow> {
+    const found = new Map<number, NewRow>();
+    for (const [row, cells] of this.#changes.updates) {
+      if (row < first || row >= first + rows) continue;
+      found.set(row - first, this.#values(cells));
+    }
+    return found;
+  }
+
+  #values(cells: RowCells): NewRow {
+    return new Map(
+      [...cells].map(([position, cell]) => [position, physicalValue(cell, this.#column(position))]),
+    );
+  }
+
+  #newRow(cells: RowCells): NewRow {
+    return new Map(
+      this.#columns.map((column, position) => [
+        position,
+        physicalValue(cells.get(position) ?? null, column),
+      ]),
+    );
+  }
+
+  #column(position: number): TargetColumn {
+    const column = this.#columns[position];
+    if (!column) throw new AppError('conflict', 'The file changed while it was edited');
+    return column;
+  }
+
+  #changesOf(
+    updates: ReadonlyMap<number, NewRow>,
+    deletes: ReadonlySet<number>,
+    created: readonly NewRow[],
+  ): GroupChanges {
+    return (leaf): LeafChanges => {
+      const position = this.#positions[leaf]!;
+      const own = [...updates].flatMap(([row, values]) => {
+        const value = values.get(position);
+        return value === undefined || deletes.has(row) ? [] : [[row, value] as const];
+      });
+      return {
+        updates: new Map(own),
+        deletes,
+        appended: created.map((values) => values.get(position) ?? null),
+      };
+    };
+  }
+
+  #writeFooter(): void {
+    const rows = this.#groups.reduce((sum, group) => sum + group.rows, 0);
+    const groups = this.#groups.map(({ struct }, ordinal) =>
+      struct.get(GroupField.ordinal) === null
+        ? struct
+        : struct.set(GroupField.ordinal, ThriftType.i16, ordinal),
+    );
+    const footer = this.#old.footer
+      .copy()
+      .set(FileField.rows, ThriftType.i64, rows)
+      .set(FileField.rowGroups, ThriftType.list, structList(groups));
+    const bytes = thriftBytes(footer);
+    const tail = new Uint8Array(4 + MAGIC.length);
+    new DataView(tail.buffer).setUint32(0, bytes.length, true);
+    tail.set(MAGIC, 4);
+    this.#file.add(bytes);
+    this.#file.add(tail);
+  }
+}
+
+/** Physical values by column position. */
+type NewRow = ReadonlyMap<number, Uint8Array | null>;
+
+function placesIn(rows: ReadonlySet<number>, first: number, count: number): Set<number> {
+  const found = new Set<number>();
+  for (const row of rows) if (row >= first && row < first + count) found.add(row - first);
+  return found;
+}
+
+/** Segments stay in number and order, possibly without rows; new rows fill the last one and then make more. */
+function segmentsAfter(segments: readonly Segment[], changes: TableChanges): Segment[] {
+  const after = segments.map((segment) => ({ ...segment }));
+  const ends: number[] = [];
+  for (const { rows } of segments) ends.push((ends.at(-1) ?? 0) + rows);
+  for (const row of changes.deletes) after[ends.findIndex((end) => row < end)]!.rows--;
+  for (let left = changes.creates.length; left > 0; ) {
+    const last = after.at(-1);
+    const room = last ? Math.max(0, SEGMENT_ROWS - last.rows) : 0;
+    if (last && room > 0) last.rows += Math.min(room, left);
+    else after.push({ rows: Math.min(SEGMENT_ROWS, left), bytes: 0 });
+    left -= room > 0 ? Math.min(room, left) : Math.min(SEGMENT_ROWS, left);
+  }
+  return after;
+}

@@ -1,0 +1,120 @@
+/**
+ * One data page after an edit: entries kept, replaced, left out and added.
+ */
+import { Encoding } from '../../src/dataset/parquet/format.ts';
+import {
+  dataPage,
+  indexBytes,
+  type PageStyle,
+  type WrittenPage,
+} from '../../src/dataset/parquet/page-writer.ts';
+import type { GrowingDictionary } from './growing-dictionary.ts';
+import type { PageValues } from './page-values.ts';
+import { PlainValues } from './plain-values.ts';
+import type { Leaf } from './schema.ts';
+
+/** What happens to a leaf's rows in a row group; rows by their place in it. */
+export interface LeafChanges {
+  /** Null is a null. */
+  readonly updates: ReadonlyMap<number, Uint8Array | null>;
+  readonly deletes: ReadonlySet<number>;
+  /** Values of new rows after the last one. */
+  readonly appended: readonly (Uint8Array | null)[];
+}
+
+/** A page written anew. */
+export interface EditedPage extends WrittenPage {
+  readonly encoding: number;
+  readonly count: number;
+}
+
+export class PageEdit {
+  readonly #leaf: Leaf;
+  /** Null: the page is written in the PLAIN encoding. */
+  readonly #dictionary: GrowingDictionary | null;
+  readonly #definition: number[] = [];
+  readonly #repetition: number[] = [];
+  readonly #indexes: number[] = [];
+  readonly #plain: PlainValues;
+  #rows = 0;
+  #count = 0;
+
+  constructor(leaf: Leaf, dictionary: GrowingDictionary | null) {
+    this.#leaf = leaf;
+    this.#dictionary = dictionary;
+    this.#plain = new PlainValues(leaf);
+  }
+
+  /**
+   * Takes over the entries of an old page, changed. `row` is the row its first entry would begin; answers the row after
+   * its last one. The page must be of the encoding this one is written in.
+   */
+  take(page: PageValues, row: number, { updates, deletes }: LeafChanges): number {
+    const { definition, repetition, count } = page;
+    const { maxDefinition } = this.#leaf;
+    let next = row;
+    let valueAt = 0;
+    for (let at = 0; at < count; at++) {
+      const level = repetition ? repetition[at]! : 0;
+      if (level === 0) next++;
+      const depth = definition ? definition[at]! : maxDefinition;
+      const value = depth === maxDefinition ? valueAt++ : -1;
+      const own = next - 1;
+      if (deletes.has(own)) continue;
+      const update = updates.size > 0 ? updates.get(own) : undefined;
+      if (update !== undefined) this.add(update);
+      else this.#keep(page, level, depth, value);
+    }
+    return next;
+  }
+
+  /** Adds a row with one value, or none. */
+  add(value: Uint8Array | null): void {
+    this.#entry(0, value ? this.#leaf.maxDefinition : 0);
+    if (!value) return;
+    if (this.#dictionary) this.#indexes.push(this.#dictionary.placeOf(value));
+    else this.#plain.add(value, 0, value.length);
+  }
+
+  #keep(page: PageValues, level: number, depth: number, value: number): void {
+    this.#entry(level, depth);
+    if (value < 0) return;
+    if (page.indexes) this.#indexes.push(page.indexes[value]!);
+    else {
+      const { bytes, width, starts, ends } = page.values!;
+      if (width > 0) this.#plain.add(bytes, value * width, (value + 1) * width);
+      else this.#plain.add(bytes, starts[value]!, ends[value]!);
+    }
+  }
+
+  #entry(level: number, depth: number): void {
+    this.#repetition.push(level);
+    this.#definition.push(depth);
+    this.#count++;
+    if (level === 0) this.#rows++;
+  }
+
+  /** The page; null when nothing is left in it. */
+  page(style: PageStyle): EditedPage | null {
+    const { maxDefinition, maxRepetition } = this.#leaf;
+    if (this.#count === 0) return null;
+    const encoding = this.#dictionary ? Encoding.dictionary : Encoding.plain;
+    const values = this.#dictionary
+      ? indexBytes(Int32Array.from(this.#indexes), this.#dictionary.size)
+      : this.#plain.encoded();
+    const written = dataPage(
+      {
+        rows: this.#rows,
+        count: this.#count,
+        definition: maxDefinition > 0 ? Uint8Array.from(this.#definition) : null,
+        repetition: maxRepetition > 0 ? Uint8Array.from(this.#repetition) : null,
+        maxDefinition,
+        maxRepetition,
+        encoding,
+        values,
+      },
+      style,
+    );
+    return { ...written, encoding, count: this.#count };
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Cells as the bytes of physical values: the reverse of `cells.ts`.
+ *
+ * What a column cannot give back as it was written is refused, never rounded into something else; floats alone take
+ * the nearest value they have.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import { daysOf, momentOf, timeOf } from '../../src/dataset/calendar.ts';
+import type { FileType } from '../../src/dataset/file-type.ts';
+import { Physical } from '../../src/dataset/parquet/format.ts';
+import type { Cell } from '../../src/dataset/types.ts';
+import { unscaledOf } from '../../src/dataset/wide-number.ts';
+import type { Leaf } from './schema.ts';
+
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+const NANOS_PER_DAY = 86_400_000_000_000n;
+const JULIAN_EPOCH = 2_440_588n;
+const UUID_TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INTEGER_TEXT = /^[+-]?\d+$/;
+const encoder = new TextEncoder();
+
+/** A column that takes a cell. */
+export interface TargetColumn {
+  /** As presented. */
+  readonly name: string;
+  readonly leaf: Leaf;
+  readonly isRequired: boolean;
+}
+
+/**
+ * The bytes of a cell, null for a null; booleans are one byte. Throws `schema-mismatch` for a cell the column cannot
+ * hold and `unreadable-file` for a column that cannot be written at all.
+ */
+export function physicalValue(cell: Cell, column: TargetColumn): Uint8Array | null {
+  const { leaf, name } = column;
+  const { type } = leaf;
+  if (cell === null || (cell === '' && type.kind !== 'text')) {
+    if (column.isRequired) throw mismatch(column, 'null');
+    return null;
+  }
+  if (type.kind === 'nested' || type.kind === 'opaque' || leaf.maxRepetition > 0) {
+    throw new AppError('unreadable-file', `values of column '${name}' cannot be written`);
+  }
+  const bytes = bytesOf(cell, leaf);
+  if (bytes) return bytes;
+  throw mismatch(column, typeof cell === 'bigint' ? 'number' : typeof cell);
+}
+
+function bytesOf(cell: Exclude<Cell, null>, leaf: Leaf): Uint8Array | null {
+  const { type } = leaf;
+  switch (type.kind) {
+    case 'boolean':
+      return typeof cell === 'boolean' ? new Uint8Array([Number(cell)]) : null;
+    case 'integer':
+      return integerBytes(cell, leaf, type);
+    case 'float':
+      return typeof cell === 'number' ? floatBytes(cell, type.bits) : null;
+    case 'decimal':
+      return decimalBytes(cell, leaf, type);
+    default:
+      return typeof cell === 'string' ? textBytes(cell, leaf) : null;
+  }
+}
+
+function textBytes(text: string, leaf: Leaf): Uint8Array | null {
+  const { type } = leaf;
+  switch (type.kind) {
+    case 'text':
+      return text.isWellFormed() ? encoder.encode(text) : null;
+    case 'uuid':
+      return UUID_TEXT.test(text) ? Uint8Array.fromHex(text.replaceAll('-', '')) : null;
+    case 'date': {
+      const days = daysOf(text);
+      return days === null ? null : littleEndian(BigInt(days), 4);
+    }
+    case 'time': {
+      const time = timeOf(text, type.unit);
+      return time === null ? null : littleEndian(BigInt(time), leaf.physical === Physical.int32 ? 4 : 8);
+    }
+    case 'timestamp': {
+      const moment = momentOf(text, type.unit);
+      if (moment === null) return null;
+      return leaf.physical === Physical.int96 ? legacyMoment(moment) : littleEndian(moment, 8);
+    }
+    default:
+      return null;
+  }
+}
+
+function integerBytes(
+  cell: Exclude<Cell, null>,
+  { physical }: Leaf,
+  { bits, isSigned }: Extract<FileType, { kind: 'integer' }>,
+): Uint8Array | null {
+  const value = integerOf(cell);
+  if (value === null) return null;
+  const kept = isSigned ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
+  if (kept !== value) return null;
+  const width = physical === Physical.int32 ? 4 : 8;
+  return littleEndian(BigInt.asIntN(width * 8, value), width);
+}
+
+function integerOf(cell: Exclude<Cell, null>): bigint | null {
+  if (typeof cell === 'bigint') return cell;
+  if (typeof cell === 'number') return Number.isInteger(cell) ? BigInt(cell) : null;
+  return typeof cell === 'string' && INTEGER_TEXT.test(cell) ? BigInt(cell.replace('+', '')) : null;
+}
+
+function floatBytes(value: number, bits: 16 | 32 | 64): Uint8Array | null {
+  const bytes = new Uint8Array(bits / 8);
+  const view = new DataView(bytes.buffer);
+  if (bits === 64) view.setFloat64(0, value, true);
+  else if (bits === 32) view.setFloat32(0, value, true);
+  else view.setFloat16(0, value, true);
+  const kept =
+    bits === 64 ? value : bits === 32 ? view.getFloat32(0, true) : view.getFloat16(0, true);
+  return Number.isFinite(kept) ? bytes : null;
+}
+
+function decimalBytes(
+  cell: Exclude<Cell, null>,
+  { physical, typeLength }: Leaf,
+  { precision, scale }: Extract<FileType, { kind: 'decimal' }>,
+): Uint8Array | null {
+  if (typeof cell === 'boolean') return null;
+  const unscaled = unscaledOf(String(cell), scale);
+  const limit = 10n ** BigInt(precision);
+  if (unscaled === null || unscaled >= limit || unscaled <= -limit) return null;
+  if (physical === Physical.int32) return littleEndian(unscaled, 4);
+  if (physical === Physical.int64) return littleEndian(unscaled, 8);
+  let width = typeLength;
+  if (physical === Physical.bytes) {
+    width = 1;
+    while (BigInt.asIntN(width * 8, unscaled) !== unscaled) width++;
+  }
+  return littleEndian(unscaled, width)?.toReversed() ?? null;
+}
+
+/** Two's complement; null when the width is too small. */
+function littleEndian(value: bigint, width: number): Uint8Array | null {
+  if (BigInt.asIntN(width * 8, value) !== value) return null;
+  const bytes = new Uint8Array(width);
+  let rest = BigInt.asUintN(width * 8, value);
+  for (let index = 0; index < width; index++) {
+    bytes[index] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
+  return bytes;
+}
+
+/** INT96: nanoseconds of the day, then the Julian day. */
+function legacyMoment(nanos: bigint): Uint8Array | null {
+  if (nanos < INT64_MIN || nanos > INT64_MAX) return null;
+  const rest = nanos % NANOS_PER_DAY;
+  const time = rest < 0n ? rest + NANOS_PER_DAY : rest;
+  const bytes = new Uint8Array(12);
+  const view = new DataView(bytes.buffer);
+  view.setBigInt64(0, time, true);
+  view.setInt32(8, Number((nanos - time) / NANOS_PER_DAY + JULIAN_EPOCH), true);
+  return bytes;
+}
+
+function mismatch({ name, leaf }: TargetColumn, received: string): AppError {
+  const expected = expectedName(leaf.type);
+  return new AppError(
+    'schema-mismatch',
+    `Schema validation failed: column '${name}': expected ${expected}, received ${received}`,
+  );
+}
+
+/** What DS-77 calls a type. */
+function expectedName({ kind }: FileType): string {
+  if (kind === 'float' || kind === 'decimal') return 'number';
+  return ['integer', 'boolean', 'date', 'time', 'timestamp'].includes(kind) ? kind : 'string';
+}

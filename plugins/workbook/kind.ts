@@ -1,0 +1,17 @@
+/** Workbooks as datasets, one per worksheet (DS-65, DS-66, DS-87). */
+import type { Kind } from '../../src/docroot/kind.ts';
+import { editWorkbook, LEGACY_IS_READ_ONLY } from './editor.ts';
+import { readWorkbook, readWorksheetNames } from './reader.ts';
+
+/** Worksheets of .xlsx workbooks, read and written, and of legacy .xls workbooks, read only. */
+export const workbook: Kind = {
+  type: 'excel',
+  family: 'dataset',
+  extensions: ['.xlsx', '.xls'],
+  dataset: {
+    read: readWorkbook,
+    edit: editWorkbook,
+    sheets: readWorksheetNames,
+    readOnlyReason: (rel) => (rel.toLowerCase().endsWith('.xls') ? LEGACY_IS_READ_ONLY : null),
+  },
+};

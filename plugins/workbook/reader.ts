@@ -1,0 +1,33 @@
+/**
+ * Workbooks of either format; the content decides which it is, not the name (DS-197).
+ */
+import type { FileSource } from '../../src/base/file-source.ts';
+import type { ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import { legacySheetNames, readLegacySheet } from './legacy-reader.ts';
+import { DEFAULT_LIMITS, type WorkbookLimits } from './limits.ts';
+import { openPackage } from './package.ts';
+import { readSheet } from './sheet-reader.ts';
+import { formatOf } from './workbook-format.ts';
+
+/** Delivers the worksheet `options.sheet`, or the first one, to `sink`. Throws `unreadable-file`. */
+export async function readWorkbook(
+  source: FileSource,
+  options: ReadOptions,
+  sink: RowSink,
+  limits: WorkbookLimits = DEFAULT_LIMITS,
+): Promise<void> {
+  if ((await formatOf(source)) === 'xlsx') return readSheet(source, options, sink, limits);
+  return readLegacySheet(source, options, sink);
+}
+
+/** Names of the worksheets in workbook order, hidden ones included. Throws `unreadable-file`. */
+export async function readWorksheetNames(
+  source: FileSource,
+  limits: WorkbookLimits = DEFAULT_LIMITS,
+): Promise<string[]> {
+  if ((await formatOf(source)) === 'xlsx') {
+    const { worksheets } = await openPackage(source, limits);
+    return worksheets.map(({ name }) => name);
+  }
+  return legacySheetNames(source);
+}

@@ -1,0 +1,139 @@
+/**
+ * `GET /ui/<dataset>/`: one page of rows as HTML, read through the same operation as the API.
+ */
+import { AppError } from '../base/errors.ts';
+import { encodePath } from '../base/paths.ts';
+import { parseListParameters, type ListParameters } from '../dataset/list-parameters.ts';
+import type { RowsPage } from '../dataset/reading.ts';
+import { parseSort } from '../dataset/sort.ts';
+import type { Column } from '../dataset/types.ts';
+import type { Resource } from '../docroot/registry.ts';
+import { type DatasetServices, queryRows } from '../operations/datasets.ts';
+import type { Context } from './context.ts';
+import { pageReply } from './page-reply.ts';
+import { datasetPage, type ColumnHead, type DatasetView } from './pages/dataset.tsx';
+import type { Reply } from './reply.ts';
+
+const PAGE_ROWS = 50;
+/** Longer cells are cut: a page is for looking, the API has the whole value. */
+const MAX_CELL_TEXT = 200;
+const FORMATS = { CSV: 'csv', JSON: 'json', NDJSON: 'ndjson' } as const;
+
+/** The page of a dataset the caller may read. A wrong filter or sort is shown on the page, with status 422. */
+export async function datasetPageReply(
+  services: DatasetServices,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  const given = new URLSearchParams(context.query);
+  for (const name of ['limit', 'cursor', 'format', 'columns']) given.delete(name);
+  const parameters = parseListParameters(given);
+  try {
+    return await reply(services, context, resource, { ...parameters, limit: PAGE_ROWS }, null);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid-query') throw error;
+    const plain = { ...parameters, filter: '', sort: '', limit: PAGE_ROWS };
+    return reply(services, context, resource, plain, error.message);
+  }
+}
+
+async function reply(
+  services: DatasetServices,
+  context: Context,
+  resource: Resource,
+  parameters: ListParameters,
+  problem: string | null,
+): Promise<Reply> {
+  const { signal } = context.request;
+  const [table, page] = await queryRows(services, resource, parameters, 'json', async (query) => {
+    const read = await services.reading.run(query.table, query.prepared, { signal });
+    return [query.table, read] as const;
+  });
+  const rows = await rowsOf(page);
+  const view: DatasetView = {
+    name: resource.canonical,
+    q: parameters.q,
+    filter: context.queryValue('filter') ?? '',
+    sort: parameters.sort,
+    columns: table.columns.map((column) => headOf(column, table.columns, context, parameters)),
+    rows: rows.map((row) =>
+      ['_row_id', ...table.columns.map(({ name }) => name)].map((name) => textOf(row[name])),
+    ),
+    position: positionText(parameters.offset, rows.length, page.total),
+    ...pagingOf(context, parameters.offset, rows.length, page.total),
+    links: linksOf(resource, context),
+    problem,
+  };
+  return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
+}
+
+async function rowsOf({ body }: RowsPage): Promise<Record<string, unknown>[]> {
+  return (await new Response(body).json()) as Record<string, unknown>[];
+}
+
+function textOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+  return text.length > MAX_CELL_TEXT ? `${text.slice(0, MAX_CELL_TEXT)}…` : text;
+}
+
+function headOf(
+  { name, type }: Column,
+  columns: readonly Column[],
+  context: Context,
+  { sort, order }: ListParameters,
+): ColumnHead {
+  const [first] = parseSort(sort, order, columns);
+  const isSorted = first !== undefined && columns[first.column]!.name === name;
+  const sorted = isSorted ? (first.descending ? 'descending' : 'ascending') : null;
+  const token = /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+  const next = sorted === 'ascending' ? `-${token}` : token;
+  return {
+    name,
+    type,
+    sorted,
+    sortHref: hrefWith(context, { sort: next, order: null, offset: null }),
+  };
+}
+
+function pagingOf(
+  context: Context,
+  offset: number,
+  shown: number,
+  total: number,
+): Pick<DatasetView, 'previousHref' | 'nextHref'> {
+  const before = Math.max(0, offset - PAGE_ROWS);
+  const after = offset + shown;
+  return {
+    previousHref:
+      offset > 0 ? hrefWith(context, { offset: before === 0 ? null : String(before) }) : null,
+    nextHref: after < total ? hrefWith(context, { offset: String(after) }) : null,
+  };
+}
+
+function positionText(offset: number, shown: number, total: number): string {
+  if (total === 0) return 'No rows match';
+  const all = `${total.toLocaleString('en')} ${total === 1 ? 'row' : 'rows'}`;
+  if (shown === 0) return `No rows from here on, of ${all}`;
+  return `${(offset + 1).toLocaleString('en')}–${(offset + shown).toLocaleString('en')} of ${all}`;
+}
+
+/** This page's address with some parameters changed; null takes one away. */
+function hrefWith(context: Context, changes: Readonly<Record<string, string | null>>): string {
+  const query = new URLSearchParams(context.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  return query.size === 0 ? context.path : `${context.path}?${query}`;
+}
+
+function linksOf(resource: Resource, context: Context): DatasetView['links'] {
+  const name = encodePath(resource.canonical);
+  const query = new URLSearchParams(context.query);
+  for (const paging of ['offset', 'limit', 'cursor']) query.delete(paging);
+  const formats = Object.entries(FORMATS).map(([label, format]) => {
+    query.set('format', format);
+    return { label, href: `/api/${name}/?${query}` };
+  });
+  return [...formats, { label: 'Schema', href: `/schema/${name}/` }];
+}

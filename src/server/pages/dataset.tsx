@@ -1,0 +1,165 @@
+/**
+ * A dataset as a table (DS-184): searched, filtered, sorted and paged by plain links and one form, so that every view has
+ * an address.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { Page } from './frame.tsx';
+
+/** A column head. */
+export interface ColumnHead {
+  readonly name: string;
+  readonly type: string;
+  /** The same view sorted by this column, or the other way round. */
+  readonly sortHref: string;
+  readonly sorted: 'ascending' | 'descending' | null;
+}
+
+/** What the page shows. */
+export interface DatasetView {
+  readonly name: string;
+  readonly q: string;
+  readonly filter: string;
+  /** Kept by the form. */
+  readonly sort: string;
+  readonly columns: readonly ColumnHead[];
+  /** Texts of `_row_id` and the columns. */
+  readonly rows: readonly (readonly string[])[];
+  /** `1–50 of 3,376 rows`. */
+  readonly position: string;
+  readonly previousHref: string | null;
+  readonly nextHref: string | null;
+  /** The rows of this view in other formats, and the schema. */
+  readonly links: readonly { readonly label: string; readonly href: string }[];
+  /** What is wrong with the filter or the sort; null when nothing is. */
+  readonly problem: string | null;
+}
+
+/** The page of one dataset. */
+export const datasetPage: Page<DatasetView> = {
+  name: 'dataset',
+  layout: 'wide',
+  title: ({ name }) => name,
+  content: (view, frame) => (
+    <>
+      <Search view={view} path={frame.path} />
+      {view.problem === null ? (
+        ''
+      ) : (
+        <p class="problem" role="alert" safe>
+          {view.problem}
+        </p>
+      )}
+      <p class="fine" role="status" safe>
+        {view.position}
+      </p>
+      <Rows view={view} />
+      <Paging view={view} />
+      <p class="fine downloads">
+        {view.links.map(({ label, href }) => (
+          <a href={href} safe>
+            {label}
+          </a>
+        ))}
+      </p>
+    </>
+  ),
+};
+
+function Search({ view, path }: { view: DatasetView; path: string }) {
+  return (
+    <form class="filter query" method="get" action={path} role="search">
+      {view.sort === '' ? '' : <input type="hidden" name="sort" value={view.sort} />}
+      <label>
+        <span class="visually-hidden">Rows with these words</span>
+        <input type="search" name="q" value={view.q} placeholder="Search words" />
+      </label>
+      <label>
+        <span class="visually-hidden">Filter as a JSON object</span>
+        <input
+          type="text"
+          name="filter"
+          value={view.filter}
+          placeholder={'Filter, e.g. {"price":{"$gt":50}}'}
+          spellcheck="false"
+          autocomplete="off"
+        />
+      </label>
+      <button class="quiet" type="submit">
+        Apply
+      </button>
+    </form>
+  );
+}
+
+function Rows({ view }: { view: DatasetView }) {
+  return (
+    <div class="scroll" tabindex="0" role="region" aria-label={`Rows of ${view.name}`}>
+      <table class="rows">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              #
+            </th>
+            {view.columns.map((column) => (
+              <th
+                scope="col"
+                class={isNumeric(column) ? 'number' : undefined}
+                aria-sort={column.sorted ?? undefined}
+              >
+                <a href={column.sortHref} title={column.type} safe>
+                  {column.name + arrowOf(column)}
+                </a>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {view.rows.map(([id = '', ...cells]) => (
+            <tr>
+              <td class="number fine" safe>
+                {id}
+              </td>
+              {cells.map((cell, index) => (
+                <td class={isNumeric(view.columns[index]!) ? 'number' : undefined} safe>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Paging({ view }: { view: DatasetView }) {
+  if (view.previousHref === null && view.nextHref === null) return '';
+  return (
+    <nav class="paging" aria-label="Pages">
+      {view.previousHref === null ? (
+        ''
+      ) : (
+        <a class="button quiet" rel="prev" href={view.previousHref}>
+          Previous
+        </a>
+      )}
+      {view.nextHref === null ? (
+        ''
+      ) : (
+        <a class="button quiet" rel="next" href={view.nextHref}>
+          Next
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function isNumeric({ type }: ColumnHead): boolean {
+  return type === 'integer' || type === 'number';
+}
+
+function arrowOf({ sorted }: ColumnHead): string {
+  if (sorted === null) return '';
+  return sorted === 'ascending' ? ' ↑' : ' ↓';
+}

@@ -1,0 +1,120 @@
+/**
+ * Signing in and looking at data in a real browser: pages work without script, in light and dark and on a phone, and
+ * nothing is reported on the console or against the content policy.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { eventually } from '../http/eventually.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const PASSWORD = 'correct Horse 7 battery';
+const MARKUP = '<img src=x onerror=alert(1)>';
+const rows = Array.from({ length: 120 }, (_, index) => `item ${index + 1},${index * 1.5}`);
+
+let svc: Service;
+let browser: Browser;
+const reports: string[] = [];
+
+beforeAll(async () => {
+  svc = await startService({
+    files: {
+      'shop/products.csv': `name,price\n${MARKUP},1\n${rows.join('\n')}\n`,
+      [`${MARKUP.replaceAll('/', '')}.csv`]: 'a\n1\n',
+      'broken.csv': new Uint8Array([0x61, 0x0a, 0xff, 0x0a]),
+    },
+  });
+  await svc.createSuperuser('ada', PASSWORD);
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'].concat(
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ),
+  });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await svc?.[Symbol.asyncDispose]();
+});
+
+/** A page that notes everything the browser complains about. */
+async function openPage(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on('console', (message) => reports.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => reports.push(String(error)));
+  page.on('dialog', (dialog) => {
+    reports.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return page;
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(`${svc.url}/auth/login`);
+  await page.getByLabel('User name').fill('ada');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${svc.url}/`);
+}
+
+for (const [look, options] of [
+  ['light', { colorScheme: 'light', viewport: { width: 1200, height: 800 } }],
+  ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 800 } }],
+  [
+    'narrow and without JavaScript',
+    { javaScriptEnabled: false, viewport: { width: 320, height: 700 } },
+  ],
+] as const) {
+  test(`sign in, find a file, sort, page, search and filter it: ${look}`, async () => {
+    const page = await openPage(options);
+    await signIn(page);
+    expect(await page.getByText('invalid UTF-8 at byte offset 2').count()).toBe(1);
+    await page.getByRole('link', { name: 'products', exact: true }).click();
+    expect(await page.getByRole('status').textContent()).toBe('1–50 of 121 rows');
+    expect(await page.locator('td', { hasText: MARKUP }).first().textContent()).toBe(MARKUP);
+    await page.getByRole('link', { name: 'Next' }).click();
+    expect(await page.getByRole('status').textContent()).toBe('51–100 of 121 rows');
+    await page.getByRole('link', { name: 'price' }).click();
+    await page.getByRole('link', { name: 'price' }).click();
+    expect(await page.locator('tbody tr').first().locator('td').last().textContent()).toBe('178.5');
+    await page.getByPlaceholder('Search words').fill('item 119');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    expect(await page.getByRole('status').textContent()).toBe('1–1 of 1 row');
+    await page.getByPlaceholder(/^Filter/).fill('{"nothing":1}');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    expect(await page.getByRole('alert').textContent()).toBe(
+      "Invalid filter: unknown column 'nothing'",
+    );
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(width).toBeLessThanOrEqual(options.viewport.width);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${svc.url}/auth/login`);
+    await page.context().close();
+  });
+}
+
+test('the first superuser is made through the one-time link', async () => {
+  await using fresh = await startService({ files: { 'a.csv': 'x\n1\n' } });
+  const link = await eventually(() => {
+    const found = /Create the first superuser: (\S+)/.exec(fresh.stdout());
+    if (!found) throw new Error('no link was printed');
+    return found[1]!;
+  });
+  const page = await openPage();
+  await page.goto(link);
+  await page.getByLabel('User name').fill('grace');
+  await page.getByLabel('Password').first().fill(PASSWORD);
+  await page.locator('main button[type=submit]').click();
+  await page.waitForURL(`${fresh.url}/`);
+  expect(await page.getByRole('link', { name: 'a', exact: true }).count()).toBe(1);
+  await page.context().close();
+});
+
+test('the browser had nothing to complain about but the wrong filter', () => {
+  const expected = /status of 422/;
+  expect(reports.filter((report) => !expected.test(report))).toEqual([]);
+});

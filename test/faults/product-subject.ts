@@ -1,0 +1,208 @@
+/**
+ * The product as a subject: the compiled executable serving the load's table, whose row ids differ from positions, and a
+ * canary file beside it.
+ */
+import { Database } from 'bun:sqlite';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isTemporaryName } from '../../src/base/temporary-files.ts';
+import { type Client, Service } from '../support/service.ts';
+import { type EditLoad, LAST_KEY } from './edit-load.ts';
+import type { Subject } from './subject.ts';
+import type { Trial } from './trial.ts';
+
+/** A server is well again this soon after its start, or after a fault is over (reliability F1). */
+const WELL_WITHIN_MS = 2_000;
+const CANARY = 'name\ncanary\n';
+
+/** Where the service and its table stand, and what runs before it starts for the first time. */
+export interface ProductOptions {
+  /** Folder of the table inside of the document root; '' for the root itself. */
+  readonly folder?: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Called with the empty document root. */
+  readonly prepare?: (docroot: string) => void;
+}
+
+/** A running product that serves the load's file. */
+export async function startProduct(
+  load: EditLoad,
+  options: ProductOptions = {},
+): Promise<ProductSubject> {
+  const service = new Service({ ...(options.config && { config: options.config }) });
+  try {
+    options.prepare?.(service.docroot);
+    const rel = join(options.folder ?? '', 't.csv');
+    // Its first row goes, and one behind the last: ids and positions differ from then on.
+    service.write(rel, load.text().replace('\n', '\ngone,,\n'));
+    service.write('canary.csv', CANARY);
+    await service.start();
+    await service.accounts.grant('ed', '*', 'read', 'write');
+    const client = await service.as('ed');
+    // A handle of ours on the database would do a part of the server's recovery.
+    await service.accounts.close();
+    const subject = new ProductSubject(service, client, load, rel);
+    await subject.spreadIds();
+    return subject;
+  } catch (error) {
+    await service[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export class ProductSubject implements Subject {
+  readonly service: Service;
+  /** May read and write everything. */
+  readonly client: Client;
+  readonly file: string;
+  /** Address of the table's rows. */
+  readonly path: string;
+  readonly #load: EditLoad;
+  #startedAt = performance.now();
+  #isRunning = true;
+  #hasSpreadIds = false;
+
+  constructor(service: Service, client: Client, load: EditLoad, rel: string) {
+    this.service = service;
+    this.client = client;
+    this.file = join(service.docroot, rel);
+    this.path = `/api/${rel.replace(/\.csv$/, '')}/`;
+    this.#load = load;
+  }
+
+  get pid(): number {
+    return this.service.pid;
+  }
+
+  readonly send = async (row: number, value: string): Promise<number> => {
+    const data = { _row_id: this.#idOf(row - 1), value };
+    const answer = await this.change('PATCH', { action: 'update', data });
+    await answer.text();
+    return answer.status;
+  };
+
+  change(method: string, body: unknown): Promise<Response> {
+    return this.client.fetch(this.path, { method, body: JSON.stringify(body) });
+  }
+
+  text(): string {
+    return readFileSync(this.file, 'utf8');
+  }
+
+  async start(under: readonly string[] = []): Promise<void> {
+    this.#startedAt = performance.now();
+    this.#isRunning = true;
+    await this.service.start(under);
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<number> {
+    const exitCode = await this.service.kill(signal);
+    this.#isRunning = false;
+    return exitCode;
+  }
+
+  async verify(trial: Trial, where: string): Promise<void> {
+    const health = await this.client.fetch('/health');
+    const tookMs = Math.round(performance.now() - this.#startedAt);
+    trial.check(health.status === 200, `${where}: /health answers ${health.status}`);
+    trial.check(tookMs <= WELL_WITHIN_MS, `${where}: well after ${tookMs} ms only`);
+    trial.countMost('slowest restart, ms', tookMs);
+    await this.verifyRows(trial, where);
+    for (const name of await this.leftovers()) trial.fail(`${where}: left ${name}`);
+    const { locks, edits } = this.#stateFigures();
+    trial.check(locks === 0, `${where}: ${locks} locks left`);
+    const { answered } = this.#load;
+    trial.check(edits >= answered, `${where}: ${answered} edits answered, ${edits} in the audit`);
+  }
+
+  /** The rows as served must be those of the file, each under its own id, and the canary must sing. */
+  async verifyRows(trial: Trial, where: string): Promise<void> {
+    const canary = await (await this.client.fetch('/api/canary/')).text();
+    trial.check(canary === '[{"_row_id":1,"name":"canary"}]', `${where}: the canary: ${canary}`);
+    const answer = await this.client.fetch(this.path);
+    const body = await answer.text();
+    const found = answer.status === 200 ? servedLines(body) : `${answer.status} ${body}`;
+    const expected = this.#expectedLines();
+    if (found === expected) return;
+    const [at, line] = firstDifference(found, expected);
+    trial.fail(`${where}: served is not what the file holds, line ${at}: ${line.slice(0, 80)}`);
+  }
+
+  /** Files that no running server needs: temporaries, held versions, surplus copies, sockets of the dead. */
+  async leftovers(): Promise<string[]> {
+    const { docroot, stateDir } = this.service;
+    const names = [...new Bun.Glob('**/*').scanSync({ cwd: docroot, dot: true })];
+    const temporary = names.filter((name) => isTemporaryName(name.split('/').at(-1)!));
+    const inState = (folder: string): string[] =>
+      existsSync(join(stateDir, folder)) ? readdirSync(join(stateDir, folder)) : [];
+    const copies = inState('tables').filter((name) => name.endsWith('.sqlite'));
+    const ids = copies.map((name) => name.split('.')[0]);
+    const surplus = copies.filter((_, at) => ids.indexOf(ids[at]) !== at);
+    const own = this.#isRunning ? `-${this.pid}-` : null;
+    const sockets = inState('run').filter((name) => own === null || !name.includes(own));
+    const drafts = readdirSync(stateDir).filter((name) => name.includes('.new-'));
+    return [...temporary, ...surplus, ...sockets, ...drafts, ...inState('replaced'), ...inState('tmp')];
+  }
+
+  /** Deletes the typed copies of a server that does not run; with them goes what the row ids were (DS-49). */
+  forgetCopies(): void {
+    const folder = join(this.service.stateDir, 'tables');
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    this.#hasSpreadIds = false;
+  }
+
+  /** Gives the rows ids that no position has: the first row goes, and one of two new ones. Once. */
+  async spreadIds(): Promise<void> {
+    const ok = async (method: string, body: unknown): Promise<void> => {
+      const answer = await this.change(method, body);
+      if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
+    };
+    const last = this.#load.rows + 2;
+    await ok('DELETE', { action: 'delete', data: { _row_id: 1 } });
+    await ok('DELETE', { action: 'delete', data: { _row_id: last } });
+    const rows = [{ key: 'gone' }, { key: LAST_KEY, value: 'v0' }];
+    await ok('POST', { action: 'create', data: rows });
+    await ok('DELETE', { action: 'delete', data: { _row_id: last + 1 } });
+    this.#hasSpreadIds = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.service[Symbol.asyncDispose]();
+  }
+
+  #expectedLines(): string {
+    const lines = this.text().trimEnd().split('\n').slice(1);
+    return lines.map((line, at) => `${this.#idOf(at)},${line}`).join('\n');
+  }
+
+  /** The id of the row at a position. */
+  #idOf(position: number): number {
+    if (!this.#hasSpreadIds) return position + 1;
+    return position < this.#load.rows ? position + 2 : position + 4;
+  }
+
+  #stateFigures(): { locks: number; edits: number } {
+    const db = new Database(join(this.service.stateDir, 'svc.db'), { readonly: true });
+    try {
+      const count = (sql: string): number => (db.query(sql).values()[0] as [number])[0];
+      return {
+        locks: count('SELECT count(*) FROM locks'),
+        edits: count("SELECT count(*) FROM audit WHERE action = 'update_dataset_row'"),
+      };
+    } finally {
+      db.close();
+    }
+  }
+}
+
+function servedLines(body: string): string {
+  const rows = JSON.parse(body) as { _row_id: number; key: string; value: string; pad: string }[];
+  return rows.map(({ _row_id, key, value, pad }) => `${_row_id},${key},${value},${pad}`).join('\n');
+}
+
+function firstDifference(found: string, expected: string): [number, string] {
+  const lines = found.split('\n');
+  const wanted = expected.split('\n');
+  const at = lines.findIndex((line, index) => line !== wanted[index]);
+  return at < 0 ? [lines.length, 'rows are missing'] : [at, lines[at]!];
+}

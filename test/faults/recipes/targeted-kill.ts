@@ -1,0 +1,99 @@
+/**
+ * R5: the server is killed at the entry of a chosen system call in the middle of edits, restarted and looked at.
+ *
+ * Which call kills is drawn: the n-th of its kind in any thread, or in the threads that write files. What was hit is
+ * counted by what it was about, so that the counts tell which instants were tried.
+ */
+import { AttachedStrace } from '../attached-strace.ts';
+import { careless } from '../careless-subject.ts';
+import { EditLoad, largeLoad } from '../edit-load.ts';
+import { startProduct } from '../product-subject.ts';
+import type { Recipe } from '../recipe.ts';
+import type { MakeSubject } from '../subject.ts';
+import type { Trial } from '../trial.ts';
+
+const CALLS = [
+  'openat',
+  'pwrite64',
+  'fchmod',
+  'fsync',
+  'renameat2',
+  'rename',
+  'unlink',
+  'close',
+  'sendto',
+] as const;
+/** The largest n of "the n-th call". */
+const LATEST = 4;
+/** A call that is not made this often in so many edits is not made at all. */
+const EDITS_WITHOUT_HIT = 30;
+
+export const targetedKill: Recipe = {
+  id: 'R5',
+  faults: 'F2',
+  title: 'killed at a chosen system call, the file holds whole versions with every acknowledged edit',
+  needs: ['strace'],
+  run: (trial) => killAtCalls(trial, startProduct, CALLS, trial.times(1, 30)),
+  control: {
+    title: 'a writer in place is torn',
+    run: (trial) =>
+      killAtCalls(trial, careless('in-place'), ['pwrite64', 'ftruncate'], trial.times(3, 10)),
+  },
+};
+
+async function killAtCalls(
+  trial: Trial,
+  make: MakeSubject,
+  calls: readonly string[],
+  times: number,
+): Promise<void> {
+  for (const call of calls) {
+    const load = new EditLoad(largeLoad);
+    await using subject = await make(load);
+    for (let time = 0; time < times; time++) {
+      const nth = trial.integer(1, LATEST);
+      const threads = trial.pick(['all', 'disk'] as const);
+      await using strace = await AttachedStrace.attach(subject.pid, {
+        injections: [`${call}:signal=SIGKILL:when=${nth}`],
+        threads: make === startProduct ? threads : 'all',
+      });
+      const goal = load.answered + EDITS_WITHOUT_HIT;
+      const running = load.run(subject.send);
+      const watch = setInterval(() => load.answered >= goal && load.stop(), 5);
+      await running;
+      clearInterval(watch);
+      const wasHit = load.answered < goal;
+      if (!wasHit) {
+        trial.count(`${call} not reached`);
+        continue;
+      }
+      await subject.kill('SIGKILL');
+      await strace.ended();
+      trial.count('kills');
+      trial.count(`at ${placeOf(strace.lastCall())}`);
+      const where = `${call} ${nth} (${threads})`;
+      const wrong = load.wrong(subject.text());
+      for (const text of wrong) trial.fail(`${where}: ${text}`);
+      if (wrong.length > 0) break;
+      load.resume(subject.text());
+      await subject.start();
+      await subject.verify(trial, where);
+    }
+    trial.count('acknowledged edits', load.answered);
+  }
+}
+
+/** What a call was about, in words. */
+function placeOf(call: string): string {
+  const name = /^\w+/.exec(call)?.[0] ?? 'unknown';
+  const about = [
+    ['temporary file', /\.tmp/],
+    ['replaced version', /\/replaced\//],
+    ['typed copy', /\/tables/],
+    ['state database', /\/\.svc\/?(?:svc\.db[\w-]*)?[">]/],
+    ['table', /t\.csv[">]/],
+    ['folder', /\/docroot[">]/],
+    ['connection', /socket:/],
+  ].find(([, pattern]) => (pattern as RegExp).test(call));
+  return `${name} of ${about?.[0] ?? 'something else'}`;
+}

@@ -1,0 +1,209 @@
+/** Start page, health, metrics, and that no page lets text become markup (DS-182, DS-183, DS-187, DS-189, DS-208). */
+import { describe, expect, test } from 'bun:test';
+import type { Audience, FrameView } from '../../src/server/pages/frame.tsx';
+import { renderPage } from '../../src/server/pages/frame.tsx';
+import { errorPage } from '../../src/server/pages/error.tsx';
+import { pages } from '../../src/server/pages/index.ts';
+import { landingPage } from '../../src/server/pages/landing.tsx';
+import { loginPage } from '../../src/server/pages/login.tsx';
+import { setupPage } from '../../src/server/pages/setup.tsx';
+import type { ReadableResources } from '../../src/server/dependencies.ts';
+import { startFixture } from './server-fixture.ts';
+
+const HTML = { Accept: 'text/html' };
+const readable: ReadableResources = {
+  resources: [
+    { rel: 'a b/ü.csv', type: 'csv', family: 'dataset', name: 'a b/ü', problem: null },
+    { rel: 'hooks.ts', type: 'handler', family: 'dataset', name: 'hooks', problem: null },
+    {
+      rel: 'inv.xlsx',
+      type: 'excel',
+      family: 'dataset',
+      name: 'inv/Stock',
+      problem: 'encrypted <workbook>',
+    },
+    { rel: 'inv.xlsx', type: 'excel', family: 'dataset', name: 'inv/Old', problem: null },
+    { rel: 'notes.md', type: 'markdown', family: 'content', name: 'notes', problem: null },
+    { rel: 'song.mp3', type: 'media', family: 'media', name: 'song', problem: null },
+  ],
+  problems: [{ resource: 'inv.xlsx', problem: 'encrypted <workbook>' }],
+};
+
+describe('DS-182, DS-183: the start page', () => {
+  test('is exactly an empty list for anonymous programs', async () => {
+    await using server = await startFixture({ readable });
+    expect(await (await server.fetch('/')).text()).toBe('{"resources":[]}');
+  });
+
+  test('lists every readable file once, and the problems among them', async () => {
+    await using server = await startFixture({ readable });
+    const headers = { 'X-API-Key': await server.apiKey('anna') };
+    expect(await (await server.fetch('/', { headers })).json()).toEqual({
+      resources: ['a b/ü.csv', 'hooks.ts', 'inv.xlsx', 'notes.md', 'song.mp3'],
+      problems: [{ resource: 'inv.xlsx', problem: 'encrypted <workbook>' }],
+    });
+    await using whole = await startFixture({ readable: { ...readable, problems: [] } });
+    const key = { 'X-API-Key': await whole.apiKey('anna') };
+    expect(await (await whole.fetch('/', { headers: key })).json()).not.toHaveProperty('problems');
+  });
+
+  test('offers a browser the way in, and no names', async () => {
+    await using server = await startFixture({ readable });
+    const page = await (await server.fetch('/', { headers: HTML })).text();
+    expect(page).toContain('href="/auth/login"');
+    expect(page).not.toContain('notes');
+    expect(page).not.toContain('Sign out');
+  });
+
+  test('shows a signed-in browser its resources by folder, filtered if it asks', async () => {
+    await using server = await startFixture({ readable });
+    const { cookie, csrf } = await server.session('anna');
+    const page = async (path: string): Promise<string> =>
+      (await server.fetch(path, { headers: { ...HTML, Cookie: cookie } })).text();
+    const all = await page('/');
+    for (const href of [
+      '/ui/a%20b/%C3%BC',
+      '/api/a%20b/%C3%BC/',
+      '/api/hooks/',
+      '/ui/inv/Stock',
+      '/notes',
+      '/ui/song',
+    ]) {
+      expect(all).toContain(`href="${href}"`);
+    }
+    expect(all).toContain('encrypted &lt;workbook&gt;');
+    expect(all).toContain(`name="csrf_token" value="${csrf}"`);
+    const some = await page('/?filter=OLD');
+    expect(some).toContain('1 of 6');
+    expect(some).not.toContain('href="/notes"');
+  });
+});
+
+describe('DS-187: health', () => {
+  test('tells signed-in callers more', async () => {
+    await using server = await startFixture();
+    const common = { status: 'ok', version: '0.3.0', timestamp: '2026-11-20T12:00:00.000Z' };
+    const response = await server.fetch('/health/');
+    expect([response.status, await response.json()]).toEqual([200, common]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const headers = { 'X-API-Key': await server.apiKey('anna') };
+    server.clock.pass(2500);
+    expect(await (await server.fetch('/health', { headers })).json()).toEqual({
+      ...common,
+      timestamp: '2026-11-20T12:00:02.500Z',
+      uptime_seconds: 2,
+      cache_size: 0,
+      endpoint_count: 3,
+    });
+  });
+
+  test('is degraded while the state cannot be used, and recovers', async () => {
+    let failure: Error | null = new Error('database is locked');
+    let checks = 0;
+    await using server = await startFixture({
+      checkState: async () => {
+        checks++;
+        if (failure !== null) throw failure;
+      },
+    });
+    const health = async (): Promise<[number, unknown]> => {
+      const response = await server.fetch('/health');
+      return [response.status, ((await response.json()) as { status: string }).status];
+    };
+    expect(await health()).toEqual([503, 'degraded']);
+    failure = null;
+    expect(await health()).toEqual([200, 'ok']);
+    const asked = checks;
+    for (let time = 0; time < 10; time++) await health();
+    expect(checks).toBe(asked);
+    failure = new Error('read-only file system');
+    server.clock.pass(1001);
+    expect(await health()).toEqual([503, 'degraded']);
+    expect(server.log.join('')).toContain('read-only file system');
+  });
+
+  test('never redirects', async () => {
+    await using server = await startFixture();
+    const headers = { ...HTML, 'X-API-Key': 'ak_wrong' };
+    expect((await server.fetch('/health', { headers })).status).toBe(401);
+  });
+});
+
+describe('DS-189: metrics', () => {
+  test('are for superusers and API keys, and name no resources and users', async () => {
+    await using server = await startFixture({ readable });
+    await server.user('root', true);
+    const anna = await server.session('anna');
+    const root = await server.session('root');
+    const read = (headers: Record<string, string>): Promise<Response> =>
+      server.fetch('/metrics', { headers });
+    expect((await read({})).status).toBe(401);
+    expect((await read({ Cookie: anna.cookie })).status).toBe(403);
+    await server.fetch('/api/secret-name/', { headers: { Cookie: root.cookie } });
+    const response = await read({ 'X-API-Key': await server.apiKey('anna', ['read']) });
+    const text = await response.text();
+    expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4');
+    expect(text).toContain(
+      'svc_http_requests_total{method="GET",route="/metrics",status="403"} 1\n',
+    );
+    expect(text).toContain(
+      'svc_http_requests_total{method="GET",route="/{file}",status="200"} 1\n',
+    );
+    expect(text).toMatch(
+      /svc_http_request_duration_seconds_bucket\{route="\/metrics",le="\+Inf"\} 2/,
+    );
+    expect(text).not.toContain('secret-name');
+    expect(text).not.toContain('anna');
+    expect((await read({ Cookie: root.cookie })).status).toBe(200);
+  });
+});
+
+describe('DS-184, DS-208: pages', () => {
+  const EVIL = '<script>alert("1")</script>\'"><img src=x onerror=alert(1)>&amp;';
+  const everybody: Audience = 'everyone';
+  const frame: FrameView = {
+    path: '/x',
+    username: EVIL,
+    csrfToken: EVIL,
+    navigation: [{ label: EVIL, href: '/x', audience: everybody }],
+  };
+  const entry = { label: EVIL, href: '/x', type: EVIL, dataHref: '/y', problem: EVIL };
+  const rendered: Record<string, string> = {
+    error: renderPage(errorPage, { status: 409, detail: EVIL, requestId: EVIL }, frame),
+    landing: renderPage(
+      landingPage,
+      { isSignedIn: true, folders: [{ path: EVIL, entries: [entry] }], total: 2, filter: EVIL },
+      frame,
+    ),
+    login: renderPage(
+      loginPage,
+      { next: EVIL, problem: EVIL, username: EVIL, hasPasswordForm: true },
+      frame,
+    ),
+    setup: renderPage(setupPage, { token: EVIL, problem: EVIL, username: EVIL }, frame),
+  };
+
+  test('are all tried here', () => {
+    expect(Object.keys(rendered).sort()).toEqual(pages.map(({ name }) => name).sort());
+  });
+
+  test.each(Object.keys(rendered))('%s lets no text become markup', async (name) => {
+    const tags: string[] = [];
+    const handlers: string[] = [];
+    await new HTMLRewriter()
+      .on('*', {
+        element(element) {
+          tags.push(element.tagName);
+          for (const [attribute] of element.attributes) {
+            if (attribute.startsWith('on') || attribute === 'style') handlers.push(attribute);
+          }
+        },
+      })
+      .transform(new Response(rendered[name]!))
+      .text();
+    expect(tags.filter((tag) => tag === 'script' || tag === 'style')).toEqual([]);
+    expect(handlers).toEqual([]);
+    expect(tags.filter((tag) => tag === 'img')).toHaveLength(1);
+    expect(rendered[name]).toStartWith('<!doctype html><html lang="en">');
+  });
+});
