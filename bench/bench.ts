@@ -11,7 +11,7 @@ import { build } from '../build/build.ts';
 import { type Benchmark, NotMeasurable } from './benchmark.ts';
 import { benchmarks } from './benchmarks/index.ts';
 import { SEED } from './data.ts';
-import { loadAverage, machineFacts } from './machine.ts';
+import { busyCores, machineFacts } from './machine.ts';
 import { projectFolder } from './processes.ts';
 import { type Outcome, resultTable, roundList } from './results.ts';
 import { ensureWrk } from './wrk.ts';
@@ -31,9 +31,9 @@ const executable = await privateExecutable();
 await ensureWrk();
 const outcomes: Outcome[] = [];
 for (const benchmark of chosen) outcomes.push(await measure(benchmark));
-rmSync(WORK_FOLDER, { recursive: true, force: true });
 console.log(`\n${resultTable(outcomes)}\n\nRounds:\n${roundList(outcomes)}`);
 if (names.length === 0) await Bun.write(RESULTS, await report());
+rmSync(WORK_FOLDER, { recursive: true, force: true });
 console.log(`\n${seconds(startedAt)} s in total`);
 process.exit(outcomes.some(({ isFailure }) => isFailure) ? 1 : 0);
 
@@ -72,8 +72,8 @@ async function privateExecutable(): Promise<string> {
 
 async function measure(benchmark: Benchmark): Promise<Outcome> {
   const begunAt = new Date();
-  const load = loadAverage();
-  console.log(`\n${benchmark.name}: ${benchmark.work} (load ${load.toFixed(1)})`);
+  const busy = await busyCores();
+  console.log(`\n${benchmark.name}: ${benchmark.work} (others: ${busy.toFixed(1)} cores busy)`);
   const folder = join(WORK_FOLDER, benchmark.name);
   mkdirSync(folder, { recursive: true });
   const say = (line: string): void => console.log(`  ${line}`);
@@ -81,13 +81,13 @@ async function measure(benchmark: Benchmark): Promise<Outcome> {
     const findings = await benchmark.run({ executable, rounds, folder, say });
     say(`${seconds(begunAt)} s`);
     rmSync(folder, { recursive: true, force: true });
-    return { benchmark, findings, problem: null, isFailure: false, load };
+    return { benchmark, findings, problem: null, isFailure: false, busyCores: busy };
   } catch (error) {
     const isFailure = !(error instanceof NotMeasurable);
     const problem = error instanceof Error ? error.message : String(error);
     if (isFailure) console.error(error);
     say(`not measured: ${problem}`);
-    return { benchmark, findings: [], problem, isFailure, load };
+    return { benchmark, findings: [], problem, isFailure, busyCores: busy };
   }
 }
 
@@ -101,7 +101,7 @@ async function report(): Promise<string> {
 
 Written by \`bun run bench\` on ${startedAt.toISOString()} in ${seconds(startedAt)} s. Every figure is the median of
 ${rounds} rounds in which the sides take turns; only the ratio counts. *Noisy*: the rounds were more than 30 % apart, or
-the machine was busy with something else.
+others kept more than 0.3 cores busy right before.
 
 ${facts.map(([name, value]) => `- ${name}: ${value}`).join('\n')}
 - data: made by bench/data.ts with seed ${SEED}; the ids of point come from the same seed

@@ -2,10 +2,13 @@
  * What the figures were measured on and with.
  */
 import { readFileSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { soulVersion } from './peers/soul.ts';
 import { output } from './processes.ts';
 import manifest from '../package.json' with { type: 'json' };
+
+const SAMPLE_MS = 500;
+const TICKS_PER_SECOND = 100;
 
 /** Name and value of each fact. */
 export async function machineFacts(executable: string): Promise<[name: string, value: string][]> {
@@ -29,9 +32,25 @@ export async function machineFacts(executable: string): Promise<[name: string, v
   ];
 }
 
-/** How many processes want a core at the moment, on average over a minute. */
-export function loadAverage(): number {
-  return loadavg()[0] ?? 0;
+/** How many cores others keep busy, and the host takes away, while nothing is measured; looks on for half a second. */
+export async function busyCores(): Promise<number> {
+  const before = busyTicks();
+  await Bun.sleep(SAMPLE_MS);
+  const after = busyTicks();
+  return (after - before) / TICKS_PER_SECOND / (SAMPLE_MS / 1000);
+}
+
+/** Ticks of all cores since the machine started. */
+function busyTicks(): number {
+  const [line = ''] = readFileSync('/proc/stat', 'latin1').split('\n');
+  const [user, nice, system, , , interrupt, softInterrupt, steal] = line
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  return [user, nice, system, interrupt, softInterrupt, steal].reduce<number>(
+    (sum, ticks) => sum + (ticks ?? 0),
+    0,
+  );
 }
 
 function gigabytes(): string {

@@ -94,8 +94,10 @@ async function addressIn(stream: ReadableStream<Uint8Array>): Promise<string> {
   return promise;
 }
 
-async function answers(url: string): Promise<string> {
-  for (;;) {
+/** Null when nothing answers in time. */
+async function answers(url: string): Promise<string | null> {
+  const until = performance.now() + READY_LIMIT_MS;
+  while (performance.now() < until) {
     try {
       await (await fetch(url)).arrayBuffer();
       return url;
@@ -104,6 +106,7 @@ async function answers(url: string): Promise<string> {
       await Bun.sleep(50);
     }
   }
+  return null;
 }
 
 /** Runs a command to its end and resolves with what it printed. Throws with its diagnostics when it fails. */

@@ -12,15 +12,15 @@ export interface Outcome {
   /** Null when it was measured. */
   readonly problem: string | null;
   readonly isFailure: boolean;
-  /** Load average of the machine before it began. */
-  readonly load: number;
+  /** Cores that others kept busy right before. */
+  readonly busyCores: number;
 }
 
 const HEADINGS = ['name', 'work', 'svc', 'reference', 'ratio', 'goal', 'reached'];
 /** Rounds further apart than this share of their median are marked. */
 const NOISY_SPREAD = 0.3;
-/** Load of others, beside which two cores are not enough for a server and its clients. */
-const NOISY_LOAD = 1.5;
+/** Cores kept busy by others, past which the sides meet different machines. */
+const NOISY_CORES = 0.3;
 
 /** The table in Markdown. */
 export function resultTable(outcomes: readonly Outcome[]): string {
@@ -45,7 +45,7 @@ function rowsOf(outcome: Outcome): string[][] {
       reference === null ? '' : `${figure(reference)} (${reference.name})`,
       ratio === null ? '' : ratio.toFixed(2),
       goal === null ? '' : goalText(goal, subject),
-      [verdict(finding), ...(isNoisy(finding, outcome.load) ? ['noisy'] : [])].join(', '),
+      [verdict(finding), ...(isNoisy(finding, outcome.busyCores) ? ['noisy'] : [])].join(', '),
     ];
   });
 }
@@ -66,17 +66,17 @@ function verdict(finding: Finding): string {
 }
 
 /** Whether the rounds, or what else the machine did, leave doubt. */
-export function isNoisy({ subject, reference }: Finding, load: number): boolean {
+export function isNoisy({ subject, reference }: Finding, busyCores: number): boolean {
   const series = reference === null ? [subject] : [subject, reference];
   const measured = series.filter(({ values }) => values.length > 1);
-  return measured.some((one) => load > NOISY_LOAD || spread(one) > NOISY_SPREAD);
+  return measured.some((one) => busyCores > NOISY_CORES || spread(one) > NOISY_SPREAD);
 }
 
 /** Every round of every side, for whoever doubts a median. */
 export function roundList(outcomes: readonly Outcome[]): string {
   return outcomes
     .filter(({ problem }) => problem === null)
-    .map(({ benchmark, findings, load }) => {
+    .map(({ benchmark, findings, busyCores }) => {
       const names = new Map<Series['values'], string>();
       for (const { part, subject, reference } of findings) {
         if (reference !== null) names.set(reference.values, withUnit(reference, ''));
@@ -85,7 +85,10 @@ export function roundList(outcomes: readonly Outcome[]): string {
       const lines = [...names].map(
         ([values, name]) => `  - ${name}: ${values.map(shown).join(' · ')}`,
       );
-      return [`- ${benchmark.name} (load before: ${load.toFixed(1)})`, ...lines].join('\n');
+      return [
+        `- ${benchmark.name} (others kept ${busyCores.toFixed(1)} cores busy before)`,
+        ...lines,
+      ].join('\n');
     })
     .join('\n');
 }

@@ -189,7 +189,10 @@ export async function openApp(
     edits,
     locks,
     pools,
-    settled: () => firstReads.idle(),
+    settled: async () => {
+      await registry.listed();
+      await firstReads.idle();
+    },
     close: async () => {
       await stopWatching?.();
       firstReads.close();

@@ -5,12 +5,13 @@
  * times as text, bytes without a meaning as text where they are plain UTF-8 text and as base64 elsewhere.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { dateText, momentText, timeText, UNITS_PER_SECOND } from '../../src/dataset/calendar.ts';
-import { type FileType, type TimeUnit, wideNumber } from '../../src/dataset/file-type.ts';
+import { type FileType, wideNumber } from '../../src/dataset/file-type.ts';
 import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
 import { Physical } from '../../src/dataset/parquet/format.ts';
+import { shortestFloat } from '../../src/dataset/shortest-float.ts';
 import type { Cell } from '../../src/dataset/types.ts';
 import { decimalText } from '../../src/dataset/wide-number.ts';
+import { dates, legacyMoments, moments, times } from './moment-cells.ts';
 import {
   damaged,
   float32View,
@@ -21,7 +22,6 @@ import {
   rawValue,
 } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
-import { shortestFloat } from '../../src/dataset/shortest-float.ts';
 import { Utf8Texts } from './utf8-texts.ts';
 
 /** The cell of the value with an index. */
@@ -31,8 +31,6 @@ export type CellAt = (index: number) => Cell;
 const HALF = 4_294_967_296;
 const SAFE_HALF = 2 ** 21;
 const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
-const JULIAN_EPOCH = 2_440_588;
-const SECONDS_PER_DAY = 86_400;
 
 /** How to get the cells of a page's or dictionary's values. Throws `unreadable-file` for values that are none. */
 export function cellsOf(values: RawValues, leaf: Leaf): CellAt {
@@ -51,7 +49,9 @@ export function cellsOf(values: RawValues, leaf: Leaf): CellAt {
     case 'time':
       return times(values, leaf, type.unit);
     case 'timestamp':
-      return leaf.physical === Physical.int96 ? legacyMoments(values) : moments(values, type.unit, type.isUtc);
+      return leaf.physical === Physical.int96
+        ? legacyMoments(values)
+        : moments(values, type.unit, type.isUtc);
     case 'uuid':
       return (index) => uuidText(rawValue(values, index));
     case 'text':
@@ -171,55 +171,6 @@ function bigEndian(bytes: Uint8Array): bigint {
   return value;
 }
 
-function dates(values: RawValues): CellAt {
-  const view = int32View(values);
-  return (index) => dateText(view[index]!);
-}
-
-function times(values: RawValues, { physical }: Leaf, unit: TimeUnit): CellAt {
-  const view = physical === Physical.int32 ? int32View(values) : null;
-  const { longs } = view ? { longs: null } : int64Views(values);
-  const limit = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
-  return (index) => {
-    const value = view ? view[index]! : Number(longs![index]!);
-    // 24:00:00 is a time to some writers.
-    if (!(value >= 0 && value <= limit)) throw damaged('a time past the end of the day');
-    return timeText(value, unit);
-  };
-}
-
-function moments(values: RawValues, unit: TimeUnit, isUtc: boolean): CellAt {
-  const { longs, halves } = int64Views(values);
-  const perDay = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
-  const perDayLong = BigInt(perDay);
-  return (index) => {
-    const high = halves[index * 2 + 1]!;
-    if (high >= -SAFE_HALF && high < SAFE_HALF) {
-      const value = high * HALF + (halves[index * 2]! >>> 0);
-      const days = Math.floor(value / perDay);
-      return momentText(days, value - days * perDay, unit, isUtc);
-    }
-    const value = longs[index]!;
-    const rest = value % perDayLong;
-    const time = rest < 0n ? rest + perDayLong : rest;
-    return momentText(Number((value - time) / perDayLong), Number(time), unit, isUtc);
-  };
-}
-
-/** INT96: nanoseconds of the day, then the Julian day. */
-function legacyMoments(values: RawValues): CellAt {
-  return (index) => {
-    const bytes = rawValue(values, index);
-    const view = new DataView(bytes.buffer, bytes.byteOffset, 12);
-    const nanos = view.getBigInt64(0, true);
-    const perDay = BigInt(SECONDS_PER_DAY) * 1_000_000_000n;
-    const rest = nanos % perDay;
-    const time = rest < 0n ? rest + perDay : rest;
-    const days = view.getInt32(8, true) - JULIAN_EPOCH + Number((nanos - time) / perDay);
-    return momentText(days, Number(time), 'ns', false);
-  };
-}
-
 function uuidText(bytes: Uint8Array): string {
   const hex = bytes.toHex();
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
@@ -229,7 +180,11 @@ function uuidText(bytes: Uint8Array): string {
 /** Months, days and milliseconds as an ISO 8601 duration. */
 function intervalText(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 12);
-  const [months, days, millis] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [number, number, number];
+  const [months, days, millis] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [
+    number,
+    number,
+    number,
+  ];
   const seconds = `${Math.floor(millis / 1000)}.${String(millis % 1000).padStart(3, '0')}`;
   const parts = [
     months > 0 ? `${months}M` : '',

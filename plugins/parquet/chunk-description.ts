@@ -53,7 +53,9 @@ export function changedChunk(chunk: Chunk, edited: EditedChunk, start: number): 
       ChunkField.columnIndexOffset,
       ChunkField.columnIndexLength,
     );
-  return chunk.struct.int(ChunkField.fileOffset) ? changed.set(ChunkField.fileOffset, i64, start) : changed;
+  return chunk.struct.int(ChunkField.fileOffset)
+    ? changed.set(ChunkField.fileOffset, i64, start)
+    : changed;
 }
 
 /** The description of a chunk that has no older version. */
@@ -64,7 +66,10 @@ export function newChunkDescription(
   start: number,
 ): ThriftStruct {
   const encoder = new TextEncoder();
-  const path: ThriftList = { element: binary, items: leaf.path.map((name) => encoder.encode(name)) };
+  const path: ThriftList = {
+    element: binary,
+    items: leaf.path.map((name) => encoder.encode(name)),
+  };
   const meta = new ThriftStruct()
     .set(MetaField.type, i32, leaf.physical)
     .set(MetaField.path, list, path)

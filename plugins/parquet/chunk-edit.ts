@@ -97,8 +97,9 @@ class ChunkEdit {
     this.#follow(page);
     const takesRows =
       isLast && this.#changes.appended.length > 0 && page.header.count < PAGE_VALUES;
+    const { updates, deletes } = this.#changes;
     // Where lists begin is only known from their levels.
-    const isCounted = this.#leaf.maxRepetition === 0 || this.#changes.deletes.size === 0;
+    const isCounted = this.#leaf.maxRepetition === 0 || updates.size + deletes.size === 0;
     if (isCounted && !takesRows && !this.#isTouched(page.header.count)) return this.#keep(page);
     const values = pageValues(page, this.#leaf, this.#codec, this.#dictionary?.size ?? null);
     const edit = new PageEdit(this.#leaf, values.indexes ? this.#dictionary : null);
@@ -165,7 +166,10 @@ class ChunkEdit {
   #write(page: EditedPage | null): void {
     if (!page) return;
     if (page.plainSize > MAX_PAGE_BYTES) {
-      throw new AppError('unreadable-file', `it would need a page of more than ${MAX_PAGE_BYTES} bytes`);
+      throw new AppError(
+        'unreadable-file',
+        `it would need a page of more than ${MAX_PAGE_BYTES} bytes`,
+      );
     }
     this.#pieces.push(page.bytes);
     this.#size += page.bytes.length;

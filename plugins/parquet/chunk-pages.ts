@@ -7,7 +7,8 @@
 import { AppError } from '../../src/base/errors.ts';
 import { PageField, PageType } from '../../src/dataset/parquet/format.ts';
 import { checksum } from '../../src/dataset/parquet/page-writer.ts';
-import { readThrift, ThriftEnd, type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+import { type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
 import { type Chunk, readBytes } from './footer.ts';
 import { damaged } from './raw-values.ts';
@@ -47,6 +48,7 @@ export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 const WINDOW_BYTES = 128 * 1024;
 
+/** Walks through a chunk once. */
 export class ChunkPages {
   readonly #source: FileSource;
   readonly #chunk: Chunk;
@@ -106,14 +108,18 @@ export class ChunkPages {
 
   async #header(): Promise<{ header: HeaderFields; end: number }> {
     for (let wanted = WINDOW_BYTES; ; wanted *= 4) {
-      const window = await this.#bytes(this.#offset, Math.min(wanted, this.#chunk.end - this.#offset));
+      const window = await this.#bytes(
+        this.#offset,
+        Math.min(wanted, this.#chunk.end - this.#offset),
+      );
       try {
         const { value, end } = readThrift(window);
         return { header: headerOf(value), end: this.#offset + end };
       } catch (error) {
         if (!(error instanceof ThriftEnd)) throw error;
         const isWhole = this.#offset + window.length >= this.#chunk.end;
-        if (isWhole || wanted > MAX_HEADER_BYTES) throw damaged(`column '${this.#name}' ends early`);
+        if (isWhole || wanted > MAX_HEADER_BYTES)
+          throw damaged(`column '${this.#name}' ends early`);
       }
     }
   }
@@ -161,11 +167,9 @@ function headerOf(struct: ThriftStruct): HeaderFields {
       isCompressed: details.boolean(7) ?? true,
     };
   }
-  if (type !== PageType.data && type !== PageType.dictionary) throw damaged(`a page of type ${type}`);
-  const details = detailsOf(
-    struct,
-    type === PageType.data ? PageField.data : PageField.dictionary,
-  );
+  if (type !== PageType.data && type !== PageType.dictionary)
+    throw damaged(`a page of type ${type}`);
+  const details = detailsOf(struct, type === PageType.data ? PageField.data : PageField.dictionary);
   return {
     ...common,
     count: details.int(1) ?? -1,

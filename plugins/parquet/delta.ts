@@ -44,7 +44,7 @@ function fill32(
   perMiniblock: number,
 ): void {
   let value = Number(BigInt.asIntN(32, first));
-  for (let filled = 1; filled < out.length; ) {
+  for (let filled = 1; filled < out.length;) {
     const least = Number(BigInt.asIntN(32, reader.zigzag()));
     const widths = reader.take(miniblocks);
     for (let index = 0; index < miniblocks && filled < out.length; index++) {
@@ -68,7 +68,7 @@ function fill64(
   perMiniblock: number,
 ): void {
   let value = first;
-  for (let filled = 1; filled < out.length; ) {
+  for (let filled = 1; filled < out.length;) {
     const least = reader.zigzag();
     const widths = reader.take(miniblocks);
     for (let index = 0; index < miniblocks && filled < out.length; index++) {
@@ -111,7 +111,8 @@ export function readDeltaBytes(bytes: Uint8Array, from: number, count: number): 
     if (prefix < 0 || prefix > previous) throw damaged('a value that begins like no other');
     previous = prefix + suffixes.ends[index]! - suffixes.starts[index]!;
     total += previous;
-    if (total > MAX_EXPANDED_BYTES) throw damaged(`a page that expands past ${MAX_EXPANDED_BYTES} bytes`);
+    if (total > MAX_EXPANDED_BYTES)
+      throw damaged(`a page that expands past ${MAX_EXPANDED_BYTES} bytes`);
   }
   const expanded = new Uint8Array(total);
   const starts = new Int32Array(count);
@@ -175,7 +176,7 @@ class BitReader {
   /** Up to 32 bits; higher ones would be lost in 32-bit sums anyway. */
   bits(width: number): number {
     let value = 0;
-    for (let have = 0; have < width; ) {
+    for (let have = 0; have < width;) {
       if (this.offset >= this.#bytes.length) throw damaged('a page that ends early');
       const taken = Math.min(8 - this.#used, width - have);
       value |= ((this.#bytes[this.offset]! >> this.#used) & ((1 << taken) - 1)) << have;

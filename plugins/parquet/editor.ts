@@ -9,10 +9,23 @@ import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
 import { cleanNames } from '../../src/dataset/header-names.ts';
 import { FileField, GroupField, MAGIC, Repetition } from '../../src/dataset/parquet/format.ts';
-import { structList, ThriftType, thriftBytes } from '../../src/dataset/parquet/thrift.ts';
-import type { Cell, EditPlan, Segment, TableChanges, TableLayout } from '../../src/dataset/types.ts';
+import { structList, ThriftType } from '../../src/dataset/parquet/thrift.ts';
+import { thriftBytes } from '../../src/dataset/parquet/thrift-writer.ts';
+import type {
+  Cell,
+  EditPlan,
+  Segment,
+  TableChanges,
+  TableLayout,
+} from '../../src/dataset/types.ts';
 import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
-import { addGroup, changeGroup, type GroupChanges, keepGroup, type NewGroup } from './group-edit.ts';
+import {
+  addGroup,
+  changeGroup,
+  type GroupChanges,
+  keepGroup,
+  type NewGroup,
+} from './group-edit.ts';
 import { NewFile } from './new-file.ts';
 import type { LeafChanges } from './page-edit.ts';
 import { moveIndexes } from './page-indexes.ts';
@@ -37,7 +50,8 @@ export async function editParquet(
 ): Promise<EditPlan> {
   const file = await readFooter(source);
   const rows = layout.segments.reduce((sum, segment) => sum + segment.rows, 0);
-  if (rows !== file.rows) throw new AppError('conflict', 'The file changed while it was edited');
+  const touched = [...changes.updates.keys(), ...changes.deletes];
+  if (rows !== file.rows || touched.some((row) => row >= rows)) throw changedFile();
   const edit = new FileEdit(source, file, changes);
   const pieces = await edit.run();
   const segments = segmentsAfter(layout.segments, changes);
@@ -64,7 +78,7 @@ class FileEdit {
     this.#columns = fields.map((field, position) => ({
       name: names[position]!,
       leaf: { ...leaves[field.firstLeaf]!, type: columnType(field) },
-      isRequired: field.repetition === Repetition.required,
+      isRequired: field.repetition !== Repetition.optional,
     }));
     this.#positions = fields.flatMap(({ leafCount }, position) =>
       new Array<number>(leafCount).fill(position),
@@ -143,7 +157,7 @@ class FileEdit {
 
   #column(position: number): TargetColumn {
     const column = this.#columns[position];
-    if (!column) throw new AppError('conflict', 'The file changed while it was edited');
+    if (!column) throw changedFile();
     return column;
   }
 
@@ -186,6 +200,10 @@ class FileEdit {
   }
 }
 
+function changedFile(): AppError {
+  return new AppError('conflict', 'The file changed while it was edited');
+}
+
 /** Physical values by column position. */
 type NewRow = ReadonlyMap<number, Uint8Array | null>;
 
@@ -201,7 +219,7 @@ function segmentsAfter(segments: readonly Segment[], changes: TableChanges): Seg
   const ends: number[] = [];
   for (const { rows } of segments) ends.push((ends.at(-1) ?? 0) + rows);
   for (const row of changes.deletes) after[ends.findIndex((end) => row < end)]!.rows--;
-  for (let left = changes.creates.length; left > 0; ) {
+  for (let left = changes.creates.length; left > 0;) {
     const last = after.at(-1);
     const room = last ? Math.max(0, SEGMENT_ROWS - last.rows) : 0;
     if (last && room > 0) last.rows += Math.min(room, left);

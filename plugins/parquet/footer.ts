@@ -12,7 +12,8 @@ import {
   MAGIC,
   MetaField,
 } from '../../src/dataset/parquet/format.ts';
-import { readThrift, ThriftEnd, type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+import { type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
 import { damaged } from './raw-values.ts';
 import { type Leaf, type Schema, schemaOf } from './schema.ts';
@@ -38,6 +39,7 @@ export interface RowGroup {
   readonly chunks: readonly Chunk[];
 }
 
+/** A file whose footer was read and checked. */
 export interface ParquetFile {
   readonly footer: ThriftStruct;
   readonly schema: Schema;
@@ -63,8 +65,10 @@ export async function readFooter(source: FileSource): Promise<ParquetFile> {
     .structs(FileField.rowGroups)
     .map((struct) => rowGroup(struct, schema.leaves, footerStart));
   const rows = groups.reduce((sum, group) => sum + group.rows, 0);
+  const total = footer.int(FileField.rows);
+  if (total === null || footer.get(FileField.rowGroups) === null) throw damaged('no row groups');
   // Some writers leave the total at 0.
-  if ((footer.int(FileField.rows) || rows) !== rows) throw damaged('row groups of another number of rows');
+  if (total !== 0 && total !== rows) throw damaged('row groups of another number of rows');
   const values = groups.reduce(
     (sum, { chunks }) => chunks.reduce((total, chunk) => total + chunk.values, sum),
     0,
@@ -80,7 +84,8 @@ async function locateFooter(source: FileSource): Promise<number> {
   const tail = await readBytes(source, size - TAIL_BYTES, TAIL_BYTES);
   const magic = tail.subarray(4);
   if (new TextDecoder().decode(magic) === 'PARE') throw encrypted();
-  if (!isMagic(head) || !isMagic(magic)) throw new AppError('unreadable-file', 'not a Parquet file');
+  if (!isMagic(head) || !isMagic(magic))
+    throw new AppError('unreadable-file', 'not a Parquet file');
   const length = new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
   if (length > size - HEAD_BYTES - TAIL_BYTES) throw damaged('a footer larger than the file');
   if (length > MAX_FOOTER_BYTES) {
@@ -118,7 +123,8 @@ function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number
   }
   const meta = struct.struct(ChunkField.meta);
   const values = meta?.int(MetaField.values) ?? -1;
-  if (!meta || meta.int(MetaField.type) !== leaf.physical) throw damaged(`column '${name}' is described wrongly`);
+  if (!meta || meta.int(MetaField.type) !== leaf.physical)
+    throw damaged(`column '${name}' is described wrongly`);
   // Lists may hold many values a row, yet at least a place for none.
   const isCounted = leaf.maxRepetition === 0 ? values === rows : values >= rows;
   if (!isCounted) throw damaged(`column '${name}' has another number of rows`);

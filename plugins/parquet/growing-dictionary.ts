@@ -1,11 +1,16 @@
 /**
  * A chunk's dictionary that an edit may add values to; the indexes of the old ones stay.
  */
-import { dictionaryPage, type PageStyle, type WrittenPage } from '../../src/dataset/parquet/page-writer.ts';
+import {
+  dictionaryPage,
+  type PageStyle,
+  type WrittenPage,
+} from '../../src/dataset/parquet/page-writer.ts';
 import { PlainValues } from './plain-values.ts';
 import { type RawValues, rawValue } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
+/** Finds places for values. */
 export class GrowingDictionary {
   readonly #leaf: Leaf;
   readonly #values: RawValues;

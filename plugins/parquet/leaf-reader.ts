@@ -24,6 +24,7 @@ export interface Entries {
 /** A row of more list items would be longer than any cell may be. */
 const MAX_ENTRIES_PER_ROW = 1_048_576;
 
+/** Reads a leaf of a row group once, row after row. */
 export class LeafReader {
   readonly #chunk: Chunk;
   readonly #pages: ChunkPages;
@@ -41,7 +42,7 @@ export class LeafReader {
 
   /** Sets the cells of a column without levels of its own in the rows `from` to `to` (exclusive), the next ones. */
   async fill(rows: readonly Row[], from: number, to: number, position: number): Promise<void> {
-    for (let row = from; row < to; ) {
+    for (let row = from; row < to;) {
       const { count, definition } = await this.#current();
       const end = Math.min(to, row + count - this.#at);
       const cellAt = this.#cellAt;
@@ -73,7 +74,11 @@ export class LeafReader {
         if (level === 0) begun++;
         else if (begun === 0) throw this.#short();
         const depth = definition ? definition[this.#at]! : this.#chunk.leaf.maxDefinition;
-        found.add(level, depth, this.#chunk.leaf.maxDefinition === depth ? this.#cellAt(this.#valueAt++) : null);
+        found.add(
+          level,
+          depth,
+          this.#chunk.leaf.maxDefinition === depth ? this.#cellAt(this.#valueAt++) : null,
+        );
         this.#at++;
       }
     }
@@ -116,7 +121,9 @@ export class LeafReader {
       const decoded = pageValues(page, leaf, codec, this.#dictionary?.length ?? null);
       this.#page = decoded;
       this.#at = this.#valueAt = 0;
-      this.#cellAt = decoded.values ? cellsOf(decoded.values, leaf) : this.#indexed(decoded.indexes!);
+      this.#cellAt = decoded.values
+        ? cellsOf(decoded.values, leaf)
+        : this.#indexed(decoded.indexes!);
       return true;
     }
   }
@@ -142,7 +149,8 @@ class EntryList {
 
   add(repetition: number, definition: number, cell: Cell): void {
     this.#inRow = repetition === 0 ? 1 : this.#inRow + 1;
-    if (this.#inRow > MAX_ENTRIES_PER_ROW) throw damaged('a row with more than a million list items');
+    if (this.#inRow > MAX_ENTRIES_PER_ROW)
+      throw damaged('a row with more than a million list items');
     if (this.#count === this.#definition.length) {
       this.#definition = doubled(this.#definition);
       this.#repetition = doubled(this.#repetition);

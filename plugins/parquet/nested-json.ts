@@ -24,6 +24,7 @@ interface Cursor {
   cellAt: number;
 }
 
+/** The values of one column in some rows, one after another. */
 export class NestedJson {
   readonly #field: SchemaNode;
   readonly #cursors: readonly Cursor[];
@@ -48,9 +49,10 @@ export class NestedJson {
     const isNull =
       this.#field.repetition === Repetition.optional &&
       first.entries.definition[first.at]! < this.#field.maxDefinition;
-    const text = this.#field.repetition === Repetition.repeated
-      ? this.#list(this.#field, 0, (level) => this.#content(this.#field, level))
-      : this.#value(this.#field, 0);
+    const text =
+      this.#field.repetition === Repetition.repeated
+        ? this.#list(this.#field, 0, (level) => this.#content(this.#field, level))
+        : this.#value(this.#field, 0);
     return isNull ? null : text;
   }
 

@@ -3,6 +3,7 @@
  */
 import type { Piece } from '../../src/base/piece-writer.ts';
 
+/** Pieces one after another. */
 export class NewFile {
   readonly #pieces: Piece[] = [];
   #size = 0;

@@ -28,6 +28,7 @@ export interface EditedPage extends WrittenPage {
   readonly count: number;
 }
 
+/** A page in the making. */
 export class PageEdit {
   readonly #leaf: Leaf;
   /** Null: the page is written in the PLAIN encoding. */
@@ -62,8 +63,9 @@ export class PageEdit {
       const own = next - 1;
       if (deletes.has(own)) continue;
       const update = updates.size > 0 ? updates.get(own) : undefined;
-      if (update !== undefined) this.add(update);
-      else this.#keep(page, level, depth, value);
+      if (update === undefined) this.#keep(page, level, depth, value);
+      // A row's list items go with the first of them.
+      else if (level === 0) this.add(update);
     }
     return next;
   }

@@ -5,14 +5,9 @@
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
 import { ChunkField, MetaField } from '../../src/dataset/parquet/format.ts';
-import {
-  readThrift,
-  structList,
-  ThriftEnd,
-  type ThriftStruct,
-  ThriftType,
-  thriftBytes,
-} from '../../src/dataset/parquet/thrift.ts';
+import { structList, type ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
+import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
+import { thriftBytes } from '../../src/dataset/parquet/thrift-writer.ts';
 import { type Chunk, readBytes } from './footer.ts';
 import type { NewGroup } from './group-edit.ts';
 import type { NewFile } from './new-file.ts';
@@ -29,7 +24,8 @@ export async function moveIndexes(
   const kept = groups.flatMap((group) => group.kept);
   for (const { chunk, description } of kept) moveBloomFilter(source, file, chunk, description);
   for (const { chunk, description } of kept) moveColumnIndex(source, file, chunk, description);
-  for (const { chunk, description } of kept) await moveOffsetIndex(source, file, chunk, description);
+  for (const { chunk, description } of kept)
+    await moveOffsetIndex(source, file, chunk, description);
 }
 
 function moveBloomFilter(

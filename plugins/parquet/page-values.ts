@@ -3,16 +3,18 @@
  */
 import { AppError } from '../../src/base/errors.ts';
 import { decompress } from '../../src/dataset/parquet/codec.ts';
-import {
-  Encoding,
-  ENCODING_NAMES,
-  PageType,
-  Physical,
-} from '../../src/dataset/parquet/format.ts';
+import { Encoding, ENCODING_NAMES, PageType, Physical } from '../../src/dataset/parquet/format.ts';
 import { bitWidth, readHybrid } from '../../src/dataset/parquet/hybrid.ts';
 import type { Page, PageHeader } from './chunk-pages.ts';
 import { readDeltaBinary, readDeltaBytes, readDeltaLength } from './delta.ts';
-import { damaged, fixedValues, type RawValues, rawValue, scatteredValues, widthOf } from './raw-values.ts';
+import {
+  damaged,
+  fixedValues,
+  type RawValues,
+  rawValue,
+  scatteredValues,
+  widthOf,
+} from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
 /** What stands in a data page. */
@@ -49,7 +51,8 @@ export function pageValues(
 ): PageValues {
   const { header } = page;
   const { count } = header;
-  const body = header.type === PageType.dataV2 ? secondVersion(page, codec) : firstVersion(page, leaf, codec);
+  const body =
+    header.type === PageType.dataV2 ? secondVersion(page, codec) : firstVersion(page, leaf, codec);
   const repetition = levels(body.repetition, leaf.maxRepetition, count);
   const definition = levels(body.definition, leaf.maxDefinition, count);
   const present = definition ? countOf(definition, leaf.maxDefinition) : count;
@@ -62,7 +65,11 @@ export function pageValues(
   const isIndexed =
     header.encoding === Encoding.dictionary || header.encoding === Encoding.plainDictionary;
   if (!isIndexed) {
-    return { ...common, indexes: null, values: decoded(body.values, leaf, header.encoding, present) };
+    return {
+      ...common,
+      indexes: null,
+      values: decoded(body.values, leaf, header.encoding, present),
+    };
   }
   return { ...common, values: null, indexes: indexesOf(body.values, present, dictionarySize) };
 }
@@ -97,7 +104,11 @@ function firstVersion({ header, body }: Page, leaf: Leaf, codec: number): PagePa
 function secondVersion({ header, body }: Page, codec: number): PageParts {
   const { definitionBytes, repetitionBytes } = header;
   const levelBytes = definitionBytes + repetitionBytes;
-  if (definitionBytes < 0 || repetitionBytes < 0 || levelBytes > Math.min(body.length, header.size)) {
+  if (
+    definitionBytes < 0 ||
+    repetitionBytes < 0 ||
+    levelBytes > Math.min(body.length, header.size)
+  ) {
     throw damaged('levels larger than their page');
   }
   const packed = body.subarray(levelBytes);
@@ -226,7 +237,8 @@ function joinedStreams(bytes: Uint8Array, width: number, count: number): RawValu
   if (bytes.length < width * count) throw damaged('a page is too short for its values');
   const out = new Uint8Array(width * count);
   for (let byte = 0; byte < width; byte++) {
-    for (let index = 0; index < count; index++) out[index * width + byte] = bytes[byte * count + index]!;
+    for (let index = 0; index < count; index++)
+      out[index * width + byte] = bytes[byte * count + index]!;
   }
   return fixedValues(out, width, count);
 }

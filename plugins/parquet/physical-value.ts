@@ -76,7 +76,9 @@ function textBytes(text: string, leaf: Leaf): Uint8Array | null {
     }
     case 'time': {
       const time = timeOf(text, type.unit);
-      return time === null ? null : littleEndian(BigInt(time), leaf.physical === Physical.int32 ? 4 : 8);
+      return time === null
+        ? null
+        : littleEndian(BigInt(time), leaf.physical === Physical.int32 ? 4 : 8);
     }
     case 'timestamp': {
       const moment = momentOf(text, type.unit);

@@ -4,6 +4,7 @@
 import { Physical } from '../../src/dataset/parquet/format.ts';
 import type { Leaf } from './schema.ts';
 
+/** Values of one leaf, encoded as they come. */
 export class PlainValues {
   readonly #isPrefixed: boolean;
   readonly #isBoolean: boolean;

@@ -25,7 +25,11 @@ export function fixedValues(bytes: Uint8Array, width: number, count: number): Ra
 }
 
 /** Values that stand anywhere in the bytes. */
-export function scatteredValues(bytes: Uint8Array, starts: Int32Array, ends: Int32Array): RawValues {
+export function scatteredValues(
+  bytes: Uint8Array,
+  starts: Int32Array,
+  ends: Int32Array,
+): RawValues {
   return { count: starts.length, bytes, width: 0, starts, ends };
 }
 
@@ -75,7 +79,10 @@ export function float64View({ bytes, count }: RawValues): Float64Array {
 }
 
 /** Two views of values of eight bytes: as 64-bit integers, and as pairs of a low and a high half. */
-export function int64Views({ bytes, count }: RawValues): { longs: BigInt64Array; halves: Int32Array } {
+export function int64Views({ bytes, count }: RawValues): {
+  longs: BigInt64Array;
+  halves: Int32Array;
+} {
   const { buffer, byteOffset } = aligned(bytes, count * 8, 8);
   return {
     longs: new BigInt64Array(buffer, byteOffset, count),

@@ -32,7 +32,7 @@ export async function readParquet(
     cleanNames(fields.map(({ name }) => name)),
     fields.map((field) => ({
       type: columnType(field),
-      isRequired: field.repetition === Repetition.required,
+      isRequired: field.repetition !== Repetition.optional,
     })),
   );
   for (const group of file.groups) await readGroup(source, file, group, sink);
@@ -49,7 +49,9 @@ async function readGroup(
   const size = sliceRows(group);
   for (let start = 0; start < group.rows; start += size) {
     const count = Math.min(size, group.rows - start);
-    const rows = Array.from({ length: count }, () => new Array<Row[number]>(columns.length).fill(null));
+    const rows = Array.from({ length: count }, () =>
+      new Array<Row[number]>(columns.length).fill(null),
+    );
     await guarded(async () => {
       for (const [position, column] of columns.entries()) await column.fill(rows, position);
     });

@@ -10,6 +10,7 @@ const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Longer values are decoded one by one: looking at every byte first would cost more than it saves. */
 const MAX_SCANNED = 256;
 
+/** The texts of one page or dictionary. */
 export class Utf8Texts {
   readonly #values: RawValues;
   /** Every byte a character; made when the first text is asked for. */

@@ -16,11 +16,11 @@ export interface Formula {
   readonly shared: string;
 }
 
-const KINDS: Readonly<Record<string, Formula['kind']>> = {
-  shared: 'shared',
-  array: 'array',
-  dataTable: 'table',
-};
+const KINDS: ReadonlyMap<string, Formula['kind']> = new Map([
+  ['shared', 'shared'],
+  ['array', 'array'],
+  ['dataTable', 'table'],
+]);
 
 /** The formula of an `f` element. Throws `unreadable-file`. */
 export function parseFormula(element: string, part: string): Formula {
@@ -28,7 +28,7 @@ export function parseFormula(element: string, part: string): Formula {
   if (!cursor.next()) throw cursor.malformed(0);
   const range = cursor.attribute('ref');
   const formula = {
-    kind: KINDS[cursor.attribute('t') ?? ''] ?? 'plain',
+    kind: KINDS.get(cursor.attribute('t') ?? '') ?? 'plain',
     range: range === undefined ? null : parseRange(range),
     shared: cursor.attribute('si') ?? '',
   };

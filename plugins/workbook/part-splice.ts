@@ -28,11 +28,6 @@ export class PartSplice {
     }
   }
 
-  /** Keeps the old bytes up to `offset` (exclusive). */
-  keepTo(offset: number): void {
-    this.#take(offset, true);
-  }
-
   /** Puts `bytes` in place of the old ones from `from` (inclusive) to `to` (exclusive). */
   replace(from: number, to: number, bytes: Uint8Array): void {
     this.#take(from, true);
@@ -40,9 +35,13 @@ export class PartSplice {
     this.#take(to, false);
   }
 
-  /** Hands on what is decided, when it is worth it. */
+  /** Whether it is worth to `settle` what stands before `offset`. */
+  isFull(offset: number): boolean {
+    return offset - this.#held + this.#readyBytes >= BATCH_BYTES;
+  }
+
+  /** Keeps the old bytes up to `offset` (exclusive) and hands on what is decided. */
   async settle(offset: number): Promise<void> {
-    if (offset - this.#held + this.#readyBytes < BATCH_BYTES) return;
     this.#take(offset, true);
     await this.#hand();
   }

@@ -43,15 +43,15 @@ export const CellType = {
   date: 6,
 } as const;
 
-const TYPE_NAMES: Readonly<Record<string, number>> = {
-  n: CellType.number,
-  s: CellType.shared,
-  str: CellType.text,
-  inlineStr: CellType.inline,
-  b: CellType.boolean,
-  e: CellType.error,
-  d: CellType.date,
-};
+const TYPE_NAMES: ReadonlyMap<string, number> = new Map([
+  ['n', CellType.number],
+  ['s', CellType.shared],
+  ['str', CellType.text],
+  ['inlineStr', CellType.inline],
+  ['b', CellType.boolean],
+  ['e', CellType.error],
+  ['d', CellType.date],
+]);
 
 /** A cell without the part in question. */
 export const ABSENT = -1;
@@ -87,8 +87,14 @@ export class RowScanner {
   readonly #part: string;
   readonly #rowName: string;
   readonly #cellName: string;
+  readonly #rowClose: string;
+  readonly #formulaOpen: string;
   readonly #prefixLength: number;
   #text = '';
+  /** Where the next comment or CDATA section, instruction and formula stand in the text, at the earliest. */
+  #nextComment = 0;
+  #nextInstruction = 0;
+  #nextFormula = 0;
   /** What the attributes of the tag last read say. */
   #reference = 0;
   #column = ABSENT;
@@ -101,14 +107,25 @@ export class RowScanner {
     this.#part = part;
     this.#rowName = `<${prefix}row`;
     this.#cellName = `<${prefix}c`;
+    this.#rowClose = `</${prefix}row>`;
+    this.#formulaOpen = `<${prefix}f`;
     this.#prefixLength = prefix.length;
   }
 
   /**
    * Scans the row whose tag begins at `at`; false when the text ends before its end, and nothing is known then.
-   * `previous` is the number of the row before, 0 for none. Throws `unreadable-file`.
+   * `previous` is the number of the row before, 0 for none. A row for which `wantsCells` says no is passed over quickly,
+   * with a `count` of 0, unless it has formulas. Throws `unreadable-file`.
    */
-  scan(text: string, at: number, previous: number): boolean {
+  scan(
+    text: string,
+    at: number,
+    previous: number,
+    wantsCells?: (row: number) => boolean,
+  ): boolean {
+    if (text !== this.#text) {
+      this.#nextComment = this.#nextInstruction = this.#nextFormula = 0;
+    }
     this.#text = text;
     this.count = 0;
     this.from = at;
@@ -121,8 +138,29 @@ export class RowScanner {
       throw unreadable(`row ${this.number} stands after row ${previous} in ${this.#part}`);
     }
     if (this.number > MAX_ROWS) throw this.#badReference(String(this.number));
-    this.to = this.isEmpty ? open : this.#cells(open);
+    this.to = ABSENT;
+    if (this.isEmpty) this.to = open;
+    else if (wantsCells && !wantsCells(this.number)) this.to = this.#plainEnd(open);
+    if (this.to === ABSENT) this.to = this.#cells(open);
     return this.to >= 0;
+  }
+
+  /** The character after a row of plain cells, by its closing tag alone; ABSENT for any other row. */
+  #plainEnd(from: number): number {
+    const text = this.#text;
+    const close = text.indexOf(this.#rowClose, from);
+    if (close < 0) return ABSENT;
+    // In a comment or the like the closing tag would be none; with white space in it, it would be overlooked.
+    this.#nextComment = nextOf(text, '<!', this.#nextComment, from);
+    this.#nextInstruction = nextOf(text, '<?', this.#nextInstruction, from);
+    this.#nextFormula = nextOf(text, this.#formulaOpen, this.#nextFormula, from);
+    const next = text.indexOf(this.#rowName, from);
+    const isPlain =
+      this.#nextComment > close &&
+      this.#nextInstruction > close &&
+      this.#nextFormula > close &&
+      (next < 0 || next > close);
+    return isPlain ? close + this.#rowClose.length : ABSENT;
   }
 
   /** Whether a row's tag begins at `at`. */
@@ -286,7 +324,7 @@ export class RowScanner {
     else if (letter === LETTER_S) this.#style = this.#digits(from, to);
     else if (letter === LETTER_T) {
       const name = this.#text.slice(from, to);
-      const type = TYPE_NAMES[name];
+      const type = TYPE_NAMES.get(name);
       if (type === undefined) throw unreadable(`a cell in ${this.#part} has the unknown type '${name}'`);
       this.#type = type;
     }
@@ -363,6 +401,13 @@ export class RowScanner {
     types.set(this.types);
     this.types = types;
   }
+}
+
+/** The first place of `mark` at or after `from`, when `known` is the last answer; past the text when there is none. */
+function nextOf(text: string, mark: string, known: number, from: number): number {
+  if (known > from) return known;
+  const found = text.indexOf(mark, from);
+  return found < 0 ? Number.POSITIVE_INFINITY : found;
 }
 
 /** `/`, `>` or white space: the name before it is complete. NaN, where the text ends, counts too. */

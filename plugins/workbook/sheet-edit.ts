@@ -23,7 +23,7 @@ import { SheetWindow } from './sheet-window.ts';
 import type { DateKinds } from './styles.ts';
 import { isBlank } from './table-sink.ts';
 import { XmlCursor } from './xml-cursor.ts';
-import { afterElement, nextTag } from './xml-element.ts';
+import { afterElement, afterTag, nextTag } from './xml-element.ts';
 
 /** What becomes of a row of the sheet: cells by column; cells of other columns stay. */
 export interface RowChange {
@@ -145,40 +145,54 @@ export class SheetEdit {
     this.#head = parseSheetHead(window.text, data.from, prefix, window.part);
     this.#patchDimension(this.#head);
     window.position = data.to;
-    while (await this.#rows.next()) {
+    const isTouched = (number: number): boolean =>
+      this.#options.changes.has(number) || number === this.#options.templateRow;
+    for (let found = this.#rows.find(isTouched); found !== 'end'; found = this.#rows.find(isTouched)) {
+      if (found === 'cut') {
+        await this.#rows.more();
+        continue;
+      }
       const { row } = this.#rows;
       this.#addRowsBefore(row.number, window.offset);
       this.#visit(row);
       window.position = row.to;
-      await this.#rest();
+      if (this.#mustRest) await this.#rest();
     }
     this.#addRowsBefore(Number.POSITIVE_INFINITY, window.offset);
     await this.#readTail();
     for (const range of this.#filledRanges) this.#changed.refuseFilled(range);
   }
 
+  get #mustRest(): boolean {
+    return this.#slice.isOver || this.#splice.isFull(this.#rows.window.offset);
+  }
+
   async #rest(): Promise<void> {
-    await this.#splice.settle(this.#rows.window.offset);
+    const { offset } = this.#rows.window;
+    if (this.#splice.isFull(offset)) await this.#splice.settle(offset);
     if (this.#slice.isOver) await this.#slice.rest();
   }
 
   /** What follows the rows is kept; merged cells stand there. */
   async #readTail(): Promise<void> {
     const { window } = this.#rows;
-    // Past the closing tag of the rows.
-    window.position = window.text.indexOf('>', window.position) + 1;
-    for (;;) {
+    // The first closing tag is the one of the rows, the second the one of the sheet.
+    for (let isPastRows = false; ; ) {
       const { text } = window;
       const at = nextTag(text, window.position, window.part);
-      if (at >= 0 && text.startsWith('</', at)) return window.drain();
-      const end = at < 0 ? -1 : afterElement(text, at, window.part);
-      if (end >= 0) {
-        if (text.startsWith(`<${this.#prefix}mergeCells`, at)) this.#refuseMerged(text.slice(at, end));
-        window.position = end;
-        await this.#rest();
-      } else if (!(await window.fill())) {
-        throw unreadable(`${window.part} is malformed XML`);
+      const isClosing = at >= 0 && text.startsWith('</', at);
+      const end = at < 0 ? -1 : isClosing ? afterTag(text, at) : afterElement(text, at, window.part);
+      if (end < 0) {
+        if (!(await window.fill())) throw unreadable(`${window.part} is malformed XML`);
+        continue;
       }
+      if (isClosing && isPastRows) return window.drain();
+      if (isClosing) isPastRows = true;
+      else if (text.startsWith(`<${this.#prefix}mergeCells`, at)) {
+        this.#refuseMerged(text.slice(at, end));
+      }
+      window.position = end;
+      await this.#rest();
     }
   }
 

@@ -38,11 +38,9 @@ export async function readSheet(
     const { data } = await rows.start();
     if (data !== null && !data.isEmpty) {
       window.position = data.to;
-      while (await rows.next()) {
-        const { row } = rows;
-        window.position = row.to;
-        const width = table.widthAt(row.number);
-        if (width > 0) table.row(row.number, cellsOf(window.text, row, width, content), window.offset);
+      for (let found = rows.find(); found !== 'end'; found = rows.find()) {
+        if (found === 'cut') await rows.more();
+        else passRow(rows, table, content);
       }
     }
     await window.drain();
@@ -50,6 +48,12 @@ export async function readSheet(
   } finally {
     await window.close();
   }
+}
+
+function passRow({ window, row }: SheetWindow, table: TableSink, content: CellContent): void {
+  window.position = row.to;
+  const width = table.widthAt(row.number);
+  if (width > 0) table.row(row.number, cellsOf(window.text, row, width, content), window.offset);
 }
 
 /** The cells of a row by column, up to `width` (exclusive). */

@@ -44,31 +44,32 @@ export class SheetWindow {
   }
 
   /**
-   * Moves to the next row, from a position past the tag of the element that holds them; false at its closing tag,
-   * where `position` then stands. The row stands in the window until the next call, from `position` on; pass it by
-   * moving `position` to `row.to`.
+   * Looks for the next row, from a position past the tag of the element that holds them. `row`: it stands in the window
+   * somewhere after `position`, to be passed by moving `position` to `row.to`; `end`: the closing tag is the next one;
+   * `cut`: the window ends before, call `more`. Rows for which `wantsCells` says no are found without their cells.
    */
-  async next(): Promise<boolean> {
-    const { window } = this;
+  find(wantsCells?: (row: number) => boolean): 'row' | 'end' | 'cut' {
+    const { window, row } = this;
+    const { text } = window;
     for (;;) {
-      const { text } = window;
       const at = nextTag(text, window.position, window.part);
-      if (at >= 0) {
-        if (text.startsWith('</', at)) {
-          window.position = at;
-          return false;
-        }
-        if (!this.row.isRow(text, at)) {
-          const end = afterElement(text, at, window.part);
-          if (end >= 0) window.position = end;
-        } else if (this.row.scan(text, at, this.#previous)) {
-          this.#previous = this.row.number;
-          return true;
-        }
-        if (window.position > at) continue;
+      if (at < 0) return 'cut';
+      if (text.startsWith('</', at)) return 'end';
+      if (row.isRow(text, at)) {
+        if (!row.scan(text, at, this.#previous, wantsCells)) return 'cut';
+        this.#previous = row.number;
+        return 'row';
       }
-      if (!(await window.fill())) throw unreadable(`${window.part} ends in the middle of its rows`);
+      const end = afterElement(text, at, window.part);
+      if (end < 0) return 'cut';
+      window.position = end;
     }
+  }
+
+  /** Reads on. Throws `unreadable-file` when there is nothing more. */
+  async more(): Promise<void> {
+    const { window } = this;
+    if (!(await window.fill())) throw unreadable(`${window.part} ends in the middle of its rows`);
   }
 }
 

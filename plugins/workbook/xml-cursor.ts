@@ -163,7 +163,8 @@ export function afterMarkup(text: string, at: number, part: string): number {
   if (text.startsWith('<?', at)) return end('?>');
   if (text.startsWith('<!--', at)) return end('-->');
   if (text.startsWith('<![CDATA[', at)) return end(']]>');
-  const isCut = '<!--'.startsWith(text.slice(at)) || '<![CDATA['.startsWith(text.slice(at));
+  const rest = text.slice(at, at + '<![CDATA['.length);
+  const isCut = '<!--'.startsWith(rest) || '<![CDATA['.startsWith(rest);
   if (isCut) return -1;
   throw unreadable(`${part} holds an XML declaration (DOCTYPE or entity)`);
 }

@@ -30,6 +30,7 @@ interface Entry {
   size: number;
 }
 
+/** An archive in the making; its files are written one after another. */
 export class DeflateArchive {
   readonly #entries: Entry[] = [];
   #offset = 0;

@@ -20,7 +20,8 @@ import {
   Repetition,
   SchemaField,
 } from './parquet/format.ts';
-import { structList, ThriftStruct, ThriftType, thriftBytes } from './parquet/thrift.ts';
+import { structList, ThriftStruct, ThriftType } from './parquet/thrift.ts';
+import { thriftBytes } from './parquet/thrift-writer.ts';
 import { unscaledOfKey } from './wide-number.ts';
 
 const GROUP_ROWS = 65_536;
@@ -70,11 +71,7 @@ function columnsOf({ columns, rowIdAt }: RowShape): ExportColumn[] {
   return chosen;
 }
 
-function columnOf({
-  name,
-  type,
-  file,
-}: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
+function columnOf({ name, type, file }: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
   const wide = wideNumber(file?.type);
   if (wide) return { name, ...(type === 'integer' ? unsigned(wide) : decimal(wide)) };
   switch (type) {

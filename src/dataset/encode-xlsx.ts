@@ -104,13 +104,18 @@ function* sheet(columns: readonly SheetColumn[], rows: Iterable<Row>): Generator
     checkXlsxRows(number);
     number++;
     let text = `<row r="${number}">`;
-    for (let place = 0; place < columns.length; place++) text += cellOf(columns[place]!, row, number);
+    for (let place = 0; place < columns.length; place++)
+      text += cellOf(columns[place]!, row, number);
     yield `${text}</row>`;
   }
   yield '</sheetData></worksheet>';
 }
 
-function cellOf({ index, isBoolean, wide, letters }: SheetColumn, row: Row, number: number): string {
+function cellOf(
+  { index, isBoolean, wide, letters }: SheetColumn,
+  row: Row,
+  number: number,
+): string {
   const value = row[index]!;
   if (value === null || value === '') return '';
   const place = letters + number;

@@ -5,7 +5,15 @@
  * What the file could not give back is refused. Floats alone take the nearest value they have.
  */
 import { isIntegerSource, JsonNumber } from '../base/json.ts';
-import { dateText, daysOf, momentOf, momentText, timeOf, timeText, UNITS_PER_SECOND } from './calendar.ts';
+import {
+  dateText,
+  daysOf,
+  momentOf,
+  momentText,
+  timeOf,
+  timeText,
+  UNITS_PER_SECOND,
+} from './calendar.ts';
 import { type FileColumn, type FileType, type TimeUnit, wideNumber } from './file-type.ts';
 import { shortestFloat } from './shortest-float.ts';
 import type { Cell } from './types.ts';

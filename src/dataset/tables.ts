@@ -279,10 +279,14 @@ export class Tables {
       this.#install(target, entry, table, old);
     } catch (error) {
       if (!(error instanceof AppError) || !isFileAtFault(error)) throw error;
-      this.#options.onProblem(target, error.message);
-      const text = `Cannot read '${target.rel}': ${error.message}`;
-      const failure = new AppError('unreadable-file', text, { cause: error });
-      entry.failure = { stamp, companion, reason: error.message, error: failure };
+      const prefix = `Cannot read '${target.rel}': `;
+      // A refusal to open the file begins with it already.
+      const reason = error.message.startsWith(prefix)
+        ? error.message.slice(prefix.length)
+        : error.message;
+      this.#options.onProblem(target, reason);
+      const failure = new AppError('unreadable-file', prefix + reason, { cause: error });
+      entry.failure = { stamp, companion, reason, error: failure };
       throw failure;
     }
   }

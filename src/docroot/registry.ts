@@ -48,10 +48,21 @@ interface RegistryOptions {
   readonly kindOf: KindTable;
   readonly log: Log;
   /**
+   * Names of the tables in a file of a kind with `sheets`; asked once for each version of the file. Throws as the kind.
+   * Absent: such files are one table each.
+   */
+  readonly sheetsOf?: (file: FoundFile) => Promise<readonly string[]>;
+  /**
    * Wall clock at which this process started: the first scan deletes temporary files that are older. Null in a process
    * that is not the only one to write (a command beside `serve`): nothing is deleted, it might be in use.
    */
   readonly startedAtMs: number | null;
+}
+
+/** Null: not listed yet, or not listable, so that the file stands for itself and can show its problem. */
+interface SheetList {
+  readonly file: FoundFile;
+  readonly names: readonly string[] | null;
 }
 
 type Token = Pick<Resource, 'type' | 'family' | 'rel' | 'sheet'>;
@@ -63,6 +74,9 @@ export class Registry {
   readonly #updates = new Mutex();
   readonly #listeners = new Set<RegistryListener>();
   #files: ReadonlyMap<string, FoundFile> = new Map();
+  /** Files that may hold several tables: the version last listed, and the names in it. */
+  readonly #sheets = new Map<string, SheetList>();
+  readonly #listings = new Set<Promise<void>>();
   #names = new Names<Token>([]);
   #resources = new Map<string, Resource>();
   #sorted: readonly Resource[] | null = null;
@@ -100,6 +114,11 @@ export class Registry {
       if (wanted.size > 0) await this.#look(wanted, next, problems);
       return this.#publish(next, [...problems.values()], [...companions]);
     });
+  }
+
+  /** Resolves when the tables of all files found so far are known. */
+  async listed(): Promise<void> {
+    while (this.#listings.size > 0) await Promise.all(this.#listings);
   }
 
   /** All resources by rel in byte order. */
@@ -261,6 +280,7 @@ export class Registry {
     const knownProblems = this.scanProblems();
     this.#files = files;
     this.#problems = problems;
+    this.#listSheets();
     const touched = new Set(companions);
     const change = holdsSameTables(known, files)
       ? this.#followContents(known, touched)
@@ -268,6 +288,53 @@ export class Registry {
     if (isSome(change)) this.#sorted = null;
     this.#logNew(knownProblems);
     return change;
+  }
+
+  /** Asks for the tables of files that are new or have changed; until then a changed file keeps those it had. */
+  #listSheets(): void {
+    const { sheetsOf } = this.#options;
+    if (sheetsOf === undefined) return;
+    for (const rel of this.#sheets.keys()) if (!this.#files.has(rel)) this.#sheets.delete(rel);
+    for (const file of this.#files.values()) {
+      if (!file.kind.dataset?.sheets) continue;
+      const known = this.#sheets.get(file.rel);
+      if (known?.file === file) continue;
+      this.#sheets.set(file.rel, { file, names: known?.names ?? [] });
+      const listing = this.#listOne(file, sheetsOf).finally(() => this.#listings.delete(listing));
+      this.#listings.add(listing);
+    }
+  }
+
+  async #listOne(
+    file: FoundFile,
+    sheetsOf: (file: FoundFile) => Promise<readonly string[]>,
+  ): Promise<void> {
+    let names: readonly string[] | null = null;
+    try {
+      names = await sheetsOf(file);
+    } catch (error) {
+      // Whoever reads the file as a whole hears the same and notes it as its problem (DS-34).
+      this.#options.log.debug('the tables of a file could not be listed', {
+        file: file.rel,
+        error,
+      });
+    }
+    await this.#update(async () => {
+      if (this.#sheets.get(file.rel)?.file !== file) return NO_CHANGE;
+      this.#sheets.set(file.rel, { file, names });
+      const change = this.#followNames(this.#files, new Set());
+      if (isSome(change)) this.#sorted = null;
+      return change;
+    });
+  }
+
+  *#tokens(): Generator<Token> {
+    for (const { rel, kind } of this.#files.values()) {
+      const { type, family } = kind;
+      const list = this.#sheets.get(rel);
+      if (list === undefined || list.names === null) yield { rel, sheet: null, type, family };
+      else for (const sheet of list.names) yield { rel, sheet, type, family };
+    }
   }
 
   /** The common case: the same files as before, some with other content. */
@@ -293,7 +360,7 @@ export class Registry {
     const before = this.#resources;
     const added: Resource[] = [];
     const changed: Resource[] = [];
-    this.#names = new Names(tokensOf(this.#files.values()));
+    this.#names = new Names(this.#tokens());
     this.#resources = new Map();
     for (const { table, canonical, extensionForm } of this.#names.named) {
       const key = keyOf(table);
@@ -336,14 +403,10 @@ export class Registry {
   }
 }
 
+const NO_CHANGE: RegistryChange = { added: [], changed: [], removed: [] };
+
 function keyOf({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): string {
   return sheet === null ? rel : `${rel}\0${sheet}`;
-}
-
-function* tokensOf(files: Iterable<FoundFile>): Generator<Token> {
-  for (const { rel, kind } of files) {
-    yield { rel, sheet: null, type: kind.type, family: kind.family };
-  }
 }
 
 function holdsSameTables(

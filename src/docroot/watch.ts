@@ -23,6 +23,8 @@ interface WatchOptions {
 
 const GATHER_MS = 40;
 const VERIFY_MS = 400;
+/** Without a watcher, a walk takes at most one part in so many of the time. */
+const WALK_SHARE = 10;
 /** From here on one walk over everything is cheaper than looking at each path. */
 const MAX_PATHS = 20_000;
 
@@ -42,6 +44,8 @@ export class DocrootWatch {
   #isEverything = false;
   #gatherTimer: Timer | null = null;
   #handing: Promise<void> | null = null;
+  /** While nothing can be watched: when everything is looked at next. */
+  #looksAgainAt = 0;
   #isClosed = false;
 
   constructor(options: WatchOptions) {
@@ -71,11 +75,12 @@ export class DocrootWatch {
     }
   }
 
-  /** Leaves it to the rescans: a limit on watches that was hit once is hit again. */
+  /** Looks at everything again and again instead: a limit on watches that was hit once is hit again. */
   #lost(error: unknown): void {
     this.#watcher?.close();
     this.#watcher = null;
-    this.#options.log.warning('changes of the document root are noticed late: watching failed', {
+    this.#looksAgainAt = 0;
+    this.#options.log.warning('the document root cannot be watched, so it is walked again and again', {
       error,
     });
   }
@@ -94,7 +99,13 @@ export class DocrootWatch {
   #verify(): void {
     if (this.#isClosed) return;
     const identity = identityOf(this.#options.root.path);
-    if (identity === this.#watched) return;
+    if (identity === this.#watched) {
+      if (this.#watcher === null && identity !== null && performance.now() >= this.#looksAgainAt) {
+        this.#isEverything = true;
+        this.#gather();
+      }
+      return;
+    }
     this.#watched = identity;
     this.#watcher?.close();
     this.#watcher = null;
@@ -113,6 +124,7 @@ export class DocrootWatch {
 
   async #handOver(): Promise<void> {
     const paths = this.#isEverything ? 'everything' : this.#gathered;
+    const startedAt = performance.now();
     this.#gathered = new Set();
     this.#isEverything = false;
     try {
@@ -120,6 +132,7 @@ export class DocrootWatch {
     } catch (error) {
       this.#options.log.error('changes of the document root were not followed', { error });
     }
+    this.#looksAgainAt = performance.now() + WALK_SHARE * (performance.now() - startedAt);
     this.#handing = null;
     if (!this.#isClosed && (this.#isEverything || this.#gathered.size > 0)) this.#gather();
   }

@@ -3,6 +3,7 @@
  * DS-108).
  */
 import type { Audit } from '../auth/audit.ts';
+import { ANY_CHALLENGE } from '../auth/challenges.ts';
 import type { AuthServices } from '../auth/method.ts';
 import { checkPasswordLength, hashPassword, weakness } from '../auth/passwords.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -74,7 +75,10 @@ export async function login(
   requireLocalLogin(services);
   const address = browser.clientAddress ?? '';
   const user = await services.localLogin.signIn({ username, password, address });
-  if (user === null) throw new AppError('invalid-credentials', 'Invalid credentials');
+  if (user === null) {
+    const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
+    throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
+  }
   return startSession(services, browser, user);
 }
 

@@ -5,6 +5,7 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { tableId } from '../../src/dataset/tables.ts';
 import { isTemporaryName } from '../../src/base/temporary-files.ts';
 import { type Client, Service } from '../support/service.ts';
 import { type EditLoad, LAST_KEY } from './edit-load.ts';
@@ -38,10 +39,10 @@ export async function startProduct(
     service.write('canary.csv', CANARY);
     await service.start();
     await service.accounts.grant('ed', '*', 'read', 'write');
-    const client = await service.as('ed');
+    const key = await service.accounts.apiKey('ed');
     // A handle of ours on the database would do a part of the server's recovery.
     await service.accounts.close();
-    const subject = new ProductSubject(service, client, load, rel);
+    const subject = new ProductSubject(service, key, load, rel);
     await subject.spreadIds();
     return subject;
   } catch (error) {
@@ -52,21 +53,25 @@ export async function startProduct(
 
 export class ProductSubject implements Subject {
   readonly service: Service;
-  /** May read and write everything. */
+  /** An API key that may read and write everything. */
+  readonly key: string;
   readonly client: Client;
   readonly file: string;
   /** Address of the table's rows. */
   readonly path: string;
+  readonly #rel: string;
   readonly #load: EditLoad;
   #startedAt = performance.now();
   #isRunning = true;
   #hasSpreadIds = false;
 
-  constructor(service: Service, client: Client, load: EditLoad, rel: string) {
+  constructor(service: Service, key: string, load: EditLoad, rel: string) {
     this.service = service;
-    this.client = client;
+    this.key = key;
+    this.client = service.withHeaders({ 'X-API-Key': key });
     this.file = join(service.docroot, rel);
     this.path = `/api/${rel.replace(/\.csv$/, '')}/`;
+    this.#rel = rel;
     this.#load = load;
   }
 
@@ -75,14 +80,18 @@ export class ProductSubject implements Subject {
   }
 
   readonly send = async (row: number, value: string): Promise<number> => {
-    const data = { _row_id: this.#idOf(row - 1), value };
-    const answer = await this.change('PATCH', { action: 'update', data });
+    const answer = await this.change('PATCH', this.editBody(row, value));
     await answer.text();
     return answer.status;
   };
 
-  change(method: string, body: unknown): Promise<Response> {
-    return this.client.fetch(this.path, { method, body: JSON.stringify(body) });
+  /** What `send` sends. */
+  editBody(row: number, value: string): string {
+    return JSON.stringify({ action: 'update', data: { _row_id: this.#idOf(row - 1), value } });
+  }
+
+  change(method: string, body: string): Promise<Response> {
+    return this.client.fetch(this.path, { method, body });
   }
 
   text(): string {
@@ -119,13 +128,31 @@ export class ProductSubject implements Subject {
   async verifyRows(trial: Trial, where: string): Promise<void> {
     const canary = await (await this.client.fetch('/api/canary/')).text();
     trial.check(canary === '[{"_row_id":1,"name":"canary"}]', `${where}: the canary: ${canary}`);
-    const answer = await this.client.fetch(this.path);
+    const { status, difference } = await this.readRows();
+    trial.check(status === 200, `${where}: a read answers ${status}`);
+    if (difference !== null) trial.fail(`${where}: served is not what the file holds, ${difference}`);
+  }
+
+  /**
+   * Asks for all rows; where they are not those of the file, null when they are, or when there are none to compare.
+   * `between` runs before the comparison.
+   */
+  async readRows(
+    query = '',
+    between?: () => void,
+  ): Promise<{ status: number; difference: string | null }> {
+    const answer = await this.client.fetch(this.path + query);
     const body = await answer.text();
-    const found = answer.status === 200 ? servedLines(body) : `${answer.status} ${body}`;
+    between?.();
+    if (answer.status !== 200) return { status: answer.status, difference: null };
+    const found = servedLines(body);
+    if (found === null) return { status: 200, difference: `no JSON: ${body.slice(0, 60)}` };
     const expected = this.#expectedLines();
-    if (found === expected) return;
-    const [at, line] = firstDifference(found, expected);
-    trial.fail(`${where}: served is not what the file holds, line ${at}: ${line.slice(0, 80)}`);
+    if (query.includes('sort=-')) expected.reverse();
+    const at = expected.findIndex((line, index) => line !== found[index]);
+    const isSame = at < 0 && found.length === expected.length;
+    const difference = isSame ? null : `line ${at}: ${found[at]?.slice(0, 60)}`;
+    return { status: 200, difference };
   }
 
   /** Files that no running server needs: temporaries, held versions, surplus copies, sockets of the dead. */
@@ -137,9 +164,10 @@ export class ProductSubject implements Subject {
       existsSync(join(stateDir, folder)) ? readdirSync(join(stateDir, folder)) : [];
     const copies = inState('tables').filter((name) => name.endsWith('.sqlite'));
     const ids = copies.map((name) => name.split('.')[0]);
-    const surplus = copies.filter((_, at) => ids.indexOf(ids[at]) !== at);
-    const own = this.#isRunning ? `-${this.pid}-` : null;
-    const sockets = inState('run').filter((name) => own === null || !name.includes(own));
+    const own = ['canary.csv', this.#rel].map((rel) => tableId({ rel, sheet: null }));
+    const surplus = copies.filter((_, at) => !own.includes(ids[at]!) || ids.indexOf(ids[at]) !== at);
+    const living = this.#isRunning ? `-${this.pid}-` : null;
+    const sockets = inState('run').filter((name) => living === null || !name.includes(living));
     const drafts = readdirSync(stateDir).filter((name) => name.includes('.new-'));
     return [...temporary, ...surplus, ...sockets, ...drafts, ...inState('replaced'), ...inState('tmp')];
   }
@@ -151,10 +179,17 @@ export class ProductSubject implements Subject {
     this.#hasSpreadIds = false;
   }
 
+  /** Finds out whether the rows have the ids they had or were numbered anew, either of which is a numbering. */
+  async noticeNumbering(): Promise<void> {
+    const answer = await this.client.fetch(`${this.path}?limit=1&columns=_row_id`);
+    const body = await answer.text();
+    if (answer.status === 200) this.#hasSpreadIds = !body.startsWith('[{"_row_id":1');
+  }
+
   /** Gives the rows ids that no position has: the first row goes, and one of two new ones. Once. */
   async spreadIds(): Promise<void> {
     const ok = async (method: string, body: unknown): Promise<void> => {
-      const answer = await this.change(method, body);
+      const answer = await this.change(method, JSON.stringify(body));
       if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
     };
     const last = this.#load.rows + 2;
@@ -170,9 +205,9 @@ export class ProductSubject implements Subject {
     await this.service[Symbol.asyncDispose]();
   }
 
-  #expectedLines(): string {
+  #expectedLines(): string[] {
     const lines = this.text().trimEnd().split('\n').slice(1);
-    return lines.map((line, at) => `${this.#idOf(at)},${line}`).join('\n');
+    return lines.map((line, at) => `${this.#idOf(at)},${line}`);
   }
 
   /** The id of the row at a position. */
@@ -195,14 +230,12 @@ export class ProductSubject implements Subject {
   }
 }
 
-function servedLines(body: string): string {
-  const rows = JSON.parse(body) as { _row_id: number; key: string; value: string; pad: string }[];
-  return rows.map(({ _row_id, key, value, pad }) => `${_row_id},${key},${value},${pad}`).join('\n');
-}
-
-function firstDifference(found: string, expected: string): [number, string] {
-  const lines = found.split('\n');
-  const wanted = expected.split('\n');
-  const at = lines.findIndex((line, index) => line !== wanted[index]);
-  return at < 0 ? [lines.length, 'rows are missing'] : [at, lines[at]!];
+function servedLines(body: string): string[] | null {
+  type Row = Record<'_row_id' | 'key' | 'value' | 'pad', unknown>;
+  try {
+    const rows = JSON.parse(body) as Row[];
+    return rows.map(({ _row_id, key, value, pad }) => `${_row_id},${key},${value},${pad}`);
+  } catch {
+    return null;
+  }
 }

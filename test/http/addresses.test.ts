@@ -57,7 +57,7 @@ const ODD_NAMES = [
   'hasOwnProperty',
   'venv.x',
   'con',
-  'x'.repeat(200),
+  'x'.repeat(251),
   'folder with {braces}/inner *',
   'über/größe/ß',
 ];
@@ -241,6 +241,20 @@ describe('normal forms', () => {
     expect((await list(nora, 'granted \u00fc.csv')).status).toBe(200);
   });
 
+  test('two files whose names are the same but for that: one answers, nothing breaks (DS-5, S-P9)', async () => {
+    const { service, reader } = shared;
+    writeFileSync(join(service.docroot, 'twins \u00e9.csv'), marked('composed'));
+    writeFileSync(join(service.docroot, 'twins e\u0301.csv'), marked('decomposed'));
+    await eventually(async () => expect((await list(reader, 'twins \u00e9')).status).toBe(200));
+    const marks = await Promise.all(
+      ['twins \u00e9', 'twins e\u0301', 'twins \u00e9.csv', 'twins e\u0301.csv'].map(
+        async (name) => (await list(reader, name)).rows[0]!['mark'],
+      ),
+    );
+    expect(new Set(marks).size).toBe(1);
+    expect((await get(reader, '/')).status).toBe(200);
+  });
+
   test('compatibility forms are other names (DS-5)', async () => {
     const { service, reader } = shared;
     writeFileSync(join(service.docroot, 'of\ufb01ce.csv'), marked('ligature'));
@@ -365,7 +379,12 @@ describe('names of built-in routes', () => {
   test('it wins for methods it does not have, too (DS-7, DS-29)', async () => {
     const answer = await shared.writer.fetch('/api/apikeys', { method: 'PATCH' });
     expect(answer.status).toBe(405);
-    expect(answer.headers.get('Allow')!.split(', ').sort()).toEqual(['GET', 'HEAD', 'OPTIONS', 'POST']);
+    expect(answer.headers.get('Allow')!.split(', ').sort()).toEqual([
+      'GET',
+      'HEAD',
+      'OPTIONS',
+      'POST',
+    ]);
   });
 });
 

@@ -59,7 +59,10 @@ const shared = sharedService({
     'deep/er/below.csv': 'a\n007\n',
     '.svc/deep/er/below.schema.json': declare({ a: 'integer' }, { title: 'deep' }),
     'generated.csv': 'a\n007\n',
-    '.svc/generated.csv.schema.json': declare({ a: 'integer' }, { generated_by: 'an older version' }),
+    '.svc/generated.csv.schema.json': declare(
+      { a: 'integer' },
+      { generated_by: 'an older version' },
+    ),
     'invalid.csv': 'a\n007\n',
     '.svc/invalid.csv.schema.json': '{"columns": nonsense',
     'shapeless.csv': 'a\n007\n',
@@ -189,13 +192,16 @@ describe('a declared schema', () => {
     expect((await problems()).has('generated.csv')).toBe(false);
   });
 
-  test.each(['invalid', 'shapeless'])('that is %s leaves the file readable, with a problem (DS-70)', async (name) => {
-    expect(await rows(name)).toEqual([{ _row_id: 1, a: '007' }]);
-    expect((await schema(name)).body).toMatchObject({ name, columns: { a: { type: 'string' } } });
-    const problem = (await problems()).get(`${name}.csv`);
-    expect(problem).toContain('schema');
-    expect(problem).not.toContain(shared.service.docroot);
-  });
+  test.each(['invalid', 'shapeless'])(
+    'that is %s leaves the file readable, with a problem (DS-70)',
+    async (name) => {
+      expect(await rows(name)).toEqual([{ _row_id: 1, a: '007' }]);
+      expect((await schema(name)).body).toMatchObject({ name, columns: { a: { type: 'string' } } });
+      const problem = (await problems()).get(`${name}.csv`);
+      expect(problem).toContain('schema');
+      expect(problem).not.toContain(shared.service.docroot);
+    },
+  );
 });
 
 describe('options', () => {
@@ -239,7 +245,9 @@ describe('options', () => {
     const { service } = shared;
     service.write('.svc/optional.csv.options.json', options);
     service.write('optional.csv', 'a,b\n1,2\n');
-    await eventually(async () => expect(await rows('optional')).toEqual([{ _row_id: 1, a: 1, b: 2 }]));
+    await eventually(async () =>
+      expect(await rows('optional')).toEqual([{ _row_id: 1, a: 1, b: 2 }]),
+    );
     await eventually(async () => {
       expect((await problems()).get('optional.csv')).toContain('options');
     }, PICK_UP_MS);
@@ -252,13 +260,18 @@ describe('options', () => {
 
   test('with one bad value still apply the others (DS-72)', async () => {
     const { service } = shared;
-    service.write('.svc/mostly.csv.options.json', '{"header_row":"x","delimiter":"|","encoding":"klingon"}');
+    service.write(
+      '.svc/mostly.csv.options.json',
+      '{"header_row":"x","delimiter":"|","encoding":"klingon"}',
+    );
     service.write('mostly.csv', 'a,b|c\n1,2|3\n');
     await eventually(async () => {
       expect(await rows('mostly')).toEqual([{ _row_id: 1, 'a,b': '1,2', c: 3 }]);
     });
     await eventually(async () => {
-      expect((await problems()).get('mostly.csv')).toMatch(/header_row.*encoding|encoding.*header_row/);
+      expect((await problems()).get('mostly.csv')).toMatch(
+        /header_row.*encoding|encoding.*header_row/,
+      );
     }, PICK_UP_MS);
   });
 });
@@ -272,21 +285,45 @@ describe('companions that come, change and go', () => {
     const body = JSON.stringify({ action: 'delete', data: { _row_id: 1 } });
     expect((await writer.fetch('/api/live/', { method: 'DELETE', body })).status).toBe(200);
     const live = async () => (await rows('live')).map((row) => [row['_row_id'], row['a']]);
-    expect(await live()).toEqual([[2, 0], [3, 1]]);
+    expect(await live()).toEqual([
+      [2, 0],
+      [3, 1],
+    ]);
     service.write(file, declare({ a: 'boolean' }));
-    expect(await live()).toEqual([[2, false], [3, true]]);
+    expect(await live()).toEqual([
+      [2, false],
+      [3, true],
+    ]);
     expect((await schema('live')).text).toBe(declare({ a: 'boolean' }));
     service.write(file, declare({ a: 'string' }));
-    expect(await live()).toEqual([[2, '0'], [3, '1']]);
+    expect(await live()).toEqual([
+      [2, '0'],
+      [3, '1'],
+    ]);
     service.write(file, 'broken');
-    expect(await live()).toEqual([[2, 0], [3, 1]]);
+    expect(await live()).toEqual([
+      [2, 0],
+      [3, 1],
+    ]);
     rmSync(join(service.docroot, file));
-    expect(await live()).toEqual([[2, 0], [3, 1]]);
-    await eventually(async () => expect((await problems()).has('live.csv')).toBe(false), PICK_UP_MS);
+    expect(await live()).toEqual([
+      [2, 0],
+      [3, 1],
+    ]);
+    await eventually(
+      async () => expect((await problems()).has('live.csv')).toBe(false),
+      PICK_UP_MS,
+    );
     service.write('.svc/live.schema.json', declare({ a: 'boolean' }));
-    expect(await live()).toEqual([[2, false], [3, true]]);
+    expect(await live()).toEqual([
+      [2, false],
+      [3, true],
+    ]);
     rmSync(join(service.docroot, '.svc/live.schema.json'));
-    expect(await live()).toEqual([[2, 0], [3, 1]]);
+    expect(await live()).toEqual([
+      [2, 0],
+      [3, 1],
+    ]);
   });
 
   test('are seen by their bytes, even when sizes and times are the same (DS-143)', async () => {
@@ -321,7 +358,10 @@ describe('the version of a schema', () => {
     const { service } = shared;
     const key = await service.accounts.apiKey('reader');
     const ask = (headers: Record<string, string> = {}) =>
-      rawRequest(service.url, { path: '/schema/versioned/', headers: { 'X-API-Key': key, ...headers } });
+      rawRequest(service.url, {
+        path: '/schema/versioned/',
+        headers: { 'X-API-Key': key, ...headers },
+      });
     service.write('versioned.csv', 'a\n1\n');
     await eventually(async () => expect((await ask()).status).toBe(200));
     const first = (await ask()).headers['etag']!;

@@ -238,7 +238,10 @@ describe('compression', () => {
     const plain = packed.replace('-gz"', '"');
     for (const etag of [packed, plain]) {
       for (const accept of ['gzip', 'identity']) {
-        const known = await raw('/api/large/', { 'If-None-Match': etag, 'Accept-Encoding': accept });
+        const known = await raw('/api/large/', {
+          'If-None-Match': etag,
+          'Accept-Encoding': accept,
+        });
         expect(known.status).toBe(304);
         expect(known.headers['content-encoding']).toBeUndefined();
       }
@@ -300,6 +303,15 @@ test.each(['identity', 'gzip'])(
     expect({ status: head.status, ...compared(head) }).toEqual({ status: 200, ...compared(full) });
   },
 );
+
+test('a range is nothing rows have: the whole list comes (DS-161)', async () => {
+  const { status, body, headers } = await raw('/api/small/', { Range: 'bytes=0-1' });
+  expect({ status, size: body.length }).toEqual({
+    status: 200,
+    size: Number(headers['content-length']),
+  });
+  expect(JSON.parse(Buffer.from(body).toString())).toHaveLength(3);
+});
 
 describe('headers for caches', () => {
   test.each(['/api/small/', '/schema/small/', '/api/small/?format=csv', '/'])(

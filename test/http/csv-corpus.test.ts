@@ -5,8 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { csvCorpus } from './csv-corpus.ts';
 import type { CsvCase } from './csv-corpus.ts';
-import { eventually } from './eventually.ts';
-import { address, get, list } from './listing.ts';
+import { address, get, list, listNoticed } from './listing.ts';
 import type { Listing } from './listing.ts';
 import { childrenOf, forgetPeak, memoryOf } from './process-memory.ts';
 import { seeded } from './seed.ts';
@@ -27,14 +26,6 @@ async function withLittleMemory(work: () => Promise<void>): Promise<void> {
     expect(memoryOf(child.pid)?.peak ?? 0).toBeLessThan(256 * MIB);
   }
 }
-
-/** The first answer that is not about a file nobody has noticed yet. */
-const noticed = (ask: () => Promise<Listing>): Promise<Listing> =>
-  eventually(async () => {
-    const answer = await ask();
-    if (answer.status === 404) throw new Error('The file is not noticed');
-    return answer;
-  });
 
 async function isHealthy(): Promise<void> {
   const { status, body } = await get(shared.service, '/health');
@@ -57,7 +48,7 @@ describe('a file that is', () => {
       shared.service.write(`${name}.csv`, one.bytes());
       await withLittleMemory(async () => {
         const limit = 'rows' in one ? {} : { limit: 3 };
-        const rows = await noticed(() => list(shared.reader, name, limit));
+        const rows = await listNoticed(shared.reader, name, limit);
         const schema = await get(shared.reader, address(name, {}, 'schema'));
         tellsNothing(rows);
         tellsNothing(schema);
@@ -105,7 +96,11 @@ async function checkAccepted(
     expect(Object.keys(rows.rows[0]!)).toHaveLength(one.width + 1);
   }
   const sort = `-"${Object.keys(columns)[0]?.replaceAll('"', '""') ?? '_row_id'}"`;
-  for (const query of [{ sort, limit: 2 }, { q: 'x', limit: 2 }, { format: 'csv', limit: 2 }]) {
+  for (const query of [
+    { sort, limit: 2 },
+    { q: 'x', limit: 2 },
+    { format: 'csv', limit: 2 },
+  ]) {
     expect((await list(shared.reader, name, query)).status).toBe(200);
   }
 }
@@ -137,11 +132,15 @@ test('GET / lists the problem of every refused file, and of no other (DS-34, DS-
 
 test('mutants of good files are read or refused, and never hurt the service (B-C)', async () => {
   const seeds = [
-    Buffer.from('id,name,flag,x\n1,"a ""quoted"" name",true,0.5\n2,"two\r\nlines",false,1e3\n3,é💥,TRUE,\n'),
+    Buffer.from(
+      'id,name,flag,x\n1,"a ""quoted"" name",true,0.5\n2,"two\r\nlines",false,1e3\n3,é💥,TRUE,\n',
+    ),
     Buffer.from('\ufeffa;b;c\r\n1;2;3\r\n"x;y";;\r\n', 'utf8'),
     Buffer.from('\ufeffa\tb\n1\t2\né\t💥\n', 'utf16le'),
   ];
-  const special = [0x00, 0x22, 0x2c, 0x0a, 0x0d, 0xff, 0xfe, 0xef, 0xc3, 0x80, 0x3b, 0x09, 0x20, 0x5c];
+  const special = [
+    0x00, 0x22, 0x2c, 0x0a, 0x0d, 0xff, 0xfe, 0xef, 0xc3, 0x80, 0x3b, 0x09, 0x20, 0x5c,
+  ];
   const mutation = fc.record({
     at: fc.nat(),
     kind: fc.constantFrom('flip', 'set', 'insert', 'cut', 'splice'),
@@ -155,7 +154,7 @@ test('mutants of good files are read or refused, and never hurt the service (B-C
       async (seed, mutations) => {
         const name = `mutant ${++run % 3}`;
         shared.service.write(`${name}.csv`, mutations.reduce(mutated, seed));
-        const answer = await noticed(() => list(shared.reader, name));
+        const answer = await listNoticed(shared.reader, name);
         tellsNothing(answer);
         if (answer.status === 200) {
           expect(answer.total).toBe(answer.rows.length);
@@ -182,7 +181,10 @@ function mutated(
   const [before, after] = [bytes.subarray(0, position), bytes.subarray(position)];
   switch (kind) {
     case 'flip':
-      return Buffer.concat([before, after.map((byte, index) => (index === 0 ? byte ^ (1 << (value % 8)) : byte))]);
+      return Buffer.concat([
+        before,
+        after.map((byte, index) => (index === 0 ? byte ^ (1 << (value % 8)) : byte)),
+      ]);
     case 'set':
       return Buffer.concat([before, Buffer.from([value]), after.subarray(1)]);
     case 'insert':

@@ -4,8 +4,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Client } from '../support/service.ts';
-import { address, columnOf, get, idsOf, list, walk } from './listing.ts';
-import type { JsonRow, Listing, Query } from './listing.ts';
+import { address, columnOf, get, idsOf, list, listNoticed, walk } from './listing.ts';
+import type { JsonRow, Query } from './listing.ts';
 import { seeded } from './seed.ts';
 import { sharedService } from './shared-service.ts';
 
@@ -51,7 +51,8 @@ describe('the link to the next page', () => {
   });
 
   test('is there exactly when a limit leaves rows behind (DS-41)', async () => {
-    const nextOf = async (query: Query) => (await list(shared.reader, 'seven', query)).next !== null;
+    const nextOf = async (query: Query) =>
+      (await list(shared.reader, 'seven', query)).next !== null;
     expect(await nextOf({})).toBe(false);
     expect(await nextOf({ offset: 2 })).toBe(false);
     expect(await nextOf({ limit: 6 })).toBe(true);
@@ -70,6 +71,14 @@ describe('the link to the next page', () => {
     expect(status).toBe(200);
     const found = await walked('folder/späte daten {1}', { limit: 1, x: '">;,é\r\n' });
     expect(columnOf(found, 'n')).toEqual([1, 2, 3]);
+  });
+
+  test('keeps the form of the name that was asked for (DS-25, DS-41)', async () => {
+    for (const path of ['/api/seven', '/api/seven/', '/api/seven.csv', '/api/seve%6E.csv/']) {
+      const { next } = await get(shared.reader, `${path}?limit=1`);
+      expect(next).toStartWith(`${path}?`);
+      expect(idsOf((await get(shared.reader, next!)).rows)).toEqual([2]);
+    }
   });
 
   test('is written in every format (DS-41, DS-44)', async () => {
@@ -101,7 +110,10 @@ describe('a walk', () => {
   });
 
   test('tells the same total on each page (DS-40)', async () => {
-    const pages = await walk(shared.reader, address('seven', { limit: 2, filter: { n: { $gt: 1 } } }));
+    const pages = await walk(
+      shared.reader,
+      address('seven', { limit: 2, filter: { n: { $gt: 1 } } }),
+    );
     expect(pages.map(({ total }) => total)).toEqual([4, 4]);
   });
 
@@ -111,7 +123,9 @@ describe('a walk', () => {
     const changed = next!.replace('limit=3', 'limit=4&columns=word');
     expect(idsOf((await get(shared.reader, changed)).rows)).toEqual(idsOf(rest.rows.slice(3)));
     const { text } = await get(shared.reader, `${next}&format=csv&columns=_row_id`);
-    expect(text.trim().split('\n').slice(1).map(Number)).toEqual(idsOf(rest.rows.slice(3, 6)) as number[]);
+    expect(text.trim().split('\n').slice(1).map(Number)).toEqual(
+      idsOf(rest.rows.slice(3, 6)) as number[],
+    );
   });
 
   test('gets past equal texts that are longer than a cursor may be (DS-41)', async () => {
@@ -163,7 +177,11 @@ describe('a cursor of another list', () => {
       Buffer.from(json.replace(/"[^"]*"\]$/, `${value}]`)).toString('base64url'),
     );
     for (const value of [...forged, cursor.slice(1), cursor.slice(0, -2), `${cursor}AAAA`]) {
-      const { status } = await list(shared.reader, 'seven', { limit: 2, sort: 'word', cursor: value });
+      const { status } = await list(shared.reader, 'seven', {
+        limit: 2,
+        sort: 'word',
+        cursor: value,
+      });
       expect([200, 422]).toContain(status);
     }
     expect((await list(shared.reader, 'seven')).total).toBe(7);
@@ -175,12 +193,19 @@ describe('writes between the pages', () => {
     const { service, writer } = shared;
     const cell = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(''));
     const change = fc.oneof(
-      fc.record({ action: fc.constant('create' as const), n: cell, w: fc.constantFrom('a', 'b', '') }),
+      fc.record({
+        action: fc.constant('create' as const),
+        n: cell,
+        w: fc.constantFrom('a', 'b', ''),
+      }),
       fc.record({ action: fc.constant('update' as const), row: fc.nat(), n: cell }),
       fc.record({ action: fc.constant('delete' as const), row: fc.nat() }),
     );
     const scenario = fc.record({
-      rows: fc.array(fc.tuple(cell, fc.constantFrom('a', 'b', 'c', '')), { minLength: 3, maxLength: 12 }),
+      rows: fc.array(fc.tuple(cell, fc.constantFrom('a', 'b', 'c', '')), {
+        minLength: 3,
+        maxLength: 12,
+      }),
       sort: fc.constantFrom('', 'n', '-n', 'w', '-w', 'n,-w', '-w,n', '-_row_id'),
       limit: fc.integer({ min: 1, max: 4 }),
       changes: fc.array(change, { minLength: 1, maxLength: 6 }),
@@ -192,7 +217,7 @@ describe('writes between the pages', () => {
         // The type of a column must not depend on what is changed.
         const lines = rows.map(([n, w]) => `${n},${w},k`);
         service.write(`${name}.csv`, `n,w,k\n0,t,k\n${lines.join('\n')}\n`);
-        const before = await untilListed(name, { sort });
+        const before = await listNoticed(writer, name, { sort });
         const touched = new Set<unknown>();
         const pending = [...changes];
         const pages = await walk(writer, address(name, { sort, limit }), async () => {
@@ -214,7 +239,10 @@ describe('writes between the pages', () => {
           const answer =
             next.action === 'delete'
               ? await write(writer, name, 'DELETE', { action: 'delete', data: { _row_id: id } })
-              : await write(writer, name, 'PATCH', { action: 'update', data: { _row_id: id, n: next.n } });
+              : await write(writer, name, 'PATCH', {
+                  action: 'update',
+                  data: { _row_id: id, n: next.n },
+                });
           expect(answer.status).toBe(200);
         });
         const untouched = (listed: readonly JsonRow[]) =>
@@ -228,7 +256,7 @@ describe('writes between the pages', () => {
   test('an edit by another program leaves the walk usable (DS-41)', async () => {
     const { service, reader } = shared;
     service.write('edited.csv', 'n\n1\n2\n3\n4\n');
-    const { next } = await untilListed('edited', { sort: 'n', limit: 2 });
+    const { next } = await listNoticed(reader, 'edited', { sort: 'n', limit: 2 });
     service.write('edited.csv', 'n\n5\n4\n3\n2\n1\n0\n');
     const rest = await get(reader, next!.replace('limit=2', 'limit=9'));
     expect(rest.status).toBe(200);
@@ -236,12 +264,3 @@ describe('writes between the pages', () => {
     expect(columnOf(rest.rows, 'n')).not.toContain(1);
   });
 });
-
-/** The list of a file that was written a moment ago. */
-async function untilListed(name: string, query: Query): Promise<Listing> {
-  for (;;) {
-    const found = await list(shared.writer, name, query);
-    if (found.status !== 404) return found;
-    await Bun.sleep(5);
-  }
-}

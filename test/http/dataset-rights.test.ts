@@ -69,7 +69,9 @@ scenarios('reading datasets', { files: FILES }, [
       actor: 'stranger' as const,
       path,
       status: 403,
-      json: { detail: `Permission denied: read on ${path.replace(/^\/(api|schema)?\/?|\/$/g, '')}` },
+      json: {
+        detail: `Permission denied: read on ${path.replace(/^\/(api|schema)?\/?|\/$/g, '')}`,
+      },
     },
     {
       name: `GET ${path} is a miss for those who may know`,
@@ -173,10 +175,13 @@ const shared = sharedService({ files: FILES });
 let users = 0;
 
 /** A new user with just these rights. */
-async function userWith(...rights: [resource: string, ...verbs: ('read' | 'write')[]][]): Promise<Client> {
+async function userWith(
+  ...rights: [resource: string, ...verbs: ('read' | 'write')[]][]
+): Promise<Client> {
   const name = `user ${++users}`;
   await shared.service.accounts.user(name);
-  for (const [resource, ...verbs] of rights) await shared.service.accounts.grant(name, resource, ...verbs);
+  for (const [resource, ...verbs] of rights)
+    await shared.service.accounts.grant(name, resource, ...verbs);
   return shared.service.as(name);
 }
 
@@ -224,13 +229,22 @@ describe('what a grant opens', () => {
     expect(await seen(prefix, '/api/secrets/')).toBe(denied('secrets'));
   });
 
-  test.each(['', '/', 'OPEN', 'Open', 'open/', 'open/*', 'ope', 'open.', 'open.cs', './open', '@events'])(
-    'the resource text %p does not open the file open.csv (DS-129)',
-    async (resource) => {
-      const client = await userWith([resource, 'read', 'write']);
-      expect(await seen(client, '/api/open/')).toBe(denied('open'));
-    },
-  );
+  test.each([
+    '',
+    '/',
+    'OPEN',
+    'Open',
+    'open/',
+    'open/*',
+    'ope',
+    'open.',
+    'open.cs',
+    './open',
+    '@events',
+  ])('the resource text %p does not open the file open.csv (DS-129)', async (resource) => {
+    const client = await userWith([resource, 'read', 'write']);
+    expect(await seen(client, '/api/open/')).toBe(denied('open'));
+  });
 
   test('writing is no reading, and reading no writing (DS-128)', async () => {
     const client = await userWith(['open', 'write']);

@@ -46,7 +46,7 @@ const shared = sharedService({
     'VENV/inner.csv': marked('shown'),
     'no-extension': marked('hidden'),
     'other.tsv': marked('hidden'),
-    'csv': marked('hidden'),
+    csv: marked('hidden'),
     'x.csv.bak': marked('hidden'),
     'x.csv~': marked('hidden'),
     'trailing.csv.': marked('hidden'),
@@ -70,7 +70,10 @@ const within = (check: () => Promise<void>) => eventually(check, PICK_UP_MS);
 async function isPublished(name: string, mark: string | null): Promise<void> {
   expect({ name, mark: await markOf(name) }).toEqual({ name, mark: mark ?? 404 });
   const rels = await listed();
-  expect({ name, isListed: rels.includes(`${name}.csv`) }).toEqual({ name, isListed: mark !== null });
+  expect({ name, isListed: rels.includes(`${name}.csv`) }).toEqual({
+    name,
+    isListed: mark !== null,
+  });
 }
 
 describe('a file', () => {
@@ -245,7 +248,9 @@ describe('a folder', () => {
 describe('what is not published', () => {
   test('hidden, temporary and tool folders, at any depth, but only by these names (DS-24)', async () => {
     const rels = await listed();
-    expect(rels.filter((rel) => /inner|venv|modules|~|no-ext|tsv|bak|csv\.$|^csv$/.test(rel))).toEqual(
+    expect(
+      rels.filter((rel) => /inner|venv|modules|~|no-ext|tsv|bak|csv\.$|^csv$/.test(rel)),
+    ).toEqual(
       expect.arrayContaining([
         'VENV/inner.csv',
         'a~$b.csv',
@@ -279,9 +284,29 @@ describe('what is not published', () => {
       expect({ name, mark: await markOf(name) }).toEqual({ name, mark: 404 });
       expect(rels).not.toContain(`${name}.csv`);
     }
-    for (const name of ['sub/_svc/inner', 'venv', 'my venv/inner', 'node_modules', 'a~$b', 'VENV/inner']) {
+    for (const name of [
+      'sub/_svc/inner',
+      'venv',
+      'my venv/inner',
+      'node_modules',
+      'a~$b',
+      'VENV/inner',
+    ]) {
       expect({ name, mark: await markOf(name) }).toEqual({ name, mark: 'shown' });
     }
+  });
+
+  test('a name that is no UTF-8, which has no address, and which stops nothing (DS-5)', async () => {
+    const name = Buffer.concat([
+      Buffer.from(at('bytes ')),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('.csv'),
+    ]);
+    writeFileSync(name, marked('bytes'));
+    writeFileSync(at('sentinel 0.csv'), marked('seen'));
+    await within(() => isPublished('sentinel 0', 'seen'));
+    expect((await listed()).filter((rel) => rel.startsWith('bytes'))).toEqual([]);
+    rmSync(name);
   });
 
   test('whatever appears there later (DS-24)', async () => {
@@ -349,7 +374,9 @@ describe('links', () => {
       'to hidden',
     ]) {
       await isPublished(name, null);
-      expect((await get(shared.superuser, `/${encodeURIComponent(`${name}.csv`)}`)).status).toBe(404);
+      expect((await get(shared.superuser, `/${encodeURIComponent(`${name}.csv`)}`)).status).toBe(
+        404,
+      );
     }
   });
 
@@ -360,7 +387,11 @@ describe('links', () => {
     symlinkSync('..', at('real folder/up'));
     symlinkSync('/etc', at('etc'));
     await within(() => isPublished('real folder/a', 'a'));
-    for (const name of ['linked folder/a', 'real folder/up/real folder/a', 'real folder/up/first']) {
+    for (const name of [
+      'linked folder/a',
+      'real folder/up/real folder/a',
+      'real folder/up/first',
+    ]) {
       await isPublished(name, null);
     }
     expect((await get(shared.superuser, '/etc/passwd')).status).toBe(404);

@@ -43,9 +43,11 @@ const shared = sharedService({
       '20,zebra',
       '',
     ].join('\n'),
-    'named.csv': '$gt,$eq,$and,a.b,"a\'b","x""; drop table t; --",__proto__,constructor, ,$.a\n1,2,3,4,5,6,7,8,9,10\n2,3,4,5,6,7,8,9,10,11\n',
+    'named.csv':
+      '$gt,$eq,$and,a.b,"a\'b","x""; drop table t; --",__proto__,constructor, ,$.a\n1,2,3,4,5,6,7,8,9,10\n2,3,4,5,6,7,8,9,10,11\n',
     'wide.csv': `${Array.from({ length: 150 }, (_, i) => `c${i}`).join(',')}\n${Array.from({ length: 150 }, (_, i) => i).join(',')}\n`,
-    'big.csv': 'x\n9007199254740992.0\n9007199254740994.0\n1e21\n0.1\n0.30000000000000004\n-0.0\n1e23\n1e300\n',
+    'big.csv':
+      'x\n9007199254740992.0\n9007199254740994.0\n1e21\n0.1\n0.30000000000000004\n-0.0\n1e23\n1e300\n',
     'odd.csv': 'n,t\n1,a\n2,b\n',
     '.svc/odd.csv.schema.json': JSON.stringify({
       columns: { n: { type: 'integer' }, t: { type: 'string' } },
@@ -198,7 +200,9 @@ describe('equality', () => {
     expect(shown).toHaveLength(rows.length);
     for (const [index, number] of shown.entries()) {
       expect(await matching(`{"x":${number}}`, 'big')).toEqual([index + 1]);
-      expect(await matching(`{"x":{"$gte":"${number}","$lte":${number}}}`, 'big')).toEqual([index + 1]);
+      expect(await matching(`{"x":{"$gte":"${number}","$lte":${number}}}`, 'big')).toEqual([
+        index + 1,
+      ]);
     }
   });
 });
@@ -231,9 +235,12 @@ describe('ranges', () => {
     [{ _row_id: { $gte: 2, $lte: '3' } }, [2, 3]],
     [{ i: { $not: { $gt: 0 } } }, [2, 4, 6]],
     [{ s: { $not: { $gte: '' } } }, [6]],
-  ] as [unknown, number[]][])('%j matches %j; blanks are in no range (DS-52)', async (filter, ids) => {
-    expect(await matching(filter)).toEqual(ids);
-  });
+  ] as [unknown, number[]][])(
+    '%j matches %j; blanks are in no range (DS-52)',
+    async (filter, ids) => {
+      expect(await matching(filter)).toEqual(ids);
+    },
+  );
 
   test('strings are ordered by code point (DS-53)', async () => {
     expect(await matching({ s: { $gt: 'zz' } }, 'texts')).toEqual([10, 13, 18]);
@@ -338,12 +345,9 @@ describe('text operators', () => {
     ['\\x{1F600}', [13]],
     ['(?P<name>z)ebra', [20]],
     ['\\bhi\\b', [6]],
-  ] as [string, number[]][])(
-    '$regex %s is found anywhere in %j (DS-52)',
-    async (pattern, ids) => {
-      expect(await matching({ s: { $regex: pattern } }, 'texts')).toEqual(ids);
-    },
-  );
+  ] as [string, number[]][])('$regex %s is found anywhere in %j (DS-52)', async (pattern, ids) => {
+    expect(await matching({ s: { $regex: pattern } }, 'texts')).toEqual(ids);
+  });
 });
 
 describe('$null', () => {
@@ -406,7 +410,7 @@ describe('what a filter is refused for', () => {
     ['{"key\\u0000":1}', "unknown column 'key\u0000'"],
     [`{"a'b":1}`, "unknown column 'a'b'"],
     ['{"a\\"]":1}', `unknown column 'a"]'`],
-    ["{\"i') --\":1}", "unknown column 'i') --'"],
+    ['{"i\') --":1}', "unknown column 'i') --'"],
     ['{"$and":[{"nope":1}]}', "unknown column 'nope'"],
     ['{"$not":{"nope":1}}', "unknown column 'nope'"],
     ['{"$where":"1"}', "unknown operator '$where'"],
@@ -507,14 +511,25 @@ describe('what a filter is refused for', () => {
     expect(await refusal(filter)).toEqual(refused(rest));
   });
 
-  test.each(['(', '[', 'a{2,1}', '*a', '(?=x)', '(?<=x)', '(?!x)', '(a)\\1', '\\C', 'a{1001}', '(?P<n', '\\pX', '(?z)'])(
-    'the pattern %s is an invalid regex (DS-52, DS-55, B-R)',
-    async (pattern) => {
-      expect(await refusal({ s: { $regex: pattern } })).toEqual(
-        refused(`column 's': invalid regex '${pattern}'`),
-      );
-    },
-  );
+  test.each([
+    '(',
+    '[',
+    'a{2,1}',
+    '*a',
+    '(?=x)',
+    '(?<=x)',
+    '(?!x)',
+    '(a)\\1',
+    '\\C',
+    'a{1001}',
+    '(?P<n',
+    '\\pX',
+    '(?z)',
+  ])('the pattern %s is an invalid regex (DS-52, DS-55, B-R)', async (pattern) => {
+    expect(await refusal({ s: { $regex: pattern } })).toEqual(
+      refused(`column 's': invalid regex '${pattern}'`),
+    );
+  });
 });
 
 describe('limits of a filter', () => {
@@ -556,7 +571,9 @@ describe('limits of a filter', () => {
     const conditions = Array.from({ length: 3_000 }, (_, index) => ({ i: index }));
     expect(await matching({ $or: conditions })).toEqual([1, 3, 4, 7]);
     expect(await matching({ $and: conditions })).toEqual([]);
-    const columns = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`c${index}`, index]));
+    const columns = Object.fromEntries(
+      Array.from({ length: 150 }, (_, index) => [`c${index}`, index]),
+    );
     expect(await matching(columns, 'wide')).toEqual([1]);
   });
 });

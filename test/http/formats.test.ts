@@ -31,7 +31,8 @@ const CELLS = [
 
 const shared = sharedService({
   files: {
-    'mixed.csv': 'text,n,x,flag\nfirst,1,0.5,TRUE\n"a,b",-2,1e3,False\n,,,\n"say ""hi""",3,2.50,true\n',
+    'mixed.csv':
+      'text,n,x,flag\nfirst,1,0.5,TRUE\n"a,b",-2,1e3,False\n,,,\n"say ""hi""",3,2.50,true\n',
     'cells.csv': `text,id\n${CELLS.map((cell, id) => `"${cell.replaceAll('"', '""')}",${id}`).join('\n')}\n`,
     'single.csv': 'only\na\n""\n"  "\nb\n',
     'empty.csv': '',
@@ -67,7 +68,11 @@ describe('format', () => {
   });
 
   test('csv shows _row_id only where it is asked for (DS-45)', async () => {
-    const { text } = await list(shared.reader, 'mixed', { format: 'csv', columns: 'n,_row_id', limit: 2 });
+    const { text } = await list(shared.reader, 'mixed', {
+      format: 'csv',
+      columns: 'n,_row_id',
+      limit: 2,
+    });
     expect(text).toBe('n,_row_id\n1,1\n-2,2\n');
   });
 
@@ -97,7 +102,12 @@ describe('format', () => {
   });
 
   test('all formats hold the same rows in the same order (DS-38, DS-44)', async () => {
-    const query = { sort: '-x,text', filter: { flag: { $null: false } }, limit: 2, columns: 'x,text' };
+    const query = {
+      sort: '-x,text',
+      filter: { flag: { $null: false } },
+      limit: 2,
+      columns: 'x,text',
+    };
     const json = await list(shared.reader, 'mixed', query);
     const ndjson = await list(shared.reader, 'mixed', { ...query, format: 'ndjson' });
     const csv = await list(shared.reader, 'mixed', { ...query, format: 'csv' });

@@ -2,9 +2,12 @@
  * Lists of rows as a client asks for them and takes them apart.
  */
 import type { Client } from '../support/service.ts';
+import { eventually } from './eventually.ts';
 
 /** Query parameters; objects (filters) travel as JSON, arrays as repeated parameters, undefined not at all. */
-export type Query = Readonly<Record<string, string | number | readonly string[] | object | undefined>>;
+export type Query = Readonly<
+  Record<string, string | number | readonly string[] | object | undefined>
+>;
 
 /** A row as JSON gives it. */
 export type JsonRow = Readonly<Record<string, unknown>>;
@@ -42,6 +45,15 @@ export function address(name: string, query: Query = {}, family = 'api'): string
 /** Asks for rows of a dataset. */
 export function list(client: Client, name: string, query: Query = {}): Promise<Listing> {
   return get(client, address(name, query));
+}
+
+/** As `list`, of a file that was written a moment ago: waits until it has an address. */
+export function listNoticed(client: Client, name: string, query: Query = {}): Promise<Listing> {
+  return eventually(async () => {
+    const answer = await list(client, name, query);
+    if (answer.status === 404) throw new Error(`${name} is not noticed`);
+    return answer;
+  });
 }
 
 /** Asks for a path as it is. */

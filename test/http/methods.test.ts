@@ -63,7 +63,9 @@ describe('OPTIONS', () => {
           method,
           headers: { Origin: origin, 'Access-Control-Request-Method': 'DELETE' },
         });
-        const names = [...response.headers.keys()].filter((name) => name.startsWith('access-control'));
+        const names = [...response.headers.keys()].filter((name) =>
+          name.startsWith('access-control'),
+        );
         expect(names).toEqual([]);
       }
     }

@@ -2,7 +2,7 @@
  * Files that cannot be read: where it is told, who is told, and how it ends (DS-34, DS-182, DS-189).
  */
 import { describe, expect, test } from 'bun:test';
-import { renameSync, rmSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually, PICK_UP_MS } from './eventually.ts';
 import { get, list } from './listing.ts';
@@ -89,7 +89,7 @@ describe('a broken file', () => {
     }
   });
 
-  test('is nobody else\'s business (DS-130, DS-182)', async () => {
+  test("is nobody else's business (DS-130, DS-182)", async () => {
     const { service } = shared;
     await service.accounts.grant('olga', 'open/*', 'read');
     const olga = await service.as('olga');
@@ -112,7 +112,9 @@ describe('a broken file', () => {
     expect(await metric('svc_resource_problems')).toBe(3);
     expect(await metric('svc_resources{type="csv"}')).toBe(5);
     const lines = shared.service.stderr().split('\n');
-    expect(lines.some((line) => line.includes('open/broken.csv') && line.includes(REASON))).toBe(true);
+    expect(lines.some((line) => line.includes('open/broken.csv') && line.includes(REASON))).toBe(
+      true,
+    );
     expect((await get(shared.reader, '/metrics')).text).not.toContain('broken');
   });
 
@@ -191,6 +193,25 @@ describe('a file that breaks or is mended', () => {
     await eventually(async () => expect(await problemOf('two.csv')).toBeUndefined(), PICK_UP_MS);
     expect((await listed()).resources).not.toContain('two.csv');
   });
+
+  test.skipIf(process.getuid?.() === 0)(
+    'may be one that the file system refuses, until it does not (DS-34)',
+    async () => {
+      const { service, reader } = shared;
+      service.write('refused.csv', 'a\n1\n');
+      await eventually(async () => expect((await list(reader, 'refused')).status).toBe(200));
+      service.write('refused.csv', 'a\n2\n');
+      chmodSync(join(service.docroot, 'refused.csv'), 0o000);
+      expect((await list(reader, 'refused')).detail).toBe(
+        "Cannot read 'refused.csv': permission denied",
+      );
+      await eventually(async () => {
+        expect(await problemOf('refused.csv')).toBe('permission denied');
+      });
+      chmodSync(join(service.docroot, 'refused.csv'), 0o600);
+      expect((await list(reader, 'refused')).rows).toEqual([{ _row_id: 1, a: 2 }]);
+    },
+  );
 
   test('is the same after a restart (DS-34)', async () => {
     const { service } = shared;

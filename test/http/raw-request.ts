@@ -65,7 +65,7 @@ function answerOf(bytes: Buffer): RawAnswer {
 
 function unchunked(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const lineEnd = bytes.indexOf('\r\n', at);
     const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
     if (size === 0) return Buffer.concat(parts);

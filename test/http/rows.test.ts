@@ -52,9 +52,7 @@ describe('the shape of rows', () => {
 
   test('columns called like integers or like members of every object keep their place (DS-35)', async () => {
     const { text } = await rows('numbered');
-    expect(text).toBe(
-      '[{"_row_id":1,"b":1,"10":2,"2":3,"a":4,"__proto__":5,"constructor":6}]',
-    );
+    expect(text).toBe('[{"_row_id":1,"b":1,"10":2,"2":3,"a":4,"__proto__":5,"constructor":6}]');
   });
 
   test('every row has every column, blank cells as the empty text (DS-35, DS-64)', async () => {

@@ -97,9 +97,12 @@ describe('the sort parameter', () => {
     ['-"x,y"', [3, 1, 2]],
     ['b,"say ""hi"""', [1, 3, 2]],
     ['-"say ""hi""",a', [2, 3, 1]],
-  ])('%s: a column whose name begins with - goes before a descending one (DS-42, DS-57)', async (sort, ids) => {
-    expect(await sorted('names', { sort })).toEqual(ids);
-  });
+  ])(
+    '%s: a column whose name begins with - goes before a descending one (DS-42, DS-57)',
+    async (sort, ids) => {
+      expect(await sorted('names', { sort })).toEqual(ids);
+    },
+  );
 
   test.each([
     ['nope', 'nope'],
@@ -128,8 +131,8 @@ describe('the sort parameter', () => {
     const { status } = await list(shared.reader, 'many', { sort: columns.join(',') });
     expect([200, 422]).toContain(status);
     expect(await sorted('many', { sort: columns.slice(0, 60).join(',') })).toEqual([1]);
-    expect(await sorted('types', { sort: Array.from({ length: 500 }, () => 'i').join(',') })).toEqual(
-      await sorted('types', { sort: 'i' }),
-    );
+    expect(
+      await sorted('types', { sort: Array.from({ length: 500 }, () => 'i').join(',') }),
+    ).toEqual(await sorted('types', { sort: 'i' }));
   });
 });

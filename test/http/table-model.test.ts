@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { address, get, list, walk } from './listing.ts';
+import { address, get, list, listNoticed, walk } from './listing.ts';
 import type { Listing, Query } from './listing.ts';
 import { seeded } from './seed.ts';
 import { sharedService } from './shared-service.ts';
@@ -20,8 +20,34 @@ const TEXTS: Record<ModelType, readonly string[]> = {
   number: ['0', '1', '1.5', '-0.25', '2.0', '1e2', '1E-3', '10', '-3', '123456.789'],
   boolean: ['true', 'false', 'TRUE', 'False', ' true '],
   string: [
-    'a', 'A', 'ab', 'abc', 'B', 'é', 'É', 'z', '😀', '\uffee', '"q"', 'a,b', 'two\nlines', 'cr\rlf', ' a',
-    'a ', '10', '007', '1.5', 'true', '%', '_', '\\', "'", '0x10', '+5', '\t', 'x;y|z',
+    'a',
+    'A',
+    'ab',
+    'abc',
+    'B',
+    'é',
+    'É',
+    'z',
+    '😀',
+    '\uffee',
+    '"q"',
+    'a,b',
+    'two\nlines',
+    'cr\rlf',
+    ' a',
+    'a ',
+    '10',
+    '007',
+    '1.5',
+    'true',
+    '%',
+    '_',
+    '\\',
+    "'",
+    '0x10',
+    '+5',
+    '\t',
+    'x;y|z',
   ],
 };
 
@@ -34,7 +60,12 @@ const cellOf = (type: ModelType): fc.Arbitrary<string> =>
 interface Sketch {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  readonly layout: { readonly delimiter: string; readonly ending: string; readonly mark: string; readonly isLastEnded: boolean };
+  readonly layout: {
+    readonly delimiter: string;
+    readonly ending: string;
+    readonly mark: string;
+    readonly isLastEnded: boolean;
+  };
 }
 
 const types = fc.constantFrom<ModelType>('integer', 'number', 'boolean', 'string');
@@ -69,11 +100,30 @@ function operandFor(type: ModelType, isRange: boolean): fc.Arbitrary<unknown> {
     case 'integer':
     case 'number':
       return fc.oneof(
-        fc.constantFrom<unknown>(0, 1, 5, -3, 10, 7, 1.5, 2, 100, 0.001, '1', ' 5 ', '1.50', '1e2', 9007199254740991),
+        fc.constantFrom<unknown>(
+          0,
+          1,
+          5,
+          -3,
+          10,
+          7,
+          1.5,
+          2,
+          100,
+          0.001,
+          '1',
+          ' 5 ',
+          '1.50',
+          '1e2',
+          9007199254740991,
+        ),
         ...blank,
       );
     case 'boolean':
-      return fc.oneof(fc.constantFrom<unknown>(true, false, 0, 1, 'yes', 'NO', 'True', '0'), ...blank);
+      return fc.oneof(
+        fc.constantFrom<unknown>(true, false, 0, 1, 'yes', 'NO', 'True', '0'),
+        ...blank,
+      );
     default:
       return isRange
         ? fc.constantFrom<unknown>(...TEXTS.string, '')
@@ -85,12 +135,17 @@ const PATTERNS = ['', '^$', '^a', 'b$', '[0-9]+', '^.$', '[^a-z]', 'x|1', '^-', 
 
 function testFor(type: ModelType): fc.Arbitrary<Record<string, unknown>> {
   const one = (operators: string[], operand: fc.Arbitrary<unknown>) =>
-    fc.tuple(fc.constantFrom(...operators), operand).map(([operator, value]) => ({ [operator]: value }));
+    fc
+      .tuple(fc.constantFrom(...operators), operand)
+      .map(([operator, value]) => ({ [operator]: value }));
   return fc.oneof(
     one(['$eq', '$ne'], operandFor(type, false)),
     one(['$gt', '$gte', '$lt', '$lte'], operandFor(type, true)),
     one(['$in', '$nin'], fc.array(operandFor(type, false), { maxLength: 4 })),
-    one(['$contains', '$icontains', '$startswith', '$endswith'], fc.constantFrom('', 'a', 'A', '1', '.', 'e', '-', ' ', '%', '_', '\\')),
+    one(
+      ['$contains', '$icontains', '$startswith', '$endswith'],
+      fc.constantFrom('', 'a', 'A', '1', '.', 'e', '-', ' ', '%', '_', '\\'),
+    ),
     one(['$regex'], fc.constantFrom(...PATTERNS)),
     one(['$null'], fc.boolean()),
   );
@@ -108,7 +163,9 @@ function filtersFor({ columns }: ModelTable): fc.Arbitrary<object> {
   const some = fc.array(test, { maxLength: 3 });
   return fc.oneof(
     test,
-    fc.array(test, { minLength: 2, maxLength: 2 }).map((tests) => Object.assign({}, ...tests) as object),
+    fc
+      .array(test, { minLength: 2, maxLength: 2 })
+      .map((tests) => Object.assign({}, ...tests) as object),
     fc.tuple(fc.constantFrom('$and', '$or'), some).map(([key, tests]) => ({ [key]: tests })),
     fc.tuple(test, some).map(([own, tests]) => ({ ...own, $or: tests })),
     fc.tuple(some, test).map(([tests, own]) => ({ $not: { $or: tests, $and: [own] } })),
@@ -117,7 +174,10 @@ function filtersFor({ columns }: ModelTable): fc.Arbitrary<object> {
 
 const sortsFor = ({ columns }: ModelTable) =>
   fc.array(
-    fc.record({ column: fc.constantFrom(...columns.map(({ name }) => name)), descending: fc.boolean() }),
+    fc.record({
+      column: fc.constantFrom(...columns.map(({ name }) => name)),
+      descending: fc.boolean(),
+    }),
     { maxLength: 3 },
   );
 
@@ -146,7 +206,7 @@ test('every list is what the model says: rows, order, types, total, page and wal
       const table = tableOf(sketch);
       const name = `table ${++run % 5}`;
       shared.service.write(`${name}.csv`, csvOf(sketch));
-      const whole = await noticed(name);
+      const whole = await listNoticed(shared.reader, name);
       expect(whole.rows).toEqual([...table.rows]);
       expect(keysOf(whole)).toEqual(whole.rows.length === 0 ? [] : ['_row_id', ...sketch.names]);
       const { columns } = (await get(shared.reader, address(name, {}, 'schema'))).body as {
@@ -169,14 +229,6 @@ test('every list is what the model says: rows, order, types, total, page and wal
     seeded('lists against the model', 120),
   );
 });
-
-async function noticed(name: string): Promise<Listing> {
-  for (;;) {
-    const answer = await list(shared.reader, name);
-    if (answer.status !== 404) return answer;
-    await Bun.sleep(5);
-  }
-}
 
 function sortText(sort: readonly { column: string; descending: boolean }[]): string {
   // Quoted, so that a name that begins with - is no descending one.

@@ -29,13 +29,19 @@ export interface ModelQuery {
 }
 
 /** The table of cell texts. Names must be unique and ordinary. */
-export function modelTable(names: readonly string[], texts: readonly (readonly string[])[]): ModelTable {
+export function modelTable(
+  names: readonly string[],
+  texts: readonly (readonly string[])[],
+): ModelTable {
   const columns = names.map((name, index) => ({
     name,
     type: typeOf(texts.map((row) => row[index] ?? '')),
   }));
   const rows = texts.map((cells, index) => {
-    const values = columns.map(({ name, type }, column) => [name, valueOf(cells[column] ?? '', type)]);
+    const values = columns.map(({ name, type }, column) => [
+      name,
+      valueOf(cells[column] ?? '', type),
+    ]);
     return { _row_id: index + 1, ...Object.fromEntries(values) } as ModelRow;
   });
   return { columns: [{ name: '_row_id', type: 'integer' }, ...columns], rows };
@@ -132,7 +138,12 @@ function operandOf(operand: unknown, type: ModelType): ModelValue {
   return ['true', '1', 'yes'].includes(String(operand).toLowerCase());
 }
 
-function isInRange(operator: string, cell: ModelValue, bound: ModelValue, type: ModelType): boolean {
+function isInRange(
+  operator: string,
+  cell: ModelValue,
+  bound: ModelValue,
+  type: ModelType,
+): boolean {
   if (cell === '') return false;
   const difference = compare(cell, bound, type);
   if (difference === 0) return operator === '$gte' || operator === '$lte';

@@ -9,7 +9,8 @@ import {
   Physical,
   SchemaField,
 } from '../../src/dataset/parquet/format.ts';
-import { structList, ThriftStruct, ThriftType, thriftBytes } from '../../src/dataset/parquet/thrift.ts';
+import { structList, ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
+import { thriftBytes } from '../../src/dataset/parquet/thrift-writer.ts';
 
 const { binary, i32, i64, list, struct } = ThriftType;
 const encoder = new TextEncoder();
@@ -65,7 +66,11 @@ export function craftedFile(
     .set(
       GroupField.columns,
       list,
-      structList(metas.map((meta) => new ThriftStruct().set(ChunkField.fileOffset, i64, 0).set(ChunkField.meta, struct, meta))),
+      structList(
+        metas.map((meta) =>
+          new ThriftStruct().set(ChunkField.fileOffset, i64, 0).set(ChunkField.meta, struct, meta),
+        ),
+      ),
     )
     .set(GroupField.bytes, i64, 0)
     .set(GroupField.rows, i64, rows);
@@ -82,20 +87,26 @@ function schemaOf(columns: readonly CraftedColumn[]): ThriftStruct[] {
   const root = new ThriftStruct()
     .set(SchemaField.name, binary, encoder.encode('schema'))
     .set(SchemaField.children, i32, columns.length);
-  const leaves = columns.map(({ name, physical, repetition = 0, typeLength, converted, logical }) => {
-    const element = new ThriftStruct()
-      .set(SchemaField.type, i32, physical)
-      .set(SchemaField.repetition, i32, repetition)
-      .set(SchemaField.name, binary, encoder.encode(name));
-    if (typeLength !== undefined) element.set(SchemaField.typeLength, i32, typeLength);
-    if (converted !== undefined) element.set(SchemaField.converted, i32, converted);
-    return logical ? element.set(SchemaField.logical, struct, logical) : element;
-  });
+  const leaves = columns.map(
+    ({ name, physical, repetition = 0, typeLength, converted, logical }) => {
+      const element = new ThriftStruct()
+        .set(SchemaField.type, i32, physical)
+        .set(SchemaField.repetition, i32, repetition)
+        .set(SchemaField.name, binary, encoder.encode(name));
+      if (typeLength !== undefined) element.set(SchemaField.typeLength, i32, typeLength);
+      if (converted !== undefined) element.set(SchemaField.converted, i32, converted);
+      return logical ? element.set(SchemaField.logical, struct, logical) : element;
+    },
+  );
   return [root, ...leaves];
 }
 
 /** A footer between the magic numbers, after pages. */
-export function fileAround(footer: Uint8Array, pages: readonly Uint8Array[] = [], length = footer.length): Uint8Array {
+export function fileAround(
+  footer: Uint8Array,
+  pages: readonly Uint8Array[] = [],
+  length = footer.length,
+): Uint8Array {
   const size = new Uint8Array(4);
   new DataView(size.buffer).setUint32(0, length, true);
   return new Uint8Array(Buffer.concat([MAGIC, ...pages, footer, size, MAGIC]));
@@ -111,7 +122,13 @@ interface CraftedPage {
 }
 
 /** A data page of the first version. */
-export function craftedPage({ count, body, size, packedSize, encoding = 0 }: CraftedPage): Uint8Array {
+export function craftedPage({
+  count,
+  body,
+  size,
+  packedSize,
+  encoding = 0,
+}: CraftedPage): Uint8Array {
   const details = new ThriftStruct()
     .set(1, i32, count)
     .set(2, i32, encoding)

@@ -27,7 +27,10 @@ export async function parquetFile(query: string, options = ''): Promise<Uint8Arr
 }
 
 /** Rows of a query over a file, which it calls `file`, with DuckDB's own texts for what JSON has no words for. */
-export async function duckRows(bytes: Uint8Array, query = 'SELECT * FROM file'): Promise<unknown[][]> {
+export async function duckRows(
+  bytes: Uint8Array,
+  query = 'SELECT * FROM file',
+): Promise<unknown[][]> {
   using folder = temporaryFolder();
   const path = folder.at('t.parquet');
   writeFileSync(path, bytes);
@@ -46,7 +49,9 @@ export async function duckMetadata(
   const path = folder.at('t.parquet');
   writeFileSync(path, bytes);
   const connection = await duckdb();
-  return (await connection.runAndReadAll(`SELECT ${columns} FROM ${what}('${path}')`)).getRowsJson();
+  return (
+    await connection.runAndReadAll(`SELECT ${columns} FROM ${what}('${path}')`)
+  ).getRowsJson();
 }
 
 export interface ReadParquet {

@@ -182,6 +182,8 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
   ['a shared text that does not exist', () => sheetFile('<row r="1"><c r="A1" t="s"><v>1</v></c></row>', { strings: ['<t>a</t>'] }), /shared text/],
   ['a negative index of a shared text', () => sheetFile('<row r="1"><c r="A1" t="s"><v>-1</v></c></row>', { strings: ['<t>a</t>'] }), /shared text/],
   ['an unknown cell type', () => sheetFile('<row r="1"><c r="A1" t="x"><v>1</v></c></row>'), /unknown type/],
+  ['a cell type named like a property of every object', () => sheetFile('<row r="1"><c r="A1" t="constructor"><v>1</v></c></row>'), /unknown type/],
+  ['a million attributes without end', () => withData('xl/workbook.xml', `<workbook${' a="1"'.repeat(1_000_000)}`), /no workbook/],
   ['a text of 1 MiB and one', () => sheetFile(`<row r="1"><c r="A1" t="inlineStr"><is><t>${'x'.repeat(MIB + 1)}</t></is></c></row>`), /more than 1048576 characters/],
   ['a cell of 40 MB', () => sheetFile(`<row r="1"><c r="A1" t="inlineStr"><is><t>${'x'.repeat(40 * MIB)}</t></is></c></row>`), /more than 16777216 bytes/],
   ['comments nested without end', () => sheetFile(`<row r="1">${'<!--'.repeat(100_000)}`), /ends in the middle/],
@@ -228,6 +230,8 @@ const accepted: readonly (readonly [name: string, file: () => Uint8Array])[] = [
   ['a cell far away', () => sheetFile(`${rows}<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>`)],
   ['styles that refer to each other in a circle', () => workbookFile({ ...parts, styles: '<styleSheet><cellStyleXfs><xf xfId="0"/></cellStyleXfs><cellXfs><xf xfId="0" numFmtId="0"/></cellXfs></styleSheet>' })],
   ['a defined name called constructor', () => workbookFile({ ...parts, workbookTail: '<definedNames><definedName name="constructor">Data!$A$1</definedName></definedNames>' })],
+  ['a formula kind named like a property of every object', () => sheetFile(rows.replace('<v>', '<f t="__proto__" ref="A1">1</f><v>'))],
+  ['a hundred thousand attributes', () => zip(changed('xl/workbook.xml', { data: String(good[2]!.data).replace('<sheets>', `<sheets${' a="1"'.repeat(100_000)}>`) }))],
   ['a comment at __proto__', () => workbookFile({ ...parts, extra: [{ name: 'xl/comments1.xml', data: '<comments><commentList><comment ref="__proto__"><text><t>c</t></text></comment></commentList></comments>' }] })],
 ];
 

@@ -19,6 +19,7 @@ import {
   zip,
 } from './workbook-files.ts';
 
+const TIMEOUT_MS = 300_000;
 const HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row>';
 
 /** The value that the `c` element of cell A2 reads as. */
@@ -243,16 +244,16 @@ test('any change to the XML or the archive gives rows or a reason, never another
     }
   };
   const property = fc.asyncProperty(edits, fc.boolean(), async (list, isPacked) => {
-    const texts = entries.map((entry) => Buffer.from(entry.data as string));
+    const texts = entries.map((entry): Buffer => Buffer.from(entry.data as string));
     const mutate = (bytes: Buffer, { at, kind, text }: (typeof list)[number]): Buffer => {
       const place = at % (bytes.length + 1);
       const rest = bytes.subarray(place + (kind === 'delete' ? 7 : kind === 'flip' ? 1 : 0));
       const middle = kind === 'double' ? bytes.subarray(place, place + 40) : kind === 'delete' ? '' : text;
       return Buffer.concat([bytes.subarray(0, place), Buffer.from(middle as string), rest]);
     };
-    if (isPacked) return read(list.reduce(mutate, zip(entries)));
+    if (isPacked) return read(list.reduce<Buffer>(mutate, zip(entries)));
     for (const one of list) texts[one.entry] = mutate(texts[one.entry]!, one);
     return read(zip(entries.map(({ name }, index) => ({ name, data: texts[index]! }))));
   });
-  await fc.assert(property, { numRuns: Number(process.env.RUNS ?? 500) });
-});
+  await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 500) });
+}, TIMEOUT_MS);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Audience, FrameView } from '../../src/server/pages/frame.tsx';
 import { renderPage } from '../../src/server/pages/frame.tsx';
+import { datasetPage } from '../../src/server/pages/dataset.tsx';
 import { errorPage } from '../../src/server/pages/error.tsx';
 import { pages } from '../../src/server/pages/index.ts';
 import { landingPage } from '../../src/server/pages/landing.tsx';
@@ -178,6 +179,23 @@ describe('DS-184, DS-208: pages', () => {
     login: renderPage(
       loginPage,
       { next: EVIL, problem: EVIL, username: EVIL, hasPasswordForm: true },
+      frame,
+    ),
+    dataset: renderPage(
+      datasetPage,
+      {
+        name: EVIL,
+        q: EVIL,
+        filter: EVIL,
+        sort: EVIL,
+        columns: [{ name: EVIL, type: EVIL, sortHref: '/s', sorted: 'ascending' }],
+        rows: [['1', EVIL]],
+        position: EVIL,
+        previousHref: '/p',
+        nextHref: '/n',
+        links: [{ label: EVIL, href: '/l' }],
+        problem: EVIL,
+      },
       frame,
     ),
     setup: renderPage(setupPage, { token: EVIL, problem: EVIL, username: EVIL }, frame),

@@ -4,6 +4,16 @@
  * Texts that repeat become a dictionary. Memory is the values of one row group.
  */
 import { Codec } from './codec.ts';
+import {
+  BooleanValues,
+  DoubleValues,
+  FixedValues,
+  type GatheredValues,
+  LongValues,
+  TextValues,
+  type ValueBounds,
+  type WritableValue,
+} from './column-values.ts';
 import { Encoding, Physical } from './format.ts';
 import { dataPage, dictionaryPage, indexBytes, type PageStyle } from './page-writer.ts';
 
@@ -17,35 +27,21 @@ export interface WrittenChunk {
   readonly encodings: readonly number[];
   readonly rows: number;
   readonly nulls: number;
-  /** Least and greatest value in their plain form; null when they are not known. */
-  readonly bounds: { readonly least: Uint8Array; readonly greatest: Uint8Array } | null;
-}
-
-/** A stored value. */
-export type WritableValue = string | number | bigint | null;
-
-/** The plain form of the values gathered so far. */
-interface Values {
-  add(value: WritableValue): boolean;
-  /** Bytes they take. */
-  readonly size: number;
-  plain(): Uint8Array;
-  dictionary?(): { values: Uint8Array; count: number; indexes: Int32Array } | null;
-  bounds?(): WrittenChunk['bounds'];
-  clear(): void;
+  /** Null when they are not known. */
+  readonly bounds: ValueBounds | null;
 }
 
 const STYLE: PageStyle = { codec: Codec.snappy, version: 1, hasChecksum: false };
-const HALF = 4_294_967_296;
 
+/** One column, row group after row group. */
 export class ColumnWriter {
   readonly physical: number;
-  readonly #values: Values;
+  readonly #values: GatheredValues;
   #definition = new Uint8Array(1024);
   #rows = 0;
   #nulls = 0;
 
-  private constructor(physical: number, values: Values) {
+  private constructor(physical: number, values: GatheredValues) {
     this.physical = physical;
     this.#values = values;
   }
@@ -127,197 +123,5 @@ export class ColumnWriter {
     this.#values.clear();
     this.#rows = this.#nulls = 0;
     return chunk;
-  }
-}
-
-/** A buffer of values of one width that grows. */
-abstract class Buffered {
-  protected bytes = new Uint8Array(8192);
-  protected view = new DataView(this.bytes.buffer);
-  protected length = 0;
-
-  get size(): number {
-    return this.length;
-  }
-
-  plain(): Uint8Array {
-    return this.bytes.subarray(0, this.length);
-  }
-
-  clear(): void {
-    this.length = 0;
-  }
-
-  protected ensure(size: number): void {
-    if (this.length + size <= this.bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.length + size, this.bytes.length * 2));
-    larger.set(this.bytes.subarray(0, this.length));
-    this.bytes = larger;
-    this.view = new DataView(larger.buffer);
-  }
-}
-
-class LongValues extends Buffered implements Values {
-  readonly #valueOf: ((text: string) => bigint) | null;
-
-  constructor(valueOf: ((text: string) => bigint) | null = null) {
-    super();
-    this.#valueOf = valueOf;
-  }
-
-  add(value: WritableValue): boolean {
-    this.ensure(8);
-    if (typeof value === 'number' && Number.isSafeInteger(value)) {
-      this.view.setUint32(this.length, value >>> 0, true);
-      this.view.setInt32(this.length + 4, Math.floor(value / HALF), true);
-    } else if (typeof value === 'bigint') this.view.setBigInt64(this.length, value, true);
-    else if (typeof value === 'string' && this.#valueOf) {
-      this.view.setBigUint64(this.length, this.#valueOf(value), true);
-    } else return false;
-    this.length += 8;
-    return true;
-  }
-
-  bounds(): WrittenChunk['bounds'] {
-    const count = this.length / 8;
-    const isUnsigned = this.#valueOf !== null;
-    const values = isUnsigned
-      ? new BigUint64Array(this.bytes.buffer, 0, count)
-      : new BigInt64Array(this.bytes.buffer, 0, count);
-    let least = 0;
-    let greatest = 0;
-    for (let index = 1; index < count; index++) {
-      if (values[index]! < values[least]!) least = index;
-      if (values[index]! > values[greatest]!) greatest = index;
-    }
-    return {
-      least: this.bytes.slice(least * 8, least * 8 + 8),
-      greatest: this.bytes.slice(greatest * 8, greatest * 8 + 8),
-    };
-  }
-}
-
-class DoubleValues extends Buffered implements Values {
-  add(value: WritableValue): boolean {
-    if (typeof value !== 'number' && typeof value !== 'bigint') return false;
-    this.ensure(8);
-    this.view.setFloat64(this.length, Number(value), true);
-    this.length += 8;
-    return true;
-  }
-
-  bounds(): WrittenChunk['bounds'] {
-    let least = Infinity;
-    let greatest = -Infinity;
-    for (let at = 0; at < this.length; at += 8) {
-      const value = this.view.getFloat64(at, true);
-      if (value < least) least = value;
-      if (value > greatest) greatest = value;
-    }
-    // The format wants zeros so that both of them lie within.
-    return { least: doubleBytes(least === 0 ? -0 : least), greatest: doubleBytes(greatest + 0) };
-  }
-}
-
-function doubleBytes(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setFloat64(0, value, true);
-  return bytes;
-}
-
-class BooleanValues extends Buffered implements Values {
-  add(value: WritableValue): boolean {
-    if (typeof value !== 'number' && typeof value !== 'bigint') return false;
-    this.ensure(1);
-    this.bytes[this.length++] = Number(value) === 1 ? 1 : 0;
-    return true;
-  }
-
-  override plain(): Uint8Array {
-    const packed = new Uint8Array(Math.ceil(this.length / 8));
-    for (let index = 0; index < this.length; index++) {
-      packed[index >> 3]! |= this.bytes[index]! << (index & 7);
-    }
-    return packed;
-  }
-}
-
-class FixedValues extends Buffered implements Values {
-  readonly #width: number;
-  readonly #bytesOf: (text: string) => Uint8Array;
-
-  constructor(width: number, bytesOf: (text: string) => Uint8Array) {
-    super();
-    this.#width = width;
-    this.#bytesOf = bytesOf;
-  }
-
-  add(value: WritableValue): boolean {
-    if (typeof value !== 'string') return false;
-    this.ensure(this.#width);
-    this.bytes.set(this.#bytesOf(value), this.length);
-    this.length += this.#width;
-    return true;
-  }
-}
-
-const encoder = new TextEncoder();
-/** More different texts than this in a row group are not worth a dictionary. */
-const MAX_DICTIONARY = 16_384;
-
-class TextValues extends Buffered implements Values {
-  readonly #places = new Map<string, number>();
-  #indexes = new Int32Array(1024);
-  #count = 0;
-  /** Length of the values that repeat others, which a dictionary saves. */
-  #saved = 0;
-
-  add(value: WritableValue): boolean {
-    if (value === null) return false;
-    const text = String(value);
-    if (this.#count === this.#indexes.length) {
-      const larger = new Int32Array(this.#count * 2);
-      larger.set(this.#indexes);
-      this.#indexes = larger;
-    }
-    this.#index(text);
-    this.ensure(4 + text.length * 3);
-    const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length + 4));
-    this.view.setUint32(this.length, written, true);
-    this.length += 4 + written;
-    return true;
-  }
-
-  #index(text: string): void {
-    let place = this.#places.get(text);
-    if (place === undefined) {
-      place = this.#places.size;
-      if (place < MAX_DICTIONARY) this.#places.set(text, place);
-    } else this.#saved += text.length + 4;
-    this.#indexes[this.#count++] = place;
-  }
-
-  /** Null unless it halves the size. */
-  dictionary(): { values: Uint8Array; count: number; indexes: Int32Array } | null {
-    const size = this.#places.size;
-    if (size >= MAX_DICTIONARY || this.#saved * 2 < this.length) return null;
-    const values = new TextBytes();
-    for (const text of this.#places.keys()) values.add(text);
-    return { values: values.plain(), count: size, indexes: this.#indexes.slice(0, this.#count) };
-  }
-
-  override clear(): void {
-    super.clear();
-    this.#places.clear();
-    this.#count = this.#saved = 0;
-  }
-}
-
-class TextBytes extends Buffered {
-  add(text: string): void {
-    this.ensure(4 + text.length * 3);
-    const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length + 4));
-    this.view.setUint32(this.length, written, true);
-    this.length += 4 + written;
   }
 }

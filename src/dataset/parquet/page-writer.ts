@@ -5,7 +5,8 @@ import * as zlib from 'node:zlib';
 import { Codec, compress } from './codec.ts';
 import { Encoding, PageField, PageType } from './format.ts';
 import { bitWidth, hybridBytes } from './hybrid.ts';
-import { ThriftStruct, ThriftType, thriftBytes } from './thrift.ts';
+import { ThriftStruct, ThriftType } from './thrift.ts';
+import { thriftBytes } from './thrift-writer.ts';
 
 const { i32, struct } = ThriftType;
 
