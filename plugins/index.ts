@@ -1,5 +1,6 @@
 /** The list of file kinds. Only static imports enter the executable. */
 import type { Kind } from '../src/docroot/kind.ts';
 import { csv } from './csv/kind.ts';
+import { workbook } from './workbook/kind.ts';
 
-export const kinds: readonly Kind[] = [csv];
+export const kinds: readonly Kind[] = [csv, workbook];

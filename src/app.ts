@@ -10,6 +10,7 @@ import { LocalLogin } from './auth/local-login.ts';
 import { replaceFile } from './base/atomic-file.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
+import type { FileSource } from './base/file-source.ts';
 import type { Log } from './base/log.ts';
 import { ReplacedFiles } from './base/replaced-files.ts';
 import { ChildPool } from './children/child-pool.ts';
@@ -19,7 +20,16 @@ import { Edits } from './dataset/edits.ts';
 import { queryJobs } from './dataset/query-jobs.ts';
 import { Reading } from './dataset/reading.ts';
 import { type BuildOrder, Tables, type TableTarget } from './dataset/tables.ts';
+import type { EditPlan, TableChanges, TableLayout } from './dataset/types.ts';
 import { DocumentRoot } from './docroot/document-root.ts';
+import {
+  editFile,
+  type EditOrder,
+  type FileOrder,
+  listSheets,
+  readEditPlan,
+  wireChanges,
+} from './docroot/file-jobs.ts';
 import { FirstReads } from './docroot/first-reads.ts';
 import { createKindTable } from './docroot/kind-table.ts';
 import { type LoadOrder, loadTableFile } from './docroot/load-table.ts';
@@ -29,7 +39,8 @@ import { Registry, type Resource } from './docroot/registry.ts';
 import { watchDocroot } from './docroot/watch.ts';
 import type { Database } from './store/database.ts';
 import { migrations } from './store/migrations/index.ts';
-import { openState } from './store/state.ts';
+import { explain } from './store/state-check.ts';
+import { openState, type State } from './store/state.ts';
 
 /** Everything an operation may ask for; each names the few it needs. */
 export interface App {
@@ -85,15 +96,22 @@ export async function openApp(
   const { db } = state;
   const audit = new Audit({ db, clock, log });
   const root = new DocumentRoot(config.docroot, config.state_dir);
+  const pools = openPools(config, log);
   const registry = new Registry({
     root,
     kindOf: createKindTable(kinds, config.plugin_registry),
     log,
     // A command beside the server must not tidy away what the server is writing.
     startedAtMs: options.exclusive ? clock.now() : null,
+    sheetsOf: async ({ rel, kind }) => {
+      const order = fileOrder(current.config, rel, kind.type);
+      const response = await pools.parse.request('sheets', order, {
+        timeoutMs: current.config.limits.parse_timeout_seconds * 1000,
+      });
+      return (await response.json()) as string[];
+    },
   });
-  if (options.exclusive) await clearLocks(db);
-  const pools = openPools(config, log);
+  if (options.exclusive) await clearOldLocks(state);
   const locks = new FileLocks({
     db,
     clock,
@@ -133,7 +151,13 @@ export async function openApp(
       locks.acquire({ resource, owner, reason: reason as LockReason }),
     open,
     plan: (target, source, layout, changes) =>
-      kindOf(registry, target).dataset!.edit!(source, layout, changes),
+      planEdit(kindOf(registry, target), pools.parse, current.config, {
+        target,
+        source,
+        layout,
+        changes,
+      }),
+    siblings: (target) => siblingsOf(registry, datasets, target),
     replace: (target, order) =>
       replaceFile({ ...order, path: targetPath(root, target.rel), rel: target.rel, replaced }),
     timeoutMs: () => current.config.locks.timeout_seconds * 1000,
@@ -197,13 +221,23 @@ export async function openApp(
       await stopWatching?.();
       firstReads.close();
       await Promise.all([pools.parse.stop(), pools.query.stop()]);
-      tables.close();
+      await tables.close();
       await replaced.close();
       await locks.releaseAll();
       await audit.drain();
       await state.close();
     },
   };
+}
+
+/** The first write to the state (DS-92); when it fails, the refusal names the state as those of `openState` do. */
+async function clearOldLocks(state: State): Promise<void> {
+  try {
+    await clearLocks(state.db);
+  } catch (error) {
+    await state.close();
+    throw explain(state.dir, error);
+  }
 }
 
 /** OIDC is on when both are named (DS-119). */
@@ -268,6 +302,51 @@ function kindOf(registry: Registry, target: TableTarget): Resource['kind'] {
   return resource.kind;
 }
 
+/** A file for the parse worker. */
+function fileOrder(config: Config, rel: string, type: string): FileOrder {
+  return {
+    docroot: config.docroot,
+    stateDir: config.state_dir,
+    rel,
+    type,
+    limits: { maxBytes: config.limits.max_workbook_bytes },
+  };
+}
+
+/** The other tables of the same file. */
+function siblingsOf(registry: Registry, datasets: Datasets, target: TableTarget): TableTarget[] {
+  if (target.sheet === null) return [];
+  return registry
+    .list()
+    .filter(({ rel, sheet }) => rel === target.rel && sheet !== target.sheet)
+    .map((resource) => datasets.targetOf(resource));
+}
+
+interface EditRequest {
+  readonly target: TableTarget;
+  readonly source: FileSource;
+  readonly layout: TableLayout;
+  readonly changes: TableChanges;
+}
+
+/** The kind's edit, here when it only looks at the touched rows, else in a parse worker. */
+async function planEdit(
+  kind: Resource['kind'],
+  pool: ChildPool,
+  config: Config,
+  { target, source, layout, changes }: EditRequest,
+): Promise<EditPlan> {
+  const order = fileOrder(config, target.rel, kind.type);
+  const { edit, editsWholeFile } = kind.dataset!;
+  if (!editsWholeFile) return edit!(source, layout, changes, order.limits);
+  const response = await pool.request(
+    'edit',
+    { ...order, layout, changes: wireChanges(changes) },
+    { timeoutMs: config.limits.parse_timeout_seconds * 1000 },
+  );
+  return readEditPlan(response);
+}
+
 async function buildTable(
   pool: ChildPool,
   registry: Registry,
@@ -279,9 +358,7 @@ async function buildTable(
   if (!resource) throw new AppError('not-found', 'Not Found');
   const load: LoadOrder = {
     ...order,
-    docroot: config.docroot,
-    stateDir: config.state_dir,
-    type: resource.type,
+    ...fileOrder(config, target.rel, resource.type),
     companionRels: registry.companionsOf(resource),
   };
   const seconds = config.limits.parse_timeout_seconds;
@@ -356,6 +433,8 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
           await loadTableFile(body as LoadOrder, kinds);
           return new Response(null, { status: 204 });
         },
+        sheets: async (body) => Response.json(await listSheets(body as FileOrder, kinds)),
+        edit: (body) => editFile(body as EditOrder, kinds),
       },
     });
   } else if (role === 'query') {

@@ -45,6 +45,15 @@ export function cellSpelling(text: string, style: CellStyle, isQuotedAnyway = fa
 }
 
 /**
+ * Integers past 2^53 get an exponent: as plain digits they would turn the whole column into text (DS-60). Adding 0
+ * makes -0 a plain 0, as JSON does.
+ */
+function numberText(value: number): string {
+  const isLong = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLong ? value.toExponential() : String(value + 0);
+}
+
+/**
  * The text of a new cell: numbers as their shortest JSON text, booleans as their column spells them, null as nothing.
  * Throws `schema-mismatch` for what the file could not give back: characters outside its encoding, NUL, lone
  * surrogates, texts and positions beyond what a table may have.
@@ -53,8 +62,7 @@ export function cellText(cell: Cell, position: number, style: CellStyle): string
   if (position >= MAX_COLUMNS) throw mismatch(`a row may not exceed ${MAX_COLUMNS} columns`);
   if (cell === null) return '';
   if (typeof cell === 'boolean') return style.spelling.spell(position, cell);
-  // Adding 0 makes -0 a plain 0, as JSON does.
-  if (typeof cell === 'number') return String(cell + 0);
+  if (typeof cell === 'number') return numberText(cell);
   if (typeof cell === 'bigint') return String(cell);
   if (cell.length > MAX_CELL_CHARACTERS) {
     throw mismatch(`a text may not exceed ${MAX_CELL_CHARACTERS} characters`);

@@ -1,6 +1,6 @@
 /**
- * A column chunk after an edit: untouched pages keep their bytes, touched ones are written anew in the encoding they
- * had if that was a dictionary's, else plainly.
+ * A column chunk after an edit: untouched pages keep their bytes, touched ones are written anew, as far as possible in
+ * the encoding they had.
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
@@ -45,7 +45,7 @@ export async function editChunk(
     if (page.header.type === PageType.dictionary) {
       seen = 0;
       edit.dictionary(page);
-    } else edit.page(page, seen === chunk.values);
+    } else await edit.page(page, seen === chunk.values);
   }
   return edit.finish(encodingsOf(chunk));
 }
@@ -93,7 +93,8 @@ class ChunkEdit {
     this.#follow(page);
   }
 
-  page(page: Page, isLast: boolean): void {
+  /** Gives the event loop turns in between: a page may hold a hundred thousand values. */
+  async page(page: Page, isLast: boolean): Promise<void> {
     this.#follow(page);
     const takesRows =
       isLast && this.#changes.appended.length > 0 && page.header.count < PAGE_VALUES;
@@ -102,15 +103,18 @@ class ChunkEdit {
     const isCounted = this.#leaf.maxRepetition === 0 || updates.size + deletes.size === 0;
     if (isCounted && !takesRows && !this.#isTouched(page.header.count)) return this.#keep(page);
     const values = pageValues(page, this.#leaf, this.#codec, this.#dictionary?.size ?? null);
-    const edit = new PageEdit(this.#leaf, values.indexes ? this.#dictionary : null);
+    const dictionary = values.indexes ? this.#dictionary : null;
+    const edit = new PageEdit(this.#leaf, dictionary, page.header.encoding);
+    await Bun.sleep(0);
     this.#row = edit.take(values, this.#row, this.#changes);
+    await Bun.sleep(0);
     if (takesRows) this.#append(edit, PAGE_VALUES - page.header.count);
     this.#write(edit.page(this.#style));
   }
 
   finish(oldEncodings: readonly number[]): EditedChunk {
     while (this.#appended < this.#changes.appended.length) {
-      const edit = new PageEdit(this.#leaf, null);
+      const edit = new PageEdit(this.#leaf, null, Encoding.plain);
       this.#append(edit, PAGE_VALUES);
       this.#write(edit.page(this.#style));
     }

@@ -9,6 +9,7 @@ export const parquet: Kind = {
   dataset: {
     read: async (source, options, sink) =>
       (await import('./reader.ts')).readParquet(source, options, sink),
+    editsWholeFile: true,
     edit: async (source, layout, changes) =>
       (await import('./editor.ts')).editParquet(source, layout, changes),
   },

@@ -1,7 +1,13 @@
 /**
  * Dates, times of day and moments as the texts a table shows (DS-67).
  */
-import { dateText, momentText, timeText, UNITS_PER_SECOND } from '../../src/dataset/calendar.ts';
+import {
+  dateText,
+  momentText,
+  momentTexts,
+  timeText,
+  UNITS_PER_SECOND,
+} from '../../src/dataset/calendar.ts';
 import type { TimeUnit } from '../../src/dataset/file-type.ts';
 import { Physical } from '../../src/dataset/parquet/format.ts';
 import type { CellAt } from './cells.ts';
@@ -38,17 +44,18 @@ export function moments(values: RawValues, unit: TimeUnit, isUtc: boolean): Cell
   const { longs, halves } = int64Views(values);
   const perDay = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
   const perDayLong = BigInt(perDay);
+  const textOf = momentTexts(unit, isUtc);
   return (index) => {
     const high = halves[index * 2 + 1]!;
     if (high >= -SAFE_HALF && high < SAFE_HALF) {
       const value = high * HALF + (halves[index * 2]! >>> 0);
       const days = Math.floor(value / perDay);
-      return momentText(days, value - days * perDay, unit, isUtc);
+      return textOf(days, value - days * perDay);
     }
     const value = longs[index]!;
     const rest = value % perDayLong;
     const time = rest < 0n ? rest + perDayLong : rest;
-    return momentText(Number((value - time) / perDayLong), Number(time), unit, isUtc);
+    return textOf(Number((value - time) / perDayLong), Number(time));
   };
 }
 

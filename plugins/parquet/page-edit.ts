@@ -8,6 +8,7 @@ import {
   type PageStyle,
   type WrittenPage,
 } from '../../src/dataset/parquet/page-writer.ts';
+import { type EncodedValues, encodeLike } from './delta-writer.ts';
 import type { GrowingDictionary } from './growing-dictionary.ts';
 import type { PageValues } from './page-values.ts';
 import { PlainValues } from './plain-values.ts';
@@ -31,18 +32,21 @@ export interface EditedPage extends WrittenPage {
 /** A page in the making. */
 export class PageEdit {
   readonly #leaf: Leaf;
-  /** Null: the page is written in the PLAIN encoding. */
+  /** Null: the page holds its values itself, in the encoding wanted if that can be written. */
   readonly #dictionary: GrowingDictionary | null;
+  readonly #encoding: number;
   readonly #definition: number[] = [];
   readonly #repetition: number[] = [];
   readonly #indexes: number[] = [];
   readonly #plain: PlainValues;
   #rows = 0;
   #count = 0;
+  #present = 0;
 
-  constructor(leaf: Leaf, dictionary: GrowingDictionary | null) {
+  constructor(leaf: Leaf, dictionary: GrowingDictionary | null, encoding: number) {
     this.#leaf = leaf;
     this.#dictionary = dictionary;
+    this.#encoding = encoding;
     this.#plain = new PlainValues(leaf);
   }
 
@@ -89,7 +93,16 @@ export class PageEdit {
     }
   }
 
+  #values(): EncodedValues {
+    if (!this.#dictionary) {
+      return encodeLike(this.#encoding, this.#plain.encoded(), this.#present, this.#leaf);
+    }
+    const bytes = indexBytes(Int32Array.from(this.#indexes), this.#dictionary.size);
+    return { encoding: Encoding.dictionary, bytes };
+  }
+
   #entry(level: number, depth: number): void {
+    if (depth === this.#leaf.maxDefinition) this.#present++;
     this.#repetition.push(level);
     this.#definition.push(depth);
     this.#count++;
@@ -100,10 +113,7 @@ export class PageEdit {
   page(style: PageStyle): EditedPage | null {
     const { maxDefinition, maxRepetition } = this.#leaf;
     if (this.#count === 0) return null;
-    const encoding = this.#dictionary ? Encoding.dictionary : Encoding.plain;
-    const values = this.#dictionary
-      ? indexBytes(Int32Array.from(this.#indexes), this.#dictionary.size)
-      : this.#plain.encoded();
+    const { encoding, bytes } = this.#values();
     const written = dataPage(
       {
         rows: this.#rows,
@@ -113,7 +123,7 @@ export class PageEdit {
         maxDefinition,
         maxRepetition,
         encoding,
-        values,
+        values: bytes,
       },
       style,
     );

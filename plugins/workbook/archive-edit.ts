@@ -26,7 +26,7 @@ export interface ArchiveChanges {
   readonly removed: ReadonlySet<ArchiveEntry>;
 }
 
-/** The new file. Throws `unreadable-file` when it would need the 64-bit format (from 4 GiB on). */
+/** The new file. Throws `too-large` when it would need the 64-bit format (from 4 GiB on). */
 export function rewrittenArchive(archive: Archive, changes: ArchiveChanges): Piece[] {
   const file = new NewArchive();
   const entries = archive.entries.toSorted((a, b) => a.offset - b.offset);
@@ -44,7 +44,7 @@ export function rewrittenArchive(archive: Archive, changes: ArchiveChanges): Pie
     .map((entry) => recordOf(entry, changes.replaced.get(entry), offsets.get(entry)!));
   const directoryOffset = file.size;
   file.write(...records);
-  if (file.size >= IN_EXTRA) throw new AppError('unreadable-file', 'it would exceed 4 GiB');
+  if (file.size >= IN_EXTRA) throw tooLarge();
   file.write(endRecord(records, directoryOffset, archive.comment));
   return file.pieces();
 }
@@ -95,7 +95,7 @@ function localHeader(entry: ArchiveEntry, part: PackedPart): Buffer {
 }
 
 function recordOf(entry: ArchiveEntry, part: PackedPart | undefined, offset: number): Buffer {
-  if (offset >= IN_EXTRA) throw new AppError('unreadable-file', 'it would exceed 4 GiB');
+  if (offset >= IN_EXTRA) throw tooLarge();
   const record = withPlainNumbers(entry);
   if (part) {
     record.writeUInt16LE(VERSION_NEEDED, 6);
@@ -107,6 +107,10 @@ function recordOf(entry: ArchiveEntry, part: PackedPart | undefined, offset: num
   }
   record.writeUInt32LE(offset, 42);
   return record;
+}
+
+function tooLarge(): AppError {
+  return new AppError('too-large', 'Cannot write: the workbook would exceed 4 GiB');
 }
 
 /** The record without 64-bit numbers, which nothing below 4 GiB needs. */

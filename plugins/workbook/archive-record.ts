@@ -131,7 +131,8 @@ export function uint64(bytes: Buffer, at: number): number {
 }
 
 function extraField(extra: Buffer, id: number): Buffer | null {
-  for (const field of extraFields(extra)) if (field.readUInt16LE(0) === id) return field.subarray(4);
+  for (const field of extraFields(extra))
+    if (field.readUInt16LE(0) === id) return field.subarray(4);
   return null;
 }
 
@@ -143,7 +144,7 @@ export function withoutLargeNumbers(extra: Buffer): Buffer {
 /** The fields with their ids and lengths; what is no complete field at the end is left out. */
 function extraFields(extra: Buffer): Buffer[] {
   const fields: Buffer[] = [];
-  for (let at = 0; at + 4 <= extra.length; ) {
+  for (let at = 0; at + 4 <= extra.length;) {
     const end = at + 4 + extra.readUInt16LE(at + 2);
     if (end > extra.length) break;
     fields.push(extra.subarray(at, end));

@@ -53,7 +53,7 @@ export async function openArchive(source: FileSource, limits: WorkbookLimits): P
   const directory = await findDirectory(source);
   const bytes = await readBytes(source, directory.offset, directory.size);
   const records: DirectoryRecord[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     if (records.length === MAX_ENTRIES) throw tooManyEntries();
     const record = directoryRecord(bytes, at);
     records.push(record);

@@ -42,7 +42,7 @@ export interface BiffRecord {
  */
 export function* substream(stream: Buffer, offset: number): Generator<BiffRecord> {
   let depth = 0;
-  for (let at = offset; ; ) {
+  for (let at = offset; ;) {
     const record = recordAt(stream, at);
     if (at === offset && record.type !== RecordType.begin) {
       throw unreadable('a sheet does not begin where it should');
@@ -65,7 +65,10 @@ function recordAt(stream: Buffer, at: number): BiffRecord & { readonly end: numb
     if (to > stream.length) throw unreadable(`it is cut off in the record at byte ${here}`);
     parts.push(stream.subarray(from, to));
     here = to;
-  } while (here + HEADER_BYTES <= stream.length && stream.readUInt16LE(here) === RecordType.continued);
+  } while (
+    here + HEADER_BYTES <= stream.length &&
+    stream.readUInt16LE(here) === RecordType.continued
+  );
   return { type, parts, end: here };
 }
 

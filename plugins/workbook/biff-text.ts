@@ -45,7 +45,7 @@ export class BiffText {
     const runs = (flags & HAS_RUNS) === 0 ? 0 : this.word();
     const phonetic = (flags & HAS_PHONETIC) === 0 ? 0 : this.long();
     let text = '';
-    for (let left = characters; left > 0; ) {
+    for (let left = characters; left > 0;) {
       // Characters that go on in the next part are preceded by flags of their own.
       if (this.#isAtPartEnd()) flags = this.byte();
       const size = (flags & IS_WIDE) === 0 ? 1 : 2;
@@ -59,7 +59,7 @@ export class BiffText {
   }
 
   #skip(bytes: number): void {
-    for (let left = bytes; left > 0; ) left -= this.#take(left).length;
+    for (let left = bytes; left > 0;) left -= this.#take(left).length;
   }
 
   #isAtPartEnd(): boolean {

@@ -8,7 +8,8 @@ import { unreadable } from './file-bytes.ts';
 import { parseFormula } from './formula-element.ts';
 import { shiftFormula } from './formula-shift.ts';
 import { numberAt } from './number-text.ts';
-import { ABSENT, CellType, type RowScanner } from './row-scanner.ts';
+import type { RowScanner } from './row-scanner.ts';
+import { ABSENT, CellType } from './sheet-tag.ts';
 import { serialOf, serialText } from './serial-date.ts';
 import { stringItem } from './string-item.ts';
 import type { DateKinds } from './styles.ts';
@@ -24,6 +25,7 @@ export interface CellContext {
   readonly sharedString: (index: number) => string | undefined;
 }
 
+/** Gives the values of cells, row by row in the order of the file. */
 export class CellContent {
   readonly #context: CellContext;
   /** Shared formulas by their index, where they are spelled out. */
@@ -40,7 +42,9 @@ export class CellContent {
     const type = row.types[index];
     if (type === CellType.inline) {
       const from = row.inlineFrom[index]!;
-      return from === ABSENT ? '' : stringItem(text, from, row.inlineTo[index]!, this.#context.part);
+      return from === ABSENT
+        ? ''
+        : stringItem(text, from, row.inlineTo[index]!, this.#context.part);
     }
     const from = row.valueFrom[index]!;
     return from === ABSENT ? '' : this.#typed(text, from, row.valueTo[index]!, row, index);
@@ -94,7 +98,8 @@ export class CellContent {
     const from = row.valueFrom[index]!;
     const to = row.valueTo[index]!;
     const isEmptyText = from === to && row.types[index] === CellType.text;
-    if (from !== ABSENT && (from < to || isEmptyText)) return this.#typed(text, from, to, row, index);
+    if (from !== ABSENT && (from < to || isEmptyText))
+      return this.#typed(text, from, to, row, index);
     const formula = this.#formulaText(element, position);
     return formula === '' ? '' : `=${formula}`;
   }

@@ -29,6 +29,7 @@ interface DirectoryEntry {
   readonly size: number;
 }
 
+/** An open compound file, held as a whole. */
 export class CompoundFile {
   readonly #file: Buffer;
   readonly #sectorBytes: number;

@@ -2,6 +2,7 @@
  * What an edit has to know about a worksheet that was read; kept with the typed copy.
  */
 
+/** Where the table stands in the workbook. */
 export interface Dialect {
   /** `xls` workbooks are never written. */
   readonly format: 'xlsx' | 'xls';

@@ -4,7 +4,13 @@
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
-import type { Cell, EditPlan, Segment, TableChanges, TableLayout } from '../../src/dataset/types.ts';
+import type {
+  Cell,
+  EditPlan,
+  Segment,
+  TableChanges,
+  TableLayout,
+} from '../../src/dataset/types.ts';
 import type { ArchiveEntry } from './archive.ts';
 import { rewrittenArchive } from './archive-edit.ts';
 import { mismatch } from './cell-markup.ts';
@@ -30,8 +36,7 @@ import { extendedTables } from './sheet-tables.ts';
 import { readDateKinds } from './styles.ts';
 
 /** Text for whoever tries to change a legacy workbook (DS-66). */
-export const LEGACY_IS_READ_ONLY =
-  'Legacy .xls workbooks are read-only; convert the file to .xlsx';
+export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert the file to .xlsx';
 
 /** An edit of a workbook; dates are stored as numbers, so a cell may read differently from what was written. */
 export interface WorkbookEditPlan extends EditPlan {
@@ -75,7 +80,7 @@ export async function editWorkbook(
     result.hasFormulas || (dialect.hasFormulas ?? (await hasFormulasElsewhere(book, sheet.entry)));
   const chain = result.hasLostFormulas ? await withoutCalculationChain(book) : null;
   for (const [entry, text] of chain?.replaced ?? []) texts.set(entry, text);
-  const recalculating = hasFormulas ? recalculatingWorkbook(book) : null;
+  const recalculating = hasFormulas ? await recalculatingWorkbook(book) : null;
   if (recalculating !== null) texts.set(book.workbook, recalculating);
 
   const replaced = new Map<ArchiveEntry, PackedPart>([[sheet.entry, result.part]]);
@@ -101,7 +106,11 @@ class TargetRows {
   readonly changes = new Map<number, RowChange>();
   /** Row whose styles new rows copy, null without new rows or without a row above them. */
   readonly templateRow: number | null;
-  readonly created: { readonly first: number; readonly last: number; readonly width: number } | null;
+  readonly created: {
+    readonly first: number;
+    readonly last: number;
+    readonly width: number;
+  } | null;
   readonly after: RowMap;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
@@ -130,15 +139,11 @@ class TargetRows {
     for (const [index, cells] of creates.entries()) {
       refuseOutside(cells, width);
       // A row that is deleted in the same edit may be the one that is filled.
-      this.changes.set(first + index, {
-        origin: { create: index },
-        cells: new Map([...blankRow(width), ...cells]),
-      });
+      this.changes.set(first + index, { origin: { create: index }, cells });
       this.after.add(first + index);
     }
     this.templateRow = creates.length > 0 ? above : null;
-    this.created =
-      creates.length > 0 ? { first, last: first + creates.length - 1, width } : null;
+    this.created = creates.length > 0 ? { first, last: first + creates.length - 1, width } : null;
   }
 }
 
@@ -158,7 +163,10 @@ function changedFile(): AppError {
 function refuseSigned(book: WorkbookPackage): void {
   const isSigned = book.archive.entries.some(({ name }) => /^_xmlsignatures\//i.test(name));
   if (!isSigned) return;
-  throw new AppError('conflict', 'The workbook is digitally signed; a change would break the signature');
+  throw new AppError(
+    'conflict',
+    'The workbook is digitally signed; a change would break the signature',
+  );
 }
 
 /** Rows by segment; how many bytes they take is not known any more, and nothing depends on it. */

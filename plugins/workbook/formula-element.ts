@@ -5,6 +5,7 @@ import { parseRange, type CellRange } from './cell-reference.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { textOf, unescaped } from './xml-text.ts';
 
+/** What an `f` element says. */
 export interface Formula {
   /** `array` and `table` (data table) fill their whole range, of which only the first cell has the element. */
   readonly kind: 'plain' | 'shared' | 'array' | 'table';

@@ -11,6 +11,7 @@ export const workbook: Kind = {
   dataset: {
     read: readWorkbook,
     edit: editWorkbook,
+    editsWholeFile: true,
     sheets: readWorksheetNames,
     readOnlyReason: (rel) => (rel.toLowerCase().endsWith('.xls') ? LEGACY_IS_READ_ONLY : null),
   },

@@ -118,7 +118,9 @@ class LegacyCells {
 
   #add(row: number, column: number, cell: Cell): void {
     if (column >= MAX_LEGACY_COLUMNS) {
-      throw unreadable(`it has a cell at ${referenceText({ row: row + 1, column })}, which no .xls worksheet has`);
+      throw unreadable(
+        `it has a cell at ${referenceText({ row: row + 1, column })}, which no .xls worksheet has`,
+      );
     }
     if (cell === '') return;
     if (++this.#count > MAX_CELLS) throw unreadable(`it has more than ${MAX_CELLS} cells`);
@@ -132,7 +134,8 @@ class LegacyCells {
     const row = bytes.readUInt16LE(0);
     const first = bytes.readUInt16LE(2);
     const last = bytes.readUInt16LE(bytes.length - 2);
-    if (bytes.length !== 6 + (last - first + 1) * 6) throw unreadable('a record has the wrong length');
+    if (bytes.length !== 6 + (last - first + 1) * 6)
+      throw unreadable('a record has the wrong length');
     for (let column = first, at = 4; column <= last; column++, at += 6) {
       const number = compactNumber(bytes, at + 2);
       this.#add(row, column, this.#asDate(number, bytes.readUInt16LE(at)));
@@ -147,7 +150,8 @@ class LegacyCells {
       return this.#set(record, this.#shown(bytes.readDoubleLE(6), record));
     }
     const kind = bytes[6];
-    if (kind === 0) this.#awaitsText = { row: bytes.readUInt16LE(0), column: bytes.readUInt16LE(2) };
+    if (kind === 0)
+      this.#awaitsText = { row: bytes.readUInt16LE(0), column: bytes.readUInt16LE(2) };
     else if (kind === 1) this.#set(record, bytes[8] !== 0);
     else if (kind === 2) this.#set(record, errorText(bytes[8]!));
   }

@@ -7,6 +7,7 @@ import { BiffText } from './biff-text.ts';
 import { codePageDecoder } from './code-page.ts';
 import { CompoundFile } from './compound-file.ts';
 import { unreadable } from './file-bytes.ts';
+import { MAX_SHEETS } from './limits.ts';
 import { builtInKind, type DateKind, formatKind } from './number-format.ts';
 
 /** BIFF8, of Excel 97 and later. */
@@ -16,6 +17,7 @@ const VERSION_5 = 0x0500;
 const WORKSHEET = 0;
 const DEFAULT_CODE_PAGE = 1252;
 
+/** The globals of a legacy workbook. */
 export interface LegacyWorkbook {
   readonly stream: Buffer;
   /** Texts are Unicode. */
@@ -44,6 +46,7 @@ class Globals {
   readonly #isUnicode: boolean;
   #decoder = codePageDecoder(DEFAULT_CODE_PAGE);
   readonly #worksheets: { name: string; offset: number }[] = [];
+  readonly #names = new Set<string>();
   #strings: string[] = [];
   readonly #formats = new Map<number, DateKind>();
   /** Format id by the index of a cell format. */
@@ -102,9 +105,11 @@ class Globals {
     if (bytes[5] !== WORKSHEET) return;
     const text = new BiffText(record, 7);
     const name = this.#isUnicode ? text.wide(bytes[6]!) : text.narrow(bytes[6]!, this.#decoder);
-    if (this.#worksheets.some((other) => other.name === name)) {
+    if (this.#names.has(name)) {
       throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
     }
+    if (this.#names.size === MAX_SHEETS) throw unreadable(`it has more than ${MAX_SHEETS} sheets`);
+    this.#names.add(name);
     this.#worksheets.push({ name, offset: bytes.readUInt32LE(0) });
   }
 

@@ -23,6 +23,9 @@ export const RATIO_FROM_BYTES = 64 * 1024 * 1024;
  */
 export const MAX_ENTRIES = 10_000;
 
+/** Sheets of a workbook, each of which becomes a resource; Excel's memory ends long before. */
+export const MAX_SHEETS = 2_000;
+
 /** Parts that are held as a whole (workbook, relationships, styles, tables); the largest real ones are some MB. */
 export const MAX_PART_BYTES = 64 * 1024 * 1024;
 

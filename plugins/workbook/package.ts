@@ -2,9 +2,10 @@
  * The parts of an Office Open XML workbook: its worksheets in order and what they share (ECMA-376-1, 12.3).
  */
 import type { FileSource } from '../../src/base/file-source.ts';
+import { TimeSlice } from '../../src/base/time-slice.ts';
 import { type Archive, type ArchiveEntry, openArchive } from './archive.ts';
 import { unreadable } from './file-bytes.ts';
-import type { WorkbookLimits } from './limits.ts';
+import { MAX_SHEETS, type WorkbookLimits } from './limits.ts';
 import { partText, type Relationship, relationshipsOf } from './relationships.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { unescaped } from './xml-text.ts';
@@ -15,6 +16,7 @@ export interface Worksheet {
   readonly entry: ArchiveEntry;
 }
 
+/** An open workbook; nothing of its sheets is read yet. */
 export interface WorkbookPackage {
   readonly archive: Archive;
   readonly workbook: ArchiveEntry;
@@ -43,7 +45,7 @@ export async function openPackage(
   }
   const workbookText = await partText(archive, workbook);
   const relationships = await relationshipsOf(archive, workbook.name);
-  const { sheets, is1904 } = parseWorkbook(workbookText, workbook.name);
+  const { sheets, is1904 } = await parseWorkbook(workbookText, workbook.name);
   const worksheets = worksheetsOf(sheets, relationships);
   return { archive, workbook, workbookText, relationships, worksheets, is1904 };
 }
@@ -69,13 +71,19 @@ interface SheetElement {
   readonly relationship: string;
 }
 
-function parseWorkbook(text: string, part: string): { sheets: SheetElement[]; is1904: boolean } {
+/** In slices: some workbooks carry tens of thousands of defined names. */
+async function parseWorkbook(
+  text: string,
+  part: string,
+): Promise<{ sheets: SheetElement[]; is1904: boolean }> {
+  const slice = new TimeSlice();
   const cursor = new XmlCursor(text, part);
   const sheets: SheetElement[] = [];
   let is1904 = false;
   const root = cursor.next() ? cursor.local : '';
   if (root !== 'workbook') throw unreadable('it is no workbook');
   while (cursor.next()) {
+    if (slice.isOver) await slice.rest();
     if (cursor.kind === 'close') continue;
     if (cursor.local === 'workbookPr') is1904 = isTrue(cursor.attribute('date1904'));
     if (cursor.local !== 'sheet') continue;
@@ -93,14 +101,15 @@ function worksheetsOf(
   relationships: readonly Relationship[],
 ): Worksheet[] {
   const byId = new Map(relationships.map((relationship) => [relationship.id, relationship]));
+  if (sheets.length > MAX_SHEETS) throw unreadable(`it has more than ${MAX_SHEETS} sheets`);
   const worksheets: Worksheet[] = [];
+  const names = new Set<string>();
   for (const { name, relationship } of sheets) {
     const meant = byId.get(relationship);
     if (!meant) throw unreadable(`the sheet ${JSON.stringify(name)} is missing`);
     if (meant.type !== 'worksheet') continue;
-    if (worksheets.some((other) => other.name === name)) {
-      throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
-    }
+    if (names.has(name)) throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
+    names.add(name);
     worksheets.push({ name, entry: meant.entry });
   }
   if (worksheets.length === 0) throw unreadable('it has no worksheet');

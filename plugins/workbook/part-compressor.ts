@@ -16,6 +16,7 @@ export interface PackedPart {
 /** Within 7 % of the size of level 6, in less than half of the time. */
 const LEVEL = 3;
 
+/** One part being compressed: `write` in order, then `finish`; `close` in any case. */
 export class PartCompressor {
   readonly #method: number;
   readonly #chunks: Uint8Array[] = [];

@@ -8,6 +8,7 @@ import type { PartCompressor } from './part-compressor.ts';
 /** Decided bytes are handed on when there are so many of them. */
 const BATCH_BYTES = 128 * 1024;
 
+/** One part being changed: `replace` from front to back, then `finish`. */
 export class PartSplice {
   readonly #compressor: PartCompressor;
   /** Old bytes from `#held` on that are not decided on. */

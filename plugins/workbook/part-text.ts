@@ -6,6 +6,7 @@ import { unreadable } from './file-bytes.ts';
 import { MAX_UNIT_BYTES } from './limits.ts';
 import { refuseOtherEncodings } from './xml-encoding.ts';
 
+/** A moving window on the XML of a part; to be closed by whoever made it. */
 export class PartText {
   /** Name of the part, for errors. */
   readonly part: string;
@@ -46,7 +47,7 @@ export class PartText {
     }
     this.#passed += this.position;
     const parts = [rest];
-    for (let added = 0; added <= rest.length; ) {
+    for (let added = 0; added <= rest.length;) {
       const { value, done } = await this.#chunks.next();
       if (done) {
         this.isFinal = true;

@@ -2,6 +2,7 @@
  * What the workbook has to say after an edit about formulas: results are stale, so they are calculated when it is opened,
  * and the order of calculation is forgotten when a formula of it is gone.
  */
+import { TimeSlice } from '../../src/base/time-slice.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
 import { unreadable } from './file-bytes.ts';
 import { expand } from './expansion.ts';
@@ -19,12 +20,14 @@ const BEFORE_CALCULATION = [
 ] as const;
 
 /** The workbook part that asks for calculation on opening; null when it does already. Throws `unreadable-file`. */
-export function recalculatingWorkbook(book: WorkbookPackage): string | null {
+export async function recalculatingWorkbook(book: WorkbookPackage): Promise<string | null> {
+  const slice = new TimeSlice();
   const text = book.workbookText;
   const cursor = new XmlCursor(text, book.workbook.name);
   const ends = new Map<string, number>();
   let prefix = '';
   while (cursor.next()) {
+    if (slice.isOver) await slice.rest();
     if (cursor.depth === 1 && cursor.local === 'workbook') prefix = cursor.prefix;
     if (cursor.kind === 'close') {
       if (cursor.depth === 1) ends.set(cursor.name, cursor.to);

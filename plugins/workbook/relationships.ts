@@ -9,6 +9,7 @@ import { expandWhole } from './expansion.ts';
 import { refuseOtherEncodings } from './xml-encoding.ts';
 import { type Span, XmlCursor } from './xml-cursor.ts';
 
+/** A relationship to a part of the same package. */
 export interface Relationship {
   readonly id: string;
   /** Last segment of the type, the same in both flavours of the format (`worksheet`, `styles`, …). */

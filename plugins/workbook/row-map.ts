@@ -11,6 +11,7 @@ interface Run {
   count: number;
 }
 
+/** Table rows to sheet rows; both grow together. */
 export class RowMap {
   readonly #runs: Run[] = [];
 

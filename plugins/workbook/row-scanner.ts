@@ -9,53 +9,22 @@
 import { unreadable } from './file-bytes.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';
 import { referenceText } from './cell-reference.ts';
+import { ABSENT, SheetTag } from './sheet-tag.ts';
 import { afterElement, afterTag, nextTag } from './xml-element.ts';
 
 const SPACE = 0x20;
-const DOUBLE_QUOTE = 34;
-const SINGLE_QUOTE = 39;
+const BANG = 33;
 const SLASH = 47;
 const LESS = 60;
-const EQUALS = 61;
 const GREATER = 62;
-const DOLLAR = 36;
-const ZERO = 48;
-const NINE = 57;
-const CASE_BIT = 0x20;
-const LETTER_A = 0x61;
+const QUESTION = 63;
 const LETTER_F = 0x66;
-const LETTER_R = 0x72;
-const LETTER_S = 0x73;
-const LETTER_T = 0x74;
 const LETTER_V = 0x76;
-const LETTER_Z = 0x7a;
 
-/** What the value of a cell is, by its `t`. */
-export const CellType = {
-  number: 0,
-  shared: 1,
-  /** Text result of a formula. */
-  text: 2,
-  inline: 3,
-  boolean: 4,
-  error: 5,
-  /** ISO 8601 date. */
-  date: 6,
-} as const;
+/** Cells there is room for at first. */
+const INITIAL_CELLS = 64;
 
-const TYPE_NAMES: ReadonlyMap<string, number> = new Map([
-  ['n', CellType.number],
-  ['s', CellType.shared],
-  ['str', CellType.text],
-  ['inlineStr', CellType.inline],
-  ['b', CellType.boolean],
-  ['e', CellType.error],
-  ['d', CellType.date],
-]);
-
-/** A cell without the part in question. */
-export const ABSENT = -1;
-
+/** The row last scanned. */
 export class RowScanner {
   /** Number of the row in the sheet, from 1. */
   number = 0;
@@ -68,21 +37,21 @@ export class RowScanner {
   /** Cells of the row; the arrays below have one item for each, in the order of the file. */
   count = 0;
   /** From 0. */
-  columns = new Int32Array(64);
+  columns = new Int32Array(INITIAL_CELLS);
   /** Where the cell's element begins and ends. */
-  starts = new Int32Array(64);
-  ends = new Int32Array(64);
-  styles = new Int32Array(64);
-  types = new Uint8Array(64);
+  starts = new Int32Array(INITIAL_CELLS);
+  ends = new Int32Array(INITIAL_CELLS);
+  styles = new Int32Array(INITIAL_CELLS);
+  types = new Uint8Array(INITIAL_CELLS);
   /** Content of the `v` element, ABSENT without one. */
-  valueFrom = new Int32Array(64);
-  valueTo = new Int32Array(64);
+  valueFrom = new Int32Array(INITIAL_CELLS);
+  valueTo = new Int32Array(INITIAL_CELLS);
   /** The `f` element, tags included, ABSENT without one. */
-  formulaFrom = new Int32Array(64);
-  formulaTo = new Int32Array(64);
+  formulaFrom = new Int32Array(INITIAL_CELLS);
+  formulaTo = new Int32Array(INITIAL_CELLS);
   /** The `is` element, tags included, ABSENT without one. */
-  inlineFrom = new Int32Array(64);
-  inlineTo = new Int32Array(64);
+  inlineFrom = new Int32Array(INITIAL_CELLS);
+  inlineTo = new Int32Array(INITIAL_CELLS);
 
   readonly #part: string;
   readonly #rowName: string;
@@ -95,16 +64,15 @@ export class RowScanner {
   #nextComment = 0;
   #nextInstruction = 0;
   #nextFormula = 0;
-  /** What the attributes of the tag last read say. */
-  #reference = 0;
-  #column = ABSENT;
-  #style = 0;
-  #type: number = CellType.number;
-  #isEmptyTag = false;
+  readonly #tag: SheetTag;
+  /** For each column the last scan that found a cell in it. */
+  readonly #seen = new Uint32Array(MAX_SHEET_COLUMNS);
+  #scans = 0;
 
   /** `prefix` is the one of the sheet's elements, with its colon, or ''. */
   constructor(part: string, prefix: string) {
     this.#part = part;
+    this.#tag = new SheetTag(part);
     this.#rowName = `<${prefix}row`;
     this.#cellName = `<${prefix}c`;
     this.#rowClose = `</${prefix}row>`;
@@ -117,27 +85,23 @@ export class RowScanner {
    * `previous` is the number of the row before, 0 for none. A row for which `wantsCells` says no is passed over quickly,
    * with a `count` of 0, unless it has formulas. Throws `unreadable-file`.
    */
-  scan(
-    text: string,
-    at: number,
-    previous: number,
-    wantsCells?: (row: number) => boolean,
-  ): boolean {
+  scan(text: string, at: number, previous: number, wantsCells?: (row: number) => boolean): boolean {
     if (text !== this.#text) {
       this.#nextComment = this.#nextInstruction = this.#nextFormula = 0;
     }
     this.#text = text;
+    this.#scans++;
     this.count = 0;
     this.from = at;
-    const open = this.#tag(at + this.#rowName.length, true);
+    const open = this.#tag.readRow(text, at + this.#rowName.length);
     if (open < 0) return false;
     this.openEnd = open;
-    this.isEmpty = this.#isEmptyTag;
-    this.number = this.#reference || previous + 1;
+    this.isEmpty = this.#tag.isEmpty;
+    this.number = this.#tag.row || previous + 1;
     if (this.number <= previous) {
       throw unreadable(`row ${this.number} stands after row ${previous} in ${this.#part}`);
     }
-    if (this.number > MAX_ROWS) throw this.#badReference(String(this.number));
+    if (this.number > MAX_ROWS) throw this.#tag.badReference(String(this.number));
     this.to = ABSENT;
     if (this.isEmpty) this.to = open;
     else if (wantsCells && !wantsCells(this.number)) this.to = this.#plainEnd(open);
@@ -165,7 +129,9 @@ export class RowScanner {
 
   /** Whether a row's tag begins at `at`. */
   isRow(text: string, at: number): boolean {
-    return text.startsWith(this.#rowName, at) && isNameEnd(text.charCodeAt(at + this.#rowName.length));
+    return (
+      text.startsWith(this.#rowName, at) && isNameEnd(text.charCodeAt(at + this.#rowName.length))
+    );
   }
 
   /** Index of the cell in a column, or -1. */
@@ -176,7 +142,7 @@ export class RowScanner {
   /** The character after the row's closing tag, or -1. */
   #cells(from: number): number {
     const text = this.#text;
-    for (let at = from, previous = -1; ; ) {
+    for (let at = from, previous = -1; ;) {
       at = nextTag(text, at, this.#part);
       if (at < 0) return -1;
       if (text.charCodeAt(at + 1) === SLASH) return this.#close(at, this.#rowName);
@@ -197,22 +163,24 @@ export class RowScanner {
 
   /** The character after the cell, which is added to the row; -1 when the text ends before. */
   #cell(start: number, previous: number): number {
-    const open = this.#tag(start + this.#cellName.length, false);
+    const tag = this.#tag;
+    const open = tag.readCell(this.#text, start + this.#cellName.length, this.number);
     if (open < 0) return -1;
-    const column = this.#column === ABSENT ? previous + 1 : this.#column;
-    if (column >= MAX_SHEET_COLUMNS) throw this.#badReference(`column ${column + 1}`);
-    if (column <= previous && this.columns.subarray(0, this.count).includes(column)) {
+    const column = tag.column === ABSENT ? previous + 1 : tag.column;
+    if (column >= MAX_SHEET_COLUMNS) throw tag.badReference(`column ${column + 1}`);
+    if (this.#seen[column] === this.#scans) {
       const cell = referenceText({ row: this.number, column });
       throw unreadable(`the cell ${cell} stands twice in ${this.#part}`);
     }
+    this.#seen[column] = this.#scans;
     if (this.count === this.columns.length) this.#grow();
     const index = this.count++;
     this.columns[index] = column;
     this.starts[index] = start;
-    this.styles[index] = this.#style;
-    this.types[index] = this.#type;
+    this.styles[index] = tag.style;
+    this.types[index] = tag.type;
     this.valueFrom[index] = this.formulaFrom[index] = this.inlineFrom[index] = ABSENT;
-    const end = this.#isEmptyTag ? open : this.#content(open, index);
+    const end = tag.isEmpty ? open : this.#content(open, index);
     this.ends[index] = end;
     return end;
   }
@@ -220,7 +188,7 @@ export class RowScanner {
   /** The character after the closing tag of the cell whose content begins at `from`, or -1. */
   #content(from: number, index: number): number {
     const text = this.#text;
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
       if (text.charCodeAt(at) !== LESS || !isPlainTag(text.charCodeAt(at + 1))) {
         at = nextTag(text, at, this.#part);
         if (at < 0) return -1;
@@ -263,7 +231,8 @@ export class RowScanner {
     }
     if (close < 0) return -1;
     this.valueTo[index] = close;
-    if (text.charCodeAt(close + 2 + this.#prefixLength) !== LETTER_V) return this.#cutOrMalformed(close + 3);
+    const name = close + 2 + this.#prefixLength;
+    if (text.charCodeAt(name) !== LETTER_V) return this.#cutOrMalformed(name);
     const end = text.indexOf('>', close);
     return end < 0 ? -1 : end + 1;
   }
@@ -281,92 +250,6 @@ export class RowScanner {
     return end + 1;
   }
 
-  /** Reads the attributes from the end of a tag's name on; the character after the tag, or -1. */
-  #tag(from: number, isRow: boolean): number {
-    const text = this.#text;
-    this.#reference = 0;
-    this.#column = ABSENT;
-    this.#style = 0;
-    this.#type = CellType.number;
-    for (let at = from; ; ) {
-      let code = text.charCodeAt(at);
-      while (code <= SPACE) code = text.charCodeAt(++at);
-      if (code === GREATER || code === SLASH) {
-        this.#isEmptyTag = code === SLASH;
-        if (this.#isEmptyTag && text.charCodeAt(++at) !== GREATER) return this.#cutOrMalformed(at);
-        return at + 1;
-      }
-      const name = at;
-      while (code > SPACE && code !== EQUALS && code !== GREATER && code !== LESS) {
-        code = text.charCodeAt(++at);
-      }
-      const nameEnd = at;
-      while (code <= SPACE) code = text.charCodeAt(++at);
-      if (code !== EQUALS) return this.#cutOrMalformed(at);
-      do code = text.charCodeAt(++at);
-      while (code <= SPACE);
-      if (code !== DOUBLE_QUOTE && code !== SINGLE_QUOTE) return this.#cutOrMalformed(at);
-      const quote = code;
-      const value = ++at;
-      code = text.charCodeAt(at);
-      while (code !== quote && code === code && code !== LESS) code = text.charCodeAt(++at);
-      if (code !== quote) return this.#cutOrMalformed(at);
-      if (nameEnd === name + 1) this.#attribute(text.charCodeAt(name), value, at, isRow);
-      at++;
-    }
-  }
-
-  #attribute(letter: number, from: number, to: number, isRow: boolean): void {
-    if (letter === LETTER_R) {
-      if (isRow) this.#reference = this.#rowNumber(from, to);
-      else this.#cellReference(from, to);
-    } else if (isRow) return;
-    else if (letter === LETTER_S) this.#style = this.#digits(from, to);
-    else if (letter === LETTER_T) {
-      const name = this.#text.slice(from, to);
-      const type = TYPE_NAMES.get(name);
-      if (type === undefined) throw unreadable(`a cell in ${this.#part} has the unknown type '${name}'`);
-      this.#type = type;
-    }
-  }
-
-  #rowNumber(from: number, to: number): number {
-    const number = this.#digits(from, to);
-    if (number < 1 || number > MAX_ROWS) throw this.#badReference(this.#text.slice(from, to));
-    return number;
-  }
-
-  #cellReference(from: number, to: number): void {
-    const text = this.#text;
-    let column = 0;
-    let at = text.charCodeAt(from) === DOLLAR ? from + 1 : from;
-    for (; at < to; at++) {
-      const letter = text.charCodeAt(at) | CASE_BIT;
-      if (letter < LETTER_A || letter > LETTER_Z) break;
-      column = column * 26 + (letter - LETTER_A + 1);
-      if (column > MAX_SHEET_COLUMNS) throw this.#badReference(text.slice(from, to));
-    }
-    if (text.charCodeAt(at) === DOLLAR) at++;
-    const row = this.#digits(at, to);
-    if (column === 0 || row < 1 || row > MAX_ROWS) throw this.#badReference(text.slice(from, to));
-    if (row !== this.number) {
-      throw unreadable(`the cell ${text.slice(from, to)} stands in row ${this.number} of ${this.#part}`);
-    }
-    this.#column = column - 1;
-  }
-
-  /** The number these digits spell, up to 8 of them; -1 for anything else. */
-  #digits(from: number, to: number): number {
-    if (to === from || to - from > 8) return -1;
-    let value = 0;
-    for (let at = from; at < to; at++) {
-      const code = this.#text.charCodeAt(at);
-      if (code < ZERO || code > NINE) return -1;
-      value = value * 10 + (code - ZERO);
-    }
-    return value;
-  }
-
   #cutOrMalformed(at: number): number {
     if (at >= this.#text.length) return -1;
     throw this.#malformed();
@@ -374,10 +257,6 @@ export class RowScanner {
 
   #malformed(): Error {
     return unreadable(`row ${this.number} of ${this.#part} is malformed XML`);
-  }
-
-  #badReference(reference: string): Error {
-    return unreadable(`${this.#part} has a cell at ${reference.slice(0, 32)}, which no worksheet has`);
   }
 
   #grow(): void {
@@ -417,5 +296,5 @@ function isNameEnd(code: number): boolean {
 
 /** The character after `<` in a tag, in contrast to comments and instructions. */
 function isPlainTag(code: number): boolean {
-  return code !== 33 && code !== 63 && code === code;
+  return code !== BANG && code !== QUESTION && code === code;
 }

@@ -3,12 +3,7 @@
  * has to take it over (ECMA-376-1, 18.3.1.40).
  */
 import { AppError } from '../../src/base/errors.ts';
-import {
-  type CellPosition,
-  type CellRange,
-  rangeText,
-  referenceText,
-} from './cell-reference.ts';
+import { type CellPosition, type CellRange, rangeText, referenceText } from './cell-reference.ts';
 import type { Formula } from './formula-element.ts';
 import { shiftFormula } from './formula-shift.ts';
 import { escaped, xmlText } from './xml-text.ts';
@@ -19,6 +14,7 @@ interface Orphan {
   readonly position: CellPosition;
 }
 
+/** Follows the cells of a sheet in the order of the file. */
 export class SharedFormulas {
   readonly #orphans = new Map<string, Orphan>();
 

@@ -49,7 +49,7 @@ async function eachItem(book: WorkbookPackage, visit: ItemVisitor): Promise<void
 async function readItems(window: PartText, entry: ArchiveEntry, visit: ItemVisitor): Promise<void> {
   const root = await openRoot(window, entry);
   if (root.isEmpty) return;
-  for (let index = 0; ; ) {
+  for (let index = 0; ;) {
     const { text } = window;
     const at = nextTag(text, window.position, entry.name);
     if (at >= 0 && text.startsWith('</', at)) return;

@@ -7,17 +7,17 @@ import { TimeSlice } from '../../src/base/time-slice.ts';
 import type { Cell } from '../../src/dataset/types.ts';
 import { CellContent, spelledNumber } from './cell-content.ts';
 import { cellMarkup, isBlankValue, nativeValue, readBack } from './cell-markup.ts';
-import { type CellPosition, parseRange, rangeText, referenceText, united } from './cell-reference.ts';
+import { parseRange, rangeText, referenceText, united } from './cell-reference.ts';
 import { ChangedCells } from './covered-cells.ts';
 import { unreadable } from './file-bytes.ts';
 import { expand } from './expansion.ts';
-import { type Formula, parseFormula } from './formula-element.ts';
 import type { WorkbookPackage, Worksheet } from './package.ts';
 import { type PackedPart, PartCompressor } from './part-compressor.ts';
 import { PartSplice } from './part-splice.ts';
-import { ABSENT, CellType, type RowScanner } from './row-scanner.ts';
+import type { RowScanner } from './row-scanner.ts';
+import { ABSENT, CellType } from './sheet-tag.ts';
 import { placeFor, styleOfRow, stylesOfRow, widenedSpans } from './row-markup.ts';
-import { SharedFormulas } from './shared-formulas.ts';
+import { SheetFormulas } from './sheet-formulas.ts';
 import { parseSheetHead, type SheetHead } from './sheet-head.ts';
 import { SheetWindow } from './sheet-window.ts';
 import type { DateKinds } from './styles.ts';
@@ -25,7 +25,7 @@ import { isBlank } from './table-sink.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { afterElement, afterTag, nextTag } from './xml-element.ts';
 
-/** What becomes of a row of the sheet: cells by column; cells of other columns stay. */
+/** What becomes of a row of the sheet: cells by column; others stay in an updated row and are blank in a created one. */
 export interface RowChange {
   /** Which row of the table: by its position, or by its place among the created ones. */
   readonly origin: { readonly update: number } | { readonly create: number };
@@ -51,6 +51,7 @@ export interface DeliveredCell {
   readonly cell: Cell;
 }
 
+/** What is to be edited. */
 export interface SheetEditOptions {
   readonly book: WorkbookPackage;
   readonly sheet: Worksheet;
@@ -81,6 +82,7 @@ interface Patch {
   readonly markup: string;
 }
 
+/** Run once; see the file header. */
 export class SheetEdit {
   readonly #options: SheetEditOptions;
   readonly #compressor: PartCompressor;
@@ -88,17 +90,16 @@ export class SheetEdit {
   readonly #rows: SheetWindow;
   readonly #content: CellContent;
   readonly #slice = new TimeSlice();
+  /** Sheet rows with changes, in order, and how many of them are done. */
   readonly #pendingRows: number[];
+  #passedRows = 0;
   readonly #changed = new ChangedCells();
-  readonly #shared = new SharedFormulas();
-  readonly #filledRanges: NonNullable<Formula['range']>[] = [];
+  readonly #formulas: SheetFormulas;
   readonly #cells: ChangedCell[] = [];
   readonly #delivered: DeliveredCell[] = [];
   #templateStyles: readonly number[] = [];
   #head: SheetHead | null = null;
   #prefix = '';
-  #hasLostFormulas = false;
-  #hasFormulas = false;
 
   constructor(options: SheetEditOptions) {
     const { book, sheet, kinds, changes } = options;
@@ -113,6 +114,7 @@ export class SheetEdit {
       is1904: book.is1904,
       sharedString: () => undefined,
     });
+    this.#formulas = new SheetFormulas(sheet.entry.name, this.#content);
     this.#pendingRows = [...changes.keys()].sort((a, b) => a - b);
   }
 
@@ -126,8 +128,8 @@ export class SheetEdit {
         part,
         cells: this.#cells,
         delivered: this.#delivered,
-        hasLostFormulas: this.#hasLostFormulas,
-        hasFormulas: this.#hasFormulas,
+        hasLostFormulas: this.#formulas.hasLost,
+        hasFormulas: this.#formulas.hasAny,
       };
     } finally {
       await this.#rows.window.close();
@@ -147,20 +149,21 @@ export class SheetEdit {
     window.position = data.to;
     const isTouched = (number: number): boolean =>
       this.#options.changes.has(number) || number === this.#options.templateRow;
-    for (let found = this.#rows.find(isTouched); found !== 'end'; found = this.#rows.find(isTouched)) {
+    const find = (): ReturnType<SheetWindow['find']> => this.#rows.find(isTouched);
+    for (let found = find(); found !== 'end'; found = find()) {
       if (found === 'cut') {
         await this.#rows.more();
         continue;
       }
       const { row } = this.#rows;
-      this.#addRowsBefore(row.number, window.offset);
+      if (this.#nextPending < row.number) await this.#addRowsBefore(row.number);
       this.#visit(row);
       window.position = row.to;
       if (this.#mustRest) await this.#rest();
     }
-    this.#addRowsBefore(Number.POSITIVE_INFINITY, window.offset);
+    await this.#addRowsBefore(Number.POSITIVE_INFINITY);
     await this.#readTail();
-    for (const range of this.#filledRanges) this.#changed.refuseFilled(range);
+    this.#formulas.check(this.#changed);
   }
 
   get #mustRest(): boolean {
@@ -177,11 +180,12 @@ export class SheetEdit {
   async #readTail(): Promise<void> {
     const { window } = this.#rows;
     // The first closing tag is the one of the rows, the second the one of the sheet.
-    for (let isPastRows = false; ; ) {
+    for (let isPastRows = false; ;) {
       const { text } = window;
       const at = nextTag(text, window.position, window.part);
       const isClosing = at >= 0 && text.startsWith('</', at);
-      const end = at < 0 ? -1 : isClosing ? afterTag(text, at) : afterElement(text, at, window.part);
+      const end =
+        at < 0 ? -1 : isClosing ? afterTag(text, at) : afterElement(text, at, window.part);
       if (end < 0) {
         if (!(await window.fill())) throw unreadable(`${window.part} is malformed XML`);
         continue;
@@ -189,16 +193,17 @@ export class SheetEdit {
       if (isClosing && isPastRows) return window.drain();
       if (isClosing) isPastRows = true;
       else if (text.startsWith(`<${this.#prefix}mergeCells`, at)) {
-        this.#refuseMerged(text.slice(at, end));
+        await this.#refuseMerged(text.slice(at, end));
       }
       window.position = end;
       await this.#rest();
     }
   }
 
-  #refuseMerged(element: string): void {
+  async #refuseMerged(element: string): Promise<void> {
     const cursor = new XmlCursor(element, this.#rows.window.part);
     while (cursor.next()) {
+      if (this.#slice.isOver) await this.#slice.rest();
       const ref = cursor.kind === 'close' ? undefined : cursor.attribute('ref');
       const range = ref === undefined ? null : parseRange(ref);
       if (range) this.#changed.refuseMerged(range);
@@ -219,16 +224,24 @@ export class SheetEdit {
     this.#apply([{ from, to, markup: `ref="${rangeText(range)}"` }]);
   }
 
-  /** Writes rows that do not stand in the sheet and come before row `number`. */
-  #addRowsBefore(number: number, offset: number): void {
-    while (this.#pendingRows.length > 0 && this.#pendingRows[0]! < number) {
-      const row = this.#pendingRows.shift()!;
+  /** The next row of the sheet that has changes, past all rows when there is none. */
+  get #nextPending(): number {
+    return this.#pendingRows[this.#passedRows] ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Writes the rows with changes that do not stand in the sheet and come before row `number`. */
+  async #addRowsBefore(number: number): Promise<void> {
+    const { offset } = this.#rows.window;
+    while (this.#nextPending < number) {
+      const row = this.#nextPending;
+      this.#passedRows++;
       const markup = this.#newCells(row, this.#options.changes.get(row)!)
         .map((cell) => cell.markup)
         .join('');
       if (markup === '') continue;
       const element = `<${this.#prefix}row r="${row}">${markup}</${this.#prefix}row>`;
       this.#splice.replace(offset, offset, Buffer.from(element));
+      if (this.#mustRest) await this.#rest();
     }
   }
 
@@ -242,15 +255,15 @@ export class SheetEdit {
     }
     const patches: Patch[] = [];
     for (let index = 0; index < row.count; index++) {
-      const cell = change?.cells.get(row.columns[index]!);
+      const cell = change && this.#wanted(change, row.columns[index]!);
       if (change && cell !== undefined) patches.push(...this.#changeCell(row, index, cell, change));
       else if (row.formulaFrom[index] !== ABSENT) patches.push(...this.#keepFormula(row, index));
     }
     if (change) {
-      this.#pendingRows.shift();
+      this.#passedRows++;
       patches.push(...this.#addCells(row, change));
     }
-        // What is put in front of a cell comes before what is put in its place.
+    // What is put in front of a cell comes before what is put in its place.
     this.#apply(patches.sort((a, b) => a.from - b.from || a.to - b.to));
   }
 
@@ -271,7 +284,7 @@ export class SheetEdit {
     const before = this.#before(row, index);
     const hasFormula = row.formulaFrom[index] !== ABSENT;
     if (before === after && style === present && !hasFormula) return [];
-    if (hasFormula) this.#loseFormula(row, index, position);
+    if (hasFormula) this.#formulas.lose(this.#formulaElement(row, index), position);
     this.#changed.add(position, !isBlankValue(value));
     this.#cells.push({ position: position.column, before, after });
     const markup = cellMarkup(this.#prefix, referenceText(position), style, value);
@@ -299,43 +312,22 @@ export class SheetEdit {
     const { text } = this.#rows.window;
     const from = row.valueFrom[index]!;
     const to = row.valueTo[index]!;
-    if (row.types[index] === CellType.shared && from < to) return { shared: spelledNumber(text, from, to) };
+    const isShared = row.types[index] === CellType.shared && from < to;
+    if (isShared) return { shared: spelledNumber(text, from, to) };
     return this.#content.value(text, row, index);
-  }
-
-  #loseFormula(row: RowScanner, index: number, position: CellPosition): void {
-    const formula = this.#formula(row, index);
-    this.#shared.lose(formula, position);
-    this.#hasLostFormulas = true;
-    // A formula that fills nothing but this very cell goes with it.
-    const isAlone = formula.kind === 'array' && isSingle(formula.range);
-    const fills = formula.kind === 'array' || formula.kind === 'table';
-    if (fills && !isAlone) {
-      this.#filledRanges.push(formula.range ?? { first: position, last: position });
-    }
   }
 
   /** A formula that stays may have to take over one that goes. */
   #keepFormula(row: RowScanner, index: number): Patch[] {
-    this.#hasFormulas = true;
-    const { text } = this.#rows.window;
-    const from = row.formulaFrom[index]!;
-    const to = row.formulaTo[index]!;
-    const element = text.slice(from, to);
     const position = { row: row.number, column: row.columns[index]! };
-    if (element.includes('ref=')) {
-      this.#content.remember(element, position);
-      const { kind, range } = this.#formula(row, index);
-      if ((kind === 'array' || kind === 'table') && range) this.#filledRanges.push(range);
-    }
-    if (!this.#shared.hasOrphans || !element.includes('si=')) return [];
-    const markup = this.#shared.takeOver(this.#formula(row, index), position, this.#prefix);
-    return markup === null ? [] : [{ from, to, markup }];
+    const element = this.#formulaElement(row, index);
+    const markup = this.#formulas.keep(element, position, this.#prefix);
+    if (markup === null) return [];
+    return [{ from: row.formulaFrom[index]!, to: row.formulaTo[index]!, markup }];
   }
 
-  #formula(row: RowScanner, index: number): Formula {
-    const { text, part } = this.#rows.window;
-    return parseFormula(text.slice(row.formulaFrom[index], row.formulaTo[index]), part);
+  #formulaElement(row: RowScanner, index: number): string {
+    return this.#rows.window.text.slice(row.formulaFrom[index], row.formulaTo[index]);
   }
 
   /** Adds the cells that an existing row lacks. */
@@ -370,8 +362,9 @@ export class SheetEdit {
     isMissing: (column: number) => boolean = () => true,
   ): { column: number; markup: string }[] {
     const added: { column: number; markup: string }[] = [];
-    for (const [column, cell] of [...change.cells].sort((a, b) => a[0] - b[0])) {
-      if (!isMissing(column)) continue;
+    for (let column = 0; column < this.#options.width; column++) {
+      const cell = this.#wanted(change, column);
+      if (cell === undefined || !isMissing(column)) continue;
       const style = this.#newStyle(column, change, rowStyle);
       const { value, after } = this.#stored(cell, style, column, change);
       if (value === null && (style === 0 || !('create' in change.origin))) continue;
@@ -388,13 +381,15 @@ export class SheetEdit {
     return added;
   }
 
+  /** What a change wants in a column of its row; undefined: the cell that is there. */
+  #wanted({ origin, cells }: RowChange, column: number): Cell | undefined {
+    const isBlankByDefault = 'create' in origin && column < this.#options.width;
+    return cells.get(column) ?? (isBlankByDefault || cells.has(column) ? null : undefined);
+  }
+
   /** The style of an added cell: of the row above for created rows, else of its row or column. */
   #newStyle(column: number, { origin }: RowChange, rowStyle: number): number {
     const above = 'create' in origin ? (this.#templateStyles[column] ?? 0) : 0;
     return above || rowStyle || (this.#head?.columnStyle(column) ?? 0);
   }
-}
-
-function isSingle(range: Formula['range']): boolean {
-  return range !== null && range.first.row === range.last.row && range.first.column === range.last.column;
 }

@@ -6,6 +6,7 @@ import { type CellRange, parseRange } from './cell-reference.ts';
 import { MAX_SHEET_COLUMNS } from './limits.ts';
 import { type Span, XmlCursor } from './xml-cursor.ts';
 
+/** The head of one worksheet. */
 export interface SheetHead {
   /** The `ref` attribute of the `dimension` element, with its name and quotes; null without one. */
   readonly dimension: { readonly span: Span; readonly range: CellRange } | null;
@@ -25,7 +26,9 @@ export function parseSheetHead(text: string, end: number, prefix: string, part: 
       const span = cursor.attributeSpan('ref');
       if (range && span) dimension = { span, range };
     } else if (cursor.name === `${prefix}col`) {
-      const [min, max, style] = ['min', 'max', 'style'].map((name) => Number(cursor.attribute(name)));
+      const [min, max, style] = ['min', 'max', 'style'].map((name) =>
+        Number(cursor.attribute(name)),
+      );
       if (style! > 0 && min! >= 1 && max! <= MAX_SHEET_COLUMNS) {
         columns.push({ min: min!, max: max!, style: style! });
       }

@@ -15,6 +15,7 @@ export interface SheetStart {
   readonly data: { readonly from: number; readonly to: number; readonly isEmpty: boolean } | null;
 }
 
+/** Finds the rows of one worksheet; its `window` is to be closed by whoever made it. */
 export class SheetWindow {
   readonly window: PartText;
   /** The row last moved to. */

@@ -1,6 +1,7 @@
 /**
  * What the styles of a workbook say about values: which cell formats show dates (ECMA-376-1, 18.8).
  */
+import { TimeSlice } from '../../src/base/time-slice.ts';
 import type { ArchiveEntry } from './archive.ts';
 import { builtInKind, type DateKind, formatKind } from './number-format.ts';
 import { sharedPart, type WorkbookPackage } from './package.ts';
@@ -16,19 +17,25 @@ export async function readDateKinds(book: WorkbookPackage): Promise<DateKinds> {
   return entry === null ? [] : parseDateKinds(await partText(book.archive, entry), entry);
 }
 
-function parseDateKinds(text: string, entry: ArchiveEntry): DateKinds {
+/** In slices: a workbook may have 65,000 cell formats. */
+async function parseDateKinds(text: string, entry: ArchiveEntry): Promise<DateKinds> {
+  const slice = new TimeSlice();
   const cursor = new XmlCursor(text, entry.name);
   const custom = new Map<number, DateKind>();
   const kinds: DateKind[] = [];
   // Formats also stand in differential styles, and cell formats among the named styles: only these lists count.
   let list = '';
   while (cursor.next()) {
+    if (slice.isOver) await slice.rest();
     const { local, kind, depth } = cursor;
     if (depth === 2 && kind === 'open') list = local;
     else if (depth === 1) list = '';
     if (kind === 'close') continue;
     if (list === 'numFmts' && local === 'numFmt') {
-      custom.set(Number(cursor.attribute('numFmtId')), formatKind(cursor.attribute('formatCode') ?? ''));
+      custom.set(
+        Number(cursor.attribute('numFmtId')),
+        formatKind(cursor.attribute('formatCode') ?? ''),
+      );
     } else if (list === 'cellXfs' && local === 'xf') {
       const id = Number(cursor.attribute('numFmtId') ?? 0);
       kinds.push(custom.get(id) ?? builtInKind(id));

@@ -16,6 +16,7 @@ import { RowMap } from './row-map.ts';
 const SEGMENT_ROWS = 1_024;
 const SEGMENT_CELLS = 16_384;
 
+/** Takes the rows of one worksheet in order and delivers those of its table. */
 export class TableSink {
   readonly #sink: RowSink;
   readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'headerRow'>;

@@ -7,7 +7,8 @@
 import { unreadable } from './file-bytes.ts';
 import { attributeValue, textOf } from './xml-text.ts';
 
-const TAG = /<(\/?)([A-Za-z_\u0080-\u00ff][^\s/>=<]*)((?:\s+[^\s=/>]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
+const TAG =
+  /<(\/?)([A-Za-z_\u0080-\u00ff][^\s/>=<]*)((?:\s+[^\s=/>]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 const ATTRIBUTE = /([^\s=/>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** Where something stands: from (inclusive) to (exclusive). */
@@ -16,6 +17,7 @@ export interface Span {
   readonly to: number;
 }
 
+/** A place in a piece of XML that moves from tag to tag. */
 export class XmlCursor {
   readonly text: string;
   readonly #part: string;
@@ -123,7 +125,7 @@ export class XmlCursor {
 
   /** The next tag's position, past comments and the like; -1 when the text ends before. */
   #skipToTag(): number {
-    for (let at = this.#at; ; ) {
+    for (let at = this.#at; ;) {
       const start = this.text.indexOf('<', at);
       if (start < 0) return -1;
       const next = this.text[start + 1];

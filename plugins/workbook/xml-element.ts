@@ -28,7 +28,7 @@ export function afterTag(text: string, at: number): number {
 /** The character after the element whose opening tag begins at `at`; -1 when the text ends before. */
 export function afterElement(text: string, at: number, part: string): number {
   let depth = 0;
-  for (let here = at; ; ) {
+  for (let here = at; ;) {
     const start = text.indexOf('<', here);
     if (start < 0) return -1;
     const next = text.charCodeAt(start + 1);
@@ -48,7 +48,7 @@ export function afterElement(text: string, at: number, part: string): number {
 
 /** The next tag at or after `at`, past white space, comments and the like; -1 when the text ends before. */
 export function nextTag(text: string, at: number, part: string): number {
-  for (let here = at; ; ) {
+  for (let here = at; ;) {
     let code = text.charCodeAt(here);
     while (code <= SPACE) code = text.charCodeAt(++here);
     if (code !== LESS) {

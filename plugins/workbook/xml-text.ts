@@ -9,7 +9,13 @@ import { unreadable } from './file-bytes.ts';
 
 const NON_ASCII = /[\u0080-\u00ff]/;
 const ENTITY = /&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));|&/g;
-const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+const NAMED: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+};
 const ESCAPE = /_x([0-9a-fA-F]{4})_/g;
 const CDATA_OR_COMMENT = /<!\[CDATA\[([\s\S]*?)\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

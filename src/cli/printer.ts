@@ -25,18 +25,28 @@ export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY)
     settle();
   };
   stream.on('error', leave).on('close', leave);
+  // One write for all texts of a turn of the event loop: a busy server logs dozens of lines in one.
+  let gathered = '';
+  const flush = (): void => {
+    const text = gathered;
+    gathered = '';
+    if (text === '' || gone) return;
+    stream.write(text, () => {
+      pending -= text.length;
+      settle();
+    });
+  };
   return {
     print: (text) => {
       if (gone || pending > maxWaiting) return;
+      if (gathered === '') setImmediate(flush);
       pending += text.length;
-      stream.write(text, () => {
-        pending -= text.length;
-        settle();
-      });
+      gathered += text;
     },
     drained: () =>
       new Promise((resolve) => {
         waiting.push(resolve);
+        flush();
         settle();
       }),
   };

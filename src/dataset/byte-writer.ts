@@ -117,6 +117,12 @@ export class ByteWriter {
     this.#length = at;
   }
 
+  /** The lead, then a text as it is. Needs 3 bytes a UTF-16 unit. */
+  text(lead: Uint8Array, text: string): void {
+    const buffer = this.#buffer;
+    this.#length = encode(buffer, copy(buffer, this.#length, lead), text);
+  }
+
   /** Bytes prepared by the caller. */
   bytes(source: Uint8Array): void {
     this.#length = copy(this.#buffer, this.#length, source);

@@ -97,6 +97,23 @@ export function momentText(days: number, time: number, unit: TimeUnit, isUtc: bo
   return `${dateText(days)}T${timeText(time, unit)}${isUtc ? 'Z' : ''}`;
 }
 
+/** `momentText` for many moments of one column: consecutive ones are often of one day. */
+export function momentTexts(
+  unit: TimeUnit,
+  isUtc: boolean,
+): (days: number, time: number) => string {
+  const zone = isUtc ? 'Z' : '';
+  let lastDays = NaN;
+  let date = '';
+  return (days, time) => {
+    if (days !== lastDays) {
+      date = dateText(days);
+      lastDays = days;
+    }
+    return `${date}T${timeText(time, unit)}${zone}`;
+  };
+}
+
 /**
  * A moment since 1970 in UTC counted in the unit; null for text that is none or has digits past the unit. A date alone
  * is its midnight, and a text without a zone is taken as UTC.

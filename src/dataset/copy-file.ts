@@ -14,7 +14,7 @@ import type { Segment } from './types.ts';
 /** Values bound by one INSERT: enough to make the call cheap, small enough for one statement to be prepared fast. */
 const BATCH_VALUES = 1_800;
 /** Larger pages make scans faster, smaller ones single-row edits; measured between 4 and 64 KiB. */
-const PAGE_BYTES = 16_384;
+export const PAGE_BYTES = 16_384;
 /** Written pages leave the cache for the operating system's beyond this. */
 const CACHE_KIB = 8_192;
 

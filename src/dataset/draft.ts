@@ -5,13 +5,14 @@
  * A row is looked up once in the typed copy and then lives here, so later edits of the group see earlier ones.
  */
 import { AppError } from '../base/errors.ts';
+import { PAGE_BYTES } from './copy-file.ts';
 import type { EditResult } from './edits.ts';
 import { type StoredValue, storedValue } from './infer.ts';
 import type { Mutation, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from './table.ts';
 import type { StoredSegment, TableJournal } from './table-meta.ts';
 import type { FileStamp } from '../base/file-stamp.ts';
-import type { Cell, ClassCounts, EditPlan, TableChanges } from './types.ts';
+import type { Cell, ClassCounts, Column, EditPlan, TableChanges } from './types.ts';
 import { classOf } from './infer.ts';
 
 interface DraftRow {
@@ -22,6 +23,9 @@ interface DraftRow {
   isDeleted: boolean;
   readonly isCreated: boolean;
 }
+
+/** For the pages that every edit writes, and what the lock and the audit of this and other edits take meanwhile. */
+const ROOM_AT_LEAST = 1 << 20;
 
 export class Draft {
   readonly #table: Table;
@@ -67,7 +71,7 @@ export class Draft {
       const rowId = ++this.#lastRowId;
       const stored = new Map<number, StoredValue>();
       for (const column of this.#table.columns) {
-        stored.set(column.position, storedValue(values.get(column.position) ?? '', column));
+        stored.set(column.position, this.#stored(values.get(column.position), column));
       }
       this.#rows.set(rowId, { stored, cells: new Map(values), isDeleted: false, isCreated: true });
       return rowId;
@@ -80,7 +84,7 @@ export class Draft {
     for (const column of this.#table.columns) {
       const cell = values.get(column.position);
       if (cell === undefined) continue;
-      const stored = storedValue(cell, column);
+      const stored = this.#stored(cell, column);
       if (stored === row.stored.get(column.position)) continue;
       row.stored.set(column.position, stored);
       row.cells.set(column.position, cell);
@@ -88,6 +92,14 @@ export class Draft {
     }
     if (isChanged) this.#changes++;
     return [rowId];
+  }
+
+  /** What the copy holds for a cell; undefined: the row has none. */
+  #stored(cell: Cell | undefined, column: Column): StoredValue {
+    const { blank } = this.#table.head;
+    if (blank === 'empty') return storedValue(cell ?? '', column);
+    const isBlank = cell === undefined || (cell === '' && column.type !== 'string');
+    return storedValue(isBlank ? null : cell, column, blank);
   }
 
   #delete(rowId: number): number[] {
@@ -126,6 +138,17 @@ export class Draft {
     return { updates, deletes, creates };
   }
 
+  /** Bytes by which the copy's log may grow when it follows; rather too many than too few. */
+  get roomToFollow(): number {
+    const indexes = this.#table.indexes.size;
+    let bytes = ROOM_AT_LEAST;
+    for (const { cells, isCreated } of this.#rows.values()) {
+      // New rows fill page after page, others change pages of their own, in the table and in every index.
+      bytes += isCreated ? (1 + indexes) * bytesOf(cells) : (1 + 2 * indexes) * PAGE_BYTES;
+    }
+    return bytes;
+  }
+
   /** The ids the new file will hold, for the journal of the copy. */
   journal(stamp: FileStamp): TableJournal {
     return {
@@ -150,6 +173,7 @@ export class Draft {
       if (row.isCreated) creates.set(rowId, row.stored);
       else if (row.cells.size > 0) updates.set(rowId, changedValues(row));
     }
+    this.#deliver(plan, updates, creates);
     const deletes = this.#deleted();
     return {
       updates,
@@ -166,6 +190,26 @@ export class Draft {
         dialect: plan.layout.dialect,
       },
     };
+  }
+
+  /** Where the file says something else than was asked for, the copy follows the file. */
+  #deliver(
+    plan: EditPlan,
+    updates: Map<number, Map<number, StoredValue>>,
+    creates: Map<number, Map<number, StoredValue>>,
+  ): void {
+    if (!plan.delivered?.length) return;
+    const columns = new Map(this.#table.columns.map((column) => [column.position, column]));
+    const created = [...creates.keys()];
+    const updated = new Map([...updates.keys()].map((id) => [this.#table.positionOf(id), id]));
+    for (const { origin, position, cell } of plan.delivered) {
+      const column = columns.get(position);
+      const row =
+        'create' in origin
+          ? creates.get(created[origin.create] ?? -1)
+          : updates.get(updated.get(origin.update) ?? -1);
+      if (column && row) row.set(position, this.#stored(cell, column));
+    }
   }
 
   #deleted(): number[] {
@@ -202,6 +246,13 @@ export class Draft {
       return { firstRowId, rows, bytes };
     });
   }
+}
+
+/** Of a row as the copy stores it, at most. */
+function bytesOf(cells: ReadonlyMap<number, Cell>): number {
+  let bytes = 16;
+  for (const cell of cells.values()) bytes += typeof cell === 'string' ? 3 * cell.length + 4 : 12;
+  return bytes;
 }
 
 function changedValues(row: DraftRow): Map<number, StoredValue> {

@@ -38,6 +38,8 @@ export interface EditsOptions {
     layout: TableLayout,
     changes: TableChanges,
   ) => Promise<EditPlan>;
+  /** The other tables of the same file (worksheets), whose copies only get the new stamp. */
+  readonly siblings: (target: TableTarget) => readonly TableTarget[];
   /** Puts the new version in place of the present one; the path and its safety are the caller's. */
   readonly replace: (
     target: TableTarget,
@@ -182,8 +184,10 @@ export class Edits {
       }
       const { version } = draft;
       if (draft.isChanged) await this.#write(target, table, draft, lock);
-      // A copy whose types an edit changed is built again as one version more.
-      const renamed = new Map(table.outdated === 'types' ? [[version, table.version(1)]] : []);
+      const renamed = new Map<string, string>();
+      // The version of a sheet is known only with the new file; that of changed types is one more.
+      if (draft.isChanged && target.sheet !== null) renamed.set(version, table.version());
+      else if (table.outdated === 'types') renamed.set(version, table.version(1));
       for (const settle of outcomes) settle(renamed);
     });
     if (table.outdated) return;
@@ -200,10 +204,15 @@ export class Edits {
         base: state.stamp,
         ...(state.hash !== null && { baseHash: state.hash }),
         pieces: plan.pieces,
-        onPrepared: async (prepared) => table.journal(draft.journal(prepared)),
+        onPrepared: async (prepared) => table.journal(draft.journal(prepared), draft.roomToFollow),
         beforeCommit: () => lock.check(),
       });
       await this.#follow(table, draft, plan, written);
+      await this.#options.tables.restampSiblings(
+        this.#options.siblings(target),
+        state.stamp,
+        written,
+      );
     } finally {
       await source.close();
     }
@@ -219,7 +228,13 @@ export class Edits {
     try {
       return await this.#options.plan(target, source, layout, draft.changes());
     } catch (error) {
-      const isOther = error instanceof AppError && error.code === 'conflict';
+      const code = error instanceof AppError ? error.code : null;
+      if (code === 'unreadable-file') {
+        // Not the file is at fault here: it holds what the kind cannot write (DS-88).
+        const { message } = error as AppError;
+        throw new AppError('unreadable-file', `Cannot write '${target.rel}': ${message}`);
+      }
+      const isOther = code === 'conflict';
       throw isOther ? new ChangedDuringWrite(target.rel) : error;
     }
   }

@@ -6,10 +6,11 @@
  * spreadsheet would run as a formula is written as it is.
  */
 import { ByteWriter } from './byte-writer.ts';
-import type { FileColumn } from './file-type.ts';
+import { type FileColumn, type WideNumber, wideNumber } from './file-type.ts';
 import type { Format } from './format.ts';
 import type { Blank } from './query-table.ts';
 import type { ColumnType } from './types.ts';
+import { wideText } from './wide-number.ts';
 
 /** A chunk of a response; large enough that sending it costs less than making it. */
 const CHUNK_BYTES = 64 * 1024;
@@ -55,6 +56,9 @@ export const encoders: Readonly<Partial<Record<Format, Encoder>>> = {
 interface Field {
   readonly index: number;
   readonly isBoolean: boolean;
+  /** Set where the stored text stands for something else than a string. */
+  readonly wide: WideNumber | null;
+  readonly isNested: boolean;
   readonly lead: Uint8Array;
 }
 
@@ -99,13 +103,26 @@ function newJsonFields({ columns }: RowShape): Field[] {
   const lead = (name: string, index: number) =>
     utf8(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return [
-    { index: 0, isBoolean: false, lead: lead('_row_id', 0) },
-    ...columns.map(({ name, type }, index) => ({
+    { index: 0, ...ROW_ID_FORM, lead: lead('_row_id', 0) },
+    ...columns.map((column, index) => ({
       index: index + 1,
-      isBoolean: type === 'boolean',
-      lead: lead(name, index + 1),
+      ...formOf(column),
+      lead: lead(column.name, index + 1),
     })),
   ];
+}
+
+const ROW_ID_FORM = { isBoolean: false, wide: null, isNested: false };
+
+function formOf({
+  type,
+  file,
+}: RowShape['columns'][number]): Pick<Field, 'isBoolean' | 'wide' | 'isNested'> {
+  return {
+    isBoolean: type === 'boolean',
+    wide: wideNumber(file?.type),
+    isNested: file?.type.kind === 'nested',
+  };
 }
 
 function blankJson({ blank }: RowShape): Uint8Array {
@@ -120,11 +137,14 @@ function writeObject(
 ): void {
   writer.ensure(roomFor(fields, row, 6));
   for (let place = 0; place < fields.length; place++) {
-    const { index, isBoolean, lead } = fields[place]!;
+    const { index, isBoolean, wide, isNested, lead } = fields[place]!;
     const value = row[index]!;
     if (value === null) {
       writer.bytes(lead);
       writer.bytes(blank);
+    } else if (typeof value === 'string' && (isNested || wide)) {
+      // Their texts are JSON already.
+      writer.text(lead, wide ? wideText(value, wide) : value);
     } else writer.json(lead, isBoolean ? booleanOf(value) : value);
   }
   writer.byte(CLOSE_OBJECT);
@@ -146,7 +166,12 @@ function* encodeCsv(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array>
   const writer = new ByteWriter(CHUNK_BYTES);
   const fields = csvFields(shape);
   if (fields.length === 0) return;
-  writeFields(writer, fields, ['_row_id', ...shape.columns.map(({ name }) => name)]);
+  const names = ['_row_id', ...shape.columns.map(({ name }) => name)];
+  writeFields(
+    writer,
+    fields.map((field) => ({ ...field, wide: null })),
+    names,
+  );
   for (const row of rows) {
     writeFields(writer, fields, row);
     if (writer.isFull) yield writer.take();
@@ -156,23 +181,21 @@ function* encodeCsv(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array>
 
 /** `lead` is the comma before all fields but the first. */
 function csvFields({ columns, rowIdAt }: RowShape): Field[] {
-  const cells = columns.map(({ type }, index) => ({
-    index: index + 1,
-    isBoolean: type === 'boolean',
-  }));
-  if (rowIdAt !== null) cells.splice(rowIdAt, 0, { index: 0, isBoolean: false });
+  const cells = columns.map((column, index) => ({ index: index + 1, ...formOf(column) }));
+  if (rowIdAt !== null) cells.splice(rowIdAt, 0, { index: 0, ...ROW_ID_FORM });
   return cells.map((cell, place) => ({ ...cell, lead: utf8(place > 0 ? ',' : '') }));
 }
 
 function writeFields(writer: ByteWriter, fields: readonly Field[], row: Row): void {
   writer.ensure(roomFor(fields, row, 3));
   for (let place = 0; place < fields.length; place++) {
-    const { index, isBoolean, lead } = fields[place]!;
+    const { index, isBoolean, wide, lead } = fields[place]!;
     const value = row[index]!;
     if (value === null || value === '') {
       // A line without a byte would be no row to most readers, ours included (DS-63).
       writer.bytes(fields.length === 1 ? QUOTED_NOTHING : lead);
-    } else writer.csv(lead, isBoolean ? booleanOf(value) : value);
+    } else if (wide && typeof value === 'string') writer.text(lead, wideText(value, wide));
+    else writer.csv(lead, isBoolean ? booleanOf(value) : value);
   }
   writer.byte(LINE_FEED);
 }

@@ -60,6 +60,11 @@ export function filterTypeOf(type: FileType): ColumnType | 'date-time' | 'nested
   return type.kind === 'nested' ? 'nested' : presentedType(type);
 }
 
+/** Whether stored integers may be past ±(2^53−1). */
+export function hasLongIntegers(type: FileType): boolean {
+  return type.kind === 'integer' && type.bits === 64 && type.isSigned;
+}
+
 /** How the values of a wide type are counted; null for the others. */
 export function wideNumber(type: FileType | undefined): WideNumber | null {
   if (type?.kind === 'decimal' && type.precision > MAX_DOUBLE_DIGITS) {

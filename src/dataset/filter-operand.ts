@@ -2,8 +2,10 @@
  * Operands of a filter, brought to the type of their column without loss or refused (DS-53).
  */
 import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
-import type { FilterType, FilterValue } from './filter.ts';
+import type { WideNumber } from './file-type.ts';
+import type { FilterColumn, FilterType, FilterValue } from './filter.ts';
 import { instantOf } from './instant.ts';
+import { wideOperand } from './wide-number.ts';
 
 /** JSON's number grammar between white space. */
 const NUMBER_TEXT = /^\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
@@ -18,14 +20,14 @@ const BOOLEAN_WORDS = new Map([
 
 /** The operand of an equality or range operator in the type of the column; undefined when it is refused. */
 export function comparable(
-  type: FilterType,
+  { type, wide }: Pick<FilterColumn, 'type' | 'wide'>,
   operand: unknown,
   kind: 'equality' | 'range',
 ): FilterValue | undefined {
   switch (type) {
     case 'integer':
     case 'number':
-      return numberOperand(operand);
+      return wide ? wideNumberOperand(operand, wide) : numberOperand(operand);
     case 'boolean':
       return booleanOperand(operand);
     case 'date-time':
@@ -71,9 +73,18 @@ function textOf(operand: unknown): string | undefined {
 }
 
 function numberOperand(operand: unknown): number | bigint | undefined {
-  if (operand instanceof NumberLiteral) return exactNumber(operand.source);
-  const source = typeof operand === 'string' ? NUMBER_TEXT.exec(operand)?.[1] : undefined;
+  const source = numberSource(operand);
   return source === undefined ? undefined : exactNumber(source);
+}
+
+function wideNumberOperand(operand: unknown, wide: WideNumber): string | undefined {
+  const source = numberSource(operand);
+  return source === undefined ? undefined : (wideOperand(source, wide) ?? undefined);
+}
+
+function numberSource(operand: unknown): string | undefined {
+  if (operand instanceof NumberLiteral) return operand.source;
+  return typeof operand === 'string' ? NUMBER_TEXT.exec(operand)?.[1] : undefined;
 }
 
 function booleanOperand(operand: unknown): boolean | undefined {

@@ -9,6 +9,7 @@ import { AppError } from '../base/errors.ts';
 import { jsonTypeOf, parseFilterJson } from './filter-json.ts';
 import { comparable, expectedFor, isScalar, textOperand } from './filter-operand.ts';
 import { indexNames } from './name-list.ts';
+import type { WideNumber } from './file-type.ts';
 import { compileRegex } from './regex.ts';
 import type { ColumnType } from './types.ts';
 import { foldCase } from './words.ts';
@@ -25,6 +26,8 @@ export type FilterType = ColumnType | 'date-time' | 'nested';
 export interface FilterColumn {
   readonly name: string;
   readonly type: FilterType;
+  /** Set for numbers that are held as keys of `wide-number.ts`; their operands are such keys. */
+  readonly wide?: WideNumber | null;
 }
 
 /**
@@ -176,7 +179,7 @@ class FilterParser {
     const values: FilterValue[] = [];
     for (const operand of operands) {
       if (operand === null || operand === '') continue;
-      const value = comparable(type, operand, 'equality');
+      const value = comparable(this.#columns[index]!, operand, 'equality');
       if (value === undefined) {
         throw this.#wrong(index, operator, expectedFor(type, 'equality'), operand);
       }
@@ -200,7 +203,7 @@ class FilterParser {
 
   #range(index: number, operator: string, operand: unknown): FilterValue {
     const { type } = this.#columns[index]!;
-    const value = comparable(type, operand, 'range');
+    const value = comparable(this.#columns[index]!, operand, 'range');
     if (value === undefined)
       throw this.#wrong(index, operator, expectedFor(type, 'range'), operand);
     return value;

@@ -6,18 +6,22 @@
 import type { Database } from 'bun:sqlite';
 import { instantOf } from './instant.ts';
 import { compileRegex } from './regex.ts';
+import { wideText } from './wide-number.ts';
 import { foldCase, hasWords } from './words.ts';
 
 const OPTIONS = { deterministic: true, directOnly: true } as const;
 const registered = new WeakSet<Database>();
 
-/** Makes `svc_text`, `svc_icontains`, `svc_regex`, `svc_words` and `svc_instant` known to the connection; once is enough. */
+/** Makes all functions that begin with `svc_` known to the connection; once is enough. */
 export function registerFunctions(db: Database): void {
   if (registered.has(db)) return;
   registered.add(db);
   const wordsOf = lastResult((joined: string) => joined.split(' '));
   const testOf = lastResult(compileRegex);
   db.function('svc_text', OPTIONS, (value: number) => String(value));
+  db.function('svc_wide', OPTIONS, (key: string | null, digits: number, scale: number) =>
+    key === null ? null : wideText(key, { digits, scale }),
+  );
   db.function('svc_instant', OPTIONS, (text: unknown) =>
     typeof text === 'string' ? instantOf(text) : null,
   );

@@ -9,6 +9,8 @@ import { AppError, invalidRequest } from '../base/errors.ts';
 import { isIntegerSource, JsonNumber } from '../base/json.ts';
 import { MAX_CELL_CHARACTERS } from './limits.ts';
 import { declaredClass } from './declared-type.ts';
+import { fileCell, Misfit } from './file-cell.ts';
+import type { FileColumn } from './file-type.ts';
 import type { Cell, Column } from './types.ts';
 
 export type Action = 'create' | 'update' | 'delete';
@@ -93,7 +95,7 @@ async function parseCreate(
   }
   const rows: RowValues[] = [];
   for (const row of data as JsonObject[]) {
-    rows.push(parseRow(row, Object.keys(row), columns, byName));
+    rows.push(parseRow(row, Object.keys(row), columns, byName, true));
     if (rows.length % ROWS_PER_TURN === 0) await Bun.sleep(0);
   }
   return rows;
@@ -104,13 +106,15 @@ function parseRow(
   names: readonly string[],
   columns: readonly Column[],
   byName: ReadonlyMap<string, Column>,
+  isNew = false,
 ): RowValues {
   refuseUnknown(names, byName);
   const values = new Map<number, Cell>();
   const named = names.length === columns.length ? null : new Set(names);
   for (const column of columns) {
-    if (named && !named.has(column.name)) continue;
-    values.set(column.position, parseValue(row[column.name], column));
+    if (!named || named.has(column.name)) {
+      values.set(column.position, parseValue(row[column.name], column));
+    } else if (isNew && column.file?.isRequired) parseValue(null, column);
   }
   return values;
 }
@@ -137,6 +141,7 @@ function parseRowId(value: unknown): number {
 }
 
 function parseValue(value: unknown, column: Column): Cell {
+  if (column.file) return parseFileValue(value, column, column.file);
   if (value === null || value === '' || value === undefined) return '';
   switch (column.declaredType === undefined ? column.type : declaredClass(column.declaredType)) {
     case 'integer':
@@ -151,6 +156,12 @@ function parseValue(value: unknown, column: Column): Cell {
     default:
       return parseAnyScalar(value, column);
   }
+}
+
+function parseFileValue(value: unknown, column: Column, file: FileColumn): Cell {
+  const cell = fileCell(value, file);
+  if (cell instanceof Misfit) throw misfit(column, cell.expected, value);
+  return typeof cell === 'string' && file.type.kind === 'text' ? writableText(cell, column) : cell;
 }
 
 function parseInteger(value: unknown, column: Column): Cell {
@@ -179,16 +190,7 @@ function parseNumber(value: unknown, column: Column): Cell {
   }
   const parsed = value instanceof JsonNumber ? value.value : Number(value);
   if (!Number.isFinite(parsed)) throw misfit(column, 'finite number', value);
-  return writableNumber(parsed);
-}
-
-/**
- * A number as a cell that is read back as the same number. Integers past 2^53 are written with an exponent: as plain
- * digits they would turn the whole column into text (DS-60).
- */
-function writableNumber(value: number): Cell {
-  if (value === 0) return 0;
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : value;
+  return parsed === 0 ? 0 : parsed;
 }
 
 const BOOLEAN_TEXT = new Map([

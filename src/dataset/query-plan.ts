@@ -8,6 +8,7 @@ import { type Access, accessTo } from './scan.ts';
 import { comparisonsIn, conditionsOf } from './conditions.ts';
 import { cursorDigest, decodeCursor, invalidCursor } from './cursor.ts';
 import type { RowShape } from './encode.ts';
+import { hasLongIntegers } from './file-type.ts';
 import { parseFilter } from './filter.ts';
 import type { OrderTerm } from './keyset.ts';
 import type { ListParameters } from './list-parameters.ts';
@@ -88,7 +89,12 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
 
 /** Only Parquet has integers that no double holds; CSV and workbooks cannot (DS-59). */
 function hasWideIntegers({ blank, columns }: RowShape): boolean {
-  return blank === 'null' && columns.some(({ type }) => type === 'integer' || type === 'number');
+  return (
+    blank === 'null' &&
+    columns.some(({ type, file }) =>
+      file ? hasLongIntegers(file.type) : type === 'integer' || type === 'number',
+    )
+  );
 }
 
 /** The terms that still order rows: nothing after `_row_id`, which is unique, nor `_row_id` upwards at the end. */
@@ -125,7 +131,7 @@ function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable)
   const aliases = shown.map(({ position }, index) => `rows.c${position} AS v${index}`);
   return {
     shape: {
-      columns: shown.map(({ name, type }) => ({ name, type })),
+      columns: shown.map(({ name, type, file }) => (file ? { name, type, file } : { name, type })),
       rowIdAt: rowIdAt < 0 ? null : rowIdAt,
       blank,
     },

@@ -1,6 +1,7 @@
 /**
  * A typed copy as queries see it: its figures, and its columns with `_row_id` before those of the file (DS-47, DS-50).
  */
+import { filterTypeOf, wideNumber } from './file-type.ts';
 import type { FilterColumn } from './filter.ts';
 import type { Column } from './types.ts';
 
@@ -38,9 +39,10 @@ export function tableColumns(columns: readonly Column[]): readonly TableColumn[]
   if (!all) {
     all = [
       { name: '_row_id', type: 'integer', sql: 'rows._row_id', position: null },
-      ...columns.map(({ name, type, position }) => ({
+      ...columns.map(({ name, type, position, file }) => ({
         name,
-        type,
+        type: file ? filterTypeOf(file.type) : type,
+        wide: wideNumber(file?.type),
         sql: `rows.c${position}`,
         position,
       })),
@@ -54,7 +56,8 @@ export function tableColumns(columns: readonly Column[]): readonly TableColumn[]
  * SQL for the text form of a cell (DS-54), equal to what JSON shows. Blank cells are `''` in tables that present them
  * so and NULL otherwise.
  */
-export function textFormSql({ sql, type }: TableColumn, blank: Blank): string {
+export function textFormSql({ sql, type, wide }: TableColumn, blank: Blank): string {
+  if (wide) return `svc_wide(${sql}, ${wide.digits}, ${wide.scale})`;
   const absent = blank === 'empty' ? `WHEN 'null' THEN '' ` : '';
   switch (type) {
     case 'boolean':

@@ -10,35 +10,16 @@ import { encoders } from './encode.ts';
 import { type Format, formatDetails } from './format.ts';
 import type { ListParameters } from './list-parameters.ts';
 import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
-import { planQuery, type QueryPlan } from './query-plan.ts';
+import { planQuery } from './query-plan.ts';
 import { runPage } from './query-run.ts';
-import { type Table, versionTag } from './table.ts';
+import type { Table } from './table.ts';
+import type { PreparedRead, RowsPage } from './table-memory.ts';
 
 export interface ReadingOptions {
   readonly pool: ChildPool;
   /** Longest a query may work before it is stopped, in ms. */
   readonly timeoutMs: () => number;
   readonly log: Log;
-}
-
-/** A list that fits its table; nothing has been read. */
-export interface PreparedRead {
-  readonly plan: QueryPlan;
-  readonly format: Format;
-  /** The `<r>` of DS-46: equal for equal queries and formats. */
-  readonly representation: string;
-}
-
-export interface RowsPage {
-  readonly format: Format;
-  readonly mediaType: string;
-  /** Rows that match filter and words, whatever the page (DS-40). */
-  readonly total: number;
-  /** Null on the last page, and without a limit (DS-41). */
-  readonly nextCursor: string | null;
-  /** Version tag of the rows that are really in the body. */
-  readonly version: string;
-  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
 /** The table changed between planning and reading; plan again. */
@@ -60,6 +41,9 @@ export class Reading {
 
   /** Checks the parameters against the table's columns. Throws `invalid-query`. */
   prepare(table: Table, parameters: ListParameters, format: Format): PreparedRead {
+    const text = JSON.stringify([parameters, format]);
+    const known = table.memory.reads.get(text);
+    if (known !== undefined) return known;
     const { head, state } = table;
     const plan = planQuery(
       {
@@ -73,7 +57,9 @@ export class Reading {
       },
       parameters,
     );
-    return { plan, format, representation: representationOf({ ...parameters, format }) };
+    const prepared = { plan, format, representation: Bun.hash(text).toString(36) };
+    table.memory.reads.set(text, prepared);
+    return prepared;
   }
 
   /**
@@ -87,7 +73,7 @@ export class Reading {
   ): Promise<RowsPage> {
     const { plan } = prepared;
     this.#noteUse(table, plan.usefulIndexes);
-    const known = plan.count === null ? plan.rowCount : table.counts.get(plan.countKey);
+    const known = plan.count === null ? plan.rowCount : table.memory.counts.get(plan.countKey);
     const isCheap = plan.isCheap || (plan.isPageCheap && known !== undefined);
     return isCheap
       ? this.#readHere(table, prepared, known)
@@ -95,17 +81,22 @@ export class Reading {
   }
 
   /** The body is made for HEAD too: its length and compression are headers (DS-6). */
-  #readHere(table: Table, { plan, format }: PreparedRead, known: number | undefined): RowsPage {
+  #readHere(table: Table, prepared: PreparedRead, known: number | undefined): RowsPage {
+    const kept = table.memory.pages.get(prepared);
+    if (kept !== undefined) return kept;
+    const { plan, format } = prepared;
     const page = runPage(table.reader, plan, known);
     try {
-      if (plan.count !== null) table.counts.set(plan.countKey, page.total);
-      return {
+      if (plan.count !== null) table.memory.counts.set(plan.countKey, page.total);
+      const answer: RowsPage = {
         ...pageOf(format),
         total: page.total,
         nextCursor: page.next,
         version: table.version(),
         body: joined([...encoders[format]!(plan.shape, page.rows)]),
       };
+      table.memory.keepPage(prepared, answer);
+      return answer;
     } finally {
       page.close();
     }
@@ -125,6 +116,7 @@ export class Reading {
       sequence: table.state.sequence,
       isHead,
     };
+    const version = table.version();
     const rows = plan.limit ?? known ?? plan.rowCount;
     const response = await this.#options.pool.request('page', order, {
       timeoutMs: this.#options.timeoutMs(),
@@ -136,9 +128,8 @@ export class Reading {
       throw new StaleRead();
     }
     const total = Number(response.headers.get(PAGE_HEADERS.total));
-    const version = versionTag(table.head.generation, order.sequence);
     if (plan.count !== null && table.state.sequence === order.sequence) {
-      table.counts.set(plan.countKey, total);
+      table.memory.counts.set(plan.countKey, total);
     }
     return {
       ...pageOf(format),
@@ -164,11 +155,15 @@ export class Reading {
     try {
       await table.exclusive.run(async () => {
         if (table.isClosed) return;
-        const response = await this.#options.pool.request('index', order, {
-          timeoutMs: INDEX_TIMEOUT_MS,
-        });
-        await response.body?.cancel();
-        table.refreshIndexes();
+        try {
+          const response = await this.#options.pool.request('index', order, {
+            timeoutMs: INDEX_TIMEOUT_MS,
+          });
+          await response.body?.cancel();
+        } finally {
+          // Also after a failure: some of them may be there, and the copy was written to.
+          if (!table.isClosed) table.refreshIndexes();
+        }
       });
     } catch (error) {
       this.#options.log.warning('an index could not be made', { resource: table.head.rel, error });
@@ -182,8 +177,4 @@ function pageOf(format: Format): Pick<RowsPage, 'format' | 'mediaType'> {
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-}
-
-function representationOf(parameters: ListParameters): string {
-  return Bun.hash(JSON.stringify(parameters)).toString(36);
 }

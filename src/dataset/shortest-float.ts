@@ -1,14 +1,17 @@
 /**
  * The number people would write for a float of 16 or 32 bits: 0.1, not 0.10000000149011612 (DS-60).
  */
-const QUICK_FACTOR = 1e4;
+
+/** Numbers of two decimals up to here are further apart than floats, so that none of them is shorter. */
+const QUICK_LIMIT = 1e5;
+const QUICK_FACTOR = 100;
 
 /** The number with the fewest digits that is rounded to this float. */
 export function shortestFloat(value: number, bits: 16 | 32): number {
   const isSame = bits === 32 ? isSameSingle : isSameHalf;
   // Most numbers in tables have few decimals.
   const quick = Math.round(value * QUICK_FACTOR) / QUICK_FACTOR;
-  if (Math.abs(value) < 1e5 && Math.abs(value) >= 1 && isSame(quick, value)) return quick;
+  if (bits === 32 && Math.abs(value) < QUICK_LIMIT && isSame(quick, value)) return quick;
   if (!Number.isFinite(value) || value === 0) return value;
   for (let digits = bits === 32 ? 6 : 3; digits < 9; digits++) {
     const candidate = Number(value.toPrecision(digits));

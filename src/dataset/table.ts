@@ -4,10 +4,12 @@
  * Reads here are index-served and take microseconds; everything that may scan goes through `query-plan.ts`. The
  * copy has one writer, guarded by `exclusive`, because SQLite would otherwise wait for a lock on the event loop.
  */
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
+import { AppError } from '../base/errors.ts';
 import { sha256Hex } from '../base/ids.ts';
-import { Lru } from '../base/lru.ts';
 import { Mutex } from '../base/semaphore.ts';
+import { traceOf } from './copy-seal.ts';
+import { requireRoom } from './disk-room.ts';
 import { type StoredValue, typeOfCounts } from './infer.ts';
 import {
   readMeta,
@@ -20,10 +22,9 @@ import {
   writeSegments,
 } from './table-meta.ts';
 import type { FileStamp } from '../base/file-stamp.ts';
+import { TableMemory } from './table-memory.ts';
 import type { Column } from './types.ts';
 
-/** Matching-row counts kept per version, so that paging does not count again. */
-const CACHED_COUNTS = 256;
 /** Rows written before the event loop gets a turn; about 5 ms of work. */
 const ROWS_PER_TURN = 2_000;
 
@@ -44,22 +45,25 @@ export class Table {
   readonly writableColumns: readonly Column[];
   /** Hold while writing to the copy. */
   readonly exclusive = new Mutex();
-  readonly counts = new Lru<string, number>(CACHED_COUNTS);
+  readonly memory = new TableMemory();
   /** How often each column was filtered or sorted on; decides on an index. */
   readonly uses = new Map<string, number>();
   /** Names of the indexes the copy has. */
   indexes: ReadonlySet<string> = new Set();
   /**
    * Why the copy must be built again before the next read: an edit changed the inferred `types` (rows keep their
-   * ids, and the rebuilt copy has the version `version(1)`), or the file's `content` is not the copy's. Null: it is
-   * good.
+   * ids, and the rebuilt copy has the version `version(1)`), the file's `content` is not the copy's, or the copy is
+   * `suspect` of having been changed by others (rows keep their ids). Null: it is good.
    */
-  outdated: 'types' | 'content' | null;
+  outdated: 'types' | 'content' | 'suspect' | null;
 
   #state: TableState;
   #segments: StoredSegment[] | null = null;
   #writer: Database | null = null;
   #isClosed = false;
+  #isWritten = false;
+  /** `traceOf` after the last write of this process. */
+  #trace: string;
   readonly #reader: Database;
 
   private constructor(
@@ -78,7 +82,8 @@ export class Table {
         : head.columns.filter((column) => column.declared);
     // Also when the process ended before the types could follow an edit.
     this.outdated = hasTypesOf(head.columns, state.counts) ? null : 'types';
-    this.refreshIndexes();
+    this.indexes = readIndexes(reader);
+    this.#trace = traceOf(path);
   }
 
   /** Opens a copy; null when the file is no copy of the present format. */
@@ -109,7 +114,12 @@ export class Table {
 
   /** The `<v>` of DS-46 after `changes` more changes; tells nothing about the file. */
   version(changes = 0): string {
-    return versionTag(this.head.generation, this.#state.sequence + changes);
+    const { hash, sequence } = this.#state;
+    const { generation, sheet, companion } = this.head;
+    // All sheets of a workbook share the version of their file (DS-82).
+    return sheet === null || hash === null
+      ? versionTag(generation, sequence + changes)
+      : versionTag(hash + companion, changes);
   }
 
   /** Stored values of a row by index of `head.columns`, or null. */
@@ -117,8 +127,9 @@ export class Table {
     const columns = this.head.columns.map((column) => `c${column.position}`).join(', ');
     const rows = this.#reader
       .query(`SELECT ${columns || 'NULL'} FROM rows WHERE _row_id = ?`)
+      .safeIntegers(true)
       .values(rowId);
-    return (rows[0] as StoredValue[] | undefined) ?? null;
+    return (rows[0] as StoredValue[] | undefined)?.map(plainInteger) ?? null;
   }
 
   /** 0-based position of an existing row in the file. Reads at most one segment's ids. */
@@ -145,23 +156,44 @@ export class Table {
     return this.#segments;
   }
 
-  /** Remembers, before the file is replaced, which rows the new file will hold (DS-48). */
-  journal(entry: TableJournal): void {
-    writeMeta(this.#writable(), 'journal', entry);
+  /**
+   * Remembers, before the file is replaced, which rows the new file will hold (DS-48). Throws `no-space` when the disk
+   * of the copy is full or has less than `roomToFollow` bytes free.
+   */
+  journal(entry: TableJournal, roomToFollow: number): void {
+    requireRoom(this.path, roomToFollow);
+    try {
+      writeMeta(this.#writable(), 'journal', entry);
+    } catch (error) {
+      throw isFull(error)
+        ? new AppError('no-space', 'Insufficient storage', { cause: error })
+        : error;
+    } finally {
+      this.#noteWrite();
+    }
   }
 
-  /** The journal left by an edit that did not reach its commit, or null. */
+  /** The journal left by an edit that did not reach its commit; null also when the copy is too damaged to tell. */
   unfinished(): TableJournal | null {
-    return readMeta(this.#reader, 'journal');
+    try {
+      return readMeta(this.#reader, 'journal');
+    } catch {
+      // Only asked for the copy that takes this one's place; without a journal its rows are numbered anew.
+      return null;
+    }
   }
 
   /**
-   * Takes another stamp for the same content, or a content hash for the same stamp. The caller holds `exclusive`.
+   * Takes another stamp for the same content, or a content hash for the same stamp; `changes` counts edits of the file
+   * that left this table alone. The caller holds `exclusive`.
    */
-  restamp(stamp: FileStamp, takenAt: number, hash: string | null): void {
-    const state = { ...this.#state, stamp, stampTakenAt: takenAt, hash };
+  restamp(stamp: FileStamp, takenAt: number, hash: string | null, changes = 0): void {
+    const sequence = this.#state.sequence + changes;
+    const state = { ...this.#state, stamp, stampTakenAt: takenAt, hash, sequence };
     writeMeta(this.#writable(), 'state', state);
     this.#state = state;
+    if (changes > 0) this.memory.forget();
+    this.#noteWrite();
   }
 
   /**
@@ -182,10 +214,12 @@ export class Table {
       this.outdated = 'content';
       if (db.inTransaction) db.run('ROLLBACK');
       throw error;
+    } finally {
+      this.#noteWrite();
     }
     this.#state = change.state;
     this.#segments = [...change.segments];
-    this.counts.clear();
+    this.memory.forget();
     if (!hasTypesOf(this.columns, change.state.counts)) this.outdated = 'types';
   }
 
@@ -211,12 +245,23 @@ export class Table {
     }
   }
 
-  /** Reads the list of indexes again, after a worker made one. */
+  /** Reads the list of indexes again, after a worker made one or tried to. The caller holds `exclusive`. */
   refreshIndexes(): void {
-    const names = this.#reader
-      .query("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-      .values() as [string][];
-    this.indexes = new Set(names.map(([name]) => name));
+    this.indexes = readIndexes(this.#reader);
+    this.#noteWrite();
+  }
+
+  /**
+   * Nobody else has written to the copy on disk, moved or deleted it since this process wrote. Not to be asked while
+   * somebody holds `exclusive`.
+   */
+  get isUntouched(): boolean {
+    return traceOf(this.path) === this.#trace;
+  }
+
+  /** The copy may have changed since it was opened. */
+  get isWritten(): boolean {
+    return this.#isWritten;
   }
 
   /** A newer copy took this one's place; nothing can be read or written through it any more. */
@@ -232,6 +277,11 @@ export class Table {
     this.#writer = null;
   }
 
+  #noteWrite(): void {
+    this.#isWritten = true;
+    this.#trace = traceOf(this.path);
+  }
+
   #writable(): Database {
     if (!this.#writer) {
       this.#writer = new Database(this.path, { readwrite: true, create: false });
@@ -242,6 +292,13 @@ export class Table {
   }
 }
 
+/** Integers are numbers as far as those are exact, as everywhere outside SQLite. */
+function plainInteger(value: StoredValue): StoredValue {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
 /** Whether reading the file from the start would give the same columns with the same types (DS-59 reads every row). */
 function hasTypesOf(columns: readonly Column[], counts: TableState['counts']): boolean {
   return columns.every(({ declared, file, extra, type }, index) => {
@@ -249,6 +306,17 @@ function hasTypesOf(columns: readonly Column[], counts: TableState['counts']): b
     if (extra && now.integer + now.number + now.boolean + now.string === 0) return false;
     return declared || file !== undefined || typeOfCounts(now) === type;
   });
+}
+
+function readIndexes(db: Database): ReadonlySet<string> {
+  const names = db
+    .query("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+    .values() as [string][];
+  return new Set(names.map(([name]) => name));
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof SQLiteError && error.code === 'SQLITE_FULL';
 }
 
 /** The version tag of a generation and sequence (DS-46, strong). */

@@ -3,7 +3,8 @@
  *
  * Invariant: `current` never returns a copy of another file version than the one on disk at some moment after the
  * call began (DS-33, DS-143). A new version is built beside the old one and swapped in; workers that still read the
- * old one finish on it. Copies are derived data: any of them may be deleted and is built again.
+ * old one finish on it. Copies are derived data: any of them may be deleted and is built again, and one that others
+ * changed is not believed (`copy-seal.ts`).
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { AppError } from '../base/errors.ts';
 import { hashFile, isRacy, sameStamp, statFile } from '../base/file-stamp.ts';
 import { sha256Hex, shortId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
 import { Table } from './table.ts';
 import { TABLE_FORMAT, type TableJournal } from './table-meta.ts';
 import type { FileSource } from '../base/file-source.ts';
@@ -70,11 +72,21 @@ const CLOCK_TICK_MS = 12;
 /** After this long without a change, even coarse file systems show a later write in the stamp. */
 const SETTLE_MS = 2_100;
 
+/** Why the file of this stamp cannot be read. */
+interface Failure {
+  readonly stamp: FileStamp;
+  /** Wall clock at which the stamp was taken, in ms. */
+  readonly takenAt: number;
+  readonly companion: string;
+  readonly reason: string;
+  readonly error: AppError;
+}
+
 interface Entry {
   table: Table | null;
   /** Confirmed by content after its stamp could no longer hide a later write. */
   isConfirmed: boolean;
-  failure: { stamp: FileStamp; companion: string; reason: string; error: AppError } | null;
+  failure: Failure | null;
   refreshing: Promise<void> | null;
   settle: ReturnType<typeof setTimeout> | null;
 }
@@ -82,8 +94,10 @@ interface Entry {
 export class Tables {
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Copies found on disk at start, by table id. */
+  /** Copies found on disk at start, and those closed since, by table id. */
   readonly #found = new Map<string, string[]>();
+  /** How copies were left that were closed to make room, by path. */
+  readonly #left = new Map<string, string>();
   #isClosed = false;
 
   constructor(options: TablesOptions) {
@@ -91,7 +105,7 @@ export class Tables {
     for (const name of readdirSync(options.dir)) {
       const match = /^([0-9a-f]{32})\.[A-Za-z0-9_-]+\.sqlite$/.exec(name);
       if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
-      else if (!/-(?:wal|shm)$/.test(name)) this.#remove(name);
+      else if (!/-(?:wal|shm|seal)$/.test(name)) this.#remove(name);
     }
   }
 
@@ -106,13 +120,14 @@ export class Tables {
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
       if (this.#holds(entry, stamp, companion)) {
-        if (entry.isConfirmed || !this.#mayHideWrite(entry.table!))
+        const { stampTakenAt } = entry.table!.state;
+        if (entry.isConfirmed || !this.#mayHideWrite(stamp, stampTakenAt))
           return this.#touch(target, entry);
         if (await this.#confirm(target, entry)) return this.#touch(target, entry);
         continue;
       }
       const { failure } = entry;
-      if (failure && sameStamp(failure.stamp, stamp) && failure.companion === companion) {
+      if (failure && this.#stands(failure, stamp, companion)) {
         this.#options.onProblem(target, failure.reason);
         throw failure.error;
       }
@@ -145,6 +160,27 @@ export class Tables {
     this.#settleLater(target, entry);
   }
 
+  /**
+   * Gives the copies of other tables in an edited file the file's new stamp: their rows, and so their ids, are as
+   * before (DS-48). All of them share the version of the file (DS-82), so theirs changes too.
+   */
+  async restampSiblings(
+    targets: readonly TableTarget[],
+    before: FileStamp,
+    written: { readonly stamp: FileStamp; readonly hash: string },
+  ): Promise<void> {
+    for (const target of targets) {
+      const entry = this.#entry(target);
+      entry.table ??= await this.#openFound(target);
+      const { table } = entry;
+      if (!table) continue;
+      await table.exclusive.run(() => {
+        if (table.isClosed || !sameStamp(table.state.stamp, before)) return;
+        table.restamp(written.stamp, this.#options.now(), written.hash, 1);
+      });
+    }
+  }
+
   /** Forgets a table whose file is gone, and deletes its copy. */
   drop(target: Pick<TableTarget, 'rel' | 'sheet'>): void {
     const id = tableId(target);
@@ -167,13 +203,17 @@ export class Tables {
     }
   }
 
-  close(): void {
+  /** Closes every copy and seals those that changed. */
+  async close(): Promise<void> {
     this.#isClosed = true;
-    for (const entry of this.#entries.values()) {
-      if (entry.settle) clearTimeout(entry.settle);
-      entry.table?.close();
+    const tables: Table[] = [];
+    for (const { settle, table } of this.#entries.values()) {
+      if (settle) clearTimeout(settle);
+      table?.close();
+      if (table) tables.push(table);
     }
     this.#entries.clear();
+    for (const table of tables) await this.#seal(table);
   }
 
   #entry(target: TableTarget): Entry {
@@ -188,17 +228,28 @@ export class Tables {
 
   #holds(entry: Entry, stamp: FileStamp, companion: string): boolean {
     const { table } = entry;
-    return (
-      table !== null &&
-      table.outdated === null &&
-      sameStamp(table.state.stamp, stamp) &&
-      table.head.companion === companion
-    );
+    if (table === null || table.outdated !== null) return false;
+    if (!sameStamp(table.state.stamp, stamp) || table.head.companion !== companion) return false;
+    // Whoever holds it is writing himself.
+    if (table.exclusive.running > 0 || table.isUntouched) return true;
+    this.#suspect(table);
+    return false;
   }
 
-  #mayHideWrite(table: Table): boolean {
-    const { stamp, stampTakenAt } = table.state;
-    return isRacy(stamp, stampTakenAt) && this.#options.now() - stampTakenAt >= CLOCK_TICK_MS;
+  #suspect(table: Table): void {
+    table.outdated = 'suspect';
+    this.#options.log.warning('a typed copy is not as it was left and is built again', {
+      resource: table.head.rel,
+    });
+  }
+
+  #stands(failure: Failure, stamp: FileStamp, companion: string): boolean {
+    const isSame = sameStamp(failure.stamp, stamp) && failure.companion === companion;
+    return isSame && !this.#mayHideWrite(stamp, failure.takenAt);
+  }
+
+  #mayHideWrite(stamp: FileStamp, takenAt: number): boolean {
+    return isRacy(stamp, takenAt) && this.#options.now() - takenAt >= CLOCK_TICK_MS;
   }
 
   /** Most recently used last; closes the least recently used beyond the limit. */
@@ -220,10 +271,24 @@ export class Tables {
       if (open <= MAX_OPEN_TABLES) return;
       if (!entry.table || entry.refreshing || entry.table.exclusive.running > 0) continue;
       if (entry.settle) clearTimeout(entry.settle);
-      this.#found.set(id, [fileName(entry.table.path)]);
-      entry.table.close();
+      const { table } = entry;
+      this.#found.set(id, [fileName(table.path)]);
+      table.close();
+      this.#left.set(table.path, traceOf(table.path));
+      void this.#seal(table);
       entry.table = null;
       open--;
+    }
+  }
+
+  /** For the next start; a copy that cannot be sealed is built again then. */
+  async #seal({ path, isWritten, head }: Table): Promise<void> {
+    if (!isWritten) return;
+    try {
+      await sealCopy(path);
+    } catch (error) {
+      const fields = { resource: head.rel, error };
+      this.#options.log.warning('a typed copy could not be sealed', fields);
     }
   }
 
@@ -250,7 +315,7 @@ export class Tables {
    * the copy, the copy only looks outdated.
    */
   async #refresh(target: TableTarget, entry: Entry): Promise<void> {
-    const old = entry.table ?? this.#openFound(target);
+    const old = entry.table ?? (await this.#openFound(target));
     const run = async (): Promise<void> => {
       const stamp = statFile(target.path);
       if (!stamp) throw new AppError('not-found', 'Not Found');
@@ -273,6 +338,7 @@ export class Tables {
     seen: { readonly stamp: FileStamp; readonly companion: string },
   ): Promise<void> {
     const { stamp, companion } = seen;
+    const takenAt = this.#options.now();
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
       const table = kept ? old! : await this.#build(target, lineageOf(old, stamp, companion));
@@ -286,7 +352,7 @@ export class Tables {
         : error.message;
       this.#options.onProblem(target, reason);
       const failure = new AppError('unreadable-file', prefix + reason, { cause: error });
-      entry.failure = { stamp, companion, reason, error: failure };
+      entry.failure = { stamp, takenAt, companion, reason, error: failure };
       throw failure;
     }
   }
@@ -378,29 +444,37 @@ export class Tables {
     }
   }
 
-  /** A usable copy from an earlier run; the others are deleted. */
-  #openFound(target: TableTarget): Table | null {
+  /** A copy from an earlier run, `suspect` unless it is as it was left; the others are deleted. */
+  async #openFound(target: TableTarget): Promise<Table | null> {
     const id = tableId(target);
+    const names = this.#found.get(id) ?? [];
+    this.#found.delete(id);
     let newest: Table | null = null;
-    for (const name of this.#found.get(id) ?? []) {
-      const table: Table | null = newest
-        ? null
-        : Table.open(join(this.#options.dir, name), TABLE_FORMAT);
+    for (const name of names) {
+      const path = join(this.#options.dir, name);
+      const isAsLeft = newest === null && (await this.#isAsLeft(path));
+      const table: Table | null = newest ? null : Table.open(path, TABLE_FORMAT);
       const isOurs = table?.head.rel === target.rel && table.head.sheet === target.sheet;
-      if (table && isOurs) newest = table;
-      else {
+      if (table && isOurs) {
+        newest = table;
+        if (!isAsLeft) this.#suspect(table);
+      } else {
         table?.close();
         this.#remove(name);
       }
     }
-    this.#found.delete(id);
     return newest;
   }
 
+  async #isAsLeft(path: string): Promise<boolean> {
+    const trace = this.#left.get(path);
+    this.#left.delete(path);
+    return trace === traceOf(path) || (await isSealed(path));
+  }
+
   #remove(name: string): void {
-    for (const suffix of ['', '-wal', '-shm']) {
-      rmSync(join(this.#options.dir, name + suffix), { force: true });
-    }
+    this.#left.delete(join(this.#options.dir, name));
+    for (const end of COPY_FILES) rmSync(join(this.#options.dir, name + end), { force: true });
   }
 }
 

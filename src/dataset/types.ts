@@ -103,4 +103,13 @@ export interface EditPlan {
     before: Cell | undefined;
     after: Cell | undefined;
   }[];
+  /**
+   * Cells that a reader of the new file gets as something else than was asked for (a date as a serial number). Of an
+   * existing row by its position in the old file, of a new one by its index in `creates`.
+   */
+  readonly delivered?: readonly {
+    readonly origin: { readonly update: number } | { readonly create: number };
+    readonly position: number;
+    readonly cell: Cell;
+  }[];
 }

@@ -7,8 +7,6 @@
 import type { WideNumber } from './file-type.ts';
 
 const DECIMAL_TEXT = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/;
-/** What needs no arithmetic. */
-const PLAIN_TEXT = /^(\d+)\.?(\d*)$/;
 /** Exponents beyond this are out of range for every wide number; their powers of ten must not be computed. */
 const MAX_EXPONENT = 400;
 
@@ -22,13 +20,34 @@ export function wideKey(unscaled: bigint, { digits }: WideNumber): string | null
 
 /** The key of a number in decimal digits; null when it is no such number. */
 export function wideKeyOf(text: string, wide: WideNumber): string | null {
-  const plain = PLAIN_TEXT.exec(text);
-  if (plain && plain[2]!.length <= wide.scale) {
-    const digits = plain[1]! + plain[2]!.padEnd(wide.scale, '0');
-    if (digits.length <= wide.digits) return `1${digits.padStart(wide.digits, '0')}`;
-  }
+  const plain = plainKey(text, wide);
+  if (plain !== null) return plain;
   const unscaled = unscaledOf(text, wide.scale);
   return unscaled === null ? null : wideKey(unscaled, wide);
+}
+
+/** The key of digits with at most one point, without arithmetic; null for any other text. */
+function plainKey(text: string, { digits, scale }: WideNumber): string | null {
+  const { length } = text;
+  let point = length;
+  for (let at = 0; at < length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x30 && code <= 0x39) continue;
+    if (code !== 0x2e || point < length || at === 0) return null;
+    point = at;
+  }
+  const fraction = Math.max(0, length - point - 1);
+  const before = digits - scale - point;
+  if (length === 0 || before < 0 || fraction > scale) return null;
+  const head = `1${zeros(before)}${text.slice(0, point)}`;
+  return `${head}${text.slice(point + 1)}${zeros(scale - fraction)}`;
+}
+
+const ZEROS = '0'.repeat(256);
+
+/** Several times as fast as padding. */
+function zeros(count: number): string {
+  return count <= ZEROS.length ? ZEROS.slice(0, count) : '0'.repeat(count);
 }
 
 /** The unscaled integer of a key. */
@@ -52,7 +71,7 @@ export function decimalText(unscaled: bigint, scale: number): string {
 
 /** Digits with a point before the last `scale` of them. */
 function pointedText(digits: string, scale: number): string {
-  const padded = digits.padStart(scale + 1, '0');
+  const padded = zeros(Math.max(0, scale + 1 - digits.length)) + digits;
   const point = padded.length - scale;
   let end = padded.length;
   while (end > point && padded.charCodeAt(end - 1) === 0x30) end--;

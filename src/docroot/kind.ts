@@ -5,7 +5,13 @@
  * run in the `parse` child only, where they may be killed at any moment; they must not keep state between calls.
  */
 import type { FileSource } from '../base/file-source.ts';
-import type { EditPlan, ReadOptions, RowSink, TableChanges, TableLayout } from '../dataset/types.ts';
+import type {
+  EditPlan,
+  ReadOptions,
+  RowSink,
+  TableChanges,
+  TableLayout,
+} from '../dataset/types.ts';
 
 /** Resource types of DS-23. */
 export type ResourceType =
@@ -14,23 +20,36 @@ export type ResourceType =
 /** The URL prefix group a resource answers under (DS-26). */
 export type Family = 'dataset' | 'content' | 'media';
 
+/** How much a hostile file may make of itself (DS-68). */
+export interface KindLimits {
+  /** Bytes a compressed file may expand to (`limits.max_workbook_bytes`). */
+  readonly maxBytes: number;
+}
+
 /** Tables in a file. */
 export interface DatasetKind {
   /**
    * Delivers every row of the table to the sink, in file order. Throws AppError `unreadable-file` with a reason that
    * names the place (`invalid UTF-8 at byte offset 17`) and nothing of the server's paths.
    */
-  read(source: FileSource, options: ReadOptions, sink: RowSink): Promise<void>;
+  read(source: FileSource, options: ReadOptions, sink: RowSink, limits: KindLimits): Promise<void>;
   /**
    * The new file after `changes`, touching as few bytes as the format allows (DS-86 to DS-88). Pure: reads the
    * source, writes nothing. Absent: the kind is read-only, and `readOnlyReason` says why.
    */
-  edit?(source: FileSource, layout: TableLayout, changes: TableChanges): Promise<EditPlan>;
+  edit?(
+    source: FileSource,
+    layout: TableLayout,
+    changes: TableChanges,
+    limits: KindLimits,
+  ): Promise<EditPlan>;
+  /** `edit` reads more than the touched rows, so it runs in the `parse` child too. */
+  readonly editsWholeFile?: boolean;
   /**
    * Names of the tables in the file, in its own order; absent: the file is one table. Runs in the `parse` child; throws
    * as `read`. Each becomes a resource of its own, read with `options.sheet`.
    */
-  sheets?(source: FileSource): Promise<string[]>;
+  sheets?(source: FileSource, limits: KindLimits): Promise<string[]>;
   /** Text of the 405 for unsafe methods (DS-66), for files of this kind that cannot be written. */
   readOnlyReason?(rel: string): string | null;
 }

@@ -4,7 +4,7 @@
  * Runs in a child process that may be killed at any moment (reliability: parsers are hostile ground). The copy's own
  * meta data is written last, so a copy cut off half-way is never taken for a whole one.
  */
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
@@ -14,12 +14,13 @@ import {
   parseCompanionSchema,
   parseOptions,
 } from '../dataset/companion.ts';
+import { sealCopy } from '../dataset/copy-seal.ts';
 import { loadTable } from '../dataset/load.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../dataset/table-meta.ts';
 import { type BuildOrder, companionFingerprint } from '../dataset/tables.ts';
 import type { ReadOptions } from '../dataset/types.ts';
 import { DocumentRoot } from './document-root.ts';
-import type { Kind } from './kind.ts';
+import type { Kind, KindLimits } from './kind.ts';
 import { openCompanion, openForRead } from './opener.ts';
 
 /** A build order with what the worker needs to open the file itself. */
@@ -28,6 +29,7 @@ export interface LoadOrder extends BuildOrder {
   readonly stateDir: string;
   /** Resource type, which decides the reader. */
   readonly type: string;
+  readonly limits: KindLimits;
   /** Rels of the companions, in the order of `target.companions`. */
   readonly companionRels: {
     readonly schema: readonly string[];
@@ -73,14 +75,19 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
     const stampTakenAt = Date.now();
     const loaded = await loadTable({
       path: out,
-      read: (sink) => kind.dataset!.read(source, withSheet(options.options, target.sheet), sink),
+      read: (sink) =>
+        kind.dataset!.read(source, withSheet(options.options, target.sheet), sink, order.limits),
       companion: schema,
       ids: order.ids && (() => keptIds(order.ids!)),
       blank: blankOf(kind),
+    }).catch((error: unknown) => {
+      // Half of one version and half of another may look like anything: only a file at rest is at fault.
+      if (sameStamp(statFile(target.path), source.stamp)) throw error;
+      return null;
     });
+    if (loaded === null) return false;
     const hash = await hashFile(source);
-    const now = statFile(target.path);
-    if (!now || !sameStamp(now, source.stamp)) return false;
+    if (!sameStamp(statFile(target.path), source.stamp)) return false;
     finishCopy(out, (db) =>
       initialiseMeta(
         db,
@@ -110,6 +117,7 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
         },
       ),
     );
+    await sealCopy(out);
     return true;
   } finally {
     await source.close();
@@ -121,11 +129,15 @@ function blankOf(kind: Kind): 'empty' | 'null' {
   return kind.type === 'parquet' ? 'null' : 'empty';
 }
 
-/** Row ids of an earlier copy without the deleted ones, then the created ones. */
+/**
+ * Row ids of an earlier copy without the deleted ones, then the created ones. From a copy that is damaged or gone only
+ * those before the damage, which then do not fit the rows.
+ */
 function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
   const deleted = new Set(ids.deleted);
-  const db = new Database(ids.from, { readonly: true });
+  let db: Database | null = null;
   try {
+    db = new Database(ids.from, { readonly: true });
     const page = db.query(
       'SELECT _row_id FROM rows WHERE _row_id > ? ORDER BY _row_id LIMIT 10000',
     );
@@ -135,8 +147,11 @@ function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
       if (rows.length === 0) break;
       last = rows.at(-1)![0];
     }
+  } catch (error) {
+    if (!(error instanceof SQLiteError)) throw error;
+    return;
   } finally {
-    db.close();
+    db?.close();
   }
   yield* ids.created;
 }

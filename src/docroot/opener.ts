@@ -57,7 +57,7 @@ export async function openCompanion(root: DocumentRoot, rel: string): Promise<Op
  * The path to write when `rel` is to be replaced or created: absolute, without symlinks, inside the root. The file
  * behind a symlink is meant, not the link (DS-85). Throws `not-found` when something else than a regular file stands
  * there, when the folder does not exist, or when it leads out of the root; `not-writable` when a folder may not be
- * searched.
+ * searched; `unavailable` when the process is out of descriptors.
  */
 export function targetPath(root: DocumentRoot, rel: string): string {
   if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
@@ -73,6 +73,8 @@ export function targetPath(root: DocumentRoot, rel: string): string {
     return real;
   } catch (error) {
     if (isAbsence(error)) throw notFound();
+    // Resolving a path takes a descriptor.
+    if (isOutOfDescriptors(error)) throw outOfDescriptors(error);
     if (errnoOf(error) !== 'EACCES') throw error;
     throw new AppError('not-writable', `Resource '${rel}' is not writable`, { cause: error });
   }
@@ -168,7 +170,20 @@ function notFound(): AppError {
   return new AppError('not-found', 'Not Found');
 }
 
+function isOutOfDescriptors(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'EMFILE' || errno === 'ENFILE';
+}
+
+function outOfDescriptors(cause: unknown): AppError {
+  return new AppError('unavailable', 'Too many open files', {
+    cause,
+    headers: { 'Retry-After': '1' },
+  });
+}
+
 function refusal(error: unknown, rel: string): unknown {
+  if (isOutOfDescriptors(error)) return outOfDescriptors(error);
   switch (errnoOf(error)) {
     case undefined:
       return error;
@@ -176,12 +191,6 @@ function refusal(error: unknown, rel: string): unknown {
     case 'EPERM':
       return new AppError('unreadable-file', `Cannot read '${rel}': permission denied`, {
         cause: error,
-      });
-    case 'EMFILE':
-    case 'ENFILE':
-      return new AppError('unavailable', 'Too many open files', {
-        cause: error,
-        headers: { 'Retry-After': '1' },
       });
     case 'ENXIO':
     case 'ENODEV':

@@ -80,9 +80,12 @@ export class DocrootWatch {
     this.#watcher?.close();
     this.#watcher = null;
     this.#looksAgainAt = 0;
-    this.#options.log.warning('the document root cannot be watched, so it is walked again and again', {
-      error,
-    });
+    this.#options.log.warning(
+      'the document root cannot be watched, so it is walked again and again',
+      {
+        error,
+      },
+    );
   }
 
   #heard(name: string | Buffer | null | undefined): void {

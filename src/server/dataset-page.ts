@@ -4,7 +4,7 @@
 import { AppError } from '../base/errors.ts';
 import { encodePath } from '../base/paths.ts';
 import { parseListParameters, type ListParameters } from '../dataset/list-parameters.ts';
-import type { RowsPage } from '../dataset/reading.ts';
+import type { RowsPage } from '../dataset/table-memory.ts';
 import { parseSort } from '../dataset/sort.ts';
 import type { Column } from '../dataset/types.ts';
 import type { Resource } from '../docroot/registry.ts';

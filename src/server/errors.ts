@@ -56,7 +56,7 @@ function loginAddress(context: Context): string {
 }
 
 /** A path and query as a query value, with `/` left readable. */
-export function encodeNext(next: string): string {
+function encodeNext(next: string): string {
   return encodeURIComponent(next).replaceAll('%2F', '/');
 }
 

@@ -64,12 +64,6 @@ export function createHostCheck(rules: HostRules): HostCheck {
   };
 }
 
-/** Whether only this machine reaches a server bound to that address or name. */
-export function isLoopbackHost(bindHost: string): boolean {
-  const name = bracketed(bindHost);
-  return name === 'localhost' || name === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(name);
-}
-
 function matcherOf(allowedHosts: readonly string[]): (hostname: string) => boolean {
   const exact = new Set<string>();
   const suffixes: string[] = [];

@@ -22,6 +22,8 @@ import { APPLICATION_ID, DATABASE_FILE, SECRET_FILE } from './state-files.ts';
 
 const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
+const PAGE_SIZE_OFFSET = 16;
+const PAGE_COUNT_OFFSET = 28;
 const APPLICATION_ID_OFFSET = 68;
 const RESTORE = 'restore the state directory from a backup';
 const START_AFRESH = `or move ${DATABASE_FILE} and ${SECRET_FILE} away to start without accounts`;
@@ -65,9 +67,21 @@ function checkHeader(dir: string, path: string): void {
   if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw unusable(dir, 'is not a database', `${RESTORE}, ${START_AFRESH}`);
   }
+  if (stat.size < HEADER_BYTES) throw damaged(dir, `cut to ${stat.size} bytes`);
   if (header.readUInt32BE(APPLICATION_ID_OFFSET) !== APPLICATION_ID) {
     throw unusable(dir, 'is a database of another program', 'choose another state directory');
   }
+  checkSize(dir, stat.size, header);
+}
+
+/** SQLite takes the missing end of a last page for zeros, which its own check does not see. */
+function checkSize(dir: string, size: number, header: Buffer): void {
+  const log = statSync(join(dir, `${DATABASE_FILE}-wal`), { throwIfNoEntry: false });
+  // What is in the log may be on its way into the file, which then has any size.
+  if (log !== undefined && log.size > 0) return;
+  const pageSize = header.readUInt16BE(PAGE_SIZE_OFFSET);
+  const whole = header.readUInt32BE(PAGE_COUNT_OFFSET) * (pageSize === 1 ? 65_536 : pageSize);
+  if (size < whole) throw damaged(dir, `cut to ${size} of ${whole} bytes`);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Lists as workbooks: DS-44, read back by SheetJS and exceljs. */
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import * as zlib from 'node:zlib';
 import { read, utils } from 'xlsx';
@@ -7,6 +7,9 @@ import { DeflateArchive } from '../../src/dataset/deflate-archive.ts';
 import type { Row, RowShape } from '../../src/dataset/encode.ts';
 import { checkXlsxRows, encodeXlsx, MAX_XLSX_ROWS } from '../../src/dataset/encode-xlsx.ts';
 import { wideKey } from '../../src/dataset/wide-number.ts';
+
+// Large sheets on a busy machine take their time.
+setDefaultTimeout(60_000);
 
 const shape: RowShape = {
   columns: [

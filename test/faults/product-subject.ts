@@ -130,7 +130,8 @@ export class ProductSubject implements Subject {
     trial.check(canary === '[{"_row_id":1,"name":"canary"}]', `${where}: the canary: ${canary}`);
     const { status, difference } = await this.readRows();
     trial.check(status === 200, `${where}: a read answers ${status}`);
-    if (difference !== null) trial.fail(`${where}: served is not what the file holds, ${difference}`);
+    if (difference !== null)
+      trial.fail(`${where}: served is not what the file holds, ${difference}`);
   }
 
   /**
@@ -165,11 +166,20 @@ export class ProductSubject implements Subject {
     const copies = inState('tables').filter((name) => name.endsWith('.sqlite'));
     const ids = copies.map((name) => name.split('.')[0]);
     const own = ['canary.csv', this.#rel].map((rel) => tableId({ rel, sheet: null }));
-    const surplus = copies.filter((_, at) => !own.includes(ids[at]!) || ids.indexOf(ids[at]) !== at);
+    const surplus = copies.filter(
+      (_, at) => !own.includes(ids[at]!) || ids.indexOf(ids[at]) !== at,
+    );
     const living = this.#isRunning ? `-${this.pid}-` : null;
     const sockets = inState('run').filter((name) => living === null || !name.includes(living));
     const drafts = readdirSync(stateDir).filter((name) => name.includes('.new-'));
-    return [...temporary, ...surplus, ...sockets, ...drafts, ...inState('replaced'), ...inState('tmp')];
+    return [
+      ...temporary,
+      ...surplus,
+      ...sockets,
+      ...drafts,
+      ...inState('replaced'),
+      ...inState('tmp'),
+    ];
   }
 
   /** Deletes the typed copies of a server that does not run; with them goes what the row ids were (DS-49). */

@@ -90,7 +90,11 @@ describe('every route takes every credential (DS-93)', () => {
   });
 
   test('a key makes no cookie, Basic neither', async () => {
-    for (const headers of [{ 'X-API-Key': annaKey }, { Authorization: basic('anna', PASSWORD) }]) {
+    const credentials: readonly Record<string, string>[] = [
+      { 'X-API-Key': annaKey },
+      { Authorization: basic('anna', PASSWORD) },
+    ];
+    for (const headers of credentials) {
       for (const path of ['/auth/me', '/api/a/'])
         expect(cookiesOf(await ask(headers, path))).toEqual([]);
     }

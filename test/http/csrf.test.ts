@@ -309,9 +309,13 @@ describe('which requests need a token (DS-111)', () => {
 
   test('a session beside a key or Basic needs it all the same', async () => {
     const key = await shared.service.accounts.apiKey('anna');
-    for (const credential of [{ 'X-API-Key': key }, { Authorization: `Bearer ${key}` }]) {
+    const credentials: readonly Record<string, string>[] = [
+      { 'X-API-Key': key },
+      { Authorization: `Bearer ${key}` },
+    ];
+    for (const credential of credentials) {
       const headers = { ...headersOf({ header: null }), ...credential };
-      expect(await post(headers as Record<string, string>)).toMatchObject(refused(NO_TOKEN));
+      expect(await post(headers)).toMatchObject(refused(NO_TOKEN));
     }
   });
 

@@ -3,6 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import {
+  chmodSync,
   closeSync,
   ftruncateSync,
   mkdirSync,
@@ -166,6 +167,34 @@ describe('a file', () => {
     }
   });
 
+  test('rewritten all the time gives whole versions only, or asks to come again (DS-39, F10)', async () => {
+    const version = (mark: number): string => `mark\n${`${mark}\n`.repeat((mark % 5) * 2_000 + 1)}`;
+    writeFileSync(at('restless.csv'), version(0));
+    await within(() => isPublished('restless', 0 as never));
+    let isWriting = true;
+    const writing = (async () => {
+      for (let mark = 1; isWriting; mark++) {
+        writeFileSync(at('restless.csv'), version(mark % 90));
+        await Bun.sleep(mark % 7);
+      }
+    })();
+    for (let request = 0; request < 60; request++) {
+      const { status, rows, total, headers } = await list(shared.reader, 'restless');
+      expect([200, 409]).toContain(status);
+      if (status === 409) expect(headers.get('Retry-After')).toMatch(/^\d+$/);
+      else {
+        expect(new Set(rows.map(({ mark }) => mark)).size).toBeLessThanOrEqual(1);
+        // Nothing at all is what the file holds between being emptied and being written.
+        const mark = Number(rows[0]?.['mark'] ?? -1);
+        expect(total).toBe(mark < 0 ? 0 : (mark % 5) * 2_000 + 1);
+      }
+    }
+    isWriting = false;
+    await writing;
+    writeFileSync(at('restless.csv'), version(99));
+    expect((await list(shared.reader, 'restless')).total).toBe(8_001);
+  });
+
   test('written in many small pieces is complete in the end (DS-33)', async () => {
     const file = openSync(at('pieces.csv'), 'w');
     writeSync(file, 'n\n');
@@ -223,6 +252,20 @@ describe('a folder', () => {
     rmSync(at('arrived'), { recursive: true });
     await within(() => isPublished('arrived/deep/a', null));
   });
+
+  test.skipIf(process.getuid?.() === 0)(
+    'that may not be entered does not blind the service for the others (DS-33, DS-34)',
+    async () => {
+      mkdirSync(at('locked'));
+      chmodSync(at('locked'), 0o000);
+      await shared.service.restart();
+      for (const name of ['late', 'later']) {
+        writeFileSync(at(`${name}.csv`), marked(name));
+        await within(() => isPublished(name, name));
+      }
+      chmodSync(at('locked'), 0o700);
+    },
+  );
 
   test('called like a dataset is none, its files are ones (DS-32)', async () => {
     mkdirSync(at('folder.csv'));

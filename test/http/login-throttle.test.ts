@@ -2,10 +2,13 @@
  * Failed logins are counted (DS-102): per name and address, per address, over all doors, and whatever a client says
  * about its address.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { sharedService } from './shared-service.ts';
+
+/** Every failure costs a password hash, and fifty are needed. */
+setDefaultTimeout(60_000);
 
 const PASSWORD = 'Plain-Horse 27 battery';
 const PER_PAIR = 10;
@@ -19,7 +22,7 @@ const shared = sharedService({
 });
 
 beforeAll(async () => {
-  for (const name of ['anna', 'berta', 'carla', 'doris', 'emma', 'fanny']) {
+  for (const name of ['anna', 'berta', 'carla', 'doris', 'emma']) {
     await shared.service.accounts.user(name, { password: PASSWORD });
   }
 });
@@ -166,16 +169,10 @@ test('the doors count together: form, Basic and password change (DS-102)', async
 
 test('a success resets the counter of its pair (DS-102)', async () => {
   const address = from('192.0.2.20');
-  for (let round = 0; round < 2; round++) {
-    expect(await fail(PER_PAIR - 1, address, 'doris')).toEqual(all(401, PER_PAIR - 1));
-    expect((await login(shared.service, 'doris', PASSWORD, address)).status).toBe(200);
-  }
-});
-
-test('names that do not exist are counted just so', async () => {
-  const address = from('192.0.2.30');
-  expect(await fail(PER_PAIR, address, 'nobody')).toEqual(all(401, PER_PAIR));
-  expect((await login(shared.service, 'nobody', 'x', address)).status).toBe(429);
+  expect(await fail(PER_PAIR - 1, address, 'doris')).toEqual(all(401, PER_PAIR - 1));
+  expect((await login(shared.service, 'doris', PASSWORD, address)).status).toBe(200);
+  expect(await fail(1, address, 'doris')).toEqual([401]);
+  expect((await login(shared.service, 'doris', PASSWORD, address)).status).toBe(200);
 });
 
 describe('fifty failures from one address', () => {
@@ -186,12 +183,15 @@ describe('fifty failures from one address', () => {
     const spoofed = (attempt: number) => ({
       'X-Forwarded-For': `203.0.113.${attempt}, ${address}, 10.1.2.3`,
     });
+    const name = (attempt: number) => (attempt < PER_PAIR ? 'nobody' : `guess ${attempt}`);
     for (let attempt = 0; attempt < PER_ADDRESS; attempt += 2) {
-      const answers = await Promise.all([
-        login(shared.service, `guess ${attempt}`, 'x', spoofed(attempt)),
-        login(shared.service, `guess ${attempt + 1}`, 'x', spoofed(attempt + 1)),
-      ]);
+      const answers = await Promise.all(
+        [attempt, attempt + 1].map((one) => login(shared.service, name(one), 'x', spoofed(one))),
+      );
       expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+      if (attempt + 2 !== PER_PAIR) continue;
+      // A name that does not exist is counted like one that does.
+      expect((await login(shared.service, 'nobody', 'x', spoofed(0))).status).toBe(429);
     }
     expect((await login(shared.service, 'emma', PASSWORD, spoofed(99))).status).toBe(429);
     expect((await login(shared.service, 'emma', PASSWORD, from(address))).status).toBe(429);
@@ -226,7 +226,7 @@ describe('without a trusted proxy', () => {
   });
 
   test('a storm of wrong passwords keeps nobody else waiting (L11)', async () => {
-    const storm = Array.from({ length: 40 }, (_, index) =>
+    const storm = Array.from({ length: 24 }, (_, index) =>
       login(service, `storm ${index}`, 'x', {}),
     );
     let slowest = 0;

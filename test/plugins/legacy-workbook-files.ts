@@ -2,7 +2,10 @@
 import * as XLSX from 'xlsx';
 
 /** A record of a workbook stream. */
-export function record(type: number, ...content: readonly (Uint8Array | readonly number[])[]): Buffer {
+export function record(
+  type: number,
+  ...content: readonly (Uint8Array | readonly number[])[]
+): Buffer {
   const body = Buffer.concat(content.map((part) => Buffer.from(part)));
   const head = Buffer.alloc(4);
   head.writeUInt16LE(type, 0);
@@ -34,7 +37,11 @@ export interface LegacyParts {
   /** Records before those of the sheets, after the first one. */
   readonly globals?: readonly Buffer[];
   /** Records of each sheet. */
-  readonly sheets: readonly { readonly name: Uint8Array | string; readonly type?: number; readonly records: readonly Buffer[] }[];
+  readonly sheets: readonly {
+    readonly name: Uint8Array | string;
+    readonly type?: number;
+    readonly records: readonly Buffer[];
+  }[];
 }
 
 /** The workbook stream. */
@@ -75,7 +82,12 @@ export function legacyFile(parts: LegacyParts): Buffer {
 }
 
 /** Text of a cell in Excel 97 (bytes, one each) or, with a code page, in Excel 95. */
-export function label(row: number, column: number, text: Uint8Array | string, isLegacy = false): Buffer {
+export function label(
+  row: number,
+  column: number,
+  text: Uint8Array | string,
+  isLegacy = false,
+): Buffer {
   const bytes = Buffer.from(text as string);
   return record(0x0204, u16(row, column, 0), u16(bytes.length), isLegacy ? [] : [0], bytes);
 }

@@ -1,5 +1,5 @@
 /** Edits of Parquet files: DS-88, proven by DuckDB reading the result. */
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { editParquet } from '../../plugins/parquet/editor.ts';
 import { readFooter } from '../../plugins/parquet/footer.ts';
@@ -15,6 +15,9 @@ import {
   readTable,
   sourceOf,
 } from './parquet-table.ts';
+
+// DuckDB and thousands of files on a busy machine take their time.
+setDefaultTimeout(60_000);
 
 type Cells = Record<number, Cell>;
 

@@ -13,7 +13,8 @@ import {
 } from './workbook-files.ts';
 
 const MIB = 1024 * 1024;
-const rows = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row><row r="2"><c r="A2"><v>1</v></c></row>';
+const rows =
+  '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row><row r="2"><c r="A2"><v>1</v></c></row>';
 const parts = { sheets: { Data: rows } };
 const good = workbookEntries(parts);
 
@@ -54,7 +55,11 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
     /damaged/,
   ],
   ['fewer entries than announced', () => zip(good, { count: 40 }), /damaged/],
-  ['a local name that differs', () => zip(changed(SHEET, { localName: 'xl/worksheets/sheet2.xml' })), /disagree/],
+  [
+    'a local name that differs',
+    () => zip(changed(SHEET, { localName: 'xl/worksheets/sheet2.xml' })),
+    /disagree/,
+  ],
   [
     'a local size that differs',
     () => corrupted(whole, (copy) => copy.writeUInt32LE(copy.readUInt32LE(22) + 1, 22)),
@@ -65,7 +70,11 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
     () => corrupted(whole, (copy) => copy.writeUInt16LE(0, 8)),
     /disagree/,
   ],
-  ['entries that overlap', () => zip([...good, { name: 'x', data: '', offset: 0, localName: good[0]!.name }]), /disagree|overlap/],
+  [
+    'entries that overlap',
+    () => zip([...good, { name: 'x', data: '', offset: 0, localName: good[0]!.name }]),
+    /disagree|overlap/,
+  ],
   [
     'one entry within another',
     () => {
@@ -81,19 +90,37 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
   ],
   [
     '65,536 entries',
-    () => zip(Array.from({ length: 65_536 }, (_, index) => ({ name: `e${index}`, data: '', isStored: true }))),
+    () =>
+      zip(
+        Array.from({ length: 65_536 }, (_, index) => ({
+          name: `e${index}`,
+          data: '',
+          isStored: true,
+        })),
+      ),
     /10000 entries|damaged/,
   ],
   [
     '10,001 entries',
-    () => zip(Array.from({ length: 10_001 }, (_, index) => ({ name: `e${index}`, data: '', isStored: true }))),
+    () =>
+      zip(
+        Array.from({ length: 10_001 }, (_, index) => ({
+          name: `e${index}`,
+          data: '',
+          isStored: true,
+        })),
+      ),
     /more than 10000 entries/,
   ],
   [
     '65,536 entries with ZIP64 records',
     () =>
       zip(
-        Array.from({ length: 65_536 }, (_, index) => ({ name: `e${index}`, data: '', isStored: true })),
+        Array.from({ length: 65_536 }, (_, index) => ({
+          name: `e${index}`,
+          data: '',
+          isStored: true,
+        })),
         { isLarge: true },
       ),
     /more than 10000 entries/,
@@ -104,12 +131,24 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
   ['a name with a drive', () => zip([...good, { name: 'C:\\x', data: '' }]), /not allowed/],
   ['an absolute name', () => zip([...good, { name: '/etc/x', data: '' }]), /not allowed/],
   ['a name with NUL', () => zip([...good, { name: 'a\u0000b', data: '' }]), /not allowed/],
-  ['a name that stands twice', () => zip([...good, good.find(({ name }) => name === SHEET)!]), /two entries/],
-  ['a name that stands twice in other case', () => zip([...good, { name: SHEET.toUpperCase(), data: '' }]), /two entries/],
+  [
+    'a name that stands twice',
+    () => zip([...good, good.find(({ name }) => name === SHEET)!]),
+    /two entries/,
+  ],
+  [
+    'a name that stands twice in other case',
+    () => zip([...good, { name: SHEET.toUpperCase(), data: '' }]),
+    /two entries/,
+  ],
   ['an entry of 400 MB in 390 KB', () => zip(changed(SHEET, { data: zeros(400 * MIB) })), /200:1/],
   [
     'ten entries of 50 MB each',
-    () => zip([...good, ...Array.from({ length: 10 }, (_, index) => ({ name: `n${index}`, data: zeros(50 * MIB) }))]),
+    () =>
+      zip([
+        ...good,
+        ...Array.from({ length: 10 }, (_, index) => ({ name: `n${index}`, data: zeros(50 * MIB) })),
+      ]),
     /200:1/,
   ],
   [
@@ -117,11 +156,7 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
     () => zip(changed(SHEET, { data: zeros(100 * MIB), claimedSize: 1000 })),
     /more than it claims/,
   ],
-  [
-    'less content than claimed',
-    () => zip(changed(SHEET, { claimedSize: 100_000 })),
-    /damaged/,
-  ],
+  ['less content than claimed', () => zip(changed(SHEET, { claimedSize: 100_000 })), /damaged/],
   [
     'a flipped bit in the data',
     () => {
@@ -130,18 +165,48 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
     },
     /damaged/,
   ],
-  ['no relationships', () => zip(good.filter(({ name }) => name !== '_rels/.rels')), /names no document/],
+  [
+    'no relationships',
+    () => zip(good.filter(({ name }) => name !== '_rels/.rels')),
+    /names no document/,
+  ],
   [
     'no relationships of the workbook',
     () => zip(good.filter(({ name }) => name !== 'xl/_rels/workbook.xml.rels')),
     /missing/,
   ],
-  ['no workbook part', () => zip(good.filter(({ name }) => name !== 'xl/workbook.xml')), /names no document/],
+  [
+    'no workbook part',
+    () => zip(good.filter(({ name }) => name !== 'xl/workbook.xml')),
+    /names no document/,
+  ],
   ['no sheets', () => workbookFile({ sheets: {} }), /no worksheet/],
+  [
+    'two sheets of one name',
+    () =>
+      withData(
+        'xl/workbook.xml',
+        '<workbook><sheets><sheet name="a" r:id="rId1"/><sheet name="a" r:id="rId1"/></sheets></workbook>',
+      ),
+    /two worksheets/,
+  ],
+  [
+    'a hundred thousand sheets',
+    () =>
+      withData(
+        'xl/workbook.xml',
+        `<workbook><sheets>${Array.from({ length: 100_000 }, (_, index) => `<sheet name="${index}" r:id="rId1"/>`).join('')}</sheets></workbook>`,
+      ),
+    /more than 2000 sheets/,
+  ],
   ['a sheet part that is missing', () => zip(good.filter(({ name }) => name !== SHEET)), /missing/],
   [
     'a document type with an external entity',
-    () => withData('xl/workbook.xml', '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><workbook>&e;</workbook>'),
+    () =>
+      withData(
+        'xl/workbook.xml',
+        '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><workbook>&e;</workbook>',
+      ),
     /declaration/,
   ],
   [
@@ -163,32 +228,130 @@ const refused: readonly (readonly [name: string, file: () => Uint8Array, reason:
   ],
   ['an entity declaration among the rows', () => sheetFile('<!ENTITY a "b">'), /declaration/],
   ['an undeclared entity', () => sheetFile(rows.replace('>a<', '>&a;<')), /entity/],
-  ['a relationship to a file of the machine', () => withRelationship('file:///etc/passwd'), /missing/],
-  ['a relationship to an address', () => withRelationship('http://127.0.0.1/sheet1.xml'), /missing/],
-  ['UTF-16', () => zip(changed(SHEET, { data: Buffer.from('\uFEFF<worksheet/>', 'utf16le') })), /UTF-8/],
-  ['a declared encoding', () => sheetFile('<?xml version="1.0" encoding="UTF-7"?><worksheet/>'), /UTF-8/],
-  ['invalid UTF-8', () => zip(changed(SHEET, { data: Buffer.from(`<worksheet><sheetData>${rows.replace('>a<', '>\xff<')}</sheetData></worksheet>`, 'latin1') })), /invalid UTF-8/],
+  [
+    'a relationship to a file of the machine',
+    () => withRelationship('file:///etc/passwd'),
+    /missing/,
+  ],
+  [
+    'a relationship to an address',
+    () => withRelationship('http://127.0.0.1/sheet1.xml'),
+    /missing/,
+  ],
+  [
+    'UTF-16',
+    () => zip(changed(SHEET, { data: Buffer.from('\uFEFF<worksheet/>', 'utf16le') })),
+    /UTF-8/,
+  ],
+  [
+    'a declared encoding',
+    () => sheetFile('<?xml version="1.0" encoding="UTF-7"?><worksheet/>'),
+    /UTF-8/,
+  ],
+  [
+    'invalid UTF-8',
+    () =>
+      zip(
+        changed(SHEET, {
+          data: Buffer.from(
+            `<worksheet><sheetData>${rows.replace('>a<', '>\xff<')}</sheetData></worksheet>`,
+            'latin1',
+          ),
+        }),
+      ),
+    /invalid UTF-8/,
+  ],
   ['rows that are cut off', () => sheetFile(`<worksheet><sheetData>${rows}`), /ends in the middle/],
-  ['tags that do not nest', () => sheetFile('<row r="1"><c r="A1"><v>1</c></v></row>'), /malformed/],
+  [
+    'tags that do not nest',
+    () => sheetFile('<row r="1"><c r="A1"><v>1</c></v></row>'),
+    /malformed/,
+  ],
   ['the cell A0', () => sheetFile('<row r="1"><c r="A0"><v>1</v></c></row>'), /A0/],
   ['the cell ZZZZ1', () => sheetFile('<row r="1"><c r="ZZZZ1"><v>1</v></c></row>'), /ZZZZ1/],
   ['the cell XFE1', () => sheetFile('<row r="1"><c r="XFE1"><v>1</v></c></row>'), /XFE1/],
-  ['the cell A99999999999', () => sheetFile('<row r="1"><c r="A99999999999"><v>1</v></c></row>'), /A99999999999/],
+  [
+    'the cell A99999999999',
+    () => sheetFile('<row r="1"><c r="A99999999999"><v>1</v></c></row>'),
+    /A99999999999/,
+  ],
   ['the row 0', () => sheetFile('<row r="0"/>'), /cell at 0/],
   ['the row 1048577', () => sheetFile('<row r="1048577"/>'), /1048577/],
-  ['a cell of another row', () => sheetFile('<row r="1"><c r="A2"><v>1</v></c></row>'), /stands in row 1/],
-  ['a cell that stands twice', () => sheetFile('<row r="1"><c r="A1"/><c r="B1"/><c r="A1"/></row>'), /stands twice/],
+  [
+    'a cell of another row',
+    () => sheetFile('<row r="1"><c r="A2"><v>1</v></c></row>'),
+    /stands in row 1/,
+  ],
+  [
+    'a cell that stands twice',
+    () => sheetFile('<row r="1"><c r="A1"/><c r="B1"/><c r="A1"/></row>'),
+    /stands twice/,
+  ],
   ['rows in the wrong order', () => sheetFile('<row r="2"/><row r="1"/>'), /after row 2/],
-  ['a shared text that does not exist', () => sheetFile('<row r="1"><c r="A1" t="s"><v>1</v></c></row>', { strings: ['<t>a</t>'] }), /shared text/],
-  ['a negative index of a shared text', () => sheetFile('<row r="1"><c r="A1" t="s"><v>-1</v></c></row>', { strings: ['<t>a</t>'] }), /shared text/],
-  ['an unknown cell type', () => sheetFile('<row r="1"><c r="A1" t="x"><v>1</v></c></row>'), /unknown type/],
-  ['a cell type named like a property of every object', () => sheetFile('<row r="1"><c r="A1" t="constructor"><v>1</v></c></row>'), /unknown type/],
-  ['a million attributes without end', () => withData('xl/workbook.xml', `<workbook${' a="1"'.repeat(1_000_000)}`), /no workbook/],
-  ['a text of 1 MiB and one', () => sheetFile(`<row r="1"><c r="A1" t="inlineStr"><is><t>${'x'.repeat(MIB + 1)}</t></is></c></row>`), /more than 1048576 characters/],
-  ['a cell of 40 MB', () => sheetFile(`<row r="1"><c r="A1" t="inlineStr"><is><t>${'x'.repeat(40 * MIB)}</t></is></c></row>`), /more than 16777216 bytes/],
-  ['comments nested without end', () => sheetFile(`<row r="1">${'<!--'.repeat(100_000)}`), /ends in the middle/],
-  ['elements nested without end', () => sheetFile(`<row r="1">${'<x>'.repeat(100_000)}`), /ends in the middle/],
-  ['a binary workbook', () => zip([...good.filter(({ name }) => name !== '_rels/.rels'), { name: 'xl/workbook.bin', data: '' }, { name: '_rels/.rels', data: '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>' }]), /xlsb/],
+  [
+    'a shared text that does not exist',
+    () => sheetFile('<row r="1"><c r="A1" t="s"><v>1</v></c></row>', { strings: ['<t>a</t>'] }),
+    /shared text/,
+  ],
+  [
+    'a negative index of a shared text',
+    () => sheetFile('<row r="1"><c r="A1" t="s"><v>-1</v></c></row>', { strings: ['<t>a</t>'] }),
+    /shared text/,
+  ],
+  [
+    'an unknown cell type',
+    () => sheetFile('<row r="1"><c r="A1" t="x"><v>1</v></c></row>'),
+    /unknown type/,
+  ],
+  [
+    'a cell type named like a property of every object',
+    () => sheetFile('<row r="1"><c r="A1" t="constructor"><v>1</v></c></row>'),
+    /unknown type/,
+  ],
+  [
+    'a million attributes without end',
+    () => withData('xl/workbook.xml', `<workbook${' a="1"'.repeat(1_000_000)}`),
+    /no workbook/,
+  ],
+  [
+    'a text of 1 MiB and one',
+    () =>
+      sheetFile(
+        `<row r="1"><c r="A1" t="inlineStr"><is><t>${'x'.repeat(MIB + 1)}</t></is></c></row>`,
+      ),
+    /more than 1048576 characters/,
+  ],
+  [
+    'a cell of 40 MB',
+    () =>
+      sheetFile(
+        `<row r="1"><c r="A1" t="inlineStr"><is><t>${'x'.repeat(40 * MIB)}</t></is></c></row>`,
+      ),
+    /more than 16777216 bytes/,
+  ],
+  [
+    'comments nested without end',
+    () => sheetFile(`<row r="1">${'<!--'.repeat(100_000)}`),
+    /ends in the middle/,
+  ],
+  [
+    'elements nested without end',
+    () => sheetFile(`<row r="1">${'<x>'.repeat(100_000)}`),
+    /ends in the middle/,
+  ],
+  [
+    'a binary workbook',
+    () =>
+      zip([
+        ...good.filter(({ name }) => name !== '_rels/.rels'),
+        { name: 'xl/workbook.bin', data: '' },
+        {
+          name: '_rels/.rels',
+          data: '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>',
+        },
+      ]),
+    /xlsb/,
+  ],
 ];
 
 function withRelationship(target: string): Buffer {
@@ -196,13 +359,19 @@ function withRelationship(target: string): Buffer {
   return withData(entry.name, String(entry.data).replace('worksheets/sheet1.xml', target));
 }
 
+/** Work done since, in ms; other programs on the machine do not count. */
+function workSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
 async function failureOf(file: Uint8Array): Promise<{ error: unknown; ms: number }> {
-  const startedAt = performance.now();
+  const startedAt = process.cpuUsage();
   try {
     await readTable(file);
     return { error: null, ms: 0 };
   } catch (error) {
-    return { error, ms: performance.now() - startedAt };
+    return { error, ms: workSince(startedAt) };
   }
 }
 
@@ -221,26 +390,81 @@ const accepted: readonly (readonly [name: string, file: () => Uint8Array])[] = [
   ['sizes after the data', () => zip(good.map((entry) => ({ ...entry, hasDescriptor: true })))],
   [
     'ZIP64 records whose numbers are small, as Java writers make them',
-    () => zip(good.map((entry) => ({ ...entry, isLarge: true })), { isLarge: true }),
+    () =>
+      zip(
+        good.map((entry) => ({ ...entry, isLarge: true })),
+        { isLarge: true },
+      ),
   ],
   ['an archive comment', () => zip(good, { comment: 'PK\u0005\u0006 made by a test' })],
   ['a folder entry', () => zip([...good, { name: 'xl/media/', data: '', isStored: true }])],
-  ['a dimension that lies', () => sheetFile(`<worksheet><dimension ref="A1:XFD1048576"/><sheetData>${rows}</sheetData></worksheet>`)],
-  ['a dimension that is none', () => sheetFile(`<worksheet><dimension ref="x"/><sheetData>${rows}</sheetData></worksheet>`)],
-  ['a cell far away', () => sheetFile(`${rows}<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>`)],
-  ['styles that refer to each other in a circle', () => workbookFile({ ...parts, styles: '<styleSheet><cellStyleXfs><xf xfId="0"/></cellStyleXfs><cellXfs><xf xfId="0" numFmtId="0"/></cellXfs></styleSheet>' })],
-  ['a defined name called constructor', () => workbookFile({ ...parts, workbookTail: '<definedNames><definedName name="constructor">Data!$A$1</definedName></definedNames>' })],
-  ['a formula kind named like a property of every object', () => sheetFile(rows.replace('<v>', '<f t="__proto__" ref="A1">1</f><v>'))],
-  ['a hundred thousand attributes', () => zip(changed('xl/workbook.xml', { data: String(good[2]!.data).replace('<sheets>', `<sheets${' a="1"'.repeat(100_000)}>`) }))],
-  ['a comment at __proto__', () => workbookFile({ ...parts, extra: [{ name: 'xl/comments1.xml', data: '<comments><commentList><comment ref="__proto__"><text><t>c</t></text></comment></commentList></comments>' }] })],
+  [
+    'a dimension that lies',
+    () =>
+      sheetFile(
+        `<worksheet><dimension ref="A1:XFD1048576"/><sheetData>${rows}</sheetData></worksheet>`,
+      ),
+  ],
+  [
+    'a dimension that is none',
+    () => sheetFile(`<worksheet><dimension ref="x"/><sheetData>${rows}</sheetData></worksheet>`),
+  ],
+  [
+    'a cell far away',
+    () => sheetFile(`${rows}<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>`),
+  ],
+  [
+    'styles that refer to each other in a circle',
+    () =>
+      workbookFile({
+        ...parts,
+        styles:
+          '<styleSheet><cellStyleXfs><xf xfId="0"/></cellStyleXfs><cellXfs><xf xfId="0" numFmtId="0"/></cellXfs></styleSheet>',
+      }),
+  ],
+  [
+    'a defined name called constructor',
+    () =>
+      workbookFile({
+        ...parts,
+        workbookTail:
+          '<definedNames><definedName name="constructor">Data!$A$1</definedName></definedNames>',
+      }),
+  ],
+  [
+    'a formula kind named like a property of every object',
+    () => sheetFile(rows.replace('<v>', '<f t="__proto__" ref="A1">1</f><v>')),
+  ],
+  [
+    'a hundred thousand attributes',
+    () =>
+      zip(
+        changed('xl/workbook.xml', {
+          data: String(good[2]!.data).replace('<sheets>', `<sheets${' a="1"'.repeat(100_000)}>`),
+        }),
+      ),
+  ],
+  [
+    'a comment at __proto__',
+    () =>
+      workbookFile({
+        ...parts,
+        extra: [
+          {
+            name: 'xl/comments1.xml',
+            data: '<comments><commentList><comment ref="__proto__"><text><t>c</t></text></comment></commentList></comments>',
+          },
+        ],
+      }),
+  ],
 ];
 
 test.each(accepted)('%s is read', async (_, make) => {
-  const startedAt = performance.now();
+  const startedAt = process.cpuUsage();
   const { names, rows: found } = await readTable(make());
   expect(names).toEqual(['a']);
   expect(found).toEqual([[1]]);
-  expect(performance.now() - startedAt).toBeLessThan(1000);
+  expect(workSince(startedAt)).toBeLessThan(1000);
   expect(({} as { c?: unknown }).c).toBeUndefined();
 });
 
@@ -267,7 +491,10 @@ test('a workbook is not expanded beyond the limit of the configuration (DS-68)',
 
 test('only the directory and the parts in question are read of the file', async () => {
   const picture = new Uint8Array(3 * MIB).map((_, index) => (index * 7919) >> 3);
-  const file = workbookFile({ ...parts, extra: [{ name: 'xl/media/a.png', data: picture, isStored: true }] });
+  const file = workbookFile({
+    ...parts,
+    extra: [{ name: 'xl/media/a.png', data: picture, isStored: true }],
+  });
   const source = sourceOf(file);
   await readWorkbook(source, {}, { header() {}, segment() {}, layout() {} });
   expect(source.readBytes).toBeLessThan(200_000);

@@ -72,10 +72,14 @@ test('a text is no date in a cell that shows none, and hours past 24 are for ela
 });
 
 test('the text of a serial number gives the number back, to the second', () => {
-  const property = fc.property(fc.integer({ min: 0, max: 2_900_000 * 86_400 }), fc.boolean(), (seconds, is1904) => {
-    const serial = seconds / 86_400;
-    const text = serialText(serial, 'date', is1904)!;
-    expect(Math.round(serialOf(text, 'date', is1904)! * 86_400)).toBe(seconds);
-  });
+  const property = fc.property(
+    fc.integer({ min: 0, max: 2_900_000 * 86_400 }),
+    fc.boolean(),
+    (seconds, is1904) => {
+      const serial = seconds / 86_400;
+      const text = serialText(serial, 'date', is1904)!;
+      expect(Math.round(serialOf(text, 'date', is1904)! * 86_400)).toBe(seconds);
+    },
+  );
   fc.assert(property);
 });

@@ -46,11 +46,32 @@ function plain(style: number, value: Cell, spelling: string, isFormula = false):
 
 /** `#` stands for the prefix. */
 const spelledCells: fc.Arbitrary<Spelled> = fc.oneof(
-  { weight: 4, arbitrary: fc.integer({ min: -9, max: 99 }).map((n) => plain(0, n, `><#v>${n}</#v></#c>`)) },
-  { weight: 1, arbitrary: fc.integer({ min: 0, max: 9 }).map((n) => plain(5, n / 8, ` t="n"><#v>${n / 8}</#v></#c>`)) },
-  { weight: 3, arbitrary: fc.nat(SHARED.length - 1).map((n) => plain(0, SHARED[n]!, ` t="s"><#v>${n}</#v></#c>`)) },
-  { weight: 1, arbitrary: fc.constant(plain(5, 'in < line', ' t="inlineStr"><#is><#t>in &lt; line</#t></#is></#c>')) },
-  { weight: 1, arbitrary: fc.boolean().map((b) => plain(0, b, ` t="b"><#v>${Number(b)}</#v></#c>`)) },
+  {
+    weight: 4,
+    arbitrary: fc.integer({ min: -9, max: 99 }).map((n) => plain(0, n, `><#v>${n}</#v></#c>`)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .integer({ min: 0, max: 9 })
+      .map((n) => plain(5, n / 8, ` t="n"><#v>${n / 8}</#v></#c>`)),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .nat(SHARED.length - 1)
+      .map((n) => plain(0, SHARED[n]!, ` t="s"><#v>${n}</#v></#c>`)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant(
+      plain(5, 'in < line', ' t="inlineStr"><#is><#t>in &lt; line</#t></#is></#c>'),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.boolean().map((b) => plain(0, b, ` t="b"><#v>${Number(b)}</#v></#c>`)),
+  },
   { weight: 1, arbitrary: fc.constant(plain(DATE, '2024-05-01 00:00:00', '><#v>45413</#v></#c>')) },
   { weight: 1, arbitrary: fc.constant(plain(0, '#N/A', ' t="e"><#v>#N/A</#v></#c>')) },
   { weight: 1, arbitrary: fc.constant(plain(0, 7, '><#f>A1+6</#f><#v>7</#v></#c>', true)) },
@@ -84,7 +105,11 @@ export const sheets: fc.Arbitrary<SheetModel> = fc.integer({ min: 1, max: 4 }).c
   fc
     .record({
       prefix: fc.constantFrom('', '', 'x:'),
-      tail: fc.constantFrom('', '<#pageMargins left="0.7"/>', '<#mergeCells><#mergeCell ref="Y50:Z60"/></#mergeCells>'),
+      tail: fc.constantFrom(
+        '',
+        '<#pageMargins left="0.7"/>',
+        '<#mergeCells><#mergeCell ref="Y50:Z60"/></#mergeCells>',
+      ),
       isStored: fc.boolean(),
       rows: rowsOf(width),
     })
@@ -99,11 +124,26 @@ function tableRows(rows: readonly RowModel[], width: number): number[] {
 }
 
 export function isBlank(value: Cell | undefined): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+  return (
+    value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+  );
 }
 
 const values: fc.Arbitrary<Cell> = fc.oneof(
-  fc.constantFrom<Cell>(null, '', 'neu', ' sp ', 'a\rb', '<&>', '=1+1', '2024-05-01', '2024-05-01 00:00:00', true, false, 'é'),
+  fc.constantFrom<Cell>(
+    null,
+    '',
+    'neu',
+    ' sp ',
+    'a\rb',
+    '<&>',
+    '=1+1',
+    '2024-05-01',
+    '2024-05-01 00:00:00',
+    true,
+    false,
+    'é',
+  ),
   fc.constantFrom<Cell>(0, -0, 7, 0.125, 1e21, -3),
 );
 
@@ -144,7 +184,10 @@ export function changesFor(sheet: SheetModel, list: EditList): Required<Changes>
 }
 
 /** The sheet after the changes, by the words of DS-87. */
-export function edited(sheet: SheetModel, { updates, deletes, creates }: Required<Changes>): SheetModel {
+export function edited(
+  sheet: SheetModel,
+  { updates, deletes, creates }: Required<Changes>,
+): SheetModel {
   const { width } = sheet;
   const rows = new Map(sheet.rows.map((row) => [row.number, row]));
   const edit = (number: number, cells: ReadonlyMap<number, Cell>, above: RowModel | null): void => {
@@ -171,7 +214,11 @@ export function edited(sheet: SheetModel, { updates, deletes, creates }: Require
   const above = last === null ? null : (sheet.rows.find(({ number }) => number === last) ?? null);
   for (const cells of creates) {
     const number = (mapped.at(-1) ?? 1) + 1;
-    edit(number, new Map([...blank, ...toMap(cells)]), above ?? { number: 0, attributes: '', space: '', cells: [] });
+    edit(
+      number,
+      new Map([...blank, ...toMap(cells)]),
+      above ?? { number: 0, attributes: '', space: '', cells: [] },
+    );
     mapped.push(number);
   }
   return { ...sheet, rows: [...rows.values()].sort((a, b) => a.number - b.number), mapped };
@@ -201,7 +248,8 @@ function editedCells(
 }
 
 function spelled(column: number, style: number, wanted: Cell): CellModel {
-  const isDate = style === DATE && typeof wanted === 'string' && /^2024-05-01( 00:00:00)?$/.test(wanted);
+  const isDate =
+    style === DATE && typeof wanted === 'string' && /^2024-05-01( 00:00:00)?$/.test(wanted);
   const value = isDate ? '2024-05-01 00:00:00' : shown(wanted, style);
   const number = isDate ? 45413 : typeof wanted === 'number' ? wanted + 0 : null;
   let spelling = '/>';
@@ -250,10 +298,9 @@ function letter(column: number): string {
 export function sheetXml(sheet: SheetModel): string {
   const { prefix, tail } = sheet;
   const namespace = prefix === '' ? 'xmlns' : 'xmlns:x';
-  return `<#worksheet ${namespace}="m"><#sheetData>${sheetData(sheet)}</#sheetData>${tail}</#worksheet>`.replaceAll(
-    '#',
-    prefix,
-  ).replaceAll(`${prefix}N/A`, '#N/A');
+  return `<#worksheet ${namespace}="m"><#sheetData>${sheetData(sheet)}</#sheetData>${tail}</#worksheet>`
+    .replaceAll('#', prefix)
+    .replaceAll(`${prefix}N/A`, '#N/A');
 }
 
 /** A workbook with the sheet and another one. */

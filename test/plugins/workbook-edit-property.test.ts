@@ -27,7 +27,8 @@ function addTo(counts: ClassCounts[], position: number, cell: Cell, step: number
 
 function countsOf(sheet: SheetModel): ClassCounts[] {
   const counts = Array.from({ length: 4 }, emptyCounts);
-  for (const row of tableOf(sheet)) row.forEach((cell, position) => addTo(counts, position, cell, 1));
+  for (const row of tableOf(sheet))
+    row.forEach((cell, position) => addTo(counts, position, cell, 1));
   return counts;
 }
 
@@ -40,28 +41,32 @@ function expectCounts(before: SheetModel, plan: EditPlan, after: SheetModel): vo
   expect(counts).toEqual(countsOf(after));
 }
 
-test('an edit gives exactly the predicted XML, and every other part keeps its bytes (DS-87)', async () => {
-  const rounds = fc.array(edits, { minLength: 1, maxLength: 3 });
-  const property = fc.asyncProperty(sheets, rounds, async (start, roundsOfEdits) => {
-    let sheet = start;
-    let file = fileOf(sheet);
-    const read = await readTable(file, { sheet: 'Data' });
-    expect(read.rows).toEqual(tableOf(sheet));
-    let { layout } = read;
-    for (const round of roundsOfEdits) {
-      const changes = changesFor(sheet, round);
-      const plan = await editWorkbook(sourceOf(file), layout, changesOf(changes));
-      const nextFile = applied(plan, file);
-      const next = edited(sheet, changes);
-      expect(partOf(nextFile, SHEET)).toBe(sheetXml(next));
-      expect(changedParts(file, nextFile).filter((name) => name !== SHEET)).toEqual([]);
-      const fresh = await readTable(nextFile, { sheet: 'Data' });
-      expect(fresh.rows).toEqual(tableOf(next).filter((row) => !row.every(isBlank)));
-      expectCounts(sheet, plan, next);
-      const rows = plan.layout.segments.reduce((sum, segment) => sum + segment.rows, 0);
-      expect(rows).toBe(next.mapped.length);
-      [sheet, file, layout] = [next, nextFile, plan.layout];
-    }
-  });
-  await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 200) });
-}, TIMEOUT_MS);
+test(
+  'an edit gives exactly the predicted XML, and every other part keeps its bytes (DS-87)',
+  async () => {
+    const rounds = fc.array(edits, { minLength: 1, maxLength: 3 });
+    const property = fc.asyncProperty(sheets, rounds, async (start, roundsOfEdits) => {
+      let sheet = start;
+      let file = fileOf(sheet);
+      const read = await readTable(file, { sheet: 'Data' });
+      expect(read.rows).toEqual(tableOf(sheet));
+      let { layout } = read;
+      for (const round of roundsOfEdits) {
+        const changes = changesFor(sheet, round);
+        const plan = await editWorkbook(sourceOf(file), layout, changesOf(changes));
+        const nextFile = applied(plan, file);
+        const next = edited(sheet, changes);
+        expect(partOf(nextFile, SHEET)).toBe(sheetXml(next));
+        expect(changedParts(file, nextFile).filter((name) => name !== SHEET)).toEqual([]);
+        const fresh = await readTable(nextFile, { sheet: 'Data' });
+        expect(fresh.rows).toEqual(tableOf(next).filter((row) => !row.every(isBlank)));
+        expectCounts(sheet, plan, next);
+        const rows = plan.layout.segments.reduce((sum, segment) => sum + segment.rows, 0);
+        expect(rows).toBe(next.mapped.length);
+        [sheet, file, layout] = [next, nextFile, plan.layout];
+      }
+    });
+    await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 200) });
+  },
+  TIMEOUT_MS,
+);

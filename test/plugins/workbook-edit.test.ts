@@ -52,44 +52,143 @@ const cells: readonly (readonly [what: string, before: string, value: Cell, afte
   ['minus zero', '<c r="A2"><v>1</v></c>', -0, '<c r="A2"><v>0</v></c>'],
   ['a boolean', '<c r="A2" t="s"><v>0</v></c>', true, '<c r="A2" t="b"><v>1</v></c>'],
   ['a text', '<c r="A2"><v>1</v></c>', 'x', '<c r="A2" t="inlineStr"><is><t>x</t></is></c>'],
-  ['a number as text', '<c r="A2"><v>1</v></c>', '007', '<c r="A2" t="inlineStr"><is><t>007</t></is></c>'],
-  ['a large integer', '<c r="A2"><v>1</v></c>', 12345678901234567890n, '<c r="A2" t="inlineStr"><is><t>12345678901234567890</t></is></c>'],
+  [
+    'a number as text',
+    '<c r="A2"><v>1</v></c>',
+    '007',
+    '<c r="A2" t="inlineStr"><is><t>007</t></is></c>',
+  ],
+  [
+    'a large integer',
+    '<c r="A2"><v>1</v></c>',
+    12345678901234567890n,
+    '<c r="A2" t="inlineStr"><is><t>12345678901234567890</t></is></c>',
+  ],
   ['a small big integer', '<c r="A2"><v>1</v></c>', 5n, '<c r="A2"><v>5</v></c>'],
-  ['a text like a formula', '<c r="A2"><v>1</v></c>', "=cmd|' /C calc'!A0", "<c r=\"A2\" t=\"inlineStr\"><is><t>=cmd|' /C calc'!A0</t></is></c>"],
-  ['markup', '<c r="A2"><v>1</v></c>', '</t>&<b a="1">', '<c r="A2" t="inlineStr"><is><t>&lt;/t&gt;&amp;&lt;b a="1"&gt;</t></is></c>'],
-  ['white space', '<c r="A2"><v>1</v></c>', ' a\n\tb', '<c r="A2" t="inlineStr"><is><t xml:space="preserve"> a\n\tb</t></is></c>'],
-  ['control characters', '<c r="A2"><v>1</v></c>', 'a\rb\u0001_x000D_', '<c r="A2" t="inlineStr"><is><t>a_x000D_b_x0001__x005F_x000D_</t></is></c>'],
-  ['other scripts', '<c r="A2"><v>1</v></c>', 'é東京😀', '<c r="A2" t="inlineStr"><is><t>é東京😀</t></is></c>'],
+  [
+    'a text like a formula',
+    '<c r="A2"><v>1</v></c>',
+    "=cmd|' /C calc'!A0",
+    '<c r="A2" t="inlineStr"><is><t>=cmd|\' /C calc\'!A0</t></is></c>',
+  ],
+  [
+    'markup',
+    '<c r="A2"><v>1</v></c>',
+    '</t>&<b a="1">',
+    '<c r="A2" t="inlineStr"><is><t>&lt;/t&gt;&amp;&lt;b a="1"&gt;</t></is></c>',
+  ],
+  [
+    'white space',
+    '<c r="A2"><v>1</v></c>',
+    ' a\n\tb',
+    '<c r="A2" t="inlineStr"><is><t xml:space="preserve"> a\n\tb</t></is></c>',
+  ],
+  [
+    'control characters',
+    '<c r="A2"><v>1</v></c>',
+    'a\rb\u0001_x000D_',
+    '<c r="A2" t="inlineStr"><is><t>a_x000D_b_x0001__x005F_x000D_</t></is></c>',
+  ],
+  [
+    'other scripts',
+    '<c r="A2"><v>1</v></c>',
+    'é東京😀',
+    '<c r="A2" t="inlineStr"><is><t>é東京😀</t></is></c>',
+  ],
   ['null', '<c r="A2" s="5"><v>1</v></c>', null, '<c r="A2" s="5"/>'],
   ['an empty text', '<c r="A2" s="5" t="s"><v>0</v></c>', '', '<c r="A2" s="5"/>'],
   ['a styled number', '<c r="A2" s="5"><v>1</v></c>', 3, '<c r="A2" s="5"><v>3</v></c>'],
-  ['a date into a date cell', '<c r="A2" s="1"><v>1</v></c>', '2024-05-01', '<c r="A2" s="1"><v>45413</v></c>'],
-  ['a date and time into a date cell', '<c r="A2" s="2"><v>1</v></c>', '2024-05-01T12:00:00Z', '<c r="A2" s="2"><v>45413.5</v></c>'],
-  ['a time into a time cell', '<c r="A2" s="3"><v>1</v></c>', '06:00', '<c r="A2" s="3"><v>0.25</v></c>'],
+  [
+    'a date into a date cell',
+    '<c r="A2" s="1"><v>1</v></c>',
+    '2024-05-01',
+    '<c r="A2" s="1"><v>45413</v></c>',
+  ],
+  [
+    'a date and time into a date cell',
+    '<c r="A2" s="2"><v>1</v></c>',
+    '2024-05-01T12:00:00Z',
+    '<c r="A2" s="2"><v>45413.5</v></c>',
+  ],
+  [
+    'a time into a time cell',
+    '<c r="A2" s="3"><v>1</v></c>',
+    '06:00',
+    '<c r="A2" s="3"><v>0.25</v></c>',
+  ],
   ['elapsed time', '<c r="A2" s="4"><v>1</v></c>', '36:00:00', '<c r="A2" s="4"><v>1.5</v></c>'],
-  ['a date that is none', '<c r="A2" s="1"><v>1</v></c>', '2024-02-30', '<c r="A2" s="1" t="inlineStr"><is><t>2024-02-30</t></is></c>'],
-  ['other text into a date cell', '<c r="A2" s="1"><v>1</v></c>', 'soon', '<c r="A2" s="1" t="inlineStr"><is><t>soon</t></is></c>'],
-  ['a date into a plain cell', '<c r="A2"><v>1</v></c>', '2024-05-01', '<c r="A2" t="inlineStr"><is><t>2024-05-01</t></is></c>'],
-  ['a literal over a formula', '<c r="A2" s="5" t="str"><f>"x"</f><v>x</v></c>', 'y', '<c r="A2" s="5" t="inlineStr"><is><t>y</t></is></c>'],
-  ['the same value over a formula', '<c r="A2"><f>1+1</f><v>2</v></c>', 2, '<c r="A2"><v>2</v></c>'],
-  ['over a formula of a single cell', '<c r="A2" cm="1"><f t="array" ref="A2">SUM(B:B)</f><v>2</v></c>', 3, '<c r="A2"><v>3</v></c>'],
+  [
+    'a date that is none',
+    '<c r="A2" s="1"><v>1</v></c>',
+    '2024-02-30',
+    '<c r="A2" s="1" t="inlineStr"><is><t>2024-02-30</t></is></c>',
+  ],
+  [
+    'other text into a date cell',
+    '<c r="A2" s="1"><v>1</v></c>',
+    'soon',
+    '<c r="A2" s="1" t="inlineStr"><is><t>soon</t></is></c>',
+  ],
+  [
+    'a date into a plain cell',
+    '<c r="A2"><v>1</v></c>',
+    '2024-05-01',
+    '<c r="A2" t="inlineStr"><is><t>2024-05-01</t></is></c>',
+  ],
+  [
+    'a literal over a formula',
+    '<c r="A2" s="5" t="str"><f>"x"</f><v>x</v></c>',
+    'y',
+    '<c r="A2" s="5" t="inlineStr"><is><t>y</t></is></c>',
+  ],
+  [
+    'the same value over a formula',
+    '<c r="A2"><f>1+1</f><v>2</v></c>',
+    2,
+    '<c r="A2"><v>2</v></c>',
+  ],
+  [
+    'over a formula of a single cell',
+    '<c r="A2" cm="1"><f t="array" ref="A2">SUM(B:B)</f><v>2</v></c>',
+    3,
+    '<c r="A2"><v>3</v></c>',
+  ],
   ['over an error', '<c r="A2" t="e" vm="1"><v>#VALUE!</v></c>', 3, '<c r="A2"><v>3</v></c>'],
   ['the value that is there', "<c  r='A2'><v>2.50</v></c>", 2.5, "<c  r='A2'><v>2.50</v></c>"],
-  ['the text that is there', '<c r="A2" t="inlineStr"><is><r><t>ri</t></r><r><t>ch</t></r></is></c>', 'rich', '<c r="A2" t="inlineStr"><is><r><t>ri</t></r><r><t>ch</t></r></is></c>'],
-  ['the date that is there', '<c r="A2" s="1"><v>45413.0000001</v></c>', '2024-05-01 00:00:00', '<c r="A2" s="1"><v>45413.0000001</v></c>'],
+  [
+    'the text that is there',
+    '<c r="A2" t="inlineStr"><is><r><t>ri</t></r><r><t>ch</t></r></is></c>',
+    'rich',
+    '<c r="A2" t="inlineStr"><is><r><t>ri</t></r><r><t>ch</t></r></is></c>',
+  ],
+  [
+    'the date that is there',
+    '<c r="A2" s="1"><v>45413.0000001</v></c>',
+    '2024-05-01 00:00:00',
+    '<c r="A2" s="1"><v>45413.0000001</v></c>',
+  ],
 ];
 
 test.each(cells)('%s is written as a native cell (DS-87)', async (_, before, value, after) => {
   const rest = '<c r="B2"><v>9</v></c></row>';
-  const found = await editedRows(`<row r="2">${before}${rest}`, { updates: { 0: { 0: value } } }, { strings: ['<t>s</t>'] });
+  const found = await editedRows(
+    `<row r="2">${before}${rest}`,
+    { updates: { 0: { 0: value } } },
+    { strings: ['<t>s</t>'] },
+  );
   expect(found).toBe(`<row r="2">${after}${rest}`);
 });
 
 test('missing cells are added in order, with the style of their row or column', async () => {
-  const rows = '<row r="2" spans="2:2" s="5" customFormat="1"><!-- x --><c r="B2"><v>1</v></c> </row><row r="3"><c r="B3"><v>1</v></c></row>';
+  const rows =
+    '<row r="2" spans="2:2" s="5" customFormat="1"><!-- x --><c r="B2"><v>1</v></c> </row><row r="3"><c r="B3"><v>1</v></c></row>';
   const head = '<worksheet><cols><col min="3" max="3" style="1"/></cols><sheetData>';
-  const file = sheetFile(`${head}${HEADER}${rows}</sheetData></worksheet>`, { styles: DATE_STYLES });
-  const { file: result } = await edit(file, { updates: { 0: { 2: 'c', 0: 'a' }, 1: { 2: '2024-05-01', 0: null } } });
+  const file = sheetFile(`${head}${HEADER}${rows}</sheetData></worksheet>`, {
+    styles: DATE_STYLES,
+  });
+  const { file: result } = await edit(file, {
+    updates: { 0: { 2: 'c', 0: 'a' }, 1: { 2: '2024-05-01', 0: null } },
+  });
   expect(partOf(result, SHEET)).toBe(
     `${head}${HEADER}<row r="2" spans="1:3" s="5" customFormat="1"><!-- x --><c r="A2" s="5" t="inlineStr"><is><t>a</t></is></c>` +
       `<c r="B2"><v>1</v></c> <c r="C2" s="5" t="inlineStr"><is><t>c</t></is></c></row>` +
@@ -115,7 +214,9 @@ test('created rows follow the last one that is not blank, with the styles of the
 
 test('rows of a sheet with nothing but a header follow the header, without its style', async () => {
   const header = HEADER.replace('<c r="A1"', '<c r="A1" s="5"');
-  const { file } = await edit(sheetFile(`${header}<row r="2"/>`), { creates: [{ 0: 1 }, { 1: 2 }] });
+  const { file } = await edit(sheetFile(`${header}<row r="2"/>`), {
+    creates: [{ 0: 1 }, { 1: 2 }],
+  });
   expect(partOf(file, SHEET)).toContain(
     '<row r="2"><c r="A2"><v>1</v></c></row><row r="3"><c r="B3"><v>2</v></c></row></sheetData>',
   );
@@ -123,7 +224,8 @@ test('rows of a sheet with nothing but a header follow the header, without its s
 });
 
 test('a deleted row is emptied in place, and cells right of the table stay (DS-87)', async () => {
-  const rows = '<row r="2" ht="20"><c r="A2" s="5"><v>1</v></c><c r="C2" t="s"><v>0</v></c><c r="D2"><v>3</v></c></row><row r="3"><c r="A3"><v>4</v></c></row>';
+  const rows =
+    '<row r="2" ht="20"><c r="A2" s="5"><v>1</v></c><c r="C2" t="s"><v>0</v></c><c r="D2"><v>3</v></c></row><row r="3"><c r="A3"><v>4</v></c></row>';
   const found = await editedRows(rows, { deletes: [0] }, { strings: ['<t>s</t>'] });
   expect(found).toBe(
     '<row r="2" ht="20"><c r="A2" s="5"/><c r="C2"/><c r="D2"><v>3</v></c></row><row r="3"><c r="A3"><v>4</v></c></row>',
@@ -131,9 +233,12 @@ test('a deleted row is emptied in place, and cells right of the table stay (DS-8
 });
 
 test('a row that is created when the last one is deleted takes its place', async () => {
-  const rows = '<row r="2"><c r="A2"><v>1</v></c></row><row r="3"><c r="A3" s="5"><v>2</v></c><c r="B3"><v>2</v></c></row>';
+  const rows =
+    '<row r="2"><c r="A2"><v>1</v></c></row><row r="3"><c r="A3" s="5"><v>2</v></c><c r="B3"><v>2</v></c></row>';
   const found = await editedRows(rows, { deletes: [1], creates: [{ 0: 3 }] });
-  expect(found).toBe('<row r="2"><c r="A2"><v>1</v></c></row><row r="3"><c r="A3" s="5"><v>3</v></c><c r="B3"/></row>');
+  expect(found).toBe(
+    '<row r="2"><c r="A2"><v>1</v></c></row><row r="3"><c r="A3" s="5"><v>3</v></c><c r="B3"/></row>',
+  );
 });
 
 test('the plan lists every cell that changed, and where reading gives another value than was written', async () => {
@@ -161,7 +266,9 @@ test('the plan lists every cell that changed, and where reading gives another va
 
 test('the extent of the sheet grows with new cells, never shrinks', async () => {
   const file = (ref: string): Buffer =>
-    sheetFile(`<worksheet><dimension ref="${ref}"/><sheetData>${HEADER}<row r="2"><c r="A2"><v>1</v></c></row></sheetData></worksheet>`);
+    sheetFile(
+      `<worksheet><dimension ref="${ref}"/><sheetData>${HEADER}<row r="2"><c r="A2"><v>1</v></c></row></sheetData></worksheet>`,
+    );
   const extent = async (ref: string, changes: Changes): Promise<string> =>
     /<dimension ref="([^"]*)"/.exec(partOf((await edit(file(ref), changes)).file, SHEET))![1]!;
   expect(await extent('A1:C2', { creates: [{ 0: 1 }, { 2: 1 }, {}] })).toBe('A1:C4');
@@ -182,16 +289,29 @@ test('a table that ended above a created row is extended, others are not (DS-87)
     table(6, 'B1:C4'),
   ];
   const relationships = tables
-    .map((_, index) => `<Relationship Id="r${index}" Type="x/table" Target="../tables/table${index + 1}.xml"/>`)
+    .map(
+      (_, index) =>
+        `<Relationship Id="r${index}" Type="x/table" Target="../tables/table${index + 1}.xml"/>`,
+    )
     .join('');
-  const file = sheetFile(`${HEADER}<row r="2"><c r="A2"><v>1</v></c></row><row r="3"><c r="A3"><v>2</v></c></row>`, {
-    extra: [
-      { name: 'xl/worksheets/_rels/sheet1.xml.rels', data: `<Relationships>${relationships}</Relationships>` },
-      ...tables.map((data, index) => ({ name: `xl/tables/table${index + 1}.xml`, data })),
-    ],
-  });
+  const file = sheetFile(
+    `${HEADER}<row r="2"><c r="A2"><v>1</v></c></row><row r="3"><c r="A3"><v>2</v></c></row>`,
+    {
+      extra: [
+        {
+          name: 'xl/worksheets/_rels/sheet1.xml.rels',
+          data: `<Relationships>${relationships}</Relationships>`,
+        },
+        ...tables.map((data, index) => ({ name: `xl/tables/table${index + 1}.xml`, data })),
+      ],
+    },
+  );
   const { file: result } = await edit(file, { creates: [{ 0: 3 }, { 0: 4 }] });
-  expect(changedParts(file, result)).toEqual(['xl/tables/table1.xml', 'xl/tables/table6.xml', SHEET]);
+  expect(changedParts(file, result)).toEqual([
+    'xl/tables/table1.xml',
+    'xl/tables/table6.xml',
+    SHEET,
+  ]);
   expect(partOf(result, 'xl/tables/table1.xml')).toBe(tables[0]!.replaceAll('A1:C3', 'A1:C5'));
   expect(partOf(result, 'xl/tables/table6.xml')).toBe(tables[5]!.replaceAll('B1:C4', 'B1:C5'));
   const { file: updated } = await edit(file, { updates: { 1: { 0: 9 } } });
@@ -208,18 +328,30 @@ test('a workbook with formulas is calculated when it is opened; one without is l
     return partOf(result, 'xl/workbook.xml').split('</sheets>')[1]!;
   };
   expect(await book('')).toBe('<calcPr fullCalcOnLoad="1"/></workbook>');
-  expect(await book('<definedNames><definedName name="x">1</definedName></definedNames><oleSize ref="A1"/>')).toBe(
+  expect(
+    await book(
+      '<definedNames><definedName name="x">1</definedName></definedNames><oleSize ref="A1"/>',
+    ),
+  ).toBe(
     '<definedNames><definedName name="x">1</definedName></definedNames><calcPr fullCalcOnLoad="1"/><oleSize ref="A1"/></workbook>',
   );
-  expect(await book('<calcPr calcId="1"/><extLst/>')).toBe('<calcPr fullCalcOnLoad="1" calcId="1"/><extLst/></workbook>');
-  expect(await book("<calcPr fullCalcOnLoad='0'/>")).toBe('<calcPr fullCalcOnLoad="1"/></workbook>');
-  expect(await book('<calcPr fullCalcOnLoad="1"/>')).toBe('<calcPr fullCalcOnLoad="1"/></workbook>');
+  expect(await book('<calcPr calcId="1"/><extLst/>')).toBe(
+    '<calcPr fullCalcOnLoad="1" calcId="1"/><extLst/></workbook>',
+  );
+  expect(await book("<calcPr fullCalcOnLoad='0'/>")).toBe(
+    '<calcPr fullCalcOnLoad="1"/></workbook>',
+  );
+  expect(await book('<calcPr fullCalcOnLoad="1"/>')).toBe(
+    '<calcPr fullCalcOnLoad="1"/></workbook>',
+  );
   expect(await book('<calcPr/>', HEADER)).toBe('<calcPr/></workbook>');
 });
 
 test('the calculation chain goes when a formula is overwritten, and only then', async () => {
   const file = workbookFile({
-    sheets: { Data: `${HEADER}<row r="2"><c r="A2"><f>1+1</f><v>2</v></c><c r="B2"><v>1</v></c></row>` },
+    sheets: {
+      Data: `${HEADER}<row r="2"><c r="A2"><f>1+1</f><v>2</v></c><c r="B2"><v>1</v></c></row>`,
+    },
     workbookTail: '<calcPr fullCalcOnLoad="1"/>',
     relationships: [['calcChain', 'calcChain.xml']],
     extra: [{ name: 'xl/calcChain.xml', data: '<calcChain><c r="A2" i="1"/></calcChain>' }],
@@ -247,17 +379,33 @@ test('a shared formula moves to the next cell when its first one is overwritten'
     '<row r="5"><c r="A5"><v>1</v></c><c r="B5"><f t="shared" si="0"/><v>4</v></c></row>';
   expect(await editedRows(rows, { updates: { 0: { 1: 9 } } })).toBe(
     rows
-      .replace('<c r="B2"><f t="shared" ref="B2:B5" si="0">A2*$C$1&amp;"A2"</f><v>1</v></c>', '<c r="B2"><v>9</v></c>')
-      .replace('<c r="B3"><f t="shared" si="0"/>', '<c r="B3"><f t="shared" ref="B3:B5" si="0">A3*$C$1&amp;"A2"</f>'),
+      .replace(
+        '<c r="B2"><f t="shared" ref="B2:B5" si="0">A2*$C$1&amp;"A2"</f><v>1</v></c>',
+        '<c r="B2"><v>9</v></c>',
+      )
+      .replace(
+        '<c r="B3"><f t="shared" si="0"/>',
+        '<c r="B3"><f t="shared" ref="B3:B5" si="0">A3*$C$1&amp;"A2"</f>',
+      ),
   );
   const found = await editedRows(rows, { deletes: [0, 1] });
-  expect(found).toContain('<c r="B4" s="5"><f t="shared" ref="B4:B5" si="0">A4*$C$1&amp;"A2"</f><v>3</v></c>');
+  expect(found).toContain(
+    '<c r="B4" s="5"><f t="shared" ref="B4:B5" si="0">A4*$C$1&amp;"A2"</f><v>3</v></c>',
+  );
   expect(await editedRows(rows, { updates: { 2: { 1: 9 } } })).toBe(
-    rows.replace('<c r="B4" s="5"><f t="shared" si="0"/><v>3</v></c>', '<c r="B4" s="5"><v>9</v></c>'),
+    rows.replace(
+      '<c r="B4" s="5"><f t="shared" si="0"/><v>3</v></c>',
+      '<c r="B4" s="5"><v>9</v></c>',
+    ),
   );
 });
 
-const conflicts: readonly (readonly [what: string, rows: string, changes: Changes, text: string])[] = [
+const conflicts: readonly (readonly [
+  what: string,
+  rows: string,
+  changes: Changes,
+  text: string,
+])[] = [
   [
     'a merged cell other than its first',
     '<row r="2"><c r="A2"><v>1</v></c><c r="B2"/></row></sheetData><mergeCells count="1"><mergeCell ref="A2:B2"/></mergeCells><sheetData>',
@@ -291,7 +439,10 @@ const conflicts: readonly (readonly [what: string, rows: string, changes: Change
 ];
 
 test.each(conflicts)('%s is not changed', async (_, rows, changes, text) => {
-  const content = `<worksheet><sheetData>${HEADER}${rows}</sheetData></worksheet>`.replace('<sheetData></sheetData>', '');
+  const content = `<worksheet><sheetData>${HEADER}${rows}</sheetData></worksheet>`.replace(
+    '<sheetData></sheetData>',
+    '',
+  );
   const error = await failureOf(edit(sheetFile(content), changes));
   expect(error.code).toBe('conflict');
   expect(error.message).toBe(text);
@@ -321,13 +472,21 @@ test('values a workbook cannot hold are refused', async () => {
   const headerless = await failureOf(edit(sheetFile('<row r="2"/>'), { creates: [{}] }));
   expect(headerless.message).toContain('without a header row');
   const full = sheetFile(`${HEADER}<row r="1048575"><c r="A1048575"><v>1</v></c></row>`);
-  expect((await readTable((await edit(full, { creates: [{ 0: 2 }] })).file)).rows).toEqual([[1], [2]]);
-  expect((await failureOf(edit(full, { creates: [{ 0: 2 }, { 0: 3 }] }))).message).toContain('1048576 rows');
+  expect((await readTable((await edit(full, { creates: [{ 0: 2 }] })).file)).rows).toEqual([
+    [1],
+    [2],
+  ]);
+  expect((await failureOf(edit(full, { creates: [{ 0: 2 }, { 0: 3 }] }))).message).toContain(
+    '1048576 rows',
+  );
 });
 
 test('a signed workbook is not edited, nor one of another format', async () => {
   const parts = { sheets: { Data: `${HEADER}<row r="2"><c r="A2"><v>1</v></c></row>` } };
-  const signed = workbookFile({ ...parts, extra: [{ name: '_xmlsignatures/sig1.xml', data: '<Signature/>' }] });
+  const signed = workbookFile({
+    ...parts,
+    extra: [{ name: '_xmlsignatures/sig1.xml', data: '<Signature/>' }],
+  });
   const error = await failureOf(edit(signed, { updates: { 0: { 0: 2 } } }));
   expect(error.code).toBe('conflict');
   expect(error.message).toContain('digitally signed');
@@ -356,7 +515,10 @@ test('every entry that need not change keeps its bytes, whatever the packing', a
     zip(entries, { comment: 'kept' }),
     zip(entries.map((entry) => ({ ...entry, isStored: true }))),
     zip(entries.map((entry) => ({ ...entry, hasDescriptor: true }))),
-    zip(entries.map((entry) => ({ ...entry, isLarge: true })), { isLarge: true, comment: 'x' }),
+    zip(
+      entries.map((entry) => ({ ...entry, isLarge: true })),
+      { isLarge: true, comment: 'x' },
+    ),
   ];
   for (const file of archives) {
     const { file: result } = await edit(file, { updates: { 0: { 0: 'neu' } } });
@@ -385,12 +547,23 @@ test('a real workbook with everything in it keeps it, and other libraries read t
   expect(changedParts(file, result)).toEqual(['xl/tables/table1.xml', 'xl/workbook.xml', sheet]);
   const after = await readTable(result, { sheet: 'Stock' });
   expect(after.rows).toHaveLength(20);
-  expect(after.rows[1]!.slice(0, 6)).toEqual([3, 'Ölkanne', before.rows[2]![2]!, 12.75, '2030-12-24 00:00:00', false]);
+  expect(after.rows[1]!.slice(0, 6)).toEqual([
+    3,
+    'Ölkanne',
+    before.rows[2]![2]!,
+    12.75,
+    '2030-12-24 00:00:00',
+    false,
+  ]);
   expect(after.rows.at(-1)).toEqual([999, 'Neu & gut', '', 1.5, '2031-01-01 00:00:00']);
   expect(after.layout.dialect).toEqual({ ...plan.layout.dialect, hasFormulas: null });
   expect(plan.layout.segments.reduce((sum, segment) => sum + segment.rows, 0)).toBe(20);
 
-  const other = XLSX.read(result, { dense: true, cellDates: true, UTC: true } as XLSX.ParsingOptions);
+  const other = XLSX.read(result, {
+    dense: true,
+    cellDates: true,
+    UTC: true,
+  } as XLSX.ParsingOptions);
   const cell = (ref: string): XLSX.CellObject => {
     const { r, c } = XLSX.utils.decode_cell(ref);
     return (other.Sheets['Stock'] as unknown as { '!data': XLSX.CellObject[][] })['!data'][r]![c]!;

@@ -170,7 +170,9 @@ export function workbookEntries(parts: WorkbookParts): TestEntry[] {
         `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
         `<Default Extension="xml" ContentType="application/xml"/>` +
         override('workbook.xml', 'sheet.main') +
-        names.map((_, index) => override(`worksheets/sheet${index + 1}.xml`, 'worksheet')).join('') +
+        names
+          .map((_, index) => override(`worksheets/sheet${index + 1}.xml`, 'worksheet'))
+          .join('') +
         (parts.strings ? override('sharedStrings.xml', 'sharedStrings') : '') +
         (parts.styles === undefined ? '' : override('styles.xml', 'styles')) +
         (parts.extra?.some(({ name }) => name === 'xl/calcChain.xml')
@@ -217,10 +219,7 @@ export function workbookEntries(parts: WorkbookParts): TestEntry[] {
   }
   if (parts.styles !== undefined) entries.push({ name: 'xl/styles.xml', data: parts.styles });
   const extra = parts.extra ?? [];
-  return [
-    ...entries.filter(({ name }) => !extra.some((other) => other.name === name)),
-    ...extra,
-  ];
+  return [...entries.filter(({ name }) => !extra.some((other) => other.name === name)), ...extra];
 }
 
 function override(part: string, type: string): string {
@@ -304,9 +303,7 @@ function cellMap(cells: Readonly<Record<number, Cell>>): Map<number, Cell> {
 
 export function changesOf({ updates = {}, deletes = [], creates = [] }: Changes): TableChanges {
   return {
-    updates: new Map(
-      Object.entries(updates).map(([row, cells]) => [Number(row), cellMap(cells)]),
-    ),
+    updates: new Map(Object.entries(updates).map(([row, cells]) => [Number(row), cellMap(cells)])),
     deletes: new Set(deletes),
     creates: creates.map(cellMap),
   };

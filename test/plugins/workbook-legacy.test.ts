@@ -35,24 +35,44 @@ function sheet(...records: readonly Buffer[]): LegacyParts {
 const formula = (...result: readonly number[]): Buffer =>
   record(0x0006, u16(1, 0, 0), result, [0xff, 0xff], u16(0), u32(0), u16(0));
 
-const cells: readonly (readonly [what: string, records: readonly Buffer[], value: Exclude<Cell, null>])[] = [
+const cells: readonly (readonly [
+  what: string,
+  records: readonly Buffer[],
+  value: Exclude<Cell, null>,
+])[] = [
   ['a number', [number(1, 0, 1.5)], 1.5],
   ['a compact integer', [record(0x027e, u16(1, 0, 0), u32((-5 << 2) | 2))], -5],
   ['a compact hundredth', [record(0x027e, u16(1, 0, 0), u32((1234 << 2) | 3))], 12.34],
   ['a compact double', [record(0x027e, u16(1, 0, 0), f64(0.5).subarray(4))], 0.5],
-  ['a run of numbers', [record(0x00bd, u16(1, 0), u16(0), u32((7 << 2) | 2), u16(0), u32((8 << 2) | 2), u16(1))], 7],
+  [
+    'a run of numbers',
+    [record(0x00bd, u16(1, 0), u16(0), u32((7 << 2) | 2), u16(0), u32((8 << 2) | 2), u16(1))],
+    7,
+  ],
   ['a text', [label(1, 0, 'x')], 'x'],
-  ['a text of two bytes a character', [record(0x0204, u16(1, 0, 0), u16(2), [1], Buffer.from('é東', 'utf16le'))], 'é東'],
+  [
+    'a text of two bytes a character',
+    [record(0x0204, u16(1, 0, 0), u16(2), [1], Buffer.from('é東', 'utf16le'))],
+    'é東',
+  ],
   ['a boolean', [record(0x0205, u16(1, 0, 0), [1, 0])], true],
   ['an error', [record(0x0205, u16(1, 0, 0), [0x2a, 1])], '#N/A'],
   ['a date', [number(1, 0, 45413, 1)], '2024-05-01 00:00:00'],
   ['a time', [number(1, 0, 0.25, 2)], '06:00:00'],
   ['the number of a formula', [record(0x0006, u16(1, 0, 0), f64(2), u16(0), u32(0), u16(0))], 2],
-  ['the text of a formula', [formula(0, 0, 0, 0, 0, 0), record(0x04bc, []), record(0x0207, u16(2), [0], Buffer.from('ab'))], 'ab'],
+  [
+    'the text of a formula',
+    [formula(0, 0, 0, 0, 0, 0), record(0x04bc, []), record(0x0207, u16(2), [0], Buffer.from('ab'))],
+    'ab',
+  ],
   ['the boolean of a formula', [formula(1, 0, 1, 0, 0, 0)], true],
   ['the error of a formula', [formula(2, 0, 7, 0, 0, 0)], '#DIV/0!'],
   ['the empty text of a formula', [formula(3, 0, 0, 0, 0, 0)], ''],
-  ['a chart in between', [record(0x0809, u16(0x600, 0x20)), number(1, 0, 9), record(0x000a), number(1, 0, 4)], 4],
+  [
+    'a chart in between',
+    [record(0x0809, u16(0x600, 0x20)), number(1, 0, 9), record(0x000a), number(1, 0, 4)],
+    4,
+  ],
 ];
 
 test.each(cells)('%s is read (DS-65)', async (_, records, value) => {
@@ -63,7 +83,18 @@ test.each(cells)('%s is read (DS-65)', async (_, records, value) => {
 test('shared texts go on in further records, in other widths, with their formats', async () => {
   const wide = Buffer.from('ab東', 'utf16le');
   const strings = Buffer.concat([
-    record(0x00fc, u32(3, 3), u16(3), [0x08], u16(1), Buffer.from('abc'), u16(0, 0), u16(6), [0], Buffer.from('xyz')),
+    record(
+      0x00fc,
+      u32(3, 3),
+      u16(3),
+      [0x08],
+      u16(1),
+      Buffer.from('abc'),
+      u16(0, 0),
+      u16(6),
+      [0],
+      Buffer.from('xyz'),
+    ),
     record(0x003c, [1], wide, u16(2), [0x04], u32(4), Buffer.from('hi'), [1, 2]),
     record(0x003c, [3, 4]),
   ]);
@@ -72,7 +103,10 @@ test('shared texts go on in further records, in other widths, with their formats
     sheets: [
       {
         name: 'S',
-        records: [HEADER, ...[0, 1, 2].map((index) => record(0x00fd, u16(index + 1, 0, 0), u32(index)))],
+        records: [
+          HEADER,
+          ...[0, 1, 2].map((index) => record(0x00fd, u16(index + 1, 0, 0), u32(index))),
+        ],
       },
     ],
   });
@@ -96,7 +130,9 @@ test('texts from before Unicode are read in the code page of the file', async ()
     expect((await readTable(file)).rows).toEqual([[value]]);
     expect(await readWorksheetNames(sourceOf(file))).toEqual([value]);
   }
-  expect(readTable(book(4711, Uint8Array.of(65)))).rejects.toThrow('its code page 4711 is not supported');
+  expect(readTable(book(4711, Uint8Array.of(65)))).rejects.toThrow(
+    'its code page 4711 is not supported',
+  );
 });
 
 test('worksheets are listed in order, charts and macros not; each is a table of its own', async () => {
@@ -105,7 +141,10 @@ test('worksheets are listed in order, charts and macros not; each is a table of 
     sheets: [
       { name: 'One', records: [HEADER, number(1, 0, 0, 1), number(40_000, 0, 2)] },
       { name: 'Chart', type: 2, records: [] },
-      { name: '__proto__', records: [label(2, 0, 'x'), label(2, 1, 'y'), number(4, 1, 5), number(4, 2, 6)] },
+      {
+        name: '__proto__',
+        records: [label(2, 0, 'x'), label(2, 1, 'y'), number(4, 1, 5), number(4, 2, 6)],
+      },
     ],
   });
   expect(await readWorksheetNames(sourceOf(file))).toEqual(['One', '__proto__']);
@@ -125,8 +164,14 @@ test('workbooks of SheetJS read as SheetJS reads them', async () => {
     index % 2 === 0,
   ]);
   const book = XLSX.utils.book_new();
-  XLSX.utils.book_append_sheet(book, XLSX.utils.aoa_to_sheet([['id', 'text', 'part', 'even'], ...rows]), 'S');
-  const file = Buffer.from(XLSX.write(book, { type: 'buffer', bookType: 'biff8', bookSST: true }) as Uint8Array);
+  XLSX.utils.book_append_sheet(
+    book,
+    XLSX.utils.aoa_to_sheet([['id', 'text', 'part', 'even'], ...rows]),
+    'S',
+  );
+  const file = Buffer.from(
+    XLSX.write(book, { type: 'buffer', bookType: 'biff8', bookSST: true }) as Uint8Array,
+  );
   const found = await readTable(file);
   expect(found.names).toEqual(['id', 'text', 'part', 'even']);
   expect(found.rows).toEqual(rows);
@@ -134,7 +179,9 @@ test('workbooks of SheetJS read as SheetJS reads them', async () => {
 
 const good = legacyFile(sheet(number(1, 0, 1)));
 /** Long enough to stand in sectors of its own. */
-const large = legacyFile(sheet(...Array.from({ length: 600 }, (_, index) => number(index + 1, 0, index))));
+const large = legacyFile(
+  sheet(...Array.from({ length: 600 }, (_, index) => number(index + 1, 0, index))),
+);
 
 /** The file with the link of a sector changed in its allocation table (or in that of the small sectors). */
 function relinked(file: Buffer, isSmall: boolean, sector: number, link: number): Buffer {
@@ -171,16 +218,52 @@ const refused: readonly (readonly [what: string, file: () => Uint8Array, reason:
   ['nothing but the first bytes', () => good.subarray(0, 8), /damaged compound file/],
   ['a file that is cut off', () => large.subarray(0, 2048), /damaged|cut off/],
   ['RTF', () => Buffer.from('{\\rtf1\\ansi}'), /no Excel workbook/],
-  ['HTML', () => Buffer.from('<html><table><tr><td>1</td></tr></table></html>'), /no Excel workbook/],
-  ['a stream without a compound file', () => legacyStream(sheet(number(1, 0, 1))), /no Excel workbook/],
+  [
+    'HTML',
+    () => Buffer.from('<html><table><tr><td>1</td></tr></table></html>'),
+    /no Excel workbook/,
+  ],
+  [
+    'a stream without a compound file',
+    () => legacyStream(sheet(number(1, 0, 1))),
+    /no Excel workbook/,
+  ],
   ['a workbook of Excel 2', () => record(0x0009, u16(2, 0x10)), /no Excel workbook/],
-  ['a workbook of Excel 4 in a compound file', () => compoundFile(Buffer.concat([record(0x0409, u16(0x0400, 0x10, 0)), record(0x0a)])), /unsupported Excel version/],
-  ['a compound file without a workbook', () => compoundFile(new Uint8Array(9), 'WordDocument'), /no Excel workbook/],
-  ['a chain that runs in a circle', () => relinked(large, false, firstSector(large) + 1, firstSector(large)), /damaged compound file/],
-  ['a chain that leads out of the file', () => relinked(large, false, firstSector(large), 0xffff), /damaged compound file/],
-  ['a small chain that runs in a circle', () => relinked(good, true, firstSector(good) + 1, firstSector(good)), /damaged compound file/],
-  ['a small chain that leads out of the file', () => relinked(good, true, firstSector(good), 9999), /damaged compound file/],
-  ['a directory that runs in a circle', () => relinked(good, false, good.readUInt32LE(48), good.readUInt32LE(48)), /damaged compound file/],
+  [
+    'a workbook of Excel 4 in a compound file',
+    () => compoundFile(Buffer.concat([record(0x0409, u16(0x0400, 0x10, 0)), record(0x0a)])),
+    /unsupported Excel version/,
+  ],
+  [
+    'a compound file without a workbook',
+    () => compoundFile(new Uint8Array(9), 'WordDocument'),
+    /no Excel workbook/,
+  ],
+  [
+    'a chain that runs in a circle',
+    () => relinked(large, false, firstSector(large) + 1, firstSector(large)),
+    /damaged compound file/,
+  ],
+  [
+    'a chain that leads out of the file',
+    () => relinked(large, false, firstSector(large), 0xffff),
+    /damaged compound file/,
+  ],
+  [
+    'a small chain that runs in a circle',
+    () => relinked(good, true, firstSector(good) + 1, firstSector(good)),
+    /damaged compound file/,
+  ],
+  [
+    'a small chain that leads out of the file',
+    () => relinked(good, true, firstSector(good), 9999),
+    /damaged compound file/,
+  ],
+  [
+    'a directory that runs in a circle',
+    () => relinked(good, false, good.readUInt32LE(48), good.readUInt32LE(48)),
+    /damaged compound file/,
+  ],
   [
     'a folder that holds itself',
     () => {
@@ -192,27 +275,85 @@ const refused: readonly (readonly [what: string, file: () => Uint8Array, reason:
     },
     /damaged compound file/,
   ],
-  ['a table of sectors beyond the file', () => { const copy = Buffer.from(good); copy.writeUInt32LE(77_777, 76); return copy; }, /damaged compound file/],
+  [
+    'a table of sectors beyond the file',
+    () => {
+      const copy = Buffer.from(good);
+      copy.writeUInt32LE(77_777, 76);
+      return copy;
+    },
+    /damaged compound file/,
+  ],
   ['a list of tables that runs in a circle', () => circularList(), /damaged compound file/],
   ['fewer shared texts than announced', () => withStrings(3, u16(1), Buffer.of(0, 65)), /cut off/],
   ['four billion shared texts', () => withStrings(0xffffffff, u16(1), Buffer.of(0, 65)), /cut off/],
-  ['a shared text that does not exist', () => legacyFile(sheet(record(0x00fd, u16(1, 0, 0), u32(7)))), /shared text/],
-  ['a record longer than the file', () => legacyFile(sheet(Buffer.concat([u16(0x0203, 0xfff0), u16(1, 0, 0)]))), /cut off/],
+  [
+    'a shared text that does not exist',
+    () => legacyFile(sheet(record(0x00fd, u16(1, 0, 0), u32(7)))),
+    /shared text/,
+  ],
+  [
+    'a record longer than the file',
+    () => legacyFile(sheet(Buffer.concat([u16(0x0203, 0xfff0), u16(1, 0, 0)]))),
+    /cut off/,
+  ],
   ['a record that is too short', () => legacyFile(sheet(record(0x0203, u16(1, 0)))), /too short/],
-  ['a run of numbers with the wrong length', () => legacyFile(sheet(record(0x00bd, u16(1, 0, 0, 0, 0, 9)))), /wrong length/],
-  ['a text longer than its record', () => legacyFile(sheet(record(0x0204, u16(1, 0, 0), u16(0xffff), [0, 65]))), /cut off/],
-  ['a negative row', () => legacyFile(sheet(record(0x0200, u32(-1, -1), u16(0, 0, 0)))), /claims rows/],
+  [
+    'a run of numbers with the wrong length',
+    () => legacyFile(sheet(record(0x00bd, u16(1, 0, 0, 0, 0, 9)))),
+    /wrong length/,
+  ],
+  [
+    'a text longer than its record',
+    () => legacyFile(sheet(record(0x0204, u16(1, 0, 0), u16(0xffff), [0, 65]))),
+    /cut off/,
+  ],
+  [
+    'a negative row',
+    () => legacyFile(sheet(record(0x0200, u32(-1, -1), u16(0, 0, 0)))),
+    /claims rows/,
+  ],
   ['a column beyond the last', () => legacyFile(sheet(number(1, 256, 1))), /IW2/],
-  ['a sheet that begins elsewhere', () => legacyFile({ sheets: [{ name: 'S', records: [] }], globals: [record(0x0085, u32(3), [0, 0, 1, 0, 65])] }), /begin where|cut off/],
-  ['an encrypted workbook', () => legacyFile({ ...sheet(), globals: [record(0x002f, u16(1, 1, 1))] }), /encrypted/],
-  ['an encrypted new workbook', () => compoundFile(new Uint8Array(9), 'EncryptedPackage'), /encrypted/],
-  ['no worksheet', () => legacyFile({ sheets: [{ name: 'C', type: 2, records: [] }] }), /no worksheet/],
-  ['two sheets of one name', () => legacyFile({ sheets: [{ name: 'S', records: [] }, { name: 'S', records: [] }] }), /two worksheets/],
+  [
+    'a sheet that begins elsewhere',
+    () =>
+      legacyFile({
+        sheets: [{ name: 'S', records: [] }],
+        globals: [record(0x0085, u32(3), [0, 0, 1, 0, 65])],
+      }),
+    /begin where|cut off/,
+  ],
+  [
+    'an encrypted workbook',
+    () => legacyFile({ ...sheet(), globals: [record(0x002f, u16(1, 1, 1))] }),
+    /encrypted/,
+  ],
+  [
+    'an encrypted new workbook',
+    () => compoundFile(new Uint8Array(9), 'EncryptedPackage'),
+    /encrypted/,
+  ],
+  [
+    'no worksheet',
+    () => legacyFile({ sheets: [{ name: 'C', type: 2, records: [] }] }),
+    /no worksheet/,
+  ],
+  [
+    'two sheets of one name',
+    () =>
+      legacyFile({
+        sheets: [
+          { name: 'S', records: [] },
+          { name: 'S', records: [] },
+        ],
+      }),
+    /two worksheets/,
+  ],
 ];
 
 test.each(refused)('%s is refused with a reason', async (_, make, reason) => {
   const file = make();
-  const startedAt = performance.now();
+  const startedAt = process.cpuUsage();
   try {
     await readTable(file);
     throw new Error('it was read');
@@ -221,25 +362,37 @@ test.each(refused)('%s is refused with a reason', async (_, make, reason) => {
     expect((error as AppError).code).toBe('unreadable-file');
     expect((error as AppError).message).toMatch(reason);
   }
-  expect(performance.now() - startedAt).toBeLessThan(1000);
+  const { user, system } = process.cpuUsage(startedAt);
+  expect(user + system).toBeLessThan(1_000_000);
   expect(({} as { c?: unknown }).c).toBeUndefined();
 });
 
-test('any change to a legacy workbook gives rows or a reason, never another failure', async () => {
-  const bases = [good, large, withStrings(2, u16(1), Buffer.of(0, 65), u16(1), Buffer.of(1, 65, 0))];
-  const mutation = fc.record({
-    base: fc.nat(bases.length - 1),
-    places: fc.array(fc.tuple(fc.nat(20_000), fc.constantFrom(0, 1, 0x7f, 0x80, 0xff)), { minLength: 1, maxLength: 4 }),
-    cut: fc.option(fc.nat(20_000), { freq: 6 }),
-  });
-  const property = fc.asyncProperty(mutation, async ({ base, places, cut }) => {
-    const copy = Buffer.from(bases[base]!);
-    for (const [at, value] of places) copy[at % copy.length] = value;
-    try {
-      await readTable(cut === null ? copy : copy.subarray(0, cut % copy.length));
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
-    }
-  });
-  await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 500) });
-}, TIMEOUT_MS);
+test(
+  'any change to a legacy workbook gives rows or a reason, never another failure',
+  async () => {
+    const bases = [
+      good,
+      large,
+      withStrings(2, u16(1), Buffer.of(0, 65), u16(1), Buffer.of(1, 65, 0)),
+    ];
+    const mutation = fc.record({
+      base: fc.nat(bases.length - 1),
+      places: fc.array(fc.tuple(fc.nat(20_000), fc.constantFrom(0, 1, 0x7f, 0x80, 0xff)), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      cut: fc.option(fc.nat(20_000), { freq: 6 }),
+    });
+    const property = fc.asyncProperty(mutation, async ({ base, places, cut }) => {
+      const copy = Buffer.from(bases[base]!);
+      for (const [at, value] of places) copy[at % copy.length] = value;
+      try {
+        await readTable(cut === null ? copy : copy.subarray(0, cut % copy.length));
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
+      }
+    });
+    await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 500) });
+  },
+  TIMEOUT_MS,
+);

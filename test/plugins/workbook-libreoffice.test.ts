@@ -9,7 +9,8 @@ import { edit, readTable, unzip } from './workbook-files.ts';
 import { richWorkbook } from './workbook-rich-file.ts';
 
 const soffice = Bun.which('soffice');
-if (soffice === null) console.log('LibreOffice is not installed: its proof of edited workbooks was skipped');
+if (soffice === null)
+  console.log('LibreOffice is not installed: its proof of edited workbooks was skipped');
 
 const CSV_OF_ALL_SHEETS =
   'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1';
@@ -67,9 +68,23 @@ test.skipIf(soffice === null)(
     const shown = stock.filter((row) => row[0] !== '' && row[0] !== 'id');
     expect(shown.map((row) => row[1]!)).toEqual(own.map((row) => String(row[1])));
     expect(stock[1]!.slice(0, 7)).toEqual(['', '', '', '', '', '', '']);
-    expect(stock[3]!.slice(0, 6)).toEqual(['3', 'Ölkanne\n"neu"', 'z', '1000.5', '2030-12-24', 'FALSE']);
+    expect(stock[3]!.slice(0, 6)).toEqual([
+      '3',
+      'Ölkanne\n"neu"',
+      'z',
+      '1000.5',
+      '2030-12-24',
+      'FALSE',
+    ]);
     expect(stock[4]!.slice(0, 2)).toEqual(['4', '=1+1']);
-    expect(stock[21]!.slice(0, 6)).toEqual(['999', ' Neu & <gut> ', '', '1.5', '2031-01-01', 'TRUE']);
+    expect(stock[21]!.slice(0, 6)).toEqual([
+      '999',
+      ' Neu & <gut> ',
+      '',
+      '1.5',
+      '2031-01-01',
+      'TRUE',
+    ]);
     // The formulas that stood in the deleted row and the overwritten cell went on to the rows below.
     expect(stock[2]![6]).toBe('5');
     expect(stock[3]![6]).toBe('2001');
@@ -106,7 +121,11 @@ test.skipIf(soffice === null)(
     expect(legacy.rows).toEqual(original.rows);
     const saved = readFileSync(folder.at('out/book.xlsx'));
     expect((await readTable(saved, { sheet: 'Stock' })).rows).toEqual(original.rows);
-    const { file } = await edit(saved, { updates: { 5: { 1: 'changed' } }, creates: [{ 0: 21 }] }, { sheet: 'Stock' });
+    const { file } = await edit(
+      saved,
+      { updates: { 5: { 1: 'changed' } }, creates: [{ 0: 21 }] },
+      { sheet: 'Stock' },
+    );
     folder.write('again.xlsx', file);
     await convert(folder, 'again.xlsx', CSV_OF_ALL_SHEETS);
     const stock = sheetOf(folder, 'Stock');

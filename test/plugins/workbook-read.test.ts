@@ -44,10 +44,26 @@ const cells: readonly (readonly [what: string, cell: string, value: Cell])[] = [
   ['a shared text with blanks around', '<c r="A2" t="s"><v>3</v></c>', '  x '],
   ['an empty shared text', '<c r="A2" t="s"><v>4</v></c>', ''],
   ['an inline text', '<c r="A2" t="inlineStr"><is><t>grün &lt;1&gt;</t></is></c>', 'grün <1>'],
-  ['an inline rich text', '<c r="A2" t="inlineStr"><is><r><rPr><b/></rPr><t>a</t></r><r><t xml:space="preserve"> b</t></r></is></c>', 'a b'],
-  ['text in CDATA', '<c r="A2" t="inlineStr"><is><t><![CDATA[<a> & ]]>b<!-- c --></t></is></c>', '<a> & b'],
-  ['character references', '<c r="A2" t="inlineStr"><is><t>&#65;&#x1F600;&quot;&apos;</t></is></c>', 'A😀"\''],
-  ['escaped characters', '<c r="A2" t="inlineStr"><is><t>a_x000D_b_x005F_x000D_c_xD83D__xDE00_</t></is></c>', 'a\rb_x000D_c😀'],
+  [
+    'an inline rich text',
+    '<c r="A2" t="inlineStr"><is><r><rPr><b/></rPr><t>a</t></r><r><t xml:space="preserve"> b</t></r></is></c>',
+    'a b',
+  ],
+  [
+    'text in CDATA',
+    '<c r="A2" t="inlineStr"><is><t><![CDATA[<a> & ]]>b<!-- c --></t></is></c>',
+    '<a> & b',
+  ],
+  [
+    'character references',
+    '<c r="A2" t="inlineStr"><is><t>&#65;&#x1F600;&quot;&apos;</t></is></c>',
+    'A😀"\'',
+  ],
+  [
+    'escaped characters',
+    '<c r="A2" t="inlineStr"><is><t>a_x000D_b_x005F_x000D_c_xD83D__xDE00_</t></is></c>',
+    'a\rb_x000D_c😀',
+  ],
   ['line ends', '<c r="A2" t="inlineStr"><is><t>a\r\nb\rc\nd</t></is></c>', 'a\nb\nc\nd'],
   ['the cached number of a formula', '<c r="A2"><f>1+1</f><v>2</v></c>', 2],
   ['the cached text of a formula', '<c r="A2" t="str"><f>"a"</f><v>a</v></c>', 'a'],
@@ -69,10 +85,22 @@ const cells: readonly (readonly [what: string, cell: string, value: Cell])[] = [
   ['a number of a differential style', '<c r="A2" s="5"><v>45413</v></c>', 45413],
   ['a style that does not exist', '<c r="A2" s="99"><v>45413</v></c>', 45413],
   ['an ISO date', '<c r="A2" t="d"><v>2024-05-01T10:20:30</v></c>', '2024-05-01 10:20:30'],
-  ['a cell with attributes in another order and quotes', "<c  t='n'\n s='0' r='A2' ><v >5</v ></c >", 5],
+  [
+    'a cell with attributes in another order and quotes',
+    "<c  t='n'\n s='0' r='A2' ><v >5</v ></c >",
+    5,
+  ],
   ['a cell without reference', '<c><v>5</v></c>', 5],
-  ['a cell among comments', '<!-- <c r="A2"><v>1</v></c> --><c r="A2"><!-- x --><v>5<!-- y --></v></c><?pi <c/>?>', 5],
-  ['a cell with extensions', '<c r="A2"><extLst><ext uri="x"><v>1</v></ext></extLst><v>5</v></c>', 5],
+  [
+    'a cell among comments',
+    '<!-- <c r="A2"><v>1</v></c> --><c r="A2"><!-- x --><v>5<!-- y --></v></c><?pi <c/>?>',
+    5,
+  ],
+  [
+    'a cell with extensions',
+    '<c r="A2"><extLst><ext uri="x"><v>1</v></ext></extLst><v>5</v></c>',
+    5,
+  ],
 ];
 
 test.each(cells)('%s is read (DS-65)', async (_, cell, value) => {
@@ -129,14 +157,24 @@ test('rows whose cells are all blank are skipped, and rows above the header igno
     ['', 1],
     [2, 3],
   ]);
-  expect(layout.dialect).toMatchObject({ sheet: 'Data', headerRow: 3, width: 2, rows: [5, 1, 1, 1] });
+  expect(layout.dialect).toMatchObject({
+    sheet: 'Data',
+    headerRow: 3,
+    width: 2,
+    rows: [5, 1, 1, 1],
+  });
   expect((await readTable(file)).names).toEqual(['9']);
   expect((await readTable(file, { headerRow: 2 })).names).toEqual([]);
   expect(await readTable(file, { headerRow: 50 })).toMatchObject({ names: [], rows: [] });
 });
 
 test('a sheet without rows has no columns', async () => {
-  for (const sheet of ['', '<worksheet/>', '<worksheet><sheetData/></worksheet>', '<worksheet></worksheet>']) {
+  for (const sheet of [
+    '',
+    '<worksheet/>',
+    '<worksheet><sheetData/></worksheet>',
+    '<worksheet></worksheet>',
+  ]) {
     expect(await readTable(sheetFile(sheet))).toMatchObject({ names: [], rows: [] });
   }
 });
@@ -164,12 +202,20 @@ test('every worksheet is listed in workbook order, hidden ones too, chart sheets
     hidden: ['Hidden'],
   }).map((entry) =>
     entry.name === 'xl/_rels/workbook.xml.rels'
-      ? { ...entry, data: String(entry.data).replace('/worksheet" Target="worksheets/sheet2', '/chartsheet" Target="worksheets/sheet2') }
+      ? {
+          ...entry,
+          data: String(entry.data).replace(
+            '/worksheet" Target="worksheets/sheet2',
+            '/chartsheet" Target="worksheets/sheet2',
+          ),
+        }
       : { ...entry, data: String(entry.data).replace('Z & ä', 'Z &amp; ä') },
   );
   const file = zip(entries);
   expect(await readWorksheetNames(sourceOf(file))).toEqual(['Z & ä', 'Hidden']);
-  expect((await readTable(file, { sheet: 'Hidden' })).layout.dialect).toMatchObject({ sheet: 'Hidden' });
+  expect((await readTable(file, { sheet: 'Hidden' })).layout.dialect).toMatchObject({
+    sheet: 'Hidden',
+  });
   expect((await readTable(file)).layout.dialect).toMatchObject({ sheet: 'Z & ä' });
   expect(readTable(file, { sheet: 'Chart' })).rejects.toThrow('it has no worksheet named "Chart"');
 });
@@ -179,8 +225,18 @@ test('a workbook of exceljs reads as SheetJS reads it', async () => {
   const sheet = book.addWorksheet('Stock');
   sheet.addRow(['id', 'name', 'when', 'ok', 'price', 'note']);
   for (let row = 1; row <= 200; row++) {
-    const note = row % 3 === 0 ? { richText: [{ text: 'rich ' }, { font: { bold: true }, text: `é${row}` }] } : `n & ${row}`;
-    sheet.addRow([row, `Name ${row % 7}`, new Date(Date.UTC(2020, 0, row, 1, 2, 3)), row % 2 === 0, row / 7, note]);
+    const note =
+      row % 3 === 0
+        ? { richText: [{ text: 'rich ' }, { font: { bold: true }, text: `é${row}` }] }
+        : `n & ${row}`;
+    sheet.addRow([
+      row,
+      `Name ${row % 7}`,
+      new Date(Date.UTC(2020, 0, row, 1, 2, 3)),
+      row % 2 === 0,
+      row / 7,
+      note,
+    ]);
   }
   sheet.getCell('B5').value = { formula: 'A5*2', result: 8 };
   sheet.getCell('B6').value = { error: '#N/A' };
@@ -188,19 +244,30 @@ test('a workbook of exceljs reads as SheetJS reads it', async () => {
   const file = Buffer.from(await book.xlsx.writeBuffer());
   const { names, rows } = await readTable(file);
   const other = XLSX.read(file, { dense: true });
-  const table = XLSX.utils.sheet_to_json<Cell[]>(other.Sheets['Stock']!, { header: 1, UTC: true, defval: '' });
+  const table = XLSX.utils.sheet_to_json<Cell[]>(other.Sheets['Stock']!, {
+    header: 1,
+    UTC: true,
+    defval: '',
+  });
   expect(names).toEqual(table[0]!.map(String));
   expect(rows).toHaveLength(200);
   for (const [index, row] of rows.entries()) {
     const [id, name, , ok, price, note] = table[index + 1]!;
-    const when = new Date(Date.UTC(2020, 0, index + 1, 1, 2, 3)).toISOString().replace('T', ' ').slice(0, 19);
+    const when = new Date(Date.UTC(2020, 0, index + 1, 1, 2, 3))
+      .toISOString()
+      .replace('T', ' ')
+      .slice(0, 19);
     const shown = name === undefined ? '#N/A' : name;
     expect(row).toEqual([id!, index === 4 ? '#N/A' : shown!, when, ok!, price!, note!]);
   }
 });
 
 test('the kind names its files, and why legacy ones cannot be written (DS-23, DS-66)', () => {
-  expect(workbook).toMatchObject({ type: 'excel', family: 'dataset', extensions: ['.xlsx', '.xls'] });
+  expect(workbook).toMatchObject({
+    type: 'excel',
+    family: 'dataset',
+    extensions: ['.xlsx', '.xls'],
+  });
   expect(workbook.dataset!.readOnlyReason!('a/Stock.XLS')).toBe(
     'Legacy .xls workbooks are read-only; convert the file to .xlsx',
   );
@@ -219,41 +286,61 @@ test('a sheet of more than 5 million cells is refused', () => {
   expect(fill).toThrow('it has more than 5000000 cells');
 });
 
-test('any change to the XML or the archive gives rows or a reason, never another failure', async () => {
-  const entries = workbookEntries({
-    sheets: {
-      Data: `${HEADER}<row r="2" spans="1:3"><c r="A2" s="1"><v>45413</v></c><c r="B2" t="s"><v>1</v></c></row><row r="3"><c r="A3"><f t="shared" ref="A3:A4" si="0">A2</f><v>1</v></c></row><row r="4"><c r="A4"><f t="shared" si="0"/></c></row>`,
-    },
-    strings: ['<t>a</t>', '<r><t>b</t></r>'],
-    styles: DATE_STYLES,
-  });
-  const edits = fc.array(
-    fc.record({
-      entry: fc.nat(entries.length - 1),
-      at: fc.nat(4000),
-      kind: fc.constantFrom('flip', 'delete', 'double', 'insert'),
-      text: fc.constantFrom('<', '>', '"', '&', '/', '<!--', ']]>', '\u0000', 'A', '9', '-', '<![CDATA[', '</row>', '<c>'),
-    }),
-    { minLength: 1, maxLength: 3 },
-  );
-  const read = async (file: Uint8Array): Promise<void> => {
-    try {
-      await readTable(file);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
-    }
-  };
-  const property = fc.asyncProperty(edits, fc.boolean(), async (list, isPacked) => {
-    const texts = entries.map((entry): Buffer => Buffer.from(entry.data as string));
-    const mutate = (bytes: Buffer, { at, kind, text }: (typeof list)[number]): Buffer => {
-      const place = at % (bytes.length + 1);
-      const rest = bytes.subarray(place + (kind === 'delete' ? 7 : kind === 'flip' ? 1 : 0));
-      const middle = kind === 'double' ? bytes.subarray(place, place + 40) : kind === 'delete' ? '' : text;
-      return Buffer.concat([bytes.subarray(0, place), Buffer.from(middle as string), rest]);
+test(
+  'any change to the XML or the archive gives rows or a reason, never another failure',
+  async () => {
+    const entries = workbookEntries({
+      sheets: {
+        Data: `${HEADER}<row r="2" spans="1:3"><c r="A2" s="1"><v>45413</v></c><c r="B2" t="s"><v>1</v></c></row><row r="3"><c r="A3"><f t="shared" ref="A3:A4" si="0">A2</f><v>1</v></c></row><row r="4"><c r="A4"><f t="shared" si="0"/></c></row>`,
+      },
+      strings: ['<t>a</t>', '<r><t>b</t></r>'],
+      styles: DATE_STYLES,
+    });
+    const edits = fc.array(
+      fc.record({
+        entry: fc.nat(entries.length - 1),
+        at: fc.nat(4000),
+        kind: fc.constantFrom('flip', 'delete', 'double', 'insert'),
+        text: fc.constantFrom(
+          '<',
+          '>',
+          '"',
+          '&',
+          '/',
+          '<!--',
+          ']]>',
+          '\u0000',
+          'A',
+          '9',
+          '-',
+          '<![CDATA[',
+          '</row>',
+          '<c>',
+        ),
+      }),
+      { minLength: 1, maxLength: 3 },
+    );
+    const read = async (file: Uint8Array): Promise<void> => {
+      try {
+        await readTable(file);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
+      }
     };
-    if (isPacked) return read(list.reduce<Buffer>(mutate, zip(entries)));
-    for (const one of list) texts[one.entry] = mutate(texts[one.entry]!, one);
-    return read(zip(entries.map(({ name }, index) => ({ name, data: texts[index]! }))));
-  });
-  await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 500) });
-}, TIMEOUT_MS);
+    const property = fc.asyncProperty(edits, fc.boolean(), async (list, isPacked) => {
+      const texts = entries.map((entry): Buffer => Buffer.from(entry.data as string));
+      const mutate = (bytes: Buffer, { at, kind, text }: (typeof list)[number]): Buffer => {
+        const place = at % (bytes.length + 1);
+        const rest = bytes.subarray(place + (kind === 'delete' ? 7 : kind === 'flip' ? 1 : 0));
+        const middle =
+          kind === 'double' ? bytes.subarray(place, place + 40) : kind === 'delete' ? '' : text;
+        return Buffer.concat([bytes.subarray(0, place), Buffer.from(middle as string), rest]);
+      };
+      if (isPacked) return read(list.reduce<Buffer>(mutate, zip(entries)));
+      for (const one of list) texts[one.entry] = mutate(texts[one.entry]!, one);
+      return read(zip(entries.map(({ name }, index) => ({ name, data: texts[index]! }))));
+    });
+    await fc.assert(property, { numRuns: Number(process.env['RUNS'] ?? 500) });
+  },
+  TIMEOUT_MS,
+);

@@ -27,7 +27,10 @@ function addStock(book: ExcelJS.Workbook): void {
     ref: 'A1',
     headerRow: true,
     style: { theme: 'TableStyleMedium2', showRowStripes: true },
-    columns: ['id', 'name', 'group', 'price', 'when', 'ok', 'double'].map((name) => ({ name, filterButton: true })),
+    columns: ['id', 'name', 'group', 'price', 'when', 'ok', 'double'].map((name) => ({
+      name,
+      filterButton: true,
+    })),
     rows: Array.from({ length: 20 }, (_, index) => [
       index + 1,
       `Item ${index + 1} <&> é`,
@@ -43,15 +46,29 @@ function addStock(book: ExcelJS.Workbook): void {
     stock.getCell(`D${row}`).font = { bold: true, color: { argb: 'FF00AA00' } };
     stock.getCell(`E${row}`).numFmt = 'yyyy-mm-dd';
     stock.getCell(`G${row}`).value =
-      row === 2 ? { formula: 'D2*2', result: 2.5, shareType: 'shared', ref: 'G2:G21' } as ExcelJS.CellValue
-                : { sharedFormula: 'G2', result: (row - 1) * 2.5 };
+      row === 2
+        ? ({
+            formula: 'D2*2',
+            result: 2.5,
+            shareType: 'shared',
+            ref: 'G2:G21',
+          } as ExcelJS.CellValue)
+        : { sharedFormula: 'G2', result: (row - 1) * 2.5 };
   }
   stock.getCell('B2').note = 'A note';
   stock.getCell('J1').value = { text: 'Link', hyperlink: 'https://example.org/' };
   stock.getCell('C5').dataValidation = { type: 'list', allowBlank: true, formulae: ['"x,y,z"'] };
   stock.addConditionalFormatting({
     ref: 'D2:D21',
-    rules: [{ type: 'cellIs', operator: 'greaterThan', priority: 1, formulae: [10], style: { font: { italic: true } } }],
+    rules: [
+      {
+        type: 'cellIs',
+        operator: 'greaterThan',
+        priority: 1,
+        formulae: [10],
+        style: { font: { italic: true } },
+      },
+    ],
   });
   const image = book.addImage({ base64: PIXEL, extension: 'png' });
   stock.addImage(image, 'L2:M4');
@@ -69,10 +86,16 @@ function withForeignParts(file: Buffer): Buffer {
       name: 'xl/pivotCache/pivotCacheDefinition1.xml',
       data: `<pivotCacheDefinition xmlns="${MAIN}"><cacheSource type="worksheet"><worksheetSource ref="A1:G21" sheet="Stock"/></cacheSource><cacheFields count="0"/></pivotCacheDefinition>`,
     },
-    { name: 'xl/vbaProject.bin', data: Uint8Array.from({ length: 5000 }, (_, index) => index * 31) },
+    {
+      name: 'xl/vbaProject.bin',
+      data: Uint8Array.from({ length: 5000 }, (_, index) => index * 31),
+    },
     { name: 'customXml/item1.xml', data: '<properties><a>1</a></properties>' },
   ];
-  const entries = [...unzip(file)].map(([name, { data }]) => ({ name, data: withReferences(name, data) }));
+  const entries = [...unzip(file)].map(([name, { data }]) => ({
+    name,
+    data: withReferences(name, data),
+  }));
   return zip([...entries, ...foreign]);
 }
 

@@ -32,7 +32,9 @@ async function rowsOf(text: string, size: number, isSkimmed = false): Promise<st
       const [from, to] = [row.valueFrom[index]!, row.valueTo[index]!];
       return `${row.columns[index]}:${from < 0 ? '' : window.text.slice(from, to)}`;
     });
-    rows.push(`${row.number} ${isSkimmed ? '' : cells.join(' ')} @${window.offsetOf(row.from)}-${window.offsetOf(row.to)}`);
+    rows.push(
+      `${row.number} ${isSkimmed ? '' : cells.join(' ')} @${window.offsetOf(row.from)}-${window.offsetOf(row.to)}`,
+    );
     window.position = row.to;
   }
   return [...rows, `end @${window.offset}`];
@@ -82,7 +84,10 @@ test('an edit of a large sheet changes the cells in question and nothing else', 
     for (const position of positions) {
       const ref = `B${position + 2}`;
       const cell = new RegExp(`<c r="${ref}" t="s"><v>\\d</v></c>`);
-      expected = expected.replace(cell, `<c r="${ref}" t="inlineStr"><is><t>é ${position}</t></is></c>`);
+      expected = expected.replace(
+        cell,
+        `<c r="${ref}" t="inlineStr"><is><t>é ${position}</t></is></c>`,
+      );
     }
     expected = expected.replace(
       /<row r="30001".*<\/row>/,

@@ -11,13 +11,13 @@ import { parseScopes } from '../../src/auth/scopes.ts';
 import { createSession } from '../../src/auth/sessions.ts';
 import { createUser } from '../../src/auth/users.ts';
 import type { User } from '../../src/auth/users.ts';
+import { isLoopback } from '../../src/base/loopback.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { configFrom, settings } from '../../src/config/schema.ts';
 import type { SettingKey } from '../../src/config/schema.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import type { ReadableResources, ServerServices } from '../../src/server/dependencies.ts';
 import { createExchange } from '../../src/server/exchange.ts';
-import { isLoopbackHost } from '../../src/server/host-check.ts';
 import { Metrics } from '../../src/server/metrics.ts';
 import { jsonReply } from '../../src/server/reply.ts';
 import type { Handler, Route } from '../../src/server/route-table.ts';
@@ -41,6 +41,7 @@ interface FixtureOptions {
 export const PASSWORD = 'Correct-Horse-7';
 const PASSWORD_HASH = await hashPassword(PASSWORD);
 
+/** A running server and the means to use it. */
 export interface Fixture extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -65,7 +66,6 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
   const config = configFrom((key) => options.config?.[key] ?? settings[key].default);
   const audit = new Audit({ db, clock, log });
   const isEnabled = (): boolean => services.config.oidc.local_login;
-  const isLoopback = isLoopbackHost(config.host);
   const services: ServerServices & { config: Config } = {
     config,
     db,
@@ -75,7 +75,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),
-    firstRun: new FirstRun({ db, clock, isLoopback }),
+    firstRun: new FirstRun({ db, clock, isLoopback: isLoopback(config.host) }),
     startedAt: clock.monotonic(),
     listReadable: async (caller) =>
       (caller === null ? null : options.readable) ?? { resources: [], problems: [] },

@@ -13,7 +13,6 @@ import {
 } from '../../operations/accounts.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
-import { encodeNext } from '../errors.ts';
 import { isForm, MAX_FORM_BYTES } from '../form-body.ts';
 import { pageReply } from '../page-reply.ts';
 import { loginPage } from '../pages/login.tsx';
@@ -135,9 +134,4 @@ function textMember(body: unknown, name: string): string | null {
   if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return null;
   const value = (body as Record<string, unknown>)[name];
   return typeof value === 'string' ? value : null;
-}
-
-/** The sign-in page, coming back to `next` afterwards. */
-export function loginAddress(next: string): string {
-  return `/auth/login?next=${encodeNext(next)}`;
 }

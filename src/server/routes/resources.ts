@@ -8,7 +8,7 @@ import { contentDisposition } from '../../dataset/download-name.ts';
 import { encoders } from '../../dataset/encode.ts';
 import { type Format, formatDetails } from '../../dataset/format.ts';
 import { parseListParameters } from '../../dataset/list-parameters.ts';
-import type { RowsPage } from '../../dataset/reading.ts';
+import type { RowsPage } from '../../dataset/table-memory.ts';
 import type { Resource } from '../../docroot/registry.ts';
 import { requireAccess } from '../../operations/access.ts';
 import {

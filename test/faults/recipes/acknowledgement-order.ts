@@ -16,7 +16,8 @@ const CALLS = ['recvfrom', 'sendto', 'fsync', 'fdatasync', 'rename', 'renameat2'
 export const acknowledgementOrder: Recipe = {
   id: 'R5b',
   faults: 'F2',
-  title: 'an edit is acknowledged after its content, its name and its folder are synced, in this order',
+  title:
+    'an edit is acknowledged after its content, its name and its folder are synced, in this order',
   needs: ['strace'],
   run: (trial) => traceEdits(trial, startProduct),
   control: {

@@ -4,7 +4,15 @@
  * The resource tells what is wrong with it, or gives the rows that now stand there; nothing else is affected, reading
  * never changes the file, and it is itself again when the file is.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
@@ -88,7 +96,8 @@ const FOLLOWED_WITHIN_MS = 2_000;
 export const damagedFiles: Recipe = {
   id: 'R17',
   faults: 'F17',
-  title: 'a file damaged while it is served says so, harms nothing else, and recovers with its bytes',
+  title:
+    'a file damaged while it is served says so, harms nothing else, and recovers with its bytes',
   needs: [],
   run: async (trial) => {
     const load = new EditLoad(smallLoad);

@@ -55,11 +55,7 @@ const DAMAGES: Record<string, [damage: Damage, file: string, remedy: RegExp]> = 
   'cut by its last page': [cutTo((size) => size - 4096), 'svc.db', /backup/],
   'cut by a byte': [cutTo((size) => size - 1), 'svc.db', /backup/],
   'without its magic bytes': [rewrite((content) => content.fill('x', 0, 16)), 'svc.db', /backup/],
-  'with a broken schema': [
-    rewrite((content) => content.fill(0xee, 100, 4096)),
-    'svc.db',
-    /backup/,
-  ],
+  'with a broken schema': [rewrite((content) => content.fill(0xee, 100, 4096)), 'svc.db', /backup/],
   'with pages of noise': [
     rewrite((content, trial) => {
       for (let at = 4096; at < content.length; at++) content[at] = trial.integer(0, 255);
@@ -92,7 +88,8 @@ const SETUP = /\/auth\/setup\?token=/;
 export const damagedState: Recipe = {
   id: 'R15b',
   faults: 'F15',
-  title: 'a damaged, missing, newer or unwritable state is refused with file and remedy, never begun anew',
+  title:
+    'a damaged, missing, newer or unwritable state is refused with file and remedy, never begun anew',
   needs: ['root'],
   run: async (trial) => {
     await using state = await SavedState.make();
@@ -201,7 +198,10 @@ async function refused(
 
 async function readOnly(trial: Trial, state: SavedState): Promise<void> {
   state.restore();
-  const copies = ['svc.db', 'secret.key'].map((name) => [name, readFileSync(join(state.dir, name))]);
+  const copies = ['svc.db', 'secret.key'].map((name) => [
+    name,
+    readFileSync(join(state.dir, name)),
+  ]);
   using disk = new SmallDisk(state.dir, 8 << 20);
   for (const [name, content] of copies) {
     writeFileSync(join(state.dir, name as string), content as Buffer, { mode: 0o600 });
@@ -226,7 +226,7 @@ async function refusedOrSound(trial: Trial, state: SavedState, where: string): P
 /** One to three bits anywhere but in bytes that are zero, which are mostly unused. */
 function flipBits(path: string, trial: Trial): void {
   const content = readFileSync(path);
-  for (let count = trial.integer(1, 3); count > 0; ) {
+  for (let count = trial.integer(1, 3); count > 0;) {
     const at = trial.integer(0, content.length - 1);
     if (content[at] === 0) continue;
     content[at]! ^= 1 << trial.integer(0, 7);

@@ -20,7 +20,8 @@ const PATIENCE_MS = 3_000;
 export const descriptors: Recipe = {
   id: 'R7b',
   faults: 'F8',
-  title: 'without free descriptors requests are refused, edits are whole or absent, and it recovers',
+  title:
+    'without free descriptors requests are refused, edits are whole or absent, and it recovers',
   needs: ['prlimit'],
   run: async (trial) => {
     const load = new EditLoad(smallLoad);

@@ -47,7 +47,12 @@ const FAILURES: readonly Failure[] = [
   { injection: 'fchmod:error=EPERM', about: 'all', threads: 'disk', statuses: [403] },
 ];
 /** Calls of which the n-th of the whole process fails, whatever it is about. */
-const SWEPT = ['fsync:error=EIO', 'pwrite64:error=EIO', 'pwrite64:error=ENOSPC', 'openat:error=EMFILE'];
+const SWEPT = [
+  'fsync:error=EIO',
+  'pwrite64:error=EIO',
+  'pwrite64:error=ENOSPC',
+  'openat:error=EMFILE',
+];
 const TRUE_WHEN_SWEPT = [200, 500, 503, 507];
 
 export const failingCalls: Recipe = {
@@ -66,7 +71,11 @@ export const failingCalls: Recipe = {
     for (const call of SWEPT) {
       for (let nth = 1; nth <= trial.times(4, 20); nth++) {
         const injection = `${call}:when=${nth}`;
-        await failOnce(trial, subject, load, { injection, about: 'all', statuses: TRUE_WHEN_SWEPT });
+        await failOnce(trial, subject, load, {
+          injection,
+          about: 'all',
+          statuses: TRUE_WHEN_SWEPT,
+        });
       }
     }
     await afterwards(trial, subject);
@@ -77,7 +86,11 @@ export const failingCalls: Recipe = {
       const load = new EditLoad(smallLoad);
       await using subject = await careless('believing')(load);
       for (const injection of ['fsync:error=EIO', 'rename:error=EXDEV', 'pwrite64:error=ENOSPC']) {
-        await failOnce(trial, subject, load, { injection, about: 'all', statuses: [403, 500, 507] });
+        await failOnce(trial, subject, load, {
+          injection,
+          about: 'all',
+          statuses: [403, 500, 507],
+        });
       }
     },
   },

@@ -93,7 +93,9 @@ async function whileFull(
   const mustRefuse = place !== 'state';
   if (mustRefuse) trial.check(!statuses.includes(200), `${where}: edits answered ${statuses}`);
   await subject.verifyRows(trial, `${where}, while full`);
-  const filtered = await subject.client.fetch(`${subject.path}?filter={"key":{"$ne":"k1"}}&sort=-pad`);
+  const filtered = await subject.client.fetch(
+    `${subject.path}?filter={"key":{"$ne":"k1"}}&sort=-pad`,
+  );
   trial.check(filtered.status === 200, `${where}: a query answers ${filtered.status}`);
   await filtered.arrayBuffer();
   const login = await signIn(subject);

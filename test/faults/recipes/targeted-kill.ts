@@ -31,7 +31,8 @@ const EDITS_WITHOUT_HIT = 30;
 export const targetedKill: Recipe = {
   id: 'R5',
   faults: 'F2',
-  title: 'killed at a chosen system call, the file holds whole versions with every acknowledged edit',
+  title:
+    'killed at a chosen system call, the file holds whole versions with every acknowledged edit',
   needs: ['strace'],
   run: (trial) => killAtCalls(trial, startProduct, CALLS, trial.times(1, 30)),
   control: {

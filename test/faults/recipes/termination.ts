@@ -16,7 +16,8 @@ const MOST_EDITS = 60;
 export const termination: Recipe = {
   id: 'R13b',
   faults: 'F13',
-  title: 'told to end under load, it loses no acknowledged edit, ends with 0 in time, and leaves nothing',
+  title:
+    'told to end under load, it loses no acknowledged edit, ends with 0 in time, and leaves nothing',
   needs: [],
   run: async (trial) => {
     const load = new EditLoad({ ...smallLoad, writers: 8 });

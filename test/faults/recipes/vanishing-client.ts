@@ -4,7 +4,8 @@
  * An edit that was cut off is there as a whole or not at all; whoever stays is served; descriptors and memory come back.
  */
 import { connect, type Socket } from 'node:net';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
@@ -12,11 +13,12 @@ import type { Trial } from '../trial.ts';
 
 const BIG_ROWS = 20_000;
 const BIG_PAD = 1_000;
-const SLOW_READERS = 8;
+/** As many as there are places for long answers beside those for short ones. */
+const SLOW_READERS = 4;
 /** What readers that stand still may cost the server together (reliability 2b, 2c). */
 const MEMORY_BYTES = 64 << 20;
 const SPARE_DESCRIPTORS = 5;
-const SETTLED_WITHIN_MS = 5_000;
+const SETTLED_WITHIN_MS = 3_000;
 const PROMPT_MS = 1_000;
 
 export const vanishingClient: Recipe = {
@@ -26,10 +28,11 @@ export const vanishingClient: Recipe = {
   needs: [],
   run: async (trial) => {
     const load = new EditLoad(smallLoad);
-    await using subject = await startProduct(load);
     const pad = 'b'.repeat(BIG_PAD);
     const rows = Array.from({ length: BIG_ROWS }, (_, at) => `${at},${pad}\n`);
-    subject.service.write('big.csv', `id,pad\n${rows.join('')}`);
+    await using subject = await startProduct(load, {
+      prepare: (docroot) => writeFileSync(join(docroot, 'big.csv'), `id,pad\n${rows.join('')}`),
+    });
     await whole(subject, '/api/big/');
     await whole(subject, '/api/big/');
     const before = openDescriptors(subject);
@@ -49,6 +52,8 @@ export const vanishingClient: Recipe = {
       await subject.readRows();
       const before = openDescriptors(subject);
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open(subject)));
+      // A connection is taken in when its first byte is there.
+      for (const socket of sockets) socket.write('G');
       await settled(trial, subject, before);
       for (const socket of sockets) socket.resetAndDestroy();
     },
@@ -83,7 +88,8 @@ async function cutRequests(
     // Time for an edit that was taken in to be done.
     await Bun.sleep(20);
     const after = subject.text();
-    if (sent < size) trial.check(after === before, `${where}: ${sent} of ${size} bytes did something`);
+    if (sent < size)
+      trial.check(after === before, `${where}: ${sent} of ${size} bytes did something`);
     for (const text of load.wrong(after)) trial.fail(`${where}: ${text}`);
     const status = await nextEdit(subject, load);
     trial.check(status === 200, `${where}: the edit after it answers ${status}`);

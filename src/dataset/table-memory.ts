@@ -1,0 +1,58 @@
+/**
+ * What is remembered of one version of a table: numbers of matches, plans, and small pages as they went out (DS-142).
+ *
+ * A dashboard asks the same few questions again and again; the second time costs nothing but the check that the file is
+ * still the same. An edit forgets everything. Bounded in entries and in bytes.
+ */
+import { Lru } from '../base/lru.ts';
+import type { Format } from './format.ts';
+import type { QueryPlan } from './query-plan.ts';
+
+const MAX_COUNTS = 256;
+const MAX_READS = 128;
+/** Larger pages are rare and cost more to keep than to make. */
+const MAX_PAGE_BYTES = 64 * 1024;
+const MAX_PAGES = 32;
+
+/** A list that fits its table; nothing has been read. */
+export interface PreparedRead {
+  readonly plan: QueryPlan;
+  readonly format: Format;
+  /** The `<r>` of DS-46: equal for equal queries and formats. */
+  readonly representation: string;
+}
+
+export interface RowsPage {
+  readonly format: Format;
+  readonly mediaType: string;
+  /** Rows that match filter and words, whatever the page (DS-40). */
+  readonly total: number;
+  /** Null on the last page, and without a limit (DS-41). */
+  readonly nextCursor: string | null;
+  /** Version tag of the rows that are really in the body. */
+  readonly version: string;
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
+}
+
+export class TableMemory {
+  /** Matching rows by `QueryPlan.countKey`. */
+  readonly counts = new Lru<string, number>(MAX_COUNTS);
+  /** Prepared reads by their parameters. */
+  readonly reads = new Lru<string, PreparedRead>(MAX_READS);
+  /** Whole answers by the read that made them; at most 2 MiB. */
+  readonly pages = new Lru<PreparedRead, RowsPage>(MAX_PAGES);
+
+  /** Keeps a page unless it is a large one. */
+  keepPage(read: PreparedRead, page: RowsPage): void {
+    if (page.body instanceof Uint8Array && page.body.length <= MAX_PAGE_BYTES) {
+      this.pages.set(read, page);
+    }
+  }
+
+  /** For the next version, and when the table got other indexes. */
+  forget(): void {
+    this.counts.clear();
+    this.reads.clear();
+    this.pages.clear();
+  }
+}

@@ -1,0 +1,35 @@
+/** All recipes, in the order of the plan. */
+import type { Recipe } from '../recipe.ts';
+import { acknowledgementOrder } from './acknowledgement-order.ts';
+import { damagedCopies } from './damaged-copies.ts';
+import { damagedFiles } from './damaged-files.ts';
+import { damagedState } from './damaged-state.ts';
+import { descriptors } from './descriptors.ts';
+import { externalReader } from './external-reader.ts';
+import { failingCalls } from './failing-calls.ts';
+import { fullDisk } from './full-disk.ts';
+import { randomKill } from './random-kill.ts';
+import { secondInstance } from './second-instance.ts';
+import { shortWrite } from './short-write.ts';
+import { startUpKill } from './start-up-kill.ts';
+import { targetedKill } from './targeted-kill.ts';
+import { termination } from './termination.ts';
+import { vanishingClient } from './vanishing-client.ts';
+
+export const recipes: readonly Recipe[] = [
+  externalReader,
+  randomKill,
+  targetedKill,
+  acknowledgementOrder,
+  startUpKill,
+  fullDisk,
+  shortWrite,
+  failingCalls,
+  descriptors,
+  termination,
+  secondInstance,
+  damagedState,
+  damagedFiles,
+  damagedCopies,
+  vanishingClient,
+];
