@@ -12,12 +12,11 @@ import { type Benchmark, NotMeasurable } from './benchmark.ts';
 import { benchmarks } from './benchmarks/index.ts';
 import { SEED } from './data.ts';
 import { busyCores, machineFacts } from './machine.ts';
-import { projectFolder } from './processes.ts';
+import { projectFolder, workFolder } from './processes.ts';
 import { type Outcome, resultTable, roundList } from './results.ts';
 import { ensureWrk } from './wrk.ts';
 
 const RESULTS = join(import.meta.dir, 'RESULTS.md');
-const WORK_FOLDER = join(import.meta.dir, 'data', 'work');
 const ROUNDS = 5;
 /** What stands below this line was written by a person and stays. */
 const NOTES = '## Notes';
@@ -25,15 +24,15 @@ const NOTES = '## Notes';
 const { names, rounds } = readArguments(process.argv.slice(2));
 const chosen = names.length === 0 ? benchmarks : names.map(benchmarkNamed);
 const startedAt = new Date();
-rmSync(WORK_FOLDER, { recursive: true, force: true });
-mkdirSync(WORK_FOLDER, { recursive: true });
+rmSync(workFolder, { recursive: true, force: true });
+mkdirSync(workFolder, { recursive: true });
 const executable = await privateExecutable();
 await ensureWrk();
 const outcomes: Outcome[] = [];
 for (const benchmark of chosen) outcomes.push(await measure(benchmark));
 console.log(`\n${resultTable(outcomes)}\n\nRounds:\n${roundList(outcomes)}`);
 if (names.length === 0) await Bun.write(RESULTS, await report());
-rmSync(WORK_FOLDER, { recursive: true, force: true });
+rmSync(workFolder, { recursive: true, force: true });
 console.log(`\n${seconds(startedAt)} s in total`);
 process.exit(outcomes.some(({ isFailure }) => isFailure) ? 1 : 0);
 
@@ -64,7 +63,7 @@ async function privateExecutable(): Promise<string> {
   const built = join(projectFolder, 'build', 'out', 'svc');
   const source = given === undefined ? built : resolve(given);
   if (given === undefined && !existsSync(built)) await build();
-  const path = join(WORK_FOLDER, 'svc');
+  const path = join(workFolder, 'svc');
   copyFileSync(source, path);
   chmodSync(path, 0o755);
   return path;
@@ -74,7 +73,7 @@ async function measure(benchmark: Benchmark): Promise<Outcome> {
   const begunAt = new Date();
   const busy = await busyCores();
   console.log(`\n${benchmark.name}: ${benchmark.work} (others: ${busy.toFixed(1)} cores busy)`);
-  const folder = join(WORK_FOLDER, benchmark.name);
+  const folder = join(workFolder, benchmark.name);
   mkdirSync(folder, { recursive: true });
   const say = (line: string): void => console.log(`  ${line}`);
   try {
@@ -104,7 +103,7 @@ ${rounds} rounds in which the sides take turns; only the ratio counts. *Noisy*: 
 others kept more than 0.3 cores busy right before.
 
 ${facts.map(([name, value]) => `- ${name}: ${value}`).join('\n')}
-- data: made by bench/data.ts with seed ${SEED}; the ids of point come from the same seed
+- data: made by bench/data.ts with seed ${SEED}; row ids and prices that are asked for come from the same seed
 
 ${resultTable(outcomes)}
 

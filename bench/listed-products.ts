@@ -4,34 +4,62 @@
 import type { Bench } from './benchmark.ts';
 import { productCsv } from './data.ts';
 import { type Load, requestsPerSecond } from './load.ts';
-import { expectedIds, idOf, LIST_PATH, requireEqual } from './products.ts';
+import { expectedIds, idOf, listPath, manyPrices, PRICE, requireEqual } from './products.ts';
 import { BenchService } from './service.ts';
 
-/** Answers before indexes are made, and longest wait for one that is so much faster. */
+/** Longest wait for an answer that is so much faster than the first. */
 const WARMING_MS = 20_000;
 const FASTER_BY_INDEX = 4;
+/** Answers as fast as this need no index to get faster. */
+const FAST_MS = 20;
 
-/** Starts it. The load asks for the list with the API key, 16 clients. */
+/** The list asked for in two ways, by 16 clients. */
+export interface ListLoads {
+  /** The same list again and again, as many clients do that look at one thing. */
+  readonly same: Load;
+  /** Another list with every request, so that nothing can be remembered. */
+  readonly varied: Load;
+}
+
+/** Checks the list of a side once, asks both ways to warm it up, and gives its loads. */
+export async function listLoads(
+  side: {
+    readonly url: string;
+    readonly headers?: Record<string, string>;
+    readonly pathOf: (price: number) => string;
+    readonly rowsOf?: (answer: unknown) => unknown[];
+  },
+  rows: number,
+): Promise<ListLoads> {
+  const { url, headers = {}, pathOf, rowsOf = (answer) => answer as unknown[] } = side;
+  const prices = manyPrices();
+  const sizes: number[] = [];
+  for (const price of [PRICE, ...prices.slice(0, 3)]) {
+    const answer = await (await fetch(url + pathOf(price), { headers })).text();
+    const ids = rowsOf(JSON.parse(answer)).map(idOf);
+    requireEqual(`the list from ${price} on of ${url}`, ids, await expectedIds(rows, price));
+    sizes.push(answer.length);
+  }
+  const common = { url, headers, connections: 16, seconds: 2, answerBytes: Math.min(...sizes) };
+  const loads = {
+    same: { ...common, paths: [pathOf(PRICE)] },
+    varied: { ...common, paths: prices.map(pathOf) },
+  };
+  // What a just-in-time compiler learns belongs to the warming up.
+  for (const load of Object.values(loads)) await requestsPerSecond({ ...load, seconds: 1 });
+  return loads;
+}
+
+/** `svc` with so many products and the loads of its list; the API key is in them. */
 export async function startListed(
   bench: Bench,
   rows: number,
-): Promise<{ service: BenchService; load: Load }> {
+): Promise<{ service: BenchService; loads: ListLoads }> {
   const service = await BenchService.start(bench, { 'products.csv': await productCsv(rows) });
   try {
-    await warm(service, LIST_PATH);
-    const response = await service.get(LIST_PATH);
-    const body = await response.text();
-    requireEqual(`the list of ${rows} rows`, JSON.parse(body).map(idOf), await expectedIds(rows));
-    const load = {
-      url: service.url + LIST_PATH,
-      headers: service.headers,
-      connections: 16,
-      seconds: 2,
-      answerBytes: body.length,
-    };
-    // What a just-in-time compiler learns belongs to the warming up.
-    await requestsPerSecond(load);
-    return { service, load };
+    await warm(service, listPath(PRICE));
+    const { url, headers } = service;
+    return { service, loads: await listLoads({ url, headers, pathOf: listPath }, rows) };
   } catch (error) {
     await service[Symbol.asyncDispose]();
     throw error;
@@ -43,9 +71,9 @@ export async function warm(service: BenchService, path: string): Promise<void> {
   const first = await timed(service, path);
   const until = performance.now() + WARMING_MS;
   for (let asked = 1; performance.now() < until; asked++) {
-    const taken = await timed(service, path);
-    // Tables of a few thousand rows are fast without indexes.
-    if (asked >= 3 && (taken < first / FASTER_BY_INDEX || first < 20)) return;
+    // An answer that is remembered would tell nothing about indexes.
+    const taken = await timed(service, `${path}&offset=${asked}`);
+    if (asked >= 3 && (taken < first / FASTER_BY_INDEX || first < FAST_MS)) return;
     await Bun.sleep(50);
   }
 }
@@ -54,4 +82,23 @@ async function timed(service: BenchService, path: string): Promise<number> {
   const startedAt = performance.now();
   await (await service.get(path)).arrayBuffer();
   return performance.now() - startedAt;
+}
+
+/** Paths of so many pages by cursor: where the `Link` of each page leads, from the one given on. */
+export async function pagesAfter(
+  service: BenchService,
+  from: string,
+  count: number,
+): Promise<string[]> {
+  const paths: string[] = [];
+  for (let path = from; paths.length < count;) {
+    const response = await service.get(path);
+    await response.arrayBuffer();
+    const link = response.headers.get('link');
+    const next = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1];
+    if (next === undefined) throw new Error(`no next page after ${path}: ${link}`);
+    paths.push(next);
+    path = next;
+  }
+  return paths;
 }

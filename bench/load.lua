@@ -1,18 +1,11 @@
--- For wrk: asks for one path, or for one with changing ids, and prints a report that a program can read.
--- Arguments: the path, and how many ids there are (0: the path has none).
+-- For wrk: asks for the paths of a file, one a line, in turn, and prints a report that a program can read.
 
 local requests = {}
 local turn = 0
 
 function init(args)
-  local path, ids = args[1], tonumber(args[2])
-  if ids == 0 then
-    requests[1] = wrk.format("GET", path)
-    return
-  end
-  math.randomseed(20261121)
-  for place = 1, 10000 do
-    requests[place] = wrk.format("GET", (path:gsub("__id__", tostring(math.random(ids)))))
+  for path in io.lines(args[1]) do
+    table.insert(requests, wrk.format("GET", path))
   end
 end
 

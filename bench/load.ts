@@ -4,22 +4,19 @@
  */
 import { join } from 'node:path';
 import { NotMeasurable } from './benchmark.ts';
-import { output } from './processes.ts';
+import { output, workFolder } from './processes.ts';
 
-const REPORT = join(import.meta.dir, 'load.lua');
+const SCRIPT = join(import.meta.dir, 'load.lua');
 const REPORT_LINE = /^report (.+)$/m;
 
-/** Stands in a URL for a number that differs from request to request. */
-export const ID = '__id__';
-
 export interface Load {
-  /** With `ID` in it: see `ids`. */
+  /** Address of the server. */
   readonly url: string;
+  /** What is asked for, one after the other and again from the start. */
+  readonly paths: readonly string[];
   readonly connections: number;
   readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** `ID` becomes a number from 1 to this. */
-  readonly ids?: number;
   /** Least bytes of an answer, as seen when its content was checked; the mean of all must reach it. */
   readonly answerBytes: number;
 }
@@ -32,13 +29,13 @@ export async function requestsPerSecond(load: Load): Promise<number> {
     '-H',
     `${name}: ${value}`,
   ]);
-  const { url, connections, seconds, ids = 0 } = load;
-  const { origin, pathname, search } = new URL(url);
-  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', REPORT];
-  const text = await output(
-    [wrk, ...options, ...headers, origin, '--', pathname + search, String(ids)],
-    { timeoutMs: (seconds + 30) * 1000 },
-  );
+  const { url, paths, connections, seconds } = load;
+  const list = join(workFolder, 'paths.txt');
+  await Bun.write(list, paths.map((path) => `${path}\n`).join(''));
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT];
+  const text = await output([wrk, ...options, ...headers, url, '--', list], {
+    timeoutMs: (seconds + 30) * 1000,
+  });
   return rateOf(text, load);
 }
 

@@ -11,6 +11,9 @@ const URL_LINE = /(https?:\/\/(?:127\.0\.0\.1|localhost):\d+)/;
 /** The folder of package.json. */
 export const projectFolder = join(import.meta.dir, '..');
 
+/** Where benchmarks put what they need while they run; emptied before and after. */
+export const workFolder = join(import.meta.dir, 'data', 'work');
+
 /** The Bun that runs this; references written in TypeScript run on it too. */
 export const bun = process.execPath;
 

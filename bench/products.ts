@@ -4,7 +4,7 @@
 import { Database } from 'bun:sqlite';
 import { createReadStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { CSV_HEADER, productCsv } from './data.ts';
+import { CSV_HEADER, productCsv, randomSource } from './data.ts';
 
 /** Columns of the product list with SQLite types; the row id comes first. */
 export const PRODUCT_TABLE = `CREATE TABLE products (_row_id INTEGER PRIMARY KEY, sku TEXT, name TEXT, category TEXT,
@@ -34,21 +34,28 @@ export async function productDatabase(rows: number): Promise<string> {
   return path;
 }
 
-/** The list every side is asked for: price over 50, cheapest first, ties in file order, 100 rows. */
-export const LIST_SQL = 'SELECT * FROM products WHERE price > 50 ORDER BY price LIMIT 100';
+/** The list every side is asked for: price over a bound, cheapest first, ties in file order, 100 rows. */
+export const LIST_SQL = 'SELECT * FROM products WHERE price > ? ORDER BY price LIMIT 100';
+/** The bound of the list that is asked for again and again. */
+export const PRICE = 50;
 
-/** The same list of `svc`. */
-export const LIST_PATH = `/api/products/?${new URLSearchParams({
-  filter: '{"price":{"$gt":50}}',
-  sort: 'price',
-  limit: '100',
-})}`;
+/** The list of `svc`. */
+export function listPath(price: number): string {
+  const filter = `{"price":{"$gt":${price}}}`;
+  return `/api/products/?${new URLSearchParams({ filter, sort: 'price', limit: '100' })}`;
+}
+
+/** Bounds for lists that all differ, more of them than anybody remembers; the same ones for every side. */
+export function manyPrices(): number[] {
+  const random = randomSource();
+  return Array.from({ length: 2000 }, () => 10 + Math.round(random() * 8000) / 100);
+}
 
 /** Row ids of the list among so many products, from SQLite itself. */
-export async function expectedIds(rows: number): Promise<number[]> {
+export async function expectedIds(rows: number, price: number): Promise<number[]> {
   const db = new Database(await productDatabase(rows), { readonly: true });
   try {
-    return db.query(LIST_SQL).all().map(idOf);
+    return db.query(LIST_SQL).all(price).map(idOf);
   } finally {
     db.close();
   }

@@ -1,6 +1,7 @@
 /** The list of file kinds. Only static imports enter the executable. */
 import type { Kind } from '../src/docroot/kind.ts';
 import { csv } from './csv/kind.ts';
+import { parquet } from './parquet/kind.ts';
 import { workbook } from './workbook/kind.ts';
 
-export const kinds: readonly Kind[] = [csv, workbook];
+export const kinds: readonly Kind[] = [csv, workbook, parquet];

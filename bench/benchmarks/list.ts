@@ -4,14 +4,13 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark.ts';
-import { startListed } from '../listed-products.ts';
+import { listLoads, startListed } from '../listed-products.ts';
 import { requestsPerSecond } from '../load.ts';
 import { soulVersion, startSoul } from '../peers/soul.ts';
-import { expectedIds, idOf, productDatabase, requireEqual } from '../products.ts';
+import { productDatabase } from '../products.ts';
 import { inTurns } from '../rounds.ts';
 
 const ROWS = 100_000;
-const SOUL_PATH = '/api/tables/products/rows?_filters=price__gt:50&_ordering=price&_limit=100';
 
 export const list: Benchmark = {
   name: 'list',
@@ -20,27 +19,34 @@ export const list: Benchmark = {
     const database = join(bench.folder, 'soul.sqlite');
     copyFileSync(await productDatabase(ROWS), database);
     await using soul = await startSoul(database, bench.folder, bench.say);
-    const answer = await (await fetch(soul.url + SOUL_PATH)).text();
-    const { data } = JSON.parse(answer) as { data: unknown[] };
-    requireEqual('the list of soul-cli', data.map(idOf), await expectedIds(ROWS));
-    const soulLoad = {
-      url: soul.url + SOUL_PATH,
-      connections: 16,
-      seconds: 2,
-      answerBytes: answer.length,
-    };
-    await requestsPerSecond(soulLoad);
-    const { service, load } = await startListed(bench, ROWS);
+    const soulLoads = await listLoads(
+      {
+        url: soul.url,
+        pathOf: (price) =>
+          `/api/tables/products/rows?_filters=price__gt:${price}&_ordering=price&_limit=100`,
+        rowsOf: (answer) => (answer as { data: unknown[] }).data,
+      },
+      ROWS,
+    );
+    const { service, loads } = await startListed(bench, ROWS);
     await using _ = service;
     const rounds = await inTurns(bench, {
-      svc: () => requestsPerSecond(load),
-      soul: () => requestsPerSecond(soulLoad),
+      svc: () => requestsPerSecond(loads.same),
+      soul: () => requestsPerSecond(soulLoads.same),
+      'svc varied': () => requestsPerSecond(loads.varied),
+      'soul varied': () => requestsPerSecond(soulLoads.varied),
     });
     return [
       {
         part: '',
         subject: { name: 'svc', unit: 'requests/s', values: rounds.svc },
         reference: { name: soulVersion, unit: 'requests/s', values: rounds.soul },
+        goal: { of: 'ratio', atLeast: 5 },
+      },
+      {
+        part: 'another price with every request',
+        subject: { name: 'svc', unit: 'requests/s', values: rounds['svc varied'] },
+        reference: { name: soulVersion, unit: 'requests/s', values: rounds['soul varied'] },
         goal: { of: 'ratio', atLeast: 5 },
       },
     ];

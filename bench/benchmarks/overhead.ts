@@ -39,15 +39,16 @@ export const overhead: Benchmark = {
     const { url, headers } = service;
     const rates = {
       health: () =>
-        requestsPerSecond({ ...common, url: `${url}/health`, answerBytes: health.length }),
+        requestsPerSecond({ ...common, url, paths: ['/health'], answerBytes: health.length }),
       rows: () =>
         requestsPerSecond({
           ...common,
-          url: `${url}/api/small/`,
+          url,
+          paths: ['/api/small/'],
           headers,
           answerBytes: rows.length,
         }),
-      elysia: () => requestsPerSecond({ ...common, url: hello.url, answerBytes: 5 }),
+      elysia: () => requestsPerSecond({ ...common, url: hello.url, paths: ['/'], answerBytes: 5 }),
     };
     for (const warm of Object.values(rates)) await warm();
     const rounds = await inTurns(bench, rates);

@@ -3,16 +3,20 @@
  */
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark.ts';
-import { productCsv } from '../data.ts';
-import { ID, requestsPerSecond } from '../load.ts';
+import { productCsv, randomSource } from '../data.ts';
+import { requestsPerSecond } from '../load.ts';
 import { peer, ServerProcess } from '../processes.ts';
 import { idOf, productDatabase, requireEqual } from '../products.ts';
 import { inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
 
 const ROWS = 100_000;
+const LOOKUPS = 10_000;
 const ROW_SQL = 'SELECT * FROM products WHERE _row_id = ?';
-const pathOf = (id: string): string => `/api/products/?filter=%7B%22_row_id%22%3A${id}%7D`;
+const SAMPLE = 4711;
+
+const pathOf = (id: number): string => `/api/products/?filter=%7B%22_row_id%22%3A${id}%7D`;
+const floorPathOf = (id: number): string => `/?id=${id}`;
 
 export const point: Benchmark = {
   name: 'point',
@@ -26,13 +30,15 @@ export const point: Benchmark = {
     await using service = await BenchService.start(bench, {
       'products.csv': await productCsv(ROWS),
     });
-    const sample = await (await fetch(`${floor.url}/?id=4711`)).json();
-    requireEqual('the row of the floor', (sample as unknown[]).map(idOf), [4711]);
-    const found = await (await service.get(pathOf('4711'))).json();
-    requireEqual('the row', withNumbers(found as ProductRow[]), sample);
-    const common = { connections: 64, seconds: 2, ids: ROWS, answerBytes: 100 };
-    const floorLoad = { ...common, url: `${floor.url}/?id=${ID}` };
-    const load = { ...common, url: service.url + pathOf(ID), headers: service.headers };
+    const expected = await (await fetch(floor.url + floorPathOf(SAMPLE))).json();
+    requireEqual('the row of the floor', (expected as unknown[]).map(idOf), [SAMPLE]);
+    const found = await (await service.get(pathOf(SAMPLE))).json();
+    requireEqual('the row', withNumbers(found as ProductRow[]), expected);
+    const ids = someIds();
+    const common = { connections: 64, seconds: 2, answerBytes: 100 };
+    const floorLoad = { ...common, url: floor.url, paths: ids.map(floorPathOf) };
+    const { url, headers } = service;
+    const load = { ...common, url, headers, paths: ids.map(pathOf) };
     await requestsPerSecond(floorLoad);
     await requestsPerSecond(load);
     const rounds = await inTurns(bench, {
@@ -49,6 +55,11 @@ export const point: Benchmark = {
     ];
   },
 };
+
+function someIds(): number[] {
+  const random = randomSource();
+  return Array.from({ length: LOOKUPS }, () => 1 + Math.floor(random() * ROWS));
+}
 
 interface ProductRow {
   readonly active: boolean;

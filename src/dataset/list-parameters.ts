@@ -5,7 +5,6 @@
  * repeated parameter the last one counts (DS-3), except `columns`.
  */
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
-import { encoders } from './encode.ts';
 import { FORMATS, type Format } from './format.ts';
 
 /** What a list was asked for, shapes checked and defaults filled in. */
@@ -51,7 +50,7 @@ export function parseListParameters(
     limit: integerParameter(query, 'limit', range, issues) ?? limits.defaultLimit,
     offset: integerParameter(query, 'offset', { min: 0 }, issues) ?? 0,
     order: wordParameter(query, 'order', ORDERS, issues) ?? limits.defaultOrder,
-    format: wordParameter(query, 'format', writableFormats(), issues),
+    format: wordParameter(query, 'format', FORMATS, issues),
     sort: lastValue(query, 'sort') ?? '',
     filter: lastValue(query, 'filter') ?? '',
     q: lastValue(query, 'q') ?? '',
@@ -106,10 +105,6 @@ export function wordParameter<Word extends string>(
   const loc = ['query', name];
   issues.push({ type: 'string_pattern_mismatch', loc, msg, input, ctx: { pattern } });
   return null;
-}
-
-function writableFormats(): Format[] {
-  return FORMATS.filter((format) => encoders[format] !== undefined);
 }
 
 function lastValue(query: URLSearchParams, name: string): string | null {

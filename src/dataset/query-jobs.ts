@@ -4,7 +4,7 @@
  */
 import { Database } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';
-import { encoders } from './encode.ts';
+import { type Encoder, encoders } from './encode.ts';
 import type { Format } from './format.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { type Page, runPage } from './query-run.ts';
@@ -38,7 +38,7 @@ export const PAGE_HEADERS = {
   sequence: 'x-sequence',
 } as const;
 
-type Job = (body: unknown, signal: AbortSignal) => Response;
+type Job = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
 /** The jobs by name. */
 export function queryJobs(): Record<string, Job> {
@@ -59,10 +59,9 @@ export function queryJobs(): Record<string, Job> {
 }
 
 /** Rows, count and version come from one snapshot, which ends with the body. */
-function readPage(order: PageOrder): Response {
-  const encoder = encoders[order.format];
-  if (!encoder) throw new AppError('internal', `No encoder for ${order.format}`);
-  const { plan } = order;
+async function readPage(order: PageOrder): Promise<Response> {
+  const { format, plan } = order;
+  const encoder = await encoderFor(format);
   const db = new Database(order.path, { readwrite: true, create: false });
   let page: Page | null = null;
   const close = (): void => {
@@ -80,6 +79,7 @@ function readPage(order: PageOrder): Response {
       return new Response(null, { headers: { [PAGE_HEADERS.sequence]: String(sequence) } });
     }
     page = runPage(db, plan, order.total);
+    await requireFit(format, Math.min(plan.limit ?? page.total, page.total - plan.offset));
     const headers: Record<string, string> = {
       [PAGE_HEADERS.sequence]: String(sequence),
       [PAGE_HEADERS.total]: String(page.total),
@@ -95,6 +95,20 @@ function readPage(order: PageOrder): Response {
     close();
     throw error;
   }
+}
+
+/** The encoder of a format; the large ones are loaded by the first request for them, and only in this worker. */
+async function encoderFor(format: Format): Promise<Encoder> {
+  if (format === 'xlsx') return (await import('./encode-xlsx.ts')).encodeXlsx;
+  if (format === 'parquet') return (await import('./encode-parquet.ts')).encodeParquet;
+  const encoder = encoders[format];
+  if (!encoder) throw new AppError('internal', `No encoder for ${format}`);
+  return encoder;
+}
+
+/** Refuses what a format cannot hold before the first byte (DS-44). */
+async function requireFit(format: Format, rows: number): Promise<void> {
+  if (format === 'xlsx') (await import('./encode-xlsx.ts')).checkXlsxRows(rows);
 }
 
 /** A stream that makes a chunk when it is asked for one, and tidies up however it ends. */

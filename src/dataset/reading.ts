@@ -41,7 +41,8 @@ export class Reading {
 
   /** Checks the parameters against the table's columns. Throws `invalid-query`. */
   prepare(table: Table, parameters: ListParameters, format: Format): PreparedRead {
-    const text = JSON.stringify([parameters, format]);
+    // Which of `format` and `Accept` has chosen the format makes no other version (DS-46).
+    const text = JSON.stringify({ ...parameters, format });
     const known = table.memory.reads.get(text);
     if (known !== undefined) return known;
     const { head, state } = table;
@@ -75,7 +76,7 @@ export class Reading {
     this.#noteUse(table, plan.usefulIndexes);
     const known = plan.count === null ? plan.rowCount : table.memory.counts.get(plan.countKey);
     const isCheap = plan.isCheap || (plan.isPageCheap && known !== undefined);
-    return isCheap
+    return isCheap && encoders[prepared.format] !== undefined
       ? this.#readHere(table, prepared, known)
       : this.#readElsewhere(table, prepared, known, options);
   }

@@ -345,9 +345,12 @@ describe('text operators', () => {
     ['\\x{1F600}', [13]],
     ['(?P<name>z)ebra', [20]],
     ['\\bhi\\b', [6]],
-  ] as [string, number[]][])('the pattern %s is found anywhere in %j (DS-52)', async (pattern, ids) => {
-    expect(await matching({ s: { $regex: pattern } }, 'texts')).toEqual(ids);
-  });
+  ] as [string, number[]][])(
+    'the pattern %s is found anywhere in %j (DS-52)',
+    async (pattern, ids) => {
+      expect(await matching({ s: { $regex: pattern } }, 'texts')).toEqual(ids);
+    },
+  );
 });
 
 describe('$null', () => {

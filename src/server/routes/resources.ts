@@ -5,8 +5,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { Verb } from '../../auth/principal.ts';
 import { contentDisposition } from '../../dataset/download-name.ts';
-import { encoders } from '../../dataset/encode.ts';
-import { type Format, formatDetails } from '../../dataset/format.ts';
+import { type Format, formatDetails, FORMATS } from '../../dataset/format.ts';
 import { parseListParameters } from '../../dataset/list-parameters.ts';
 import type { RowsPage } from '../../dataset/table-memory.ts';
 import type { Resource } from '../../docroot/registry.ts';
@@ -187,10 +186,9 @@ async function findReadOnly(
 
 /** The format an `Accept` asks for; json for everything that names none of them (DS-44). */
 function formatFor(accept: string | null): Format {
-  const offered = Object.keys(encoders) as Format[];
-  const types = offered.map((format) => formatDetails[format].mediaType.split(';')[0]!);
+  const types = FORMATS.map((format) => formatDetails[format].mediaType.split(';')[0]!);
   const preferred = preferredType(accept, types);
-  return preferred === null ? 'json' : offered[types.indexOf(preferred)]!;
+  return preferred === null ? 'json' : FORMATS[types.indexOf(preferred)]!;
 }
 
 /** The versions an `If-Match` allows: of every strong tag the part that names the file version (DS-82). */

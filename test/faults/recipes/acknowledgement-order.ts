@@ -32,7 +32,7 @@ async function traceEdits(trial: Trial, make: MakeSubject): Promise<void> {
     const load = new EditLoad({ ...smallLoad, writers });
     await using subject = await make(load);
     await using strace = await AttachedStrace.attach(subject.pid, { calls: CALLS });
-    const wanted = trial.times(40, 1_000);
+    const wanted = trial.times(25, 1_000);
     const running = load.run(subject.send);
     while (load.answered < wanted && load.refused.length === 0) await Bun.sleep(2);
     load.stop();

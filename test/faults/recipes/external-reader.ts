@@ -20,7 +20,7 @@ export const externalReader: Recipe = {
   faults: 'F3',
   title: 'a program that reads the file while it is edited finds one generation, whole',
   needs: [],
-  run: (trial) => readAlong(trial, startProduct, trial.times(5_000, 60_000)),
+  run: (trial) => readAlong(trial, startProduct, trial.times(3_000, 60_000)),
   control: {
     title: 'a writer in place is seen half done',
     run: (trial) => readAlong(trial, careless('in-place'), trial.times(3_000, 20_000)),

@@ -17,15 +17,19 @@ import type { Trial } from '../trial.ts';
 /** About 300 KB: a part of it can have room. */
 const SHAPE: LoadShape = { writers: 4, rowsEach: 50, padBytes: 1_400 };
 const DISK_BYTES = 24 << 20;
-/** Nothing, a page, a part of the file, nearly all of it. */
-const ROOM = [0, 4_096, 128 << 10, 272 << 10];
+const EDITS = 8;
 const PASSWORD = 'correct Horse 7 battery';
 
-/** What of the service stands on the small disk. */
+/** Nothing, nearly all of the file, a page, a part of the file. */
+const LITTLE = [0, 272 << 10, 4_096, 128 << 10];
+/** Enough for some edits in the state's databases, but not for all. */
+const SOME = [0, 1_300 << 10, 128 << 10, 1_100 << 10];
+
+/** What of the service stands on the small disk, and what room is left there. */
 const PLACES = {
-  table: { folder: 'small', at: (docroot: string) => join(docroot, 'small') },
-  state: { folder: '', at: (docroot: string) => join(docroot, '.svc') },
-  everything: { folder: '', at: (docroot: string) => docroot },
+  table: { folder: 'small', at: (docroot: string) => join(docroot, 'small'), room: LITTLE },
+  state: { folder: '', at: (docroot: string) => join(docroot, '.svc'), room: SOME },
+  everything: { folder: '', at: (docroot: string) => docroot, room: LITTLE },
 } as const;
 type Place = keyof typeof PLACES;
 
@@ -56,7 +60,7 @@ export const fullDisk: Recipe = {
 async function fillUnder(trial: Trial, place: Place): Promise<void> {
   const disks: SmallDisk[] = [];
   const load = new EditLoad(SHAPE);
-  const { folder, at } = PLACES[place];
+  const { folder, at, room } = PLACES[place];
   await using subject = await startProduct(load, {
     folder,
     prepare: (docroot) => {
@@ -67,11 +71,11 @@ async function fillUnder(trial: Trial, place: Place): Promise<void> {
   using disk = disks[0]!;
   await subject.service.accounts.user('anna', { password: PASSWORD });
   await subject.service.accounts.close();
-  for (let round = 1; round <= trial.times(4, 40); round++) {
-    const room = ROOM[(round - 1) % ROOM.length]!;
-    const where = `${place}, round ${round}, ${room} bytes left`;
+  for (let round = 1; round <= trial.times(2, 20); round++) {
+    const left = room[(round - 1) % room.length]!;
+    const where = `${place}, round ${round}, ${left} bytes left`;
     await subject.verifyRows(trial, `${where}, before`);
-    disk.fill(room);
+    disk.fill(left);
     await whileFull(trial, subject, load, place, where);
     disk.free();
     await afterwards(trial, subject, load, where);
@@ -86,7 +90,8 @@ async function whileFull(
   where: string,
 ): Promise<void> {
   const statuses: number[] = [];
-  for (let edit = 0; edit < 5; edit++) statuses.push(await editOnce(trial, subject, load, where));
+  for (let edit = 0; edit < EDITS; edit++)
+    statuses.push(await editOnce(trial, subject, load, where));
   trial.count(`${place}: edits refused`, statuses.filter((status) => status === 507).length);
   trial.count(`${place}: edits that found room`, statuses.filter((one) => one === 200).length);
   // The small disk holds the file already; a second one does not fit.

@@ -17,7 +17,7 @@ export const randomKill: Recipe = {
   faults: 'F1',
   title: 'killed at random moments, no acknowledged edit and no row id is lost',
   needs: [],
-  run: (trial) => killAtRandom(trial, startProduct, trial.times(15, 300)),
+  run: (trial) => killAtRandom(trial, startProduct, trial.times(10, 300)),
   control: {
     title: 'a server that answers before it writes loses edits',
     run: (trial) => killAtRandom(trial, careless('write-behind'), trial.times(5, 20)),

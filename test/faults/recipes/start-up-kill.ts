@@ -29,17 +29,15 @@ export const startUpKill: Recipe = {
   run: async (trial) => {
     const load = new EditLoad(largeLoad);
     await using subject = await startProduct(load);
-    for (const call of CALLS) {
-      for (let time = 0; time < trial.times(1, 20); time++) {
-        await killAtStart(trial, subject, load, call);
-      }
+    for (let time = 0; time < trial.times(4, 160); time++) {
+      await killAtStart(trial, subject, load, trial.pick(CALLS));
     }
     for (const kind of ['next', 'first'] as const) {
-      for (let time = 1; time <= trial.times(4, 60); time++) {
+      for (let time = 1; time <= trial.times(2, 60); time++) {
         await killInReading(trial, subject, load, kind, `kill ${time} in a ${kind} reading`);
       }
     }
-    for (let time = 1; time <= trial.times(3, 60); time++) {
+    for (let time = 1; time <= trial.times(2, 60); time++) {
       await killReader(trial, subject, load, `kill ${time} of the reader`);
     }
     for (let time = 1; time <= trial.times(1, 10); time++) {

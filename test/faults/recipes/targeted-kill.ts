@@ -6,7 +6,7 @@
  */
 import { AttachedStrace } from '../attached-strace.ts';
 import { careless } from '../careless-subject.ts';
-import { EditLoad, largeLoad } from '../edit-load.ts';
+import { EditLoad, largeLoad, type LoadShape, smallLoad } from '../edit-load.ts';
 import { startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
 import type { MakeSubject } from '../subject.ts';
@@ -23,6 +23,8 @@ const CALLS = [
   'close',
   'sendto',
 ] as const;
+/** Made more than once for a file past 1 MiB, or slow for one. */
+const LARGE = ['pwrite64', 'fsync', 'renameat2'] as const;
 /** The largest n of "the n-th call". */
 const LATEST = 4;
 /** A call that is not made this often in so many edits is not made at all. */
@@ -34,11 +36,17 @@ export const targetedKill: Recipe = {
   title:
     'killed at a chosen system call, the file holds whole versions with every acknowledged edit',
   needs: ['strace'],
-  run: (trial) => killAtCalls(trial, startProduct, CALLS, trial.times(1, 30)),
+  run: async (trial) => {
+    await killAtCalls(trial, startProduct, CALLS, { ...smallLoad, times: trial.times(1, 20) });
+    await killAtCalls(trial, startProduct, LARGE, { ...largeLoad, times: trial.times(1, 20) });
+  },
   control: {
     title: 'a writer in place is torn',
     run: (trial) =>
-      killAtCalls(trial, careless('in-place'), ['pwrite64', 'ftruncate'], trial.times(3, 10)),
+      killAtCalls(trial, careless('in-place'), ['pwrite64', 'ftruncate'], {
+        ...largeLoad,
+        times: trial.times(5, 20),
+      }),
   },
 };
 
@@ -46,11 +54,11 @@ async function killAtCalls(
   trial: Trial,
   make: MakeSubject,
   calls: readonly string[],
-  times: number,
+  { times, ...shape }: LoadShape & { readonly times: number },
 ): Promise<void> {
+  const load = new EditLoad(shape);
+  await using subject = await make(load);
   for (const call of calls) {
-    const load = new EditLoad(largeLoad);
-    await using subject = await make(load);
     for (let time = 0; time < times; time++) {
       const nth = trial.integer(1, LATEST);
       const threads = trial.pick(['all', 'disk'] as const);
@@ -75,13 +83,13 @@ async function killAtCalls(
       const where = `${call} ${nth} (${threads})`;
       const wrong = load.wrong(subject.text());
       for (const text of wrong) trial.fail(`${where}: ${text}`);
-      if (wrong.length > 0) break;
+      if (wrong.length > 0) return;
       load.resume(subject.text());
       await subject.start();
       await subject.verify(trial, where);
     }
-    trial.count('acknowledged edits', load.answered);
   }
+  trial.count('acknowledged edits', load.answered);
 }
 
 /** What a call was about, in words. */
