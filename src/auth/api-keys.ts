@@ -8,6 +8,7 @@ import { timestamp } from '../base/clock.ts';
 import { AppError, invalidRequest } from '../base/errors.ts';
 import { randomToken, sha256Hex } from '../base/ids.ts';
 import type { Database, SqlValue } from '../store/database.ts';
+import { rememberedFor } from '../store/remembered.ts';
 import type { Scope } from './principal.ts';
 import { formatScopes, parseScopes } from './scopes.ts';
 import type { User, UserRow } from './users.ts';
@@ -171,17 +172,22 @@ export interface FoundApiKey {
   readonly isUsable: boolean;
 }
 
-/** The key with that value; null when there is none. Costs one indexed read. */
+const rowsByHash = rememberedFor<(ApiKeyRow & UserRow) | null>(1_000);
+
+/** The key with that value; null when there is none. Costs one indexed read after a change, else nothing. */
 export async function findApiKey(
   db: Database,
   value: string,
   now: number,
 ): Promise<FoundApiKey | null> {
   if (!/^ak_[\w-]{43}$/.test(value)) return null;
-  const row = await db.get<ApiKeyRow & UserRow>(
-    `SELECT ${keyColumns}, ${userColumns} FROM api_keys JOIN users ON users.id = api_keys.user_id
-     WHERE key_hash = ?`,
-    [sha256Hex(value)],
+  const hash = sha256Hex(value);
+  const row = await rowsByHash(db).get(db, hash, () =>
+    db.get<ApiKeyRow & UserRow>(
+      `SELECT ${keyColumns}, ${userColumns} FROM api_keys JOIN users ON users.id = api_keys.user_id
+       WHERE key_hash = ?`,
+      [hash],
+    ),
   );
   if (row === null) return null;
   const key = keyOf(row);

@@ -5,6 +5,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { Database } from '../store/database.ts';
+import { rememberedFor } from '../store/remembered.ts';
 import type { Caller, Scope, Verb } from './principal.ts';
 import { matchesDocument, matchesEventIndex } from './resource-names.ts';
 
@@ -120,19 +121,28 @@ export interface Grants {
   readonly scopes: readonly Scope[] | null;
 }
 
-/** The rights of a caller; an anonymous one has none. One indexed read, none for superusers. */
+interface HeldPermission {
+  readonly resource: string;
+  readonly action: Verb;
+}
+
+const heldByUser = rememberedFor<HeldPermission[]>(1_000);
+
+/** The rights of a caller; an anonymous one has none. One indexed read after a change, none for superusers. */
 export async function loadGrants(db: Database, caller: Caller): Promise<Grants> {
   const held: Record<Verb, Set<string>> = { read: new Set(), write: new Set() };
   if (caller === null)
     return { isSuperuser: false, patterns: { read: [], write: [] }, scopes: null };
   const { isSuperuser, scopes } = caller;
   if (!isSuperuser) {
-    const rows = await db.all<{ resource: string; action: Verb }>(
-      `SELECT resource, action FROM group_members
-       JOIN group_permissions ON group_permissions.group_id = group_members.group_id
-       JOIN permissions ON permissions.id = permission_id
-       WHERE user_id = ?`,
-      [caller.userId],
+    const rows = await heldByUser(db).get(db, String(caller.userId), () =>
+      db.all<HeldPermission>(
+        `SELECT resource, action FROM group_members
+         JOIN group_permissions ON group_permissions.group_id = group_members.group_id
+         JOIN permissions ON permissions.id = permission_id
+         WHERE user_id = ?`,
+        [caller.userId],
+      ),
     );
     // Not DISTINCT: sorting the few rows would take SQLite longer than reading them.
     for (const { resource, action } of rows) held[action].add(resource);

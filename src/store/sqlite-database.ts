@@ -86,6 +86,16 @@ class Handle implements Database {
     return this.#patiently(reader, performance.now(), () => reader.get<Row>(sql, params));
   }
 
+  changeCount(): number | null {
+    try {
+      // The reader writes nothing itself, so every commit is somebody else's to it.
+      return this.#shared.reader.get<{ data_version: number }>('PRAGMA data_version')!.data_version;
+    } catch (error) {
+      if (isBusy(error)) return null;
+      throw this.#shared.reader.translate(error);
+    }
+  }
+
   async run(
     sql: string,
     params?: readonly SqlValue[],
@@ -143,6 +153,10 @@ class Transaction implements Database {
 
   get relaxed(): Database {
     return this;
+  }
+
+  changeCount(): null {
+    return null;
   }
 
   end(): void {

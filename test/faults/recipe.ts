@@ -8,8 +8,9 @@ import { Trial, type TrialSize } from './trial.ts';
 export type Need = 'root' | 'strace' | 'prlimit';
 
 export interface Recipe {
-  /** As in the plan: `R5`; the faults as `F2`. */
+  /** Of the recipe in the plan, `R5`, or of the fault where the plan has none for it alone: `F13`. */
   readonly id: string;
+  /** The faults it is about: `F2`. */
   readonly faults: string;
   /** A sentence: what holds. */
   readonly title: string;

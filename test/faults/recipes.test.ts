@@ -10,21 +10,18 @@ import { recipes } from './recipes/index.ts';
 const seed = Number(process.env['FAULTS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const TIMEOUT_MS = 120_000;
 
-describe.each(recipes.map((recipe) => [`${recipe.id} (${recipe.faults})`, recipe] as const))(
-  '%s',
-  (name, recipe) => {
-    const obstacle = obstacleTo(recipe);
-    if (obstacle === null) testRecipe(recipe);
-    else if (isExcused()) {
-      console.log(`${name} is left out: ${obstacle}`);
-      test.skip(recipe.title, () => {});
-    } else {
-      test(recipe.title, () => {
-        throw new Error(`cannot be tried: ${obstacle}`);
-      });
-    }
-  },
-);
+describe.each(recipes.map((recipe) => [recipe.id, recipe] as const))('%s', (name, recipe) => {
+  const obstacle = obstacleTo(recipe);
+  if (obstacle === null) testRecipe(recipe);
+  else if (isExcused()) {
+    console.log(`${name} is left out: ${obstacle}`);
+    test.skip(recipe.title, () => {});
+  } else {
+    test(recipe.title, () => {
+      throw new Error(`cannot be tried: ${obstacle}`);
+    });
+  }
+});
 
 function testRecipe({ control, title, run }: Recipe): void {
   test(

@@ -57,7 +57,7 @@ const READS = ['', '?sort=-_row_id', '?filter={"key":{"$regex":"^k"}}'];
 const HEALED_WITHIN_MS = 5_000;
 
 export const damagedCopies: Recipe = {
-  id: 'R17b',
+  id: 'F17b',
   faults: 'F17',
   title:
     'damaged copies of a table are built again or reported; no other rows than those of the file are served',

@@ -94,7 +94,7 @@ const DAMAGES: Record<string, Damage> = {
 const FOLLOWED_WITHIN_MS = 2_000;
 
 export const damagedFiles: Recipe = {
-  id: 'R17',
+  id: 'F17',
   faults: 'F17',
   title:
     'a file damaged while it is served says so, harms nothing else, and recovers with its bytes',

@@ -86,7 +86,7 @@ const DAMAGES: Record<string, [damage: Damage, file: string, remedy: RegExp]> = 
 const SETUP = /\/auth\/setup\?token=/;
 
 export const damagedState: Recipe = {
-  id: 'R15b',
+  id: 'F15',
   faults: 'F15',
   title:
     'a damaged, missing, newer or unwritable state is refused with file and remedy, never begun anew',
@@ -101,7 +101,7 @@ export const damagedState: Recipe = {
       }
     }
     await readOnly(trial, state);
-    for (let flip = 1; flip <= trial.times(12, 400); flip++) {
+    for (let flip = 1; flip <= trial.times(12, 200); flip++) {
       state.restore();
       flipBits(database(state.dir), trial);
       await refusedOrSound(trial, state, `flip ${flip}`);

@@ -18,7 +18,7 @@ const IDLE_CLIENTS = 100;
 const PATIENCE_MS = 3_000;
 
 export const descriptors: Recipe = {
-  id: 'R7b',
+  id: 'F8',
   faults: 'F8',
   title:
     'without free descriptors requests are refused, edits are whole or absent, and it recovers',

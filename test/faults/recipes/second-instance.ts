@@ -16,7 +16,7 @@ import type { Trial } from '../trial.ts';
 const RIVALS = 4;
 
 export const secondInstance: Recipe = {
-  id: 'R14',
+  id: 'F14',
   faults: 'F14',
   title: 'a second server on the same state refuses, and a killed one never keeps the next one out',
   needs: [],

@@ -22,7 +22,7 @@ const DISK_BYTES = 24 << 20;
 const READABLE_WITHIN_MS = 5_000;
 
 export const startUpKill: Recipe = {
-  id: 'R5c',
+  id: 'F19',
   faults: 'F19',
   title: 'killed while it starts or first reads, it loses nothing and tidies up at the next start',
   needs: ['root', 'strace'],

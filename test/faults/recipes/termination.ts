@@ -14,7 +14,7 @@ const LONGEST_MS = 10_500;
 const MOST_EDITS = 60;
 
 export const termination: Recipe = {
-  id: 'R13b',
+  id: 'F13',
   faults: 'F13',
   title:
     'told to end under load, it loses no acknowledged edit, ends with 0 in time, and leaves nothing',
