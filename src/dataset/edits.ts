@@ -13,6 +13,7 @@ import {
   type ReplaceResult,
 } from '../base/atomic-file.ts';
 import { AppError } from '../base/errors.ts';
+import { type FileStamp, sameStamp, statFile } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import type { Mutation } from './mutation.ts';
 import { Draft } from './draft.ts';
@@ -199,7 +200,7 @@ export class Edits {
     try {
       const { head, state, segments } = table;
       const layout = { dialect: state.dialect, bodyOffset: head.bodyOffset, segments };
-      const plan = await this.#plan(target, source, layout, draft);
+      const plan = await this.#plan(target, source, state.stamp, layout, draft);
       const written = await this.#options.replace(target, {
         base: state.stamp,
         ...(state.hash !== null && { baseHash: state.hash }),
@@ -222,6 +223,7 @@ export class Edits {
   async #plan(
     target: TableTarget,
     source: FileSource,
+    base: FileStamp,
     layout: TableLayout,
     draft: Draft,
   ): Promise<EditPlan> {
@@ -234,7 +236,9 @@ export class Edits {
         const { message } = error as AppError;
         throw new AppError('unreadable-file', `Cannot write '${target.rel}': ${message}`);
       }
-      const isOther = code === 'conflict';
+      // Cut off under the reader's hands, or not the file of the layout.
+      const isOther =
+        code === 'conflict' || (code === 'unavailable' && !sameStamp(statFile(target.path), base));
       throw isOther ? new ChangedDuringWrite(target.rel) : error;
     }
   }

@@ -114,8 +114,9 @@ export class Tables {
    * rows. Throws `not-found` when the file is gone and `unreadable-file` with the reason when it cannot be read.
    */
   async current(target: TableTarget): Promise<Table> {
-    const entry = this.#entry(target);
     for (let attempt = 0; attempt < MAX_REFRESHES; attempt++) {
+      // Looked up each time: it is dropped when the file goes away, also while it is refreshed.
+      const entry = this.#entry(target);
       const stamp = statFile(target.path);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
@@ -226,6 +227,11 @@ export class Tables {
     return entry;
   }
 
+  /** The file went away since the entry was looked up, and everything of the entry with it. */
+  #isDropped(target: TableTarget, entry: Entry): boolean {
+    return this.#entries.get(tableId(target)) !== entry;
+  }
+
   #holds(entry: Entry, stamp: FileStamp, companion: string): boolean {
     const { table } = entry;
     if (table === null || table.outdated !== null) return false;
@@ -317,6 +323,7 @@ export class Tables {
   async #refresh(target: TableTarget, entry: Entry): Promise<void> {
     const old = entry.table ?? (await this.#openFound(target));
     const run = async (): Promise<void> => {
+      if (this.#isDropped(target, entry)) return;
       const stamp = statFile(target.path);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
@@ -341,9 +348,12 @@ export class Tables {
     const takenAt = this.#options.now();
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
+      if (this.#isDropped(target, entry)) return;
       const table = kept ? old! : await this.#build(target, lineageOf(old, stamp, companion));
       this.#install(target, entry, table, old);
     } catch (error) {
+      // What the copy is built from went with it; the caller looks again.
+      if (this.#isDropped(target, entry)) return;
       if (!(error instanceof AppError) || !isFileAtFault(error)) throw error;
       const prefix = `Cannot read '${target.rel}': `;
       // A refusal to open the file begins with it already.
@@ -370,7 +380,7 @@ export class Tables {
     const takenAt = this.#options.now();
     if ((await this.#hash(target)) !== old.state.hash) return false;
     const after = statFile(target.path);
-    if (!after || !sameStamp(after, stamp)) return false;
+    if (old.isClosed || !after || !sameStamp(after, stamp)) return false;
     old.restamp(stamp, takenAt, old.state.hash);
     return true;
   }
@@ -390,6 +400,11 @@ export class Tables {
 
   #install(target: TableTarget, entry: Entry, table: Table, old: Table | null): void {
     if (this.#isClosed) return;
+    if (this.#isDropped(target, entry)) {
+      table.close();
+      this.#remove(fileName(table.path));
+      return;
+    }
     entry.failure = null;
     entry.table = table;
     entry.isConfirmed = false;

@@ -39,6 +39,7 @@ export interface EditorReport {
 const [path = '', edits = '1', seed = '1'] = process.argv.slice(2);
 /** Long enough for a server to read the file anew most of the time, short enough to be met in the middle of a write. */
 const MAX_PAUSE_MS = 50;
+const MAX_WAIT_MS = 500;
 /** The row whose cell is changed in place, always to a text of the same length. */
 const FIXED_ROW = /^ext,(x\d{6})$/m;
 
@@ -110,10 +111,16 @@ function overwritten(token: string): string | null {
   return null;
 }
 
-/** The token of the fixed row that should be there, when it is not. */
-function missingToken(): string | null {
-  const present = FIXED_ROW.exec(readFileSync(path, 'latin1'))?.[1];
-  return present === lastFixed ? null : lastFixed;
+/**
+ * The token of the fixed row that should be there, when it is not and does not come back: a server may take its own
+ * version away again when it notices that it came too late.
+ */
+async function missingToken(): Promise<string | null> {
+  for (let waited = 0; waited < MAX_WAIT_MS; waited += 5) {
+    if (FIXED_ROW.exec(readFileSync(path, 'latin1'))?.[1] === lastFixed) return null;
+    await Bun.sleep(5);
+  }
+  return lastFixed;
 }
 
 const kinds = { appended, rewritten, savedOver, overwritten, madeAnew } as const;
@@ -141,7 +148,7 @@ void Bun.stdin.text().then(() => {
 
 for (let index = 1; index <= Number(edits) || !isReleased; index++) {
   const kind = chosen();
-  const missing = missingToken();
+  const missing = await missingToken();
   const number = String(index).padStart(6, '0');
   const token = kind === 'overwritten' ? `x${number}` : `e${number}`;
   const readAt = Date.now();
