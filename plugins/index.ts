@@ -4,4 +4,5 @@ import { csv } from './csv/kind.ts';
 import { parquet } from './parquet/kind.ts';
 import { workbook } from './workbook/kind.ts';
 
+/** Every kind of file that is published, in no particular order. */
 export const kinds: readonly Kind[] = [csv, workbook, parquet];

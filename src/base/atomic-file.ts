@@ -179,8 +179,11 @@ async function commit(
     before = requireReplaced(request, placed);
     await requireHash(request, placed);
     await syncDirectory(work.directory);
-    // Once more, for whoever wrote to the replaced version meanwhile.
-    if (before !== null) requireReplaced(request, placed);
+    // Once more, for whoever wrote to the replaced version meanwhile: from here on nothing else moves its ctime, which
+    // alone shows a write that keeps size and mtime.
+    if (before !== null && !sameStamp(requireReplaced(request, placed), before)) {
+      throw new ChangedDuringWrite(request.rel);
+    }
   } catch (error) {
     await takeBack(work, placed, prepared, error);
     throw error;

@@ -64,6 +64,7 @@ export const errorCatalogue = {
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
+/** A key of the catalogue. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
 /** One entry of the list form of DS-9; `type` and `loc` are contractual, `msg` is not. */

@@ -19,6 +19,7 @@ const BREAKAGE_WAIT_MS = 1_000;
 // They describe the hop between child and parent, not the answer.
 const HOP_HEADERS = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
+/** One job and the limits it runs under. */
 export interface ChildJobOptions {
   readonly path: string;
   readonly bodyJson: string;

@@ -14,6 +14,7 @@ import type { ChildSupplyOptions } from './child-supply.ts';
 import { Lane } from './lane.ts';
 import type { Place } from './lane.ts';
 
+/** The workers of one role. */
 export interface ChildPoolOptions extends Omit<ChildSupplyOptions, 'maxIdle' | 'recycleRssBytes'> {
   /** Most jobs at once, dedicated ones not counted, and most children kept although idle. */
   readonly size: number;
@@ -32,6 +33,7 @@ export interface ChildPoolOptions extends Omit<ChildSupplyOptions, 'maxIdle' | '
   readonly readerPatienceMs?: number;
 }
 
+/** The limits of one request. */
 export interface ChildRequestOptions {
   /** Milliseconds from the call to the head of the answer; in a streamed body, longest wait for more of it. */
   readonly timeoutMs: number;

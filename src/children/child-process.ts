@@ -12,6 +12,7 @@ import { BREAKAGE, PING, PING_IDLE, jobName } from './child-server.ts';
 
 const READY_POLL_MS = 2;
 
+/** How a child is started. */
 export interface ChildProcessOptions {
   /** For the log: what the child is for. */
   readonly role: string;

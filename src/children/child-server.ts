@@ -12,6 +12,7 @@ import { parentGone } from './parent-death.ts';
 
 /** Built-in: tells whether this process is free. */
 export const PING = 'ping';
+/** Answer of a free child to a ping. */
 export const PING_IDLE = 'idle';
 const PING_BUSY = 'busy';
 /** Built-in: what broke the last streamed body, once; 404 when nothing did. */
@@ -27,6 +28,7 @@ const SHORT_BYTES = 256 * 1024;
  */
 export type ChildJob = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
+/** Where a child listens and what it can do. */
 export interface ChildServerOptions {
   /** Path of the socket; any length, the runtime shortens it through /proc on Linux. */
   readonly socketPath: string;

@@ -16,6 +16,7 @@ const FREE_CRASHES = 3;
 /** Memory of an idle child is looked at no more often than this. */
 const MEMORY_CHECK_MS = 250;
 
+/** How many children are kept and when they are let go. */
 export interface ChildSupplyOptions {
   /** One word for the log and for socket names, such as `query`. */
   readonly role: string;

@@ -27,6 +27,7 @@ interface DraftRow {
 /** For the pages that every edit writes, and what the lock and the audit of this and other edits take meanwhile. */
 const ROOM_AT_LEAST = 1 << 20;
 
+/** What a group of edits does to one version of a table. */
 export class Draft {
   readonly #table: Table;
   readonly #rows = new Map<number, DraftRow>();

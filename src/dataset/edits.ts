@@ -22,12 +22,14 @@ import type { Tables, TableTarget } from './tables.ts';
 import type { FileSource } from '../base/file-source.ts';
 import type { EditPlan, TableChanges, TableLayout } from './types.ts';
 
+/** A lock on a file, as far as an edit has to know it. */
 export interface HeldFileLock {
   /** Throws `conflict` when the lock was released or taken over meanwhile (DS-91). */
   check(): Promise<void>;
   release(): Promise<void>;
 }
 
+/** What editing needs from parts above it. */
 export interface EditsOptions {
   readonly tables: Tables;
   readonly lock: (resource: string, owner: string, reason: string) => Promise<HeldFileLock>;
@@ -64,6 +66,7 @@ export interface Edit {
   readonly name: string;
 }
 
+/** What became of one edit. */
 export interface EditResult {
   readonly action: Mutation['action'];
   readonly rowIds: readonly number[];
@@ -83,6 +86,7 @@ interface Waiting {
 const MAX_GROUP = 256;
 const RETRY_DELAYS_MS = [10, 20, 50, 100, 200];
 
+/** The edits of all files, one queue for each. */
 export class Edits {
   readonly #options: EditsOptions;
   readonly #queues = new Map<string, Waiting[]>();

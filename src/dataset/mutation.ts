@@ -13,6 +13,7 @@ import { fileCell, Misfit } from './file-cell.ts';
 import type { FileColumn } from './file-type.ts';
 import type { Cell, Column } from './types.ts';
 
+/** What a change does (DS-73). */
 export type Action = 'create' | 'update' | 'delete';
 
 /** Values of one row by column position, ready to be written. */

@@ -15,6 +15,7 @@ import { runPage } from './query-run.ts';
 import type { Table } from './table.ts';
 import type { PreparedRead, RowsPage } from './table-memory.ts';
 
+/** Where long reads go and how long they may take. */
 export interface ReadingOptions {
   readonly pool: ChildPool;
   /** Longest a query may work before it is stopped, in ms. */
@@ -32,6 +33,7 @@ const INDEX_TIMEOUT_MS = 120_000;
 /** Answers past this many rows get a worker of their own, so that a slow reader blocks nobody. */
 const LONG_STREAM_ROWS = 50_000;
 
+/** Reads pages of tables, here or in a worker. */
 export class Reading {
   readonly #options: ReadingOptions;
 

@@ -22,6 +22,7 @@ export interface PreparedRead {
   readonly representation: string;
 }
 
+/** The rows of one answer and the figures beside them. */
 export interface RowsPage {
   readonly format: Format;
   readonly mediaType: string;
@@ -34,6 +35,7 @@ export interface RowsPage {
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
+/** The memory of one table; forgotten with every change. */
 export class TableMemory {
   /** Matching rows by `QueryPlan.countKey`. */
   readonly counts = new Lru<string, number>(MAX_COUNTS);

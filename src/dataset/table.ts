@@ -37,6 +37,7 @@ export interface TableCommit {
   readonly creates: ReadonlyMap<number, ReadonlyMap<number, StoredValue>>;
 }
 
+/** An open copy; closed when a newer one takes its place. */
 export class Table {
   readonly head: TableHead;
   /** Columns as presented, in file order. */

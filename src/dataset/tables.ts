@@ -44,6 +44,7 @@ export interface BuildOrder {
   };
 }
 
+/** What the copies need from parts above them. */
 export interface TablesOptions {
   /** Directory of the copies. */
   readonly dir: string;
@@ -91,6 +92,7 @@ interface Entry {
   settle: ReturnType<typeof setTimeout> | null;
 }
 
+/** The copies of one document root. */
 export class Tables {
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, Entry>();

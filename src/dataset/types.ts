@@ -25,6 +25,7 @@ export interface ClassCounts {
   string: number;
 }
 
+/** A column of a table, as read from one file version. */
 export interface Column {
   /** Name as presented, unique within the table (DS-50, DS-63). */
   readonly name: string;

@@ -14,6 +14,7 @@ interface FirstReadsOptions {
   readonly log: Log;
 }
 
+/** The queue of datasets still to be read. */
 export class FirstReads {
   readonly #options: FirstReadsOptions;
   readonly #waiting = new Map<string, Resource>();

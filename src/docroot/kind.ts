@@ -54,6 +54,7 @@ export interface DatasetKind {
   readOnlyReason?(rel: string): string | null;
 }
 
+/** A kind of file: its extensions, where it answers, and what can be done with it. */
 export interface Kind {
   readonly type: ResourceType;
   readonly family: Family;

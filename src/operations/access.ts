@@ -9,6 +9,7 @@ import { AppError } from '../base/errors.ts';
 import type { Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
 
+/** What deciding on a right needs. */
 export interface AccessServices {
   readonly db: Database;
   readonly audit: Audit;

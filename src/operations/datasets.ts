@@ -16,6 +16,7 @@ import type { Tables, TableTarget } from '../dataset/tables.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import { type AccessServices, type Origin, requireAccess } from './access.ts';
 
+/** What the operations on datasets need. */
 export interface DatasetServices extends AccessServices {
   readonly registry: Registry;
   readonly datasets: { targetOf(resource: Resource): TableTarget };
@@ -27,6 +28,7 @@ export interface DatasetServices extends AccessServices {
 
 /** Methods of a dataset address (DS-7); an unwritable kind only has the first three (DS-66). */
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
+/** As READ_METHODS, of a dataset that can be changed. */
 export const DATASET_METHODS = 'GET, HEAD, OPTIONS, POST, PATCH, DELETE';
 
 /**

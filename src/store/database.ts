@@ -6,7 +6,9 @@
  * times are RFC 3339 text in UTC with milliseconds (DS-16), which sorts as text.
  */
 
+/** A value of a column or a parameter. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
+/** A row by column name. */
 export type SqlRow = Record<string, SqlValue>;
 
 /** Statements against the state database. Every call sees all writes that were acknowledged before it started. */

@@ -12,6 +12,7 @@ import { randomKill } from './random-kill.ts';
 import { secondInstance } from './second-instance.ts';
 import { shortWrite } from './short-write.ts';
 import { startUpKill } from './start-up-kill.ts';
+import { stateKill } from './state-kill.ts';
 import { targetedKill } from './targeted-kill.ts';
 import { termination } from './termination.ts';
 import { vanishingClient } from './vanishing-client.ts';
@@ -20,6 +21,7 @@ export const recipes: readonly Recipe[] = [
   externalReader,
   randomKill,
   targetedKill,
+  stateKill,
   acknowledgementOrder,
   startUpKill,
   fullDisk,
