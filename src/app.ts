@@ -72,6 +72,8 @@ export interface Datasets {
 
 /** Parallel first readings; more would only compete for the disk. */
 const PARSE_WORKERS = 2;
+/** How long a start waits for the names of worksheets; hundreds of workbooks take longer and appear as they are read. */
+const MAX_LISTING_MS = 3_000;
 /** Heavy queries at once; the others wait in line. */
 const QUERY_WORKERS = 2;
 
@@ -181,7 +183,13 @@ export async function openApp(
     : null;
   if (options.exclusive) await replaced.removeLeftovers();
   await registry.rescan();
-  tables.prune(registry.list().filter(({ kind }) => kind.dataset));
+  // Worksheets have names only once their workbook was opened: known ones answer from the first request on.
+  const listed = registry.listed();
+  await Promise.race([listed, Bun.sleep(MAX_LISTING_MS)]);
+  let isClosing = false;
+  void listed.then(() => {
+    if (!isClosing) tables.prune(registry.list().filter(({ kind }) => kind.dataset));
+  });
 
   return {
     get config() {
@@ -218,6 +226,7 @@ export async function openApp(
       await firstReads.idle();
     },
     close: async () => {
+      isClosing = true;
       await stopWatching?.();
       firstReads.close();
       await Promise.all([pools.parse.stop(), pools.query.stop()]);

@@ -5,6 +5,7 @@
  * after the other, in the order of their calls, and when one resolves the names and the listeners know. Reading a
  * name never touches the disk, so it may lag behind it by the watcher's delay; contents are checked on each read.
  */
+import { AppError } from '../base/errors.ts';
 import { sameStamp, type FileStamp } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import { Mutex } from '../base/semaphore.ts';
@@ -309,15 +310,16 @@ export class Registry {
     file: FoundFile,
     sheetsOf: (file: FoundFile) => Promise<readonly string[]>,
   ): Promise<void> {
-    let names: readonly string[] | null = null;
+    let names = this.#sheets.get(file.rel)?.names ?? null;
     try {
       names = await sheetsOf(file);
     } catch (error) {
-      // Whoever reads the file as a whole hears the same and notes it as its problem (DS-34).
-      this.#options.log.debug('the tables of a file could not be listed', {
-        file: file.rel,
-        error,
-      });
+      // Whoever reads a broken file as a whole hears the same and notes it as its problem (DS-34).
+      if (error instanceof AppError && error.status === 422) names = null;
+      else {
+        const fields = { file: file.rel, error };
+        this.#options.log.warning('the tables of a file could not be listed', fields);
+      }
     }
     await this.#update(async () => {
       if (this.#sheets.get(file.rel)?.file !== file) return NO_CHANGE;

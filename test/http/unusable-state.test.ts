@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
+import { eventually } from './eventually.ts';
 
 const PASSWORD = 'Plain-Horse 27 battery';
 
@@ -163,7 +164,7 @@ describe('a state database that is', () => {
     for (const name of ['svc.db', 'secret.key']) {
       expect(statSync(join(service.stateDir, name)).mode & 0o777).toBe(0o600);
     }
-    expect(service.stderr()).toMatch(/"level":"warning".*"svc\.db"/);
+    await eventually(() => expect(service.stderr()).toMatch(/"level":"warning".*"svc\.db"/));
     await service.kill('SIGTERM');
   });
 
