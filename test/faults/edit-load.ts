@@ -53,6 +53,11 @@ export class EditLoad {
     return this.#refused;
   }
 
+  /** The last run ended because of {@link stop}. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** The file before any edit. */
   text(): string {
     const pad = 'p'.repeat(this.shape.padBytes);

@@ -43,7 +43,7 @@ async function change(request: Request): Promise<Response> {
   const text = fileText();
   if (text === null) return Response.json({ detail: 'Not Found' }, { status: 404 });
   if (request.headers.get('If-Match') !== tagOf(text)) {
-    return Response.json({ detail: 'Precondition failed' }, { status: 412 });
+    return Response.json({ detail: "Precondition failed: 't' has changed" }, { status: 412 });
   }
   const lines = text.trimEnd().split('\n');
   if (action === 'create') lines.push(...data.map(({ key, value }) => `${key},${value}`));

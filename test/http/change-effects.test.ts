@@ -289,7 +289,12 @@ describe('a type that changes by an edit (DS-59, DS-60)', () => {
 
   test('a chain of If-Match goes on over a change of types (DS-82)', async () => {
     let tag = '*';
-    for (const [n, status] of [['x', 422], ['7', 200], [8, 200], [null, 200]] as const) {
+    for (const [n, status] of [
+      ['x', 422],
+      ['7', 200],
+      [8, 200],
+      [null, 200],
+    ] as const) {
       const answer = await update(writer(), 'chained', { _row_id: 1, n }, { 'If-Match': tag });
       expect(answer.status).toBe(status);
       if (status === 200) tag = answer.etag;

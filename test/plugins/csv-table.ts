@@ -1,7 +1,14 @@
 /** Builds CSV files in memory and reads them back, for the tests of the CSV kind. */
 import { readCsv } from '../../plugins/csv/reader.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
-import type { Cell, EditPlan, ReadOptions, RowSink, Segment, TableLayout } from '../../src/dataset/types.ts';
+import type {
+  Cell,
+  EditPlan,
+  ReadOptions,
+  RowSink,
+  Segment,
+  TableLayout,
+} from '../../src/dataset/types.ts';
 
 export type TestEncoding = 'utf-8' | 'utf-8-bom' | 'utf-16le' | 'utf-16be' | 'latin1';
 

@@ -27,8 +27,8 @@ const CALLS = [
 const LARGE = ['pwrite64', 'fsync', 'renameat2'] as const;
 /** The largest n of "the n-th call". */
 const LATEST = 4;
-/** A call that is not made this often in so many edits is not made at all. */
-const EDITS_WITHOUT_HIT = 30;
+/** A call that is not made this often in so much time is not made. Replaced versions are deleted after two seconds. */
+const REACHED_WITHIN_MS = 4_000;
 
 export const targetedKill: Recipe = {
   id: 'R5',
@@ -66,13 +66,12 @@ async function killAtCalls(
         injections: [`${call}:signal=SIGKILL:when=${nth}`],
         threads: make === startProduct ? threads : 'all',
       });
-      const goal = load.answered + EDITS_WITHOUT_HIT;
-      const running = load.run(subject.send);
-      const watch = setInterval(() => load.answered >= goal && load.stop(), 5);
-      await running;
-      clearInterval(watch);
-      const wasHit = load.answered < goal;
-      if (!wasHit) {
+      const where = `${call} ${nth} (${threads})`;
+      const late = setTimeout(() => load.stop(), REACHED_WITHIN_MS);
+      await load.run(subject.send);
+      clearTimeout(late);
+      trial.check(load.refused.length === 0, `${where}: edits were answered ${load.refused}`);
+      if (load.isStopped) {
         trial.count(`${call} not reached`);
         continue;
       }
@@ -80,7 +79,6 @@ async function killAtCalls(
       await strace.ended();
       trial.count('kills');
       trial.count(`at ${placeOf(strace.lastCall())}`);
-      const where = `${call} ${nth} (${threads})`;
       const wrong = load.wrong(subject.text());
       for (const text of wrong) trial.fail(`${where}: ${text}`);
       if (wrong.length > 0) return;
