@@ -2,7 +2,7 @@
  * The composition root: configuration in, services out. The only file that knows the plugins, and the place where
  * contracts stated by lower parts meet what fulfils them.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../plugins/index.ts';
 import { Audit } from './auth/audit.ts';
@@ -271,10 +271,15 @@ function openPools(config: Config, log: Log): App['pools'] {
   return { parse: pool('parse', PARSE_WORKERS), query: pool('query', QUERY_WORKERS) };
 }
 
+/** Linux only. */
+const RUNNING_PROGRAM = '/proc/self/exe';
+
 /** How this very program is started again: the executable, or from source the runtime and main.ts. */
 function selfCommand(): string[] {
   const isCompiled = Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main);
-  return isCompiled ? [process.execPath] : [process.execPath, join(import.meta.dir, 'main.ts')];
+  if (!isCompiled) return [process.execPath, join(import.meta.dir, 'main.ts')];
+  // The file may have been replaced by a newer version meanwhile; this link still leads to the one that runs.
+  return [existsSync(RUNNING_PROGRAM) ? RUNNING_PROGRAM : process.execPath];
 }
 
 function ensureFolder(stateDir: string, name: string): string {

@@ -52,6 +52,11 @@ export class LocalLogin {
     this.#throttle = new LoginThrottle(options.clock);
   }
 
+  /** Failed attempts since the start, whatever the door. */
+  get failures(): number {
+    return this.#throttle.failures;
+  }
+
   get isEnabled(): boolean {
     return this.#options.isEnabled();
   }

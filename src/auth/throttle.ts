@@ -25,6 +25,7 @@ export interface LoginSource {
 /** Counts failures of one process; every password check asks it before and tells it after. */
 export class LoginThrottle {
   readonly #clock: Clock;
+  #failures = 0;
   /** Times of the failures, oldest first. */
   readonly #pairs = new Lru<string, number[]>(MAX_ENTRIES);
   readonly #addresses = new Lru<string, number[]>(MAX_ENTRIES);
@@ -48,9 +49,15 @@ export class LoginThrottle {
   }
 
   failed(source: LoginSource): void {
+    this.#failures += 1;
     const now = this.#clock.monotonic();
     note(this.#pairs, pairKey(source), MAX_FAILURES_PER_PAIR, now);
     note(this.#addresses, source.address, MAX_FAILURES_PER_ADDRESS, now);
+  }
+
+  /** Failed attempts since the start. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** Forgets the failures of this name from this address; those of the address stay. */

@@ -65,6 +65,7 @@ export class FileLocks {
   readonly #options: FileLocksOptions;
   readonly #lines = new Map<string, Waiter[]>();
   readonly #held = new Set<HeldLock>();
+  #timeouts = 0;
 
   constructor(options: FileLocksOptions) {
     this.#options = options;
@@ -87,6 +88,11 @@ export class FileLocks {
       if (wasFirst) line[0]?.wake();
       if (line.length === 0) this.#lines.delete(request.resource);
     }
+  }
+
+  /** Locks this process holds, and how often it has given up waiting for one. */
+  stats(): { readonly held: number; readonly timeouts: number } {
+    return { held: this.#held.size, timeouts: this.#timeouts };
   }
 
   /** Gives all locks of this process free, for shutdown (DS-21). */
@@ -114,6 +120,7 @@ export class FileLocks {
       if (isLast) {
         const refusal = await this.#refusal(request.resource);
         if (refusal === null) continue;
+        this.#timeouts += 1;
         throw refusal;
       }
       const remaining = Math.max(0, deadline - clock.monotonic());

@@ -156,6 +156,19 @@ function registerAppMetrics(metrics: Metrics, app: App): void {
   metrics.gauge('svc_cache_entries', 'Typed copies held open.', () => [
     { labels: {}, value: app.tables.size },
   ]);
+  metrics.gauge('svc_locks_held', 'File locks held by this process.', () => app.locks.stats().held);
+  metrics.gauge(
+    'svc_lock_timeouts_total',
+    'Changes refused because a lock was not to be had in time.',
+    () => app.locks.stats().timeouts,
+    'counter',
+  );
+  metrics.gauge(
+    'svc_login_failures_total',
+    'Failed attempts to sign in with a password.',
+    () => app.localLogin.failures,
+    'counter',
+  );
   metrics.gauge('svc_child_processes', 'Worker processes by role.', () =>
     Object.entries(app.pools).map(([role, pool]) => ({
       labels: { role },
@@ -188,7 +201,9 @@ function reload(app: App, server: RunningServer, fresh: Config): string[] {
   if (fresh.tls_cert !== null) {
     try {
       const pair = readTls(fresh);
-      if (pair) void server.renewCertificate(pair);
+      server
+        .renewCertificate(pair!)
+        .catch((error: unknown) => app.log.error('the certificate was not renewed', { error }));
     } catch (error) {
       notes.push(error instanceof Error ? error.message : String(error));
     }

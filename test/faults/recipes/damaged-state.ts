@@ -2,8 +2,8 @@
  * F15: the state database is damaged, missing, newer or unwritable. The server refuses to start and names the file and
  * the remedy. It never starts as if it were new: whoever came first would be its administrator.
  *
- * Bytes inside of a record are not guarded by SQLite. For random flips the rule is: it refuses, or everybody's key still
- * works.
+ * Bytes inside of a record are not guarded by SQLite, so a random flip may go unnoticed. It must never make the server
+ * offer to set up anew; what it does to a key, which is then refused or works, is counted.
  */
 import { Database } from 'bun:sqlite';
 import {
@@ -104,7 +104,7 @@ export const damagedState: Recipe = {
     for (let flip = 1; flip <= trial.times(12, 200); flip++) {
       state.restore();
       flipBits(database(state.dir), trial);
-      await refusedOrSound(trial, state, `flip ${flip}`);
+      await refusedOrServed(trial, state, `flip ${flip}`);
     }
   },
   control: {
@@ -210,7 +210,7 @@ async function readOnly(trial: Trial, state: SavedState): Promise<void> {
   await refused(trial, state, 'on a read-only file system', 'svc.db', /read-only/);
 }
 
-async function refusedOrSound(trial: Trial, state: SavedState, where: string): Promise<void> {
+async function refusedOrServed(trial: Trial, state: SavedState, where: string): Promise<void> {
   const { exitCode, out, err } = await state.start();
   trial.check(!SETUP.test(out), `${where}: offers to set up`);
   if (exitCode !== null) {
