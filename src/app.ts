@@ -265,6 +265,8 @@ function openPools(config: Config, log: Log): App['pools'] {
       socketDir,
       log,
       maxRssBytes: config.limits.child_memory_bytes,
+      // While others wait for a place, a reader that takes nothing for so long loses its answer.
+      readerPatienceMs: 5_000,
       // Large sorts spill to files; they belong beside the state, not on a small /tmp.
       env: { SQLITE_TMPDIR: temporary },
     });
