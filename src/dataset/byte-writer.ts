@@ -32,7 +32,8 @@ export class ByteWriter {
 
   constructor(chunkBytes: number) {
     this.#chunkBytes = chunkBytes;
-    this.#buffer = new Uint8Array(FIRST_BYTES);
+    // Only written bytes are ever taken, so it need not be zeroed.
+    this.#buffer = new Uint8Array(Buffer.allocUnsafeSlow(FIRST_BYTES).buffer);
   }
 
   /** True when it is time to `take` what was written. */

@@ -58,13 +58,16 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
   const sort = parseSort(parameters.sort, parameters.order, columns);
   const { shape, select } = projectionOf(parseColumns(parameters.columns, columns), table);
   const terms = orderTerms(sort, columns);
-  const digest = cursorDigest({
-    list: table.list,
-    filter: parameters.filter,
-    q: words,
-    sort: sort.map(({ column, descending }) => ({ name: columns[column]!.name, descending })),
-    order: parameters.order,
-  });
+  const isPaged = limit !== null || parameters.cursor !== null;
+  const digest = !isPaged
+    ? ''
+    : cursorDigest({
+        list: table.list,
+        filter: parameters.filter,
+        q: words,
+        sort: sort.map(({ column, descending }) => ({ name: columns[column]!.name, descending })),
+        order: parameters.order,
+      });
   if (parameters.cursor !== null && offset > 0) throw invalidCursor();
   const cursor =
     parameters.cursor === null ? null : decodeCursor(parameters.cursor, digest, terms.length);

@@ -237,10 +237,11 @@ function streamed(
 /** Begins a read transaction unless the caller has one; returns how to end it, which may be called again. */
 function beginRead(db: Database): () => void {
   if (db.inTransaction) return () => {};
-  db.run('BEGIN');
+  // Through `query`, which remembers the statement: `run` would prepare it anew.
+  db.query('BEGIN').run();
   let isOpen = true;
   return () => {
-    if (isOpen) db.run('COMMIT');
+    if (isOpen) db.query('COMMIT').run();
     isOpen = false;
   };
 }

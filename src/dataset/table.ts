@@ -59,6 +59,8 @@ export class Table {
   outdated: 'types' | 'content' | 'suspect' | null;
 
   #state: TableState;
+  /** Every answer names the version; it changes with the state only. */
+  #present: { readonly state: TableState; readonly version: string } | null = null;
   #segments: StoredSegment[] | null = null;
   #writer: Database | null = null;
   #isClosed = false;
@@ -115,12 +117,16 @@ export class Table {
 
   /** The `<v>` of DS-46 after `changes` more changes; tells nothing about the file. */
   version(changes = 0): string {
+    if (changes === 0 && this.#present?.state === this.#state) return this.#present.version;
     const { hash, sequence } = this.#state;
     const { generation, sheet, companion } = this.head;
     // All sheets of a workbook share the version of their file (DS-82).
-    return sheet === null || hash === null
-      ? versionTag(generation, sequence + changes)
-      : versionTag(hash + companion, changes);
+    const version =
+      sheet === null || hash === null
+        ? versionTag(generation, sequence + changes)
+        : versionTag(hash + companion, changes);
+    if (changes === 0) this.#present = { state: this.#state, version };
+    return version;
   }
 
   /** Stored values of a row by index of `head.columns`, or null. */
