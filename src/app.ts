@@ -50,6 +50,8 @@ export interface App {
   readonly clock: Clock;
   readonly db: Database;
   readonly serverSecret: Uint8Array;
+  /** See `State.foldLog`. */
+  readonly foldStateLog: () => Promise<void>;
   readonly audit: Audit;
   readonly localLogin: LocalLogin;
   readonly registry: Registry;
@@ -202,6 +204,7 @@ export async function openApp(
     clock,
     db,
     serverSecret: state.serverSecret,
+    foldStateLog: () => state.foldLog(),
     audit,
     localLogin: new LocalLogin({
       db,

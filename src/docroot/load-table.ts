@@ -143,7 +143,11 @@ function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
     );
     for (let last = 0; ;) {
       const rows = page.values(last) as [number][];
-      for (const [id] of rows) if (!deleted.has(id)) yield id;
+      for (const [id] of rows) {
+        // Only damage makes such an id.
+        if (id > ids.lastRowId) return;
+        if (!deleted.has(id)) yield id;
+      }
       if (rows.length === 0) break;
       last = rows.at(-1)![0];
     }

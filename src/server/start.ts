@@ -36,6 +36,8 @@ export interface RunningService {
 
 /** How long running requests may finish after a stop (DS-21). */
 const GRACE_MS = 10_000;
+/** How long a change of accounts may stand in the write-ahead log alone. */
+const FOLD_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -73,7 +75,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       hasTls: tls !== null,
     }),
   });
-  const upkeep = startUpkeep(app);
+  const stopUpkeep = startUpkeep(app);
   const token = await firstRun.issueToken();
   const hasSuperuser = (await countActiveSuperusers(app.db)) > 0;
   return {
@@ -82,7 +84,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     hasSuperuser,
     reload: (fresh) => reload(app, server, fresh),
     stop: async () => {
-      clearInterval(upkeep);
+      stopUpkeep();
       await server.stop(GRACE_MS);
       await app.close();
     },
@@ -177,22 +179,24 @@ function registerAppMetrics(metrics: Metrics, app: App): void {
   );
 }
 
-/** Daily housekeeping (DS-104, DS-140), and once at the start. */
-function startUpkeep(app: App): Timer {
-  const run = async (): Promise<void> => {
-    try {
-      const now = app.clock.now();
-      await purgeExpiredSessions(app.db, now);
-      const days = app.config.limits.audit_retention_days;
-      if (days > 0) await pruneAudit(app.db, now - days * DAY_MS);
-    } catch (error) {
-      app.log.warning('housekeeping failed', { error });
-    }
+/** Housekeeping: daily (DS-104, DS-140) and once at the start; the log of the state every minute. */
+function startUpkeep(app: App): () => void {
+  const prune = async (): Promise<void> => {
+    const now = app.clock.now();
+    await purgeExpiredSessions(app.db, now);
+    const days = app.config.limits.audit_retention_days;
+    if (days > 0) await pruneAudit(app.db, now - days * DAY_MS);
   };
-  void run();
-  const timer = setInterval(() => void run(), DAY_MS);
-  timer.unref();
-  return timer;
+  const every = (milliseconds: number, work: () => Promise<void>): Timer => {
+    const timer = setInterval(() => {
+      work().catch((error: unknown) => app.log.warning('housekeeping failed', { error }));
+    }, milliseconds);
+    timer.unref();
+    return timer;
+  };
+  const timers = [every(DAY_MS, prune), every(FOLD_MS, app.foldStateLog)];
+  prune().catch((error: unknown) => app.log.warning('housekeeping failed', { error }));
+  return () => timers.forEach(clearInterval);
 }
 
 function reload(app: App, server: RunningServer, fresh: Config): string[] {

@@ -29,6 +29,11 @@ export interface State {
   readonly db: Database;
   /** 32 bytes that only this server knows; the same after a restart. */
   readonly serverSecret: Uint8Array;
+  /**
+   * Folds the write-ahead log into svc.db, so that a copy of that one file holds the accounts. Does what it can beside
+   * others who read or write.
+   */
+  foldLog(): Promise<void>;
   /** Waits for the running writer, then closes the database and frees the directory. */
   close(): Promise<void>;
 }
@@ -77,10 +82,16 @@ async function openedState(
   for (const name of await migrate(db, migrations)) log.info('schema changed', { migration: name });
   const { secret, isNew } = readSecret(dir);
   if (isNew) log.info('server secret made', { file: SECRET_FILE });
+  const foldLog = async (): Promise<void> => {
+    await db.run('PRAGMA wal_checkpoint(PASSIVE)');
+  };
+  // What an earlier run left behind when it was killed.
+  if (lock !== null) await foldLog();
   return {
     dir,
     db,
     serverSecret: secret,
+    foldLog,
     async close() {
       await db.close();
       lock?.release();

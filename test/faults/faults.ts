@@ -42,7 +42,9 @@ if (chosen.length === recipes.length) {
     machine: `${cpus().length} cores, Linux ${Bun.spawnSync(['uname', '-r']).stdout.toString().trim()}`,
     date: new Date().toISOString().slice(0, 10),
   });
-  writeFileSync(join(import.meta.dir, 'RESULTS.md'), page);
+  const file = join(import.meta.dir, 'RESULTS.md');
+  writeFileSync(file, page);
+  Bun.spawnSync([process.execPath, 'fmt', file]);
 }
 process.exitCode = outcomes.every(({ isGood }) => isGood) ? 0 : 1;
 

@@ -7,7 +7,8 @@ import { describe, expect, test } from 'bun:test';
 import { isExcused, obstacleTo, type Recipe, tryOut } from './recipe.ts';
 import { recipes } from './recipes/index.ts';
 
-const seed = Number(process.env['FAULTS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+// The same faults every time; `bun run faults` draws others.
+const seed = Number(process.env['FAULTS_SEED'] ?? 20_261_121);
 const TIMEOUT_MS = 120_000;
 
 describe.each(recipes.map((recipe) => [recipe.id, recipe] as const))('%s', (name, recipe) => {

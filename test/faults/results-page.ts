@@ -44,7 +44,7 @@ processes run is not part of the seed.
 }
 
 function rowOf({ recipe, counts, control, failures, obstacle }: Outcome): string {
-  const done = [...counts].map(([what, count]) => `${count.toLocaleString('en')} ${what}`);
+  const done = [...counts].map(([what, count]) => `${what}: ${count.toLocaleString('en')}`);
   const result = obstacle ?? (failures === 0 ? 'passed' : `**${failures} failures**`);
   const noticed = control > 0 ? `${recipe.control.title}: noticed` : '**not noticed**';
   const cells = [recipe.id, recipe.faults, recipe.title, done.join(' · '), noticed, result];

@@ -101,6 +101,7 @@ export const damagedState: Recipe = {
       }
     }
     await readOnly(trial, state);
+    for (let time = 1; time <= trial.times(2, 20); time++) await loseLog(trial, `lost log ${time}`);
     for (let flip = 1; flip <= trial.times(12, 200); flip++) {
       state.restore();
       flipBits(database(state.dir), trial);
@@ -208,6 +209,22 @@ async function readOnly(trial: Trial, state: SavedState): Promise<void> {
   }
   disk.remount('ro');
   await refused(trial, state, 'on a read-only file system', 'svc.db', /read-only/);
+}
+
+/** Accounts that an earlier start has seen are in the database itself: no later kill and loss of its log undoes them. */
+async function loseLog(trial: Trial, where: string): Promise<void> {
+  await using service = new Service({ files: { 'a.csv': 'a\n1\n' } });
+  await service.start();
+  await service.createSuperuser('root');
+  await service.kill('SIGKILL');
+  await service.start();
+  await service.kill('SIGKILL');
+  for (const end of ['-wal', '-shm'])
+    rmSync(join(service.stateDir, `svc.db${end}`), { force: true });
+  const before = service.stdout().length;
+  await service.start();
+  trial.count('lost logs');
+  trial.check(!SETUP.test(service.stdout().slice(before)), `${where}: offers to set up`);
 }
 
 async function refusedOrServed(trial: Trial, state: SavedState, where: string): Promise<void> {

@@ -92,8 +92,8 @@ async function whileFull(
   const statuses: number[] = [];
   for (let edit = 0; edit < EDITS; edit++)
     statuses.push(await editOnce(trial, subject, load, where));
-  trial.count(`${place}: edits refused`, statuses.filter((status) => status === 507).length);
-  trial.count(`${place}: edits that found room`, statuses.filter((one) => one === 200).length);
+  trial.count(`edits refused (${place})`, statuses.filter((status) => status === 507).length);
+  trial.count(`edits that found room (${place})`, statuses.filter((one) => one === 200).length);
   // The small disk holds the file already; a second one does not fit.
   const mustRefuse = place !== 'state';
   if (mustRefuse) trial.check(!statuses.includes(200), `${where}: edits answered ${statuses}`);
@@ -105,7 +105,7 @@ async function whileFull(
   await filtered.arrayBuffer();
   const login = await signIn(subject);
   trial.check([200, 507].includes(login), `${where}: signing in answers ${login}`);
-  trial.count(`${place}: sign-ins refused`, login === 507 ? 1 : 0);
+  trial.count(`sign-ins refused (${place})`, login === 507 ? 1 : 0);
 }
 
 async function afterwards(

@@ -23,6 +23,8 @@ const CALLS = [
   'close',
   'sendto',
 ] as const;
+/** Never made in the threads that write files. */
+const MAIN_ONLY: ReadonlySet<string> = new Set(['renameat2', 'sendto']);
 /** Made more than once for a file past 1 MiB, or slow for one. */
 const LARGE = ['pwrite64', 'fsync', 'renameat2'] as const;
 /** The largest n of "the n-th call". */
@@ -61,7 +63,7 @@ async function killAtCalls(
   for (const call of calls) {
     for (let time = 0; time < times; time++) {
       const nth = trial.integer(1, LATEST);
-      const threads = trial.pick(['all', 'disk'] as const);
+      const threads = MAIN_ONLY.has(call) ? 'all' : trial.pick(['all', 'disk'] as const);
       await using strace = await AttachedStrace.attach(subject.pid, {
         injections: [`${call}:signal=SIGKILL:when=${nth}`],
         threads: make === startProduct ? threads : 'all',

@@ -55,6 +55,11 @@ export const vanishingClient: Recipe = {
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open(subject)));
       // A connection is taken in when its first byte is there.
       for (const socket of sockets) socket.write('G');
+      const deadline = performance.now() + 5_000;
+      while (openDescriptors(subject) < before + sockets.length / 2) {
+        if (performance.now() > deadline) break;
+        await Bun.sleep(5);
+      }
       await settled(trial, subject, before);
       for (const socket of sockets) socket.resetAndDestroy();
     },
