@@ -232,7 +232,8 @@ describe('writes between the pages', () => {
             for (const id of row_ids) touched.add(id);
             return;
           }
-          const ids = idsOf((await list(writer, name)).rows);
+          // The first row stays: without its values the columns would get other types.
+          const ids = idsOf((await list(writer, name)).rows).filter((id) => id !== 1);
           if (ids.length < 2) return;
           const id = ids[next.row % ids.length];
           touched.add(id);
