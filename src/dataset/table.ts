@@ -255,6 +255,8 @@ export class Table {
   /** Reads the list of indexes again, after a worker made one or tried to. The caller holds `exclusive`. */
   refreshIndexes(): void {
     this.indexes = readIndexes(this.#reader);
+    // Plans made without them would go on without them.
+    this.memory.forget();
     this.#noteWrite();
   }
 

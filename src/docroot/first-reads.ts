@@ -4,6 +4,7 @@
  *
  * One file at a time, so that requests always find a free parse worker.
  */
+import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Registry, RegistryChange, Resource } from './registry.ts';
@@ -51,6 +52,8 @@ export class FirstReads {
   async #run(): Promise<void> {
     for (const [key, resource] of this.#waiting) {
       this.#waiting.delete(key);
+      // A copy that is good already costs about a millisecond and waits for nothing: give requests their turn.
+      await setImmediate();
       if (this.#isClosed) return;
       try {
         await this.#options.read(resource);
