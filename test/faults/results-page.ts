@@ -30,9 +30,13 @@ Written by \`bun run faults\`: ${version}, ${machine}, ${size} run of ${date}, s
 Every recipe acts on the compiled executable from outside: signals, strace, full and read-only file systems, limits of
 the process, bytes changed on disk. Each is first run on a control that is wrong on purpose and must be found wrong.
 
-| recipe | faults | what holds | counts | control | result |
-|---|---|---|---|---|---|
+| recipe | faults | what holds | control | result |
+|---|---|---|---|---|
 ${outcomes.map(rowOf).join('\n')}
+
+What was done:
+
+${outcomes.map(countsOf).join('\n')}
 
 What these runs do not show: a power loss (a killed process loses no write that the kernel has taken; that content, name
 and folder are synced in this order before an answer is read from traces, R5b); file systems other than the one under the
@@ -43,10 +47,14 @@ processes run is not part of the seed.
 `;
 }
 
-function rowOf({ recipe, counts, control, failures, obstacle }: Outcome): string {
-  const done = [...counts].map(([what, count]) => `${what}: ${count.toLocaleString('en')}`);
+function rowOf({ recipe, control, failures, obstacle }: Outcome): string {
   const result = obstacle ?? (failures === 0 ? 'passed' : `**${failures} failures**`);
   const noticed = control > 0 ? `${recipe.control.title}: noticed` : '**not noticed**';
-  const cells = [recipe.id, recipe.faults, recipe.title, done.join(' · '), noticed, result];
+  const cells = [recipe.id, recipe.faults, recipe.title, noticed, result];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function countsOf({ recipe, counts }: Outcome): string {
+  const done = [...counts].map(([what, count]) => `${what}: ${count.toLocaleString('en')}`);
+  return `- ${recipe.id}: ${done.join(' · ')}`;
 }
