@@ -54,6 +54,16 @@ export interface DatasetKind {
   readOnlyReason?(rel: string): string | null;
 }
 
+/** A part of a document the search catalogue knows by itself. */
+export interface SearchSection {
+  /** Heading of the part, or the title of the document for what stands before the first heading; `''` for none. */
+  readonly title: string;
+  /** Fragment of the rendered page that leads to it; null for its top. */
+  readonly anchor: string | null;
+  /** Plain text, without markup. */
+  readonly text: string;
+}
+
 /** A kind of file: its extensions, where it answers, and what can be done with it. */
 export interface Kind {
   readonly type: ResourceType;
@@ -61,4 +71,9 @@ export interface Kind {
   /** Lower case, with the dot. */
   readonly extensions: readonly string[];
   readonly dataset?: DatasetKind;
+  /**
+   * What full-text search finds in a file that is not a dataset. Runs in the `parse` child; throws AppError
+   * `unreadable-file`. Absent: the file is found by its name only.
+   */
+  sections?(source: FileSource, limits: KindLimits): Promise<SearchSection[]>;
 }

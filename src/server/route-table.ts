@@ -6,6 +6,7 @@
  * pattern owns its path for all methods. Registration refuses nonsense at start-up.
  */
 import type { Context } from './context.ts';
+import type { OperationDescription } from './operation-description.ts';
 import type { Reply } from './reply.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { ServerServices } from './dependencies.ts';
@@ -24,6 +25,8 @@ export interface Route {
   /** Who gets past the door: everybody, signed-in users, superusers. Finer rights are the operation's business. */
   readonly access: 'public' | 'user' | 'superuser';
   readonly methods: Readonly<Partial<Record<RouteMethod, Handler>>>;
+  /** Each method in the OpenAPI document; absent for what DS-190 does not list. */
+  readonly describes?: Readonly<Partial<Record<RouteMethod, OperationDescription>>>;
   /** Unsafe methods that still work in read-only mode (DS-22). */
   readonly isExemptFromReadOnly?: boolean;
   /** Closed to API keys with scopes (DS-118). */
