@@ -1,0 +1,42 @@
+/**
+ * Times of events (EV-2): microseconds since the epoch inside, RFC 3339 UTC with six digits outside.
+ */
+
+const FORM =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([Zz]|[+-]\d{2}(?::?\d{2})?))?)?$/;
+
+/** `2026-11-20T23:28:11.247690Z`. For the years 0 to 9999, whose texts sort as the times do. */
+export function timeText(micros: number): string {
+  const ms = Math.floor(micros / 1000);
+  const rest = micros - ms * 1000;
+  return `${new Date(ms).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
+}
+
+/**
+ * Microseconds of any RFC 3339 form, `T` or space, also a bare date; without offset UTC; finer fractions are cut. Null
+ * for anything else and for years outside 0 to 9999.
+ */
+export function parseTime(text: string): number | null {
+  const match = FORM.exec(text.trim());
+  if (match === null) return null;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
+    match;
+  const whole = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  // Date.parse takes 24:00 and 30 February for the day after.
+  if (Number.isNaN(whole) || hour === '24' || new Date(whole).getUTCDate() !== Number(day))
+    return null;
+  const offset = offsetMinutes(zone);
+  if (offset === null) return null;
+  const ms = whole - offset * 60_000;
+  const shifted = new Date(ms).getUTCFullYear();
+  if (shifted < 0 || shifted > 9999) return null;
+  return ms * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+function offsetMinutes(zone: string): number | null {
+  if (zone === 'Z' || zone === 'z') return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(':', '') || 0);
+  if (hours > 23 || minutes > 59) return null;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}

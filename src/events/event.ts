@@ -1,0 +1,41 @@
+/**
+ * What an event is, before and after it is stored (EV-27).
+ */
+import { timeText } from './event-time.ts';
+
+/** The members a client may write, checked, trimmed and with their defaults. */
+export interface EventDraft {
+  readonly index: string;
+  readonly sourcetype: string;
+  readonly source: string;
+  readonly host: string;
+  readonly data: string;
+  /** Compact JSON text of `extracted_fields`, extraction included. */
+  readonly fields: string;
+  /** Microseconds; null when neither data nor client names a time (EV-30). */
+  readonly eventTime: number | null;
+}
+
+/** A row of `events` as readers select it with `EVENT_SELECT`. */
+export interface EventRow {
+  readonly id: number;
+  readonly index: string;
+  readonly sourcetype: string;
+  readonly source: string;
+  readonly host: string;
+  readonly data: string;
+  readonly created: number;
+  readonly updated: number;
+  /** Compact JSON text. */
+  readonly fields: string;
+}
+
+/** The select list that gives an `EventRow`. */
+export const EVENT_SELECT =
+  'id, "index", sourcetype, source, host, data, created, updated, json(fields) AS fields';
+
+/** The event as compact JSON, members in the order of EV-27. `id` null: a dry run. */
+export function eventJson(event: Omit<EventRow, 'id'> & { readonly id: number | null }): string {
+  const { id, index, sourcetype, source, host, data, created, updated, fields } = event;
+  return `{"id":${id},"index":${JSON.stringify(index)},"sourcetype":${JSON.stringify(sourcetype)},"source":${JSON.stringify(source)},"host":${JSON.stringify(host)},"data":${JSON.stringify(data)},"created":"${timeText(created)}","updated":"${timeText(updated)}","extracted_fields":${fields}}`;
+}

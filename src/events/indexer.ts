@@ -1,0 +1,149 @@
+/**
+ * Builds the substring index behind the write path, a step at a time (architecture 4.6, EV-35).
+ *
+ * Reads the store like any other reader and writes only its own file, so ingestion never waits for it. An index that
+ * does not fit its store is deleted and built anew; killing the process in the middle costs one step.
+ */
+import { Database } from 'bun:sqlite';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENTS_FILE } from './schema.ts';
+import { foldedText } from './term.ts';
+import {
+  createIndexSchema,
+  createPartition,
+  INDEX_FILE,
+  PARTITION_IDS,
+  partitionOf,
+  readIndexState,
+} from './text-index.ts';
+
+/** Events of one transaction: about 50 ms of work, and as much is lost with a killed process. */
+const STEP_EVENTS = 2_000;
+/** Rebuilding is worth it when so many events were changed since the index was begun, and at least a tenth of all. */
+const MAX_CHANGES = 20_000;
+
+interface IndexedRow {
+  readonly id: number;
+  readonly text: string;
+}
+
+/** One process works on an index at a time. */
+export class Indexer {
+  readonly #stateDir: string;
+  #db: Database | null = null;
+
+  constructor(stateDir: string) {
+    this.#stateDir = stateDir;
+  }
+
+  /** Takes in the next events; true when there may be more. */
+  step(): boolean {
+    const db = (this.#db ??= this.#open());
+    const state = readIndexState(db);
+    if (state === null || this.#isWornOut(db, state.changesFrom)) {
+      this.#discard();
+      return true;
+    }
+    dropPruned(db, state.partitions);
+    // Before the rows: what was given out by now is committed, so a partition that is passed is complete.
+    const lastId = lastGiven(db);
+    const from = state.indexedTo;
+    const partition = partitionOf(from + 1);
+    const partitionEnd = (Math.floor((from + 1) / PARTITION_IDS) + 1) * PARTITION_IDS - 1;
+    const rows = db
+      .query<IndexedRow, [number, number, number]>(
+        `SELECT id, data || char(10) || json(fields) || char(10) || "index" || char(10) || sourcetype || char(10) ||
+           source || char(10) || host AS text
+         FROM main.events WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
+      )
+      .all(from, partitionEnd, STEP_EVENTS);
+    const last = rows.at(-1)?.id ?? from;
+    const to = rows.length < STEP_EVENTS && lastId > partitionEnd ? partitionEnd : last;
+    if (to === from) return false;
+    db.transaction(() => {
+      if (rows.length > 0) {
+        createPartition(db, partition);
+        const insert = db.query(`INSERT INTO ix.${partition} (rowid, text) VALUES (?, ?)`);
+        for (const { id, text } of rows) insert.run(id, foldedText(text));
+      }
+      db.query('UPDATE ix.state SET indexed_to = ?').run(to);
+      // Deferred: an immediate transaction would lock the store as well.
+    }).deferred();
+    return true;
+  }
+
+  close(): void {
+    this.#db?.close();
+    this.#db = null;
+  }
+
+  #isWornOut(db: Database, changesFrom: number): boolean {
+    const { changes } = db
+      .query<{ changes: number }, [number]>(
+        'SELECT coalesce(max(seq), 0) - ? AS changes FROM main.changed_events',
+      )
+      .get(changesFrom)!;
+    if (changes <= MAX_CHANGES) return false;
+    const { events } = db
+      .query<{ events: number }, []>('SELECT sum(events) AS events FROM main.indexes')
+      .get()!;
+    return changes > events / 10;
+  }
+
+  #open(): Database {
+    const path = join(this.#stateDir, INDEX_FILE);
+    const store = new Database(join(this.#stateDir, EVENTS_FILE), { readonly: true });
+    try {
+      const isNew = !existsSync(path);
+      const index = new Database(path, { readwrite: true, create: true });
+      try {
+        index.run('PRAGMA journal_mode = WAL');
+        if (isNew) {
+          const { store: identity } = store
+            .query<{ store: string }, []>('SELECT store FROM identity')
+            .get()!;
+          const { seq } = store
+            .query<{ seq: number }, []>('SELECT coalesce(max(seq), 0) AS seq FROM changed_events')
+            .get()!;
+          createIndexSchema(index, identity, seq);
+        }
+      } finally {
+        index.close();
+      }
+    } finally {
+      store.close();
+    }
+    const db = new Database(join(this.#stateDir, EVENTS_FILE), { readwrite: true });
+    db.run('PRAGMA busy_timeout = 5000');
+    db.run('ATTACH ? AS ix', [path]);
+    // Losing the newest steps with the power costs only doing them again; the boundary stands in the same file.
+    db.run('PRAGMA ix.synchronous = NORMAL');
+    return db;
+  }
+
+  #discard(): void {
+    this.close();
+    for (const suffix of ['', '-wal', '-shm']) {
+      rmSync(join(this.#stateDir, INDEX_FILE + suffix), { force: true });
+    }
+  }
+}
+
+function lastGiven(db: Database): number {
+  const { value } = db
+    .query<{ value: number }, []>("SELECT value FROM main.counters WHERE name = 'next_id'")
+    .get()!;
+  return value - 1;
+}
+
+/** Drops the tables of partitions whose events are all gone. */
+function dropPruned(db: Database, partitions: readonly string[]): void {
+  const { first } = db
+    .query<{ first: number | null }, []>('SELECT min(id) AS first FROM main.events')
+    .get()!;
+  for (const name of partitions) {
+    const number = Number(name.slice('terms_'.length));
+    if (first !== null && (number + 1) * PARTITION_IDS <= first) db.run(`DROP TABLE ix.${name}`);
+  }
+}

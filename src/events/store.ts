@@ -1,0 +1,276 @@
+/**
+ * The writing side of the event store: one connection, synchronous, for the one process that writes.
+ *
+ * `synchronous = FULL` in WAL mode: SQLite syncs the write-ahead log at every commit, before COMMIT returns, so what was
+ * committed survives a power loss (EV-48); NORMAL would lose the last commits then. Every change of an event keeps the
+ * totals of its index in the same transaction.
+ */
+import { Database } from 'bun:sqlite';
+import type { Statement } from 'bun:sqlite';
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { AppError } from '../base/errors.ts';
+import type { EventDraft, EventRow } from './event.ts';
+import { EVENT_SELECT } from './event.ts';
+import {
+  createEventSchema,
+  EVENTS_APPLICATION_ID,
+  EVENTS_FILE,
+  EVENTS_SCHEMA_VERSION,
+} from './schema.ts';
+import { isAscii } from './term.ts';
+
+/** The log is folded into the file after this many pages, 16 MiB: every fold syncs the file once more. */
+const CHECKPOINT_PAGES = 4_000;
+const MAX_IDLE_WAL_BYTES = 64 * 1024 * 1024;
+
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
+
+/** Where inserted events stand. */
+export interface Inserted {
+  readonly firstId: number;
+  /** Microseconds; the same for all events of one call. */
+  readonly created: number;
+}
+
+/** An answer kept for an `Idempotency-Key` (EV-49). */
+export interface KeptReply {
+  readonly bodyHash: Uint8Array;
+  readonly answer: string;
+}
+
+interface Totals {
+  events: number;
+  bytes: number;
+  firstId: number;
+}
+
+/** The open store. Transactions are explicit: `begin`, changes, `commit` or `rollback`. */
+export class EventStore {
+  readonly db: Database;
+  readonly #insert: Statement;
+  readonly #nextIdOf: Statement;
+  #nextId = 1;
+  #lastCreated = 0;
+  #totals = new Map<string, Totals>();
+
+  /** Opens the file, making it when absent. Throws `state-unusable`, naming file and remedy, when it is no event store. */
+  constructor(path: string) {
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+    this.db = new Database(path, { readwrite: true, create: true });
+    try {
+      this.#configure();
+      createEventSchema(this.db);
+      this.#check();
+    } catch (error) {
+      this.db.close();
+      throw unusable(error);
+    }
+    this.#insert = this.db.prepare(
+      `INSERT INTO events (id, created, updated, event_time, "index", sourcetype, source, host, data, fields, ascii, bytes)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?), ?, ?)`,
+    );
+    this.#nextIdOf = this.db.prepare('SELECT name, value FROM counters');
+  }
+
+  #configure(): void {
+    this.db.run('PRAGMA busy_timeout = 5000');
+    this.db.run('PRAGMA trusted_schema = OFF');
+    this.db.run('PRAGMA cell_size_check = ON');
+    this.db.run('PRAGMA journal_mode = WAL');
+    this.db.run('PRAGMA synchronous = FULL');
+    this.db.run(`PRAGMA journal_size_limit = ${MAX_IDLE_WAL_BYTES}`);
+    this.db.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    this.db.run('PRAGMA busy_timeout = 5000');
+  }
+
+  #check(): void {
+    const one = (pragma: string): number =>
+      Object.values(this.db.query(`PRAGMA ${pragma}`).get() as Record<string, number>)[0]!;
+    if (one('application_id') !== EVENTS_APPLICATION_ID) throw new Error('it is no event store');
+    const version = one('user_version');
+    if (version > EVENTS_SCHEMA_VERSION)
+      throw new Error(`its schema ${version} is of a newer version`);
+    const bytes = one('page_count') * one('page_size');
+    // A whole check reads everything, about a second a gigabyte; of a large store only what every write touches is read.
+    const scope = bytes <= MAX_CHECKED_BYTES ? '1' : "'indexes'";
+    const found = this.db.query(`PRAGMA quick_check(${scope})`).values()[0]?.[0];
+    if (found !== undefined && found !== 'ok') throw new Error(String(found));
+    this.db.query('SELECT * FROM counters').all();
+    this.db.query('SELECT * FROM events ORDER BY id DESC LIMIT 100').all();
+    this.db.query('SELECT time FROM events ORDER BY time DESC LIMIT 100').all();
+  }
+
+  /** Starts a transaction that may write. */
+  begin(): void {
+    this.db.run('BEGIN IMMEDIATE');
+    for (const { name, value } of this.#nextIdOf.all() as { name: string; value: number }[]) {
+      if (name === 'next_id') this.#nextId = value;
+      if (name === 'last_created') this.#lastCreated = value;
+    }
+    this.#totals = new Map();
+  }
+
+  /** Durable when it returns. */
+  commit(): void {
+    const counter = this.db.query('UPDATE counters SET value = ? WHERE name = ?');
+    counter.run(this.#nextId, 'next_id');
+    counter.run(this.#lastCreated, 'last_created');
+    for (const [name, { events, bytes, firstId }] of this.#totals)
+      this.#addTotals(name, events, bytes, firstId);
+    this.db.run('COMMIT');
+  }
+
+  rollback(): void {
+    // A full disk makes SQLite roll back by itself.
+    if (this.db.inTransaction) this.db.run('ROLLBACK');
+  }
+
+  /** Adds events in their order, with ids that follow each other. `now`: microseconds of the clock. */
+  insert(drafts: readonly EventDraft[], now: number): Inserted {
+    const firstId = this.#nextId;
+    const created = Math.max(now, this.#lastCreated);
+    for (const draft of drafts) {
+      const { index, sourcetype, source, host, data, fields, eventTime } = draft;
+      const id = this.#nextId;
+      const { bytes, ascii } = sizeOf(draft);
+      this.#insert.run(
+        id,
+        created,
+        created,
+        eventTime,
+        index,
+        sourcetype,
+        source,
+        host,
+        data,
+        fields,
+        ascii,
+        bytes,
+      );
+      this.#nextId = id + 1;
+      this.#count(index, 1, bytes, id);
+    }
+    if (drafts.length > 0) this.#lastCreated = created;
+    return { firstId, created };
+  }
+
+  /** The event with that id; null when there is none. */
+  get(id: number): EventRow | null {
+    return this.db
+      .query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`)
+      .get(id);
+  }
+
+  /** Replaces what a client may write. `updated` moves on, also when the clock stands. */
+  update(id: number, draft: EventDraft, now: number): EventRow {
+    const old = this.db
+      .query<{ index: string; bytes: number; updated: number }, [number]>(
+        'SELECT "index", bytes, updated FROM events WHERE id = ?',
+      )
+      .get(id)!;
+    const { bytes, ascii } = sizeOf(draft);
+    const { index, sourcetype, source, host, data, fields, eventTime } = draft;
+    this.db
+      .query(
+        `UPDATE events SET updated = ?, event_time = ?, "index" = ?, sourcetype = ?, source = ?, host = ?, data = ?,
+         fields = jsonb(?), ascii = ?, bytes = ? WHERE id = ?`,
+      )
+      .run(
+        Math.max(now, old.updated + 1),
+        eventTime,
+        index,
+        sourcetype,
+        source,
+        host,
+        data,
+        fields,
+        ascii,
+        bytes,
+        id,
+      );
+    this.db.query('INSERT INTO changed_events (id) VALUES (?)').run(id);
+    this.#count(old.index, -1, -old.bytes, id);
+    this.#count(index, 1, bytes, id);
+    return this.get(id)!;
+  }
+
+  /** Deletes events by id; what does not exist is passed over. */
+  delete(ids: readonly number[]): void {
+    const find = this.db.query<{ index: string; bytes: number }, [number]>(
+      'SELECT "index", bytes FROM events WHERE id = ?',
+    );
+    const remove = this.db.query('DELETE FROM events WHERE id = ?');
+    for (const id of ids) {
+      const old = find.get(id);
+      if (old === null) continue;
+      remove.run(id);
+      this.#count(old.index, -1, -old.bytes, id);
+    }
+  }
+
+  /** What an earlier request with that key was answered. */
+  findReply(userId: number, route: string, key: string): KeptReply | null {
+    const row = this.db
+      .query<{ body_hash: Uint8Array; answer: string }, [number, string, string]>(
+        'SELECT body_hash, answer FROM replies WHERE user_id = ? AND route = ? AND key = ?',
+      )
+      .get(userId, route, key);
+    return row === null ? null : { bodyHash: row.body_hash, answer: row.answer };
+  }
+
+  keepReply(userId: number, route: string, key: string, reply: KeptReply, now: number): void {
+    this.db
+      .query('INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)')
+      .run(userId, route, key, reply.bodyHash, reply.answer, now);
+  }
+
+  /** Forgets replies kept before that time (microseconds). */
+  forgetReplies(before: number): void {
+    this.db.query('DELETE FROM replies WHERE created < ?').run(before);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  #count(index: string, events: number, bytes: number, id: number): void {
+    const totals = this.#totals.get(index);
+    if (totals === undefined) this.#totals.set(index, { events, bytes, firstId: id });
+    else {
+      totals.events += events;
+      totals.bytes += bytes;
+      if (id < totals.firstId) totals.firstId = id;
+    }
+  }
+
+  #addTotals(name: string, events: number, bytes: number, firstId: number): void {
+    this.db
+      .query(
+        `INSERT INTO indexes (name, events, bytes, first_id) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (name) DO UPDATE SET events = events + ?2, bytes = bytes + ?3, first_id = min(first_id, ?4)`,
+      )
+      .run(name, events, bytes, firstId);
+    this.db.query('DELETE FROM indexes WHERE name = ? AND events <= 0').run(name);
+  }
+}
+
+/** UTF-8 bytes of an event's texts and JSON (EV-84), and whether all of them are ASCII. */
+function sizeOf({ index, sourcetype, source, host, data, fields }: EventDraft): {
+  bytes: number;
+  ascii: 0 | 1;
+} {
+  const texts = data + fields + index + sourcetype + source + host;
+  return isAscii(texts)
+    ? { bytes: texts.length, ascii: 1 }
+    : { bytes: Buffer.byteLength(texts), ascii: 0 };
+}
+
+function unusable(error: unknown): AppError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new AppError(
+    'state-unusable',
+    `${EVENTS_FILE} cannot be used (${why}): restore it from a backup, or move it away and a new, empty one is made`,
+    { cause: error },
+  );
+}

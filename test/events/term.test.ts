@@ -1,0 +1,175 @@
+/**
+ * Terms as SQL give what folding and substring search in plain code give, whatever the substring index knows (EV-34,
+ * EV-35, SL-30, SL-63).
+ */
+import { afterAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { timeText } from '../../src/events/event-time.ts';
+import type { EventDraft } from '../../src/events/event.ts';
+import { Indexer } from '../../src/events/indexer.ts';
+import { EventReader } from '../../src/events/reader.ts';
+import { EVENTS_FILE } from '../../src/events/schema.ts';
+import { EventStore } from '../../src/events/store.ts';
+import { foldedText, spacedJson } from '../../src/events/term.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const piece = fc.constantFrom(
+  'Straße',
+  'STRASSE',
+  'ſ',
+  'K',
+  'kelvin',
+  'abc',
+  'ABCD',
+  '%',
+  '_',
+  '*',
+  '\\',
+  '"',
+  "'",
+  ' ',
+  ',',
+  ':',
+  '1',
+  '2026-',
+  'Σς',
+  'é',
+  'e\u0301',
+  '日本語',
+  '😀',
+  'a',
+  'ab',
+);
+const text = fc.array(piece, { minLength: 0, maxLength: 8 }).map((parts) => parts.join(''));
+const draft = fc.record({
+  index: fc.constantFrom('default', 'web'),
+  sourcetype: fc.constantFrom('kv', 'Straße'),
+  source: fc.constant('s'),
+  host: fc.constantFrom('alpha', 'BETA'),
+  data: text,
+  fields: fc
+    .dictionary(text, fc.oneof(text, fc.integer(), fc.constant(null)), { maxKeys: 3 })
+    .map((value) => JSON.stringify(value)),
+  eventTime: fc.constant(null),
+});
+
+let count = 0;
+
+function stateDir(): string {
+  const dir = folder.at(String((count += 1)));
+  mkdirSync(dir);
+  return dir;
+}
+
+test('a term matches the same events with, without and with half an index', () => {
+  fc.assert(
+    fc.property(
+      fc.array(draft, { minLength: 1, maxLength: 12 }),
+      fc.nat(12),
+      text.filter((term) => term !== ''),
+      fc.boolean(),
+      (drafts, indexed, term, isChanged) => {
+        const dir = stateDir();
+        const store = new EventStore(join(dir, EVENTS_FILE));
+        const indexer = new Indexer(dir);
+        insert(store, drafts.slice(0, indexed));
+        if (indexed > 0) while (indexer.step());
+        insert(store, drafts.slice(indexed));
+        if (isChanged) change(store, drafts);
+        const reader = new EventReader(dir);
+        reader.snapshot(() => {
+          for (const scope of ['data', 'any'] as const) {
+            const { sql, params } = reader.term(term, scope);
+            const found = reader.db
+              .query(`SELECT id FROM events WHERE ${sql} ORDER BY id`)
+              .values(...params);
+            expect(found.map(([id]) => id)).toEqual(matching(store, term, scope));
+          }
+        });
+        reader.close();
+        indexer.close();
+        store.close();
+      },
+    ),
+    { numRuns: 150, seed: Number(process.env['SEED'] ?? 20261121) },
+  );
+});
+
+test('the index narrows a rare term and leaves a common one to the scan', () => {
+  const dir = stateDir();
+  const store = new EventStore(join(dir, EVENTS_FILE));
+  insert(
+    store,
+    Array.from({ length: 25_000 }, (_, at) => event({ data: `common line ${at} rare${at}end` })),
+  );
+  const indexer = new Indexer(dir);
+  while (indexer.step());
+  const reader = new EventReader(dir);
+  reader.snapshot(() => {
+    expect(reader.indexedTo).toBe(25_000);
+    expect(reader.term('RARE777end', 'data').usesIndex).toBe(true);
+    expect(reader.term('common', 'data').usesIndex).toBe(false);
+    expect(reader.term('ra', 'data').usesIndex).toBe(false);
+  });
+  reader.close();
+  indexer.close();
+  store.close();
+});
+
+function insert(store: EventStore, drafts: readonly EventDraft[]): void {
+  store.begin();
+  store.insert(drafts, Date.now() * 1000);
+  store.commit();
+}
+
+function change(store: EventStore, drafts: readonly EventDraft[]): void {
+  store.begin();
+  store.update(1, event({ data: drafts.map(({ data }) => data).join('x') }), Date.now() * 1000);
+  store.commit();
+}
+
+function event(some: Partial<EventDraft>): EventDraft {
+  return {
+    index: 'default',
+    sourcetype: 'default',
+    source: 'default',
+    host: 'default',
+    data: 'x',
+    fields: '{}',
+    eventTime: null,
+    ...some,
+  };
+}
+
+/** The contract's words in plain code. */
+function matching(store: EventStore, term: string, scope: 'data' | 'any'): number[] {
+  const ids = store.db.query<{ id: number }, []>('SELECT id FROM events ORDER BY id').all();
+  const folded = foldedText(term);
+  return ids
+    .map(({ id }) => store.get(id)!)
+    .filter((row) => {
+      const times = [row.created, row.updated].flatMap((at) => [
+        timeText(at),
+        timeText(at).replace('T', ' ').replace('Z', ''),
+      ]);
+      const texts =
+        scope === 'data'
+          ? [row.data]
+          : [
+              row.data,
+              row.index,
+              row.sourcetype,
+              row.source,
+              row.host,
+              spacedJson(row.fields),
+              ...times,
+            ];
+      return texts.some((one) => foldedText(one).includes(folded));
+    })
+    .map(({ id }) => id);
+}
