@@ -5,9 +5,9 @@
 import type { AppError } from '../base/errors.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
-import type { Outline } from './json-outline.ts';
-import { JsonOutliner, JsonSyntaxError, requireBlank } from './json-outline.ts';
-import { jsonErrorOffset } from './json-error.ts';
+import type { Outline } from '../base/json-outline.ts';
+import { JsonOutliner, JsonSyntaxError, requireBlank } from '../base/json-outline.ts';
+import { jsonErrorOffset } from '../base/json-error.ts';
 
 /** Characters walked between two turns of the event loop: about 5 ms. */
 const CHARACTERS_PER_TURN = 1024 * 1024;

@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 
 /** One step; `statements` run in order inside one transaction. Released steps never change. */
 export interface Migration {
-  /** The schema version after this step; the list counts from 1 without gaps. */
+  /** The schema version after this step; the list ascends. */
   readonly version: number;
   /** File name without its extension, for the log. */
   readonly name: string;
@@ -24,10 +24,12 @@ export async function schemaVersion(db: Database): Promise<number> {
 /** Runs the steps the database lacks; answers their names, oldest first. */
 export async function migrate(db: Database, migrations: readonly Migration[]): Promise<string[]> {
   const done: string[] = [];
-  for (const [index, migration] of migrations.entries()) {
-    if (migration.version !== index + 1) {
-      throw new Error(`Migration ${migration.name} must have version ${index + 1}`);
+  let previous = 0;
+  for (const migration of migrations) {
+    if (migration.version <= previous) {
+      throw new Error(`Migration ${migration.name} must have a version above ${previous}`);
     }
+    previous = migration.version;
     const isNew = await db.transaction(async (tx) => {
       if ((await schemaVersion(tx)) >= migration.version) return false;
       for (const statement of migration.statements) await tx.run(statement);
@@ -37,4 +39,9 @@ export async function migrate(db: Database, migrations: readonly Migration[]): P
     if (isNew) done.push(migration.name);
   }
   return done;
+}
+
+/** The schema version after all steps; 0 without any. */
+export function newestVersion(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
 import type { Database } from './database.ts';
 import type { Migration } from './migrate.ts';
-import { migrate } from './migrate.ts';
+import { migrate, newestVersion } from './migrate.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { checkDatabase, explain, findDatabase } from './state-check.ts';
@@ -78,7 +78,7 @@ async function openedState(
   lock: StateLock | null,
 ): Promise<State> {
   const { stateDir: dir, migrations, log } = options;
-  await checkDatabase(dir, db, migrations.length);
+  await checkDatabase(dir, db, newestVersion(migrations));
   for (const name of await migrate(db, migrations)) log.info('schema changed', { migration: name });
   const { secret, isNew } = readSecret(dir);
   if (isNew) log.info('server secret made', { file: SECRET_FILE });

@@ -96,7 +96,7 @@ test('a term matches the same events with, without and with half an index', () =
         store.close();
       },
     ),
-    { numRuns: 150, seed: Number(process.env['SEED'] ?? 20261121) },
+    { numRuns: 40, seed: Number(process.env['SEED'] ?? 20261121) },
   );
 });
 

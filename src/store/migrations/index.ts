@@ -3,6 +3,7 @@
  */
 import type { Migration } from '../migrate.ts';
 import { accounts } from './0001-accounts.ts';
+import { events } from './0004-events.ts';
 
 /** Steps from the empty database to the newest schema this executable knows. */
-export const migrations: readonly Migration[] = [accounts];
+export const migrations: readonly Migration[] = [accounts, events];
