@@ -1,8 +1,12 @@
 /**
  * What the document root publishes, as far as a caller may know (DS-182).
  */
-import { loadGrants } from '../auth/permissions.ts';
+import { type Grants, loadGrants } from '../auth/permissions.ts';
 import type { Caller } from '../auth/principal.ts';
+import type { StoredValue } from '../dataset/infer.ts';
+import type { Table } from '../dataset/table.ts';
+import type { Tables, TableTarget } from '../dataset/tables.ts';
+import type { Column } from '../dataset/types.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
 import { mayAccess } from './access.ts';
@@ -20,4 +24,107 @@ export async function listReadable(
   if (!caller) return [];
   const grants = await loadGrants(db, caller);
   return registry.list().filter((resource) => mayAccess(grants, resource, 'read'));
+}
+
+/** A column with a value of the dataset; `example` undefined: none that could be shown. */
+export interface DescribedColumn extends Pick<Column, 'name' | 'type'> {
+  readonly example?: string | number | boolean;
+}
+
+/** What is known of the rows of a dataset. */
+export interface DescribedRows {
+  readonly columns: readonly DescribedColumn[];
+  readonly writableColumns: readonly DescribedColumn[];
+  /** How a blank cell reads: `''`, or null in Parquet (DS-64). */
+  readonly blank: 'empty' | 'null';
+}
+
+/** A resource as one caller may use it. */
+export interface DescribedResource {
+  readonly resource: Resource;
+  readonly mayRead: boolean;
+  /** Holds the right, the kind can be written, and the server is not read-only. */
+  readonly mayWrite: boolean;
+  /** Null: no dataset, one that cannot be read, or one that is still being read for the first time. */
+  readonly rows: DescribedRows | null;
+}
+
+/** What describing resources needs. */
+export interface DescribeServices extends CatalogueServices {
+  readonly config: { readonly readonly: boolean };
+  readonly datasets: { targetOf(resource: Resource): TableTarget };
+  readonly tables: Tables;
+}
+
+/** How long datasets that were never read are waited for, all together. */
+const MAX_WAIT_MS = 2_000;
+const MAX_EXAMPLE_CHARACTERS = 80;
+
+/** The resources a caller may read or write, with their columns; by rel in byte order. */
+export async function describeResources(
+  services: DescribeServices,
+  grants: Grants,
+): Promise<DescribedResource[]> {
+  const waited = Bun.sleep(MAX_WAIT_MS).then(() => null);
+  const described: DescribedResource[] = [];
+  for (const resource of services.registry.list()) {
+    const mayRead = mayAccess(grants, resource, 'read');
+    const mayWrite = mayAccess(grants, resource, 'write') && isWritable(services, resource);
+    if (!mayRead && !mayWrite) continue;
+    const table = await Promise.race([findTable(services, resource), waited]);
+    described.push({ resource, mayRead, mayWrite, rows: table && describeRows(table) });
+  }
+  return described;
+}
+
+function isWritable({ config }: DescribeServices, { kind, rel }: Resource): boolean {
+  if (config.readonly) return false;
+  if (kind.type === 'handler') return true;
+  return kind.dataset?.edit !== undefined && !kind.dataset.readOnlyReason?.(rel);
+}
+
+async function findTable(services: DescribeServices, resource: Resource): Promise<Table | null> {
+  if (!resource.kind.dataset) return null;
+  const target = services.datasets.targetOf(resource);
+  try {
+    return services.tables.peek(target) ?? (await services.tables.current(target));
+  } catch {
+    // A dataset that cannot be read stands in the document without its columns; its problem is shown elsewhere.
+    return null;
+  }
+}
+
+const described = new WeakMap<Table, DescribedRows>();
+
+function describeRows(table: Table): DescribedRows {
+  let rows = described.get(table);
+  if (!rows) {
+    const values = table.isClosed ? null : table.row(1);
+    const columns = table.head.columns.map((column, index): DescribedColumn => {
+      const example = exampleOf(column, values?.[index]);
+      const { name, type } = column;
+      return example === undefined ? { name, type } : { name, type, example };
+    });
+    const writable = new Set(table.writableColumns.map(({ name }) => name));
+    rows = {
+      columns,
+      writableColumns: columns.filter(({ name }) => writable.has(name)),
+      blank: table.head.blank,
+    };
+    described.set(table, rows);
+  }
+  return rows;
+}
+
+/** A stored value as it reads; undefined for blanks, nested values and what has too many digits or characters. */
+function exampleOf(
+  { type, file }: Column,
+  value: StoredValue | undefined,
+): DescribedColumn['example'] {
+  if (value === null || value === undefined || typeof value === 'bigint') return undefined;
+  if (type === 'boolean' && typeof value === 'number') return value !== 0;
+  if (typeof value !== 'string') return value;
+  // Moments, binary and nested values are stored in another form than they are shown in.
+  if (value === '' || (file !== undefined && file.type.kind !== 'text')) return undefined;
+  return value.length > MAX_EXAMPLE_CHARACTERS ? undefined : value;
 }

@@ -2,6 +2,10 @@
  * Everything the pages load, embedded in the executable under names that change with the content (DS-186).
  */
 import { sha256Hex } from '../base/ids.ts';
+import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
+import swagger from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
+import docsStyle from './assets/docs.css' with { type: 'text' };
+import docs from './assets/docs.js' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
 
@@ -15,12 +19,24 @@ export interface Asset {
   readonly hash: string;
 }
 
-type AssetName = 'site.css' | 'icon.svg';
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
 
-const all: ReadonlyMap<AssetName, Asset> = new Map([
-  ['site.css', asset('site.css', 'text/css; charset=utf-8', site)],
-  ['icon.svg', asset('icon.svg', 'image/svg+xml', icon)],
-]);
+const contents = {
+  'site.css': [CSS, site],
+  'docs.css': [CSS, docsStyle],
+  'docs.js': [SCRIPT, docs],
+  'icon.svg': ['image/svg+xml', icon],
+  'swagger-ui.css': [CSS, swaggerStyle],
+  'swagger-ui.js': [SCRIPT, swagger],
+} as const satisfies Record<string, readonly [type: string, content: string]>;
+
+/** Name of an embedded file in the source. */
+export type AssetName = keyof typeof contents;
+
+const all: ReadonlyMap<string, Asset> = new Map(
+  Object.entries(contents).map(([name, [type, content]]) => [name, asset(name, type, content)]),
+);
 
 const byPath = new Map([...all.values()].map((one) => [one.path, one]));
 

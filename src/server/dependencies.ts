@@ -7,6 +7,7 @@ import type { Family, ResourceType } from '../docroot/kind.ts';
 import type { AccountServices } from '../operations/accounts.ts';
 import type { FirstRun } from '../operations/setup.ts';
 import type { Metrics } from './metrics.ts';
+import type { ApiDescription } from './openapi/api-description.ts';
 
 /** One resource as listings show it. */
 export interface ResourceView {
@@ -39,6 +40,8 @@ export interface ServerServices extends AccountServices {
   readonly startedAt: number;
   /** Nothing for an anonymous caller. */
   listReadable(caller: Caller): Promise<ReadableResources>;
+  /** The OpenAPI document for a caller (DS-190). */
+  describeApi(caller: Caller): Promise<ApiDescription>;
   /** Rejects when the state database cannot be read and written; asked at most once a second. */
   checkState(): Promise<void>;
   /** Entries in the cache; null when that cannot be told. */

@@ -5,6 +5,16 @@
  * they are JSON Schema of OpenAPI 3.1. A schema with a `$id` is a named model and stands once, in `components.schemas`.
  */
 import type { TSchema } from '@sinclair/typebox';
+import type { Grants } from '../auth/permissions.ts';
+import type { Caller } from '../auth/principal.ts';
+
+/** For whom the document is made. */
+export interface Viewer {
+  readonly caller: Caller;
+  readonly grants: Grants;
+  /** Can read some media file. */
+  readonly readsMedia: boolean;
+}
 
 /** Groups of operations (DS-191); resources are tagged with their type instead. */
 export type OperationTag = 'auth' | 'admin' | 'search' | 'uploads' | 'system' | 'events';
@@ -31,6 +41,8 @@ export interface AnswerDescription {
   readonly description: string;
   readonly mediaType?: string;
   readonly schema: TSchema | null;
+  /** HTML clients get a page with the same status instead. */
+  readonly hasPage?: boolean;
 }
 
 /** One method of a route. */

@@ -6,7 +6,7 @@
  * pattern owns its path for all methods. Registration refuses nonsense at start-up.
  */
 import type { Context } from './context.ts';
-import type { OperationDescription } from './operation-description.ts';
+import type { OperationDescription, Viewer } from './operation-description.ts';
 import type { Reply } from './reply.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { ServerServices } from './dependencies.ts';
@@ -27,6 +27,10 @@ export interface Route {
   readonly methods: Readonly<Partial<Record<RouteMethod, Handler>>>;
   /** Each method in the OpenAPI document; absent for what DS-190 does not list. */
   readonly describes?: Readonly<Partial<Record<RouteMethod, OperationDescription>>>;
+  /** The contract writes the path with a trailing slash, so the OpenAPI document does too. */
+  readonly endsInSlash?: boolean;
+  /** Who finds the route in the OpenAPI document (DS-190); by `access` unless said otherwise. */
+  readonly isListedFor?: (viewer: Viewer) => boolean;
   /** Unsafe methods that still work in read-only mode (DS-22). */
   readonly isExemptFromReadOnly?: boolean;
   /** Closed to API keys with scopes (DS-118). */

@@ -17,6 +17,7 @@ import { listReadable } from '../operations/resources.ts';
 import { FirstRun } from '../operations/setup.ts';
 import { createExchange } from './exchange.ts';
 import { Metrics, registerProcessMetrics } from './metrics.ts';
+import { describeApi } from './openapi/api-description.ts';
 import { routes } from './routes/index.ts';
 import { resourceHandler } from './routes/resources.ts';
 import { type RunningServer, startServer, type TlsPair } from './server.ts';
@@ -96,7 +97,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
   const metrics = new Metrics();
   registerProcessMetrics(metrics, version, app.clock.now());
   registerAppMetrics(metrics, app);
-  return {
+  const services: ServerServices = {
     get config() {
       return app.config;
     },
@@ -137,7 +138,10 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     },
     cacheSize: () => app.tables.size,
     endpointCount: () => endpointCount(app),
+    describeApi: (caller) =>
+      describeApi({ app, services, routes, handlerPaths: () => Promise.resolve(null) }, caller),
   };
+  return services;
 }
 
 function endpointCount({ registry }: App): number {

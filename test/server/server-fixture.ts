@@ -82,6 +82,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     checkState: options.checkState ?? (async () => undefined),
     cacheSize: () => 0,
     endpointCount: () => 3,
+    describeApi: () => Promise.resolve({ json: '{}', etag: 'none' }),
   };
   const server = startServer({
     host: config.host,

@@ -5,6 +5,7 @@ import { check } from './check.ts';
 import { child } from './child.ts';
 import { config } from './config.ts';
 import { listEndpoints } from './list-endpoints.ts';
+import { openapi } from './openapi.ts';
 import { serve } from './serve.ts';
 import { version } from './version.ts';
 
@@ -15,6 +16,7 @@ export const commands: readonly Command[] = [
   config,
   addsuperuser,
   listEndpoints,
+  openapi,
   version,
   child,
 ];

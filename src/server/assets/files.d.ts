@@ -10,3 +10,8 @@ declare module '*.svg' {
   const content: string;
   export default content;
 }
+
+declare module '*.js' {
+  const content: string;
+  export default content;
+}

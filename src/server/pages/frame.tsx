@@ -7,7 +7,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { PropsWithChildren } from '@kitajs/html';
-import { assetNamed } from '../assets.ts';
+import { type AssetName, assetNamed } from '../assets.ts';
 
 /** Who may see a link. */
 export type Audience = 'everyone' | 'users' | 'superusers';
@@ -27,6 +27,10 @@ export interface Page<View> {
   /** `wide` for data, `card` for one form or message. */
   readonly layout: 'wide' | 'card';
   readonly navigation?: NavigationLink;
+  /** Beside the one every page has. */
+  readonly styles?: readonly AssetName[];
+  /** Run in this order once the page is there; the page is usable without. */
+  readonly scripts?: readonly AssetName[];
   readonly content: (view: View, frame: FrameView) => JSX.Element;
 }
 
@@ -44,7 +48,13 @@ export interface FrameView {
 /** The page as a whole HTML document. */
 export function renderPage<View>(page: Page<View>, view: View, frame: FrameView): string {
   const markup = (
-    <Document title={page.title(view)} layout={page.layout} frame={frame}>
+    <Document
+      title={page.title(view)}
+      layout={page.layout}
+      styles={page.styles ?? []}
+      scripts={page.scripts ?? []}
+      frame={frame}
+    >
       {page.content(view, frame)}
     </Document>
   );
@@ -62,10 +72,13 @@ export function CsrfField({ frame }: { frame: FrameView }): JSX.Element {
 interface DocumentProps {
   readonly title: string;
   readonly layout: 'wide' | 'card';
+  readonly styles: readonly AssetName[];
+  readonly scripts: readonly AssetName[];
   readonly frame: FrameView;
 }
 
-function Document({ title, layout, frame, children }: PropsWithChildren<DocumentProps>) {
+function Document(props: PropsWithChildren<DocumentProps>) {
+  const { title, layout, styles, scripts, frame, children } = props;
   return (
     <html lang="en">
       <head>
@@ -74,7 +87,12 @@ function Document({ title, layout, frame, children }: PropsWithChildren<Document
         <meta name="color-scheme" content="light dark" />
         <title safe>{`${title} · svc`}</title>
         <link rel="icon" href={assetNamed('icon.svg').path} type="image/svg+xml" />
-        <link rel="stylesheet" href={assetNamed('site.css').path} />
+        {(['site.css', ...styles] as const).map((name) => (
+          <link rel="stylesheet" href={assetNamed(name).path} />
+        ))}
+        {scripts.map((name) => (
+          <script src={assetNamed(name).path} defer />
+        ))}
       </head>
       <body>
         <a class="skip" href="#content">

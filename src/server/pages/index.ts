@@ -2,6 +2,7 @@
  * Every page. A new one is a file beside this and one more line.
  */
 import { datasetPage } from './dataset.tsx';
+import { docsPage } from './docs.tsx';
 import { errorPage } from './error.tsx';
 import type { Page } from './frame.tsx';
 import { landingPage } from './landing.tsx';
@@ -12,6 +13,7 @@ import { setupPage } from './setup.tsx';
 export const pages: readonly Page<never>[] = [
   landingPage,
   datasetPage,
+  docsPage,
   loginPage,
   setupPage,
   errorPage,

@@ -12,6 +12,13 @@ import {
   revokeSession,
 } from '../../operations/accounts.ts';
 import { AppError } from '../../base/errors.ts';
+import {
+  callerModel,
+  loginModel,
+  messageModel,
+  passwordChangeModel,
+  sessionsModel,
+} from '../account-models.ts';
 import type { Context } from '../context.ts';
 import { isForm, MAX_FORM_BYTES } from '../form-body.ts';
 import { pageReply } from '../page-reply.ts';
@@ -30,6 +37,28 @@ export const authRoutes: readonly Route[] = [
     neverRedirects: true,
     requiresOwnOrigin: true,
     isExemptFromReadOnly: true,
+    describes: {
+      GET: {
+        summary: 'Show the sign-in page',
+        tag: 'auth',
+        answers: {
+          200: { description: 'A page for people', mediaType: 'text/html', schema: null },
+        },
+      },
+      POST: {
+        summary: 'Sign in with a password',
+        tag: 'auth',
+        body: [
+          { schema: loginModel },
+          { mediaType: 'application/x-www-form-urlencoded', schema: loginModel },
+        ],
+        answers: {
+          200: { description: 'Signed in; the session is in a cookie', schema: messageModel },
+          303: { description: 'Signed in, after a form', schema: null },
+        },
+        errors: [401, 403, 429, 503],
+      },
+    },
     methods: {
       GET: (context) => loginForm(context, { next: safeNext(context.queryValue('next')) }),
       POST: postLogin,
@@ -40,6 +69,15 @@ export const authRoutes: readonly Route[] = [
     access: 'public',
     requiresOwnOrigin: true,
     isExemptFromReadOnly: true,
+    describes: {
+      POST: {
+        summary: 'Sign out',
+        tag: 'auth',
+        answers: { 302: { description: 'Signed out', schema: null } },
+        errors: [403],
+      },
+    },
+    isListedFor: ({ caller }) => caller !== null,
     methods: {
       POST: async (context) => {
         await logout(context.services, context.origin, context.session?.token ?? null);
@@ -52,6 +90,13 @@ export const authRoutes: readonly Route[] = [
     pattern: '/auth/me',
     access: 'user',
     hasJsonErrors: true,
+    describes: {
+      GET: {
+        summary: 'Say who is asking',
+        tag: 'auth',
+        answers: { 200: { description: 'The caller', schema: callerModel } },
+      },
+    },
     methods: { GET: ({ user }) => jsonReply(describeCaller(user)) },
   },
   {
@@ -59,6 +104,14 @@ export const authRoutes: readonly Route[] = [
     access: 'user',
     hasJsonErrors: true,
     refusesScopedKeys: true,
+    describes: {
+      GET: {
+        summary: 'List your sessions',
+        tag: 'auth',
+        answers: { 200: { description: 'Live ones, oldest first', schema: sessionsModel } },
+        errors: [403],
+      },
+    },
     methods: {
       GET: async ({ services, user }) => jsonReply(await listSessions(services, user)),
     },
@@ -68,6 +121,14 @@ export const authRoutes: readonly Route[] = [
     access: 'user',
     hasJsonErrors: true,
     refusesScopedKeys: true,
+    describes: {
+      DELETE: {
+        summary: 'End one of your sessions',
+        tag: 'auth',
+        answers: { 204: { description: 'It is over', schema: null } },
+        errors: [404],
+      },
+    },
     methods: {
       DELETE: async (context) => {
         const id = context.intParameter('id');
@@ -82,6 +143,15 @@ export const authRoutes: readonly Route[] = [
     access: 'user',
     hasJsonErrors: true,
     refusesScopedKeys: true,
+    describes: {
+      PUT: {
+        summary: 'Change your password and end your sessions',
+        tag: 'auth',
+        body: { schema: passwordChangeModel },
+        answers: { 200: { description: 'Changed', schema: messageModel } },
+        errors: [400, 429, 503],
+      },
+    },
     methods: {
       PUT: async (context) => {
         const body = await context.json(MAX_FORM_BYTES);

@@ -2,6 +2,7 @@
  * `GET /health` (DS-187): for load balancers and people alike; answers without waiting as long as the state was found
  * sound a moment ago.
  */
+import { Type } from '@sinclair/typebox';
 import { timestamp } from '../../base/clock.ts';
 import type { Context } from '../context.ts';
 import type { Reply } from '../reply.ts';
@@ -24,12 +25,34 @@ interface StateCheck {
 
 const checks = new WeakMap<ServerServices, StateCheck>();
 
+const healthModel = Type.Object(
+  {
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')]),
+    version: Type.String({ examples: [API_VERSION] }),
+    timestamp: Type.String({ format: 'date-time' }),
+    uptime_seconds: Type.Optional(Type.Integer({ minimum: 0 })),
+    cache_size: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+    endpoint_count: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { $id: 'Health' },
+);
+
 /** `/health`. */
 export const healthRoute: Route = {
   pattern: '/health',
   access: 'public',
   neverRedirects: true,
   hasJsonErrors: true,
+  describes: {
+    GET: {
+      summary: 'Ask whether the server can work',
+      tag: 'system',
+      answers: {
+        200: { description: 'It can', schema: healthModel },
+        503: { description: 'Its state database cannot be read and written', schema: healthModel },
+      },
+    },
+  },
   methods: {
     GET: (context) => {
       const isSound = isStateSound(context.services);

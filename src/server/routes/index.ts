@@ -8,6 +8,7 @@ import { authRoutes } from './auth.ts';
 import { healthRoute } from './health.ts';
 import { landingRoute } from './landing.ts';
 import { metricsRoute } from './metrics.ts';
+import { openApiRoutes } from './openapi.ts';
 import { setupRoute } from './setup.ts';
 
 /** In no particular order: a path finds at most one. */
@@ -19,4 +20,5 @@ export const routes: readonly Route[] = [
   setupRoute,
   ...apiKeyRoutes,
   ...assetRoutes,
+  ...openApiRoutes,
 ];

@@ -1,6 +1,7 @@
 /**
  * `GET /`: what the caller may read, as JSON (DS-182) or as the start page (DS-183).
  */
+import { Type } from '@sinclair/typebox';
 import { encodePath } from '../../base/paths.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
@@ -14,11 +15,28 @@ import type { ReadableResources, ResourceView } from '../dependencies.ts';
 
 const VARY = { Vary: 'Accept' };
 
+const listingModel = Type.Object(
+  {
+    resources: Type.Array(Type.String({ examples: ['reports/sales.csv'] })),
+    problems: Type.Optional(
+      Type.Array(Type.Object({ resource: Type.String(), problem: Type.String() })),
+    ),
+  },
+  { $id: 'Listing' },
+);
+
 /** `/`. */
 export const landingRoute: Route = {
   pattern: '/',
   access: 'public',
   cacheControl: PRIVATE,
+  describes: {
+    GET: {
+      summary: 'List the files you may read',
+      tag: 'system',
+      answers: { 200: { description: 'The files', schema: listingModel, hasPage: true } },
+    },
+  },
   methods: {
     GET: async (context) => {
       const readable = await context.services.listReadable(context.caller);

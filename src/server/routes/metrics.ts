@@ -10,6 +10,15 @@ export const metricsRoute: Route = {
   pattern: '/metrics',
   access: 'user',
   hasJsonErrors: true,
+  describes: {
+    GET: {
+      summary: 'Read the metrics in the text format of Prometheus',
+      tag: 'system',
+      answers: { 200: { description: 'The metrics', mediaType: 'text/plain', schema: null } },
+      errors: [403],
+    },
+  },
+  isListedFor: ({ caller }) => caller !== null && (caller.isSuperuser || caller.apiKeyId !== null),
   methods: {
     GET: ({ user, services }) => {
       if (!user.isSuperuser && user.apiKeyId === null) {

@@ -1,0 +1,97 @@
+/**
+ * Bodies of the routes about a user's own account, as schemas for the OpenAPI document (sections 9 and 11 of the
+ * contract).
+ */
+import { type TSchema, Type } from '@sinclair/typebox';
+
+const dateTime = Type.String({ format: 'date-time' });
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** `POST /auth/login` (DS-99). */
+export const loginModel = Type.Object(
+  {
+    username: Type.String(),
+    password: Type.String({ format: 'password', maxLength: 1024 }),
+    grant_type: Type.Optional(nullable(Type.Literal('password'))),
+    next: Type.Optional(Type.String({ description: 'For forms: where to go afterwards' })),
+  },
+  { $id: 'Login' },
+);
+
+/** `GET /auth/me` (DS-106). */
+export const callerModel = Type.Object(
+  { id: Type.Integer(), username: Type.String(), is_superuser: Type.Boolean() },
+  { $id: 'Caller' },
+);
+
+/** `GET /auth/sessions` (DS-107). */
+export const sessionsModel = Type.Array(
+  Type.Object(
+    {
+      id: Type.Integer(),
+      created_at: dateTime,
+      last_active_at: dateTime,
+      expires_at: dateTime,
+      ip_address: nullable(Type.String()),
+      user_agent: nullable(Type.String()),
+      current: Type.Boolean({ description: 'The session this request came with' }),
+    },
+    { $id: 'OwnSession' },
+  ),
+);
+
+/** `PUT /auth/password` (DS-108). */
+export const passwordChangeModel = Type.Object(
+  {
+    current_password: Type.String({ format: 'password' }),
+    new_password: Type.String({ format: 'password', maxLength: 1024 }),
+  },
+  { $id: 'PasswordChange' },
+);
+
+/** A sentence for people. */
+export const messageModel = Type.Object({ message: Type.String() }, { $id: 'Message' });
+
+const scopes = Type.Array(Type.String({ examples: ['read:reports/*'] }), {
+  minItems: 1,
+  maxItems: 64,
+});
+
+/** `GET /api/apikeys` (DS-116). */
+export const apiKeysModel = Type.Array(
+  Type.Object(
+    {
+      id: Type.Integer(),
+      description: nullable(Type.String()),
+      created_at: dateTime,
+      expires_at: nullable(dateTime),
+      last_used_at: nullable(dateTime),
+      is_active: Type.Boolean(),
+      scopes: Type.Optional(scopes),
+    },
+    { $id: 'OwnAPIKey' },
+  ),
+);
+
+/** `POST /api/apikeys` (DS-116 to DS-118). */
+export const newApiKeyRequestModel = Type.Object(
+  {
+    description: Type.Optional(nullable(Type.String({ maxLength: 1024 }))),
+    expires_in_days: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 365 }))),
+    scopes: Type.Optional(nullable(scopes)),
+  },
+  { $id: 'NewAPIKeyRequest' },
+);
+
+/** The answer to it. */
+export const newApiKeyModel = Type.Object(
+  {
+    id: Type.Integer(),
+    key: Type.String({ examples: ['ak_...'] }),
+    description: nullable(Type.String()),
+    expires_at: nullable(dateTime),
+    created_at: dateTime,
+    scopes: Type.Optional(scopes),
+  },
+  { $id: 'NewAPIKey' },
+);

@@ -1,0 +1,129 @@
+/**
+ * Built-in routes as path items of the OpenAPI document (DS-190).
+ */
+import { Type } from '@sinclair/typebox';
+import type {
+  AnswerDescription,
+  BodyDescription,
+  OperationDescription,
+} from '../operation-description.ts';
+import type { Route, RouteMethod } from '../route-table.ts';
+import type { JsonObject } from './models.ts';
+import type { DocumentParts } from './parts.ts';
+
+/** Path and path item of a route; null when it describes nothing. */
+export function builtInPath(route: Route, parts: DocumentParts): [string, JsonObject] | null {
+  const { describes = {} } = route;
+  const methods = Object.keys(route.methods) as RouteMethod[];
+  const described = methods.filter((method) => describes[method] !== undefined);
+  if (described.length === 0) return null;
+  const path = documentedPath(route);
+  const item = Object.fromEntries(
+    described.map((method) => [
+      method.toLowerCase(),
+      operation(route, method, describes[method]!, path, parts),
+    ]),
+  );
+  return [path, item];
+}
+
+/** The path as the contract writes it: `/api/apikeys/{key_id}`. */
+export function documentedPath({ pattern, endsInSlash }: Route): string {
+  const path = pattern.replace(/\{(\w+):\w+\}/g, '{$1}');
+  return endsInSlash === true && !path.endsWith('/') ? `${path}/` : path;
+}
+
+function operation(
+  route: Route,
+  method: RouteMethod,
+  description: OperationDescription,
+  path: string,
+  parts: DocumentParts,
+): JsonObject {
+  const { models, errors } = parts;
+  const { summary, tag, parameters = [], body, answers } = description;
+  const listed = [...pathParameters(route, parameters), ...parameters];
+  const bodies = body === undefined ? [] : [body].flat();
+  return {
+    summary,
+    tags: [tag],
+    operationId: parts.operationId(method, path),
+    ...(listed.length === 0
+      ? {}
+      : {
+          parameters: listed.map(({ schema, required, ...rest }) => ({
+            ...rest,
+            ...(rest.in === 'path' || required === true ? { required: true } : {}),
+            schema: models.refer(schema),
+          })),
+        }),
+    ...(bodies.length === 0 ? {} : { requestBody: requestBody(bodies, parts) }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, response(answer, parts)]),
+      ),
+      ...errors.refer(errorsOf(route, method, description)),
+    },
+    ...(route.access === 'public' ? {} : parts.security),
+  };
+}
+
+/** Placeholders of the pattern that the description leaves to their form. */
+function pathParameters(
+  { pattern }: Route,
+  described: NonNullable<OperationDescription['parameters']>,
+): NonNullable<OperationDescription['parameters']> {
+  const known = new Set(described.filter((one) => one.in === 'path').map(({ name }) => name));
+  return [...pattern.matchAll(/\{(\w+)(?::(\w+))?\}/g)]
+    .filter(([, name]) => !known.has(name!))
+    .map(([, name = '', type]) => {
+      const isNumber = type === 'int' || /(?:^|_)id$/.test(name);
+      return {
+        name,
+        in: 'path' as const,
+        description: isNumber ? 'Its number' : 'Its name',
+        schema: isNumber ? Type.Integer({ minimum: 1 }) : Type.String(),
+      };
+    });
+}
+
+function requestBody(bodies: readonly BodyDescription[], { models }: DocumentParts): JsonObject {
+  return {
+    required: bodies.every(({ required }) => required !== false),
+    content: Object.fromEntries(
+      bodies.map(({ mediaType = 'application/json', schema }) => [
+        mediaType,
+        schema === null ? {} : { schema: models.refer(schema) },
+      ]),
+    ),
+  };
+}
+
+function response(answer: AnswerDescription, { models }: DocumentParts): JsonObject {
+  const { description, mediaType, schema, hasPage } = answer;
+  const content = {
+    ...(schema === null && mediaType === undefined
+      ? {}
+      : {
+          [mediaType ?? 'application/json']:
+            schema === null ? {} : { schema: models.refer(schema) },
+        }),
+    ...(hasPage === true ? { 'text/html': {} } : {}),
+  };
+  return Object.keys(content).length === 0 ? { description } : { description, content };
+}
+
+function errorsOf(
+  { access }: Route,
+  method: RouteMethod,
+  { errors = [], parameters = [], body }: OperationDescription,
+): number[] {
+  const isUnsafe = method !== 'GET';
+  return [
+    ...errors,
+    ...(access === 'public' ? [] : [401]),
+    ...(access === 'superuser' || isUnsafe ? [403] : []),
+    ...(isUnsafe ? [405] : []),
+    ...(parameters.length > 0 || body !== undefined ? [422] : []),
+  ];
+}

@@ -1,0 +1,122 @@
+/**
+ * Parameters of dataset operations (DS-36, DS-46, DS-82), once for the whole document.
+ */
+import type { JsonObject } from './models.ts';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'header';
+  readonly description: string;
+  readonly schema: JsonObject;
+}
+
+const text = { type: 'string' };
+
+const listParameters: readonly Parameter[] = [
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'At most so many rows; without it all that match',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  {
+    name: 'offset',
+    in: 'query',
+    description: 'Rows to skip; a cursor is faster',
+    schema: { type: 'integer', minimum: 0, default: 0 },
+  },
+  {
+    name: 'cursor',
+    in: 'query',
+    description: 'From the `Link` header of the page before',
+    schema: text,
+  },
+  {
+    name: 'sort',
+    in: 'query',
+    description: 'Column names with commas between; `-` in front sorts downwards',
+    schema: text,
+  },
+  {
+    name: 'order',
+    in: 'query',
+    description: 'For columns of `sort` without `-`',
+    schema: { enum: ['asc', 'desc'], default: 'asc' },
+  },
+  {
+    name: 'filter',
+    in: 'query',
+    description:
+      'A JSON object: `{"price":{"$gt":50},"$or":[{"name":"a"},{"name":"b"}]}`. Operators: $eq $ne $gt $gte $lt $lte ' +
+      '$in $nin $contains $icontains $startswith $endswith $regex $null $not; $and, $or and $not combine',
+    schema: text,
+  },
+  {
+    name: 'q',
+    in: 'query',
+    description: 'Words that the cells of a row contain; the last one may be a beginning',
+    schema: text,
+  },
+  {
+    name: 'columns',
+    in: 'query',
+    description: 'Just these columns, with commas between',
+    schema: text,
+  },
+  {
+    name: 'format',
+    in: 'query',
+    description: 'Wins over `Accept`',
+    schema: { enum: ['json', 'ndjson', 'csv', 'xlsx', 'parquet'], default: 'json' },
+  },
+];
+
+const conditional: readonly Parameter[] = [
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'An `ETag` of an earlier answer; 304 when nothing changed',
+    schema: text,
+  },
+  {
+    name: 'If-Match',
+    in: 'header',
+    description: 'An `ETag` of this dataset; 412 when the file has changed since',
+    schema: text,
+  },
+];
+
+const all: ReadonlyMap<string, Parameter> = new Map(
+  [...listParameters, ...conditional].map((parameter) => [parameter.name, parameter]),
+);
+
+/** References for a list of rows. */
+export const LIST_PARAMETERS = referTo([
+  ...listParameters.map(({ name }) => name),
+  'If-None-Match',
+]);
+/** References for a read without choices. */
+export const READ_PARAMETERS = referTo(['If-None-Match']);
+/** References for a change. */
+export const CHANGE_PARAMETERS = referTo(['If-Match']);
+
+/** `components.parameters`: what the references mean. */
+export function parameterComponents(): JsonObject {
+  return Object.fromEntries(all);
+}
+
+/** `components.headers` of the answers of datasets. */
+export const headerComponents: JsonObject = {
+  ETag: { description: 'The version of this answer (DS-46)', schema: text },
+  'X-Total-Count': { description: 'Rows that match, on all pages', schema: { type: 'integer' } },
+  Link: { description: 'The next page, with `rel="next"`; absent on the last', schema: text },
+};
+
+/** References to headers of an answer. */
+export function headersNamed(...names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function referTo(names: readonly string[]): readonly JsonObject[] {
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}

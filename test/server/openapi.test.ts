@@ -1,0 +1,73 @@
+/**
+ * The OpenAPI document and the routes name each other (DS-190): a route nobody described fails here.
+ */
+import { describe, expect, test } from 'bun:test';
+import { hostedDocument } from '../../src/server/openapi/api-description.ts';
+import { documentedPath } from '../../src/server/openapi/built-in-paths.ts';
+import { routes } from '../../src/server/routes/index.ts';
+
+/** What DS-190 leaves out, and what exists only before there is a first superuser (DS-211). */
+const UNLISTED =
+  /^\/(?:docs|mcp|openapi\.json|favicon\.ico|auth\/setup)(?:\/|$)|^\/(?:_svc|\.well-known)\//;
+
+const listed = routes.filter(({ pattern }) => !UNLISTED.test(pattern));
+
+describe('DS-190 what stands in the document', () => {
+  test('every method of every route is described, or the contract leaves it out', () => {
+    const missing = listed.flatMap(({ pattern, methods, describes }) =>
+      Object.keys(methods)
+        .filter((method) => describes?.[method as 'GET'] === undefined)
+        .map((method) => `${method} ${pattern}`),
+    );
+    // Add `describes` to the route (src/server/operation-description.ts).
+    expect(missing).toEqual([]);
+  });
+
+  test('nothing is described that no route answers, and nothing the contract leaves out', () => {
+    const wrong = routes.flatMap(({ pattern, methods, describes = {} }) =>
+      Object.keys(describes)
+        .filter((method) => !Object.hasOwn(methods, method) || UNLISTED.test(pattern))
+        .map((method) => `${method} ${pattern}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('the hosted document lists exactly the routes', () => {
+    const { paths } = hostedDocument(routes) as { paths: Record<string, object> };
+    const documented = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const expected = listed.flatMap((route) =>
+      Object.keys(route.methods).map((method) => `${method} ${documentedPath(route)}`),
+    );
+    expect(documented.sort()).toEqual(expected.sort());
+  });
+
+  test('DS-192 the hosted document declares the schemes and asks for none', () => {
+    const document = hostedDocument(routes) as {
+      components: { securitySchemes: object };
+      security?: unknown;
+      paths: Record<string, Record<string, { security?: unknown }>>;
+    };
+    expect(Object.keys(document.components.securitySchemes)).toEqual([
+      'cookie',
+      'apiKey',
+      'bearer',
+      'basic',
+      'tokenAuth',
+    ]);
+    expect(document.security).toBeUndefined();
+    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+    expect(operations.filter(({ security }) => security !== undefined)).toEqual([]);
+  });
+
+  test('operations have names of their own', () => {
+    const { paths } = hostedDocument(routes) as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    const ids = Object.values(paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * Chromium for the browser tests: pages that note everything the browser complains about.
+ */
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Service } from './service.ts';
+
+/** A password that passes the rules, for users who sign in through the page. */
+export const PASSWORD = 'correct Horse 7 battery';
+
+/** A running browser, and what its pages reported: console lines, errors, dialogs, refusals of the content policy. */
+export class TestBrowser implements AsyncDisposable {
+  readonly reports: string[] = [];
+  /** Addresses asked of any other server than the one given to `open`. */
+  readonly foreignRequests: string[] = [];
+  readonly #browser: Browser;
+
+  private constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  /** Starts Chromium; dispose it to end it. */
+  static async start(): Promise<TestBrowser> {
+    const browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
+    return new TestBrowser(browser);
+  }
+
+  /** A page of its own context: no cookies of other pages. */
+  async open(service: Service, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context = await this.#browser.newContext({ baseURL: service.url, ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on('console', (message) => this.reports.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => this.reports.push(String(error)));
+    page.on('dialog', (dialog) => {
+      this.reports.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      const isOwn = url.startsWith(service.url) || /^(?:data|blob|about):/.test(url);
+      if (!isOwn) this.foreignRequests.push(url);
+    });
+    return page;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close();
+  }
+}
+
+/** Signs in through the page, as a user made with `PASSWORD`; ends on the start page. */
+export async function signIn(page: Page, username: string, password = PASSWORD): Promise<void> {
+  await page.goto('/auth/login');
+  await page.getByLabel('User name').fill(username);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL((url) => url.pathname === '/');
+}
