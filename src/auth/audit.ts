@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Database, SqlValue } from '../store/database.ts';
+import { type ChainLink, linkHash, readHead, writeAnchor, writeHead } from './audit-chain.ts';
 
 const WINDOW_MS = 60 * 1000;
 /** Of the limited actions together, per window (DS-141). */
@@ -101,19 +102,33 @@ export class Audit {
     const { db, log } = this.#options;
     try {
       await db.transaction(async (tx) => {
-        for (const { note, timestamp } of batch) {
-          // The actor may have been deleted meanwhile; the entry stays (DS-139).
-          await tx.run(
-            `INSERT INTO audit (timestamp, user_id, action, resource, details, ip_address)
-             VALUES (?, (SELECT id FROM users WHERE id = ?), ?, ?, ?, ?)`,
-            [timestamp, note.userId, note.action, note.resource, note.details, note.ipAddress],
-          );
-        }
+        let head = await readHead(tx);
+        for (const pending of batch) head = await insertLinked(tx, head, pending);
+        await writeHead(tx, head);
       });
     } catch (error) {
       for (const { note } of batch) log.error('audit entry not written', { ...note, error });
     }
   }
+}
+
+/** Stores an entry behind `head` and answers the new head. */
+async function insertLinked(
+  tx: Database,
+  head: ChainLink,
+  { note, timestamp }: Pending,
+): Promise<ChainLink> {
+  const { userId: actorId, action, resource, details, ipAddress } = note;
+  // The actor may have been deleted meanwhile; the entry stays (DS-139).
+  const { lastId: id } = await tx.run(
+    `INSERT INTO audit (timestamp, user_id, actor_id, action, resource, details, ip_address)
+     VALUES (?, (SELECT id FROM users WHERE id = ?), ?, ?, ?, ?, ?)`,
+    [timestamp, actorId, actorId, action, resource, details, ipAddress],
+  );
+  const entry = { id, timestamp, actorId, action, resource, details, ipAddress };
+  const hash = linkHash(head.hash, entry);
+  await tx.run('UPDATE audit SET hash = ? WHERE id = ?', [hash, id]);
+  return { id, hash };
 }
 
 function isLimited(note: AuditNote): boolean {
@@ -228,19 +243,29 @@ function entryOf(row: AuditRow): AuditEntry {
 }
 
 /**
- * Deletes the entries older than `before` (epoch milliseconds) and answers how many. In steps, so that other writers get
- * their turn in between.
+ * Deletes the entries before the first one that is not older than `before` (epoch milliseconds) and answers how many. In
+ * steps, so that other writers get their turn in between.
  */
 export async function pruneAudit(db: Database, before: number): Promise<number> {
   let pruned = 0;
   for (;;) {
-    const { changes } = await db.relaxed.run(
-      `DELETE FROM audit WHERE id IN
-       (SELECT id FROM audit WHERE timestamp < ? ORDER BY timestamp LIMIT ${PRUNE_ROWS})`,
-      [timestamp(before)],
-    );
-    pruned += changes;
-    if (changes < PRUNE_ROWS) return pruned;
+    const removed = await db.transaction((tx) => pruneStep(tx, timestamp(before)));
+    pruned += removed;
+    if (removed < PRUNE_ROWS) return pruned;
     await new Promise(setImmediate);
   }
+}
+
+/** The oldest entries only, whatever a clock that was set back made of the order of time: the chain stays whole. */
+async function pruneStep(tx: Database, before: string): Promise<number> {
+  const oldest = await tx.all<{ id: number; timestamp: string; hash: string | null }>(
+    `SELECT id, timestamp, hash FROM audit ORDER BY id LIMIT ${PRUNE_ROWS}`,
+  );
+  const firstKept = oldest.findIndex((entry) => entry.timestamp >= before);
+  const removed = firstKept < 0 ? oldest : oldest.slice(0, firstKept);
+  const last = removed.at(-1);
+  if (last === undefined) return 0;
+  await tx.run('DELETE FROM audit WHERE id <= ?', [last.id]);
+  if (last.hash !== null) await writeAnchor(tx, { id: last.id, hash: last.hash });
+  return removed.length;
 }

@@ -4,6 +4,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApp } from '../app.ts';
+import { findTampering } from '../auth/audit-chain.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
@@ -28,6 +29,8 @@ export interface Catalogue {
   /** Texts for the operator: shadowed and shared names. */
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly rel: string; readonly reason: string }[];
+  /** What is wrong with the audit; null: nothing. */
+  findAuditProblem(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export async function openCatalogue(
       ),
       ...app.registry.scanProblems().map(({ rel, text }) => ({ rel, reason: text })),
     ],
+    findAuditProblem: () => findTampering(app.db),
     close: async () => {
       await app.close();
       await rm(join(config.state_dir, 'tmp', `tables-${process.pid}`), {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { type App, openApp } from '../app.ts';
 import { countActiveSuperusers } from '../auth/users.ts';
 import { purgeExpiredSessions } from '../auth/sessions.ts';
+import { readHead } from '../auth/audit-chain.ts';
 import { pruneAudit } from '../auth/audit.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -190,6 +191,9 @@ function startUpkeep(app: App): () => void {
     await purgeExpiredSessions(app.db, now);
     const days = app.config.limits.audit_retention_days;
     if (days > 0) await pruneAudit(app.db, now - days * DAY_MS);
+    // In a log that is kept elsewhere this shows whether the audit was computed anew since (see audit-chain.ts).
+    const { id, hash } = await readHead(app.db);
+    app.log.info('newest audit entry', { id, hash });
   };
   const every = (milliseconds: number, work: () => Promise<void>): Timer => {
     const timer = setInterval(() => {

@@ -343,3 +343,19 @@ test('entries of a deleted user stay, without an actor (DS-139)', async () => {
     { action: 'create_dataset_rows', user_id: null },
   ]);
 });
+
+test('svc check names an entry that was changed behind our back', async () => {
+  const { service } = shared;
+  const { db } = service.accounts;
+  const check = async () => {
+    const { exitCode, stdout } = await service.command(['check', service.docroot]);
+    return [exitCode, stdout.split('\n').filter((line) => line.startsWith('PROBLEM: audit'))];
+  };
+  expect(await check()).toEqual([0, []]);
+  const entry = await lastAuditId(service);
+  await db.run("UPDATE audit SET details = details || '!' WHERE id = ?", [entry]);
+  expect(await check()).toEqual([
+    1,
+    [`PROBLEM: audit: entry ${entry} was changed after it was written, or one before it was`],
+  ]);
+});

@@ -118,7 +118,10 @@ export interface AuditRow {
 
 /** Audit entries newer than the given id, oldest first. */
 export function auditAfter(service: Service, id: number): Promise<AuditRow[]> {
-  return service.accounts.db.all<AuditRow>('SELECT * FROM audit WHERE id > ? ORDER BY id', [id]);
+  return service.accounts.db.all<AuditRow>(
+    'SELECT id, timestamp, user_id, action, resource, details, ip_address FROM audit WHERE id > ? ORDER BY id',
+    [id],
+  );
 }
 
 /** The id of the newest audit entry; 0 when there is none. */

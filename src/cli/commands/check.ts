@@ -1,4 +1,7 @@
-/** `svc check`: reads the configuration and every published file once and says what is wrong (DS-29, DS-34, DS-200). */
+/**
+ * `svc check`: reads the configuration, every published file and the audit once and says what is wrong (DS-29, DS-34,
+ * DS-200).
+ */
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
@@ -15,10 +18,10 @@ interface Findings {
   readonly problems: readonly { readonly resource: string; readonly reason: string }[];
 }
 
-/** Prints what was found; the exit code is 1 when a file cannot be read. */
+/** Prints what was found; the exit code is 1 when a file cannot be read or the audit was changed. */
 export const check: Command = {
   name: 'check',
-  summary: 'Check the configuration and every published file.',
+  summary: 'Check the configuration, every published file and the audit.',
   describe: (parser) => {
     describeConfiguration(parser);
     parser.option('--json', 'Print JSON.');
@@ -28,13 +31,18 @@ export const check: Command = {
     const { config } = await loadInvocation(invocation);
     const { openCatalogue } = await import('../catalogue.ts');
     const catalogue = await openCatalogue(config, commandLog(config, outside), { readFiles: true });
+    const tampering = await catalogue.findAuditProblem();
+    const audit = tampering === null ? [] : [{ resource: 'audit', reason: tampering }];
     const findings: Findings = {
       document_root: config.docroot,
       store: join(config.state_dir, 'svc.db'),
       datasets: catalogue.resources.filter(({ type }) => DATASET_TYPES.has(type)).length,
       resources: catalogue.resources.length,
       warnings: [...catalogue.warnings, ...(await tlsWarnings(config, Date.now()))],
-      problems: catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
+      problems: [
+        ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
+        ...audit,
+      ],
     };
     await catalogue.close();
     outside.out(options['json'] === true ? `${JSON.stringify(findings)}\n` : asText(findings));

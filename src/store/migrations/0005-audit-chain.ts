@@ -1,0 +1,19 @@
+/**
+ * Audit entries are linked by hashes, so that one changed or removed afterwards is noticed (see auth/audit-chain.ts).
+ *
+ * `actor_id` keeps who it was when `user_id` becomes null with the user (DS-139); it is never shown. Entries of before have
+ * no hash; `audit_unchained` is the id of the last one of them.
+ */
+import type { Migration } from '../migrate.ts';
+
+/** Version 5. */
+export const auditChain: Migration = {
+  version: 5,
+  name: '0005-audit-chain',
+  statements: [
+    'ALTER TABLE audit ADD COLUMN actor_id INTEGER',
+    'ALTER TABLE audit ADD COLUMN hash TEXT',
+    `INSERT INTO settings (name, value)
+     SELECT 'audit_unchained', CAST(coalesce(max(id), 0) AS TEXT) FROM audit`,
+  ],
+};
