@@ -36,6 +36,7 @@ import { type LoadOrder, loadTableFile } from './docroot/load-table.ts';
 import { clearLocks, FileLocks, type LockReason } from './docroot/locks.ts';
 import { openForRead, targetPath } from './docroot/opener.ts';
 import { Registry, type Resource } from './docroot/registry.ts';
+import { Uploads } from './docroot/uploads.ts';
 import { watchDocroot } from './docroot/watch.ts';
 import type { Database } from './store/database.ts';
 import { migrations } from './store/migrations/index.ts';
@@ -60,6 +61,7 @@ export interface App {
   readonly reading: Reading;
   readonly edits: Edits;
   readonly locks: FileLocks;
+  readonly uploads: Uploads;
   readonly pools: { readonly parse: ChildPool; readonly query: ChildPool };
   /** Resolves when every dataset found so far has been read once. */
   readonly settled: () => Promise<void>;
@@ -101,9 +103,10 @@ export async function openApp(
   const audit = new Audit({ db, clock, log });
   const root = new DocumentRoot(config.docroot, config.state_dir);
   const pools = openPools(config, log);
+  const kindOf = createKindTable(kinds, config.plugin_registry);
   const registry = new Registry({
     root,
-    kindOf: createKindTable(kinds, config.plugin_registry),
+    kindOf,
     log,
     // A command beside the server must not tidy away what the server is writing.
     startedAtMs: options.exclusive ? clock.now() : null,
@@ -155,7 +158,7 @@ export async function openApp(
       locks.acquire({ resource, owner, reason: reason as LockReason }),
     open,
     plan: (target, source, layout, changes) =>
-      planEdit(kindOf(registry, target), pools.parse, current.config, {
+      planEdit(kindOfTarget(registry, target), pools.parse, current.config, {
         target,
         source,
         layout,
@@ -223,6 +226,16 @@ export async function openApp(
     }),
     edits,
     locks,
+    uploads: new Uploads({
+      registry,
+      kindOf,
+      locks,
+      replaced,
+      scratch: ensureFolder(config.state_dir, 'tmp'),
+      read: async (resource) => {
+        await tables.current(datasets.targetOf(resource));
+      },
+    }),
     pools,
     settled: async () => {
       await registry.listed();
@@ -315,7 +328,7 @@ function locateDatasets(registry: Registry): Datasets {
   };
 }
 
-function kindOf(registry: Registry, target: TableTarget): Resource['kind'] {
+function kindOfTarget(registry: Registry, target: TableTarget): Resource['kind'] {
   const resource = registry.get(target.rel, target.sheet);
   if (!resource) throw new AppError('not-found', 'Not Found');
   return resource.kind;

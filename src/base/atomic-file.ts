@@ -102,7 +102,7 @@ export async function replaceFile(request: ReplaceOptions): Promise<ReplaceResul
     request.signal?.throwIfAborted();
     return { ...(await commit(work, stamp)), hash };
   } catch (error) {
-    throw translate(error, request.rel);
+    throw writeFailure(error, request.rel);
   } finally {
     if (work !== undefined) await end(work);
   }
@@ -316,7 +316,11 @@ async function syncDirectory(directory: FileHandle): Promise<void> {
   }
 }
 
-function translate(error: unknown, rel: string): unknown {
+/**
+ * What a failed write of `rel` is to whoever asked for it: `not-writable`, `no-space`, `unavailable`, `internal`; an
+ * AppError and what is no failure of the file system stay as they are.
+ */
+export function writeFailure(error: unknown, rel: string): unknown {
   if (error instanceof AppError || isAbsence(error)) {
     return error instanceof AppError ? error : new ChangedDuringWrite(rel);
   }

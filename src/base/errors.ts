@@ -53,6 +53,10 @@ export const errorCatalogue = {
     status: 500,
     summary: 'A bug; the cause is in the log under the request id (DS-14).',
   },
+  'upload-failed': {
+    status: 500,
+    summary: 'An upload failed for a reason of the server; the cause is in the log (DS-153).',
+  },
   unavailable: { status: 503, summary: 'A part of the service cannot answer now; retry later.' },
   'timed-out': { status: 504, summary: 'The work passed its time limit and was stopped.' },
   'no-space': { status: 507, summary: 'The disk is full; nothing was changed (DS-85).' },

@@ -8,6 +8,15 @@ import * as apiKeys from './api-keys.ts';
 import * as datasets from './datasets.ts';
 import * as resources from './resources.ts';
 import * as setup from './setup.ts';
+import * as uploads from './uploads.ts';
 
 /** The nouns; `access` is the check that the others share. */
-export const operations = { access, accounts, apiKeys, datasets, resources, setup } as const;
+export const operations = {
+  access,
+  accounts,
+  apiKeys,
+  datasets,
+  resources,
+  setup,
+  uploads,
+} as const;

@@ -8,6 +8,7 @@ import docsStyle from './assets/docs.css' with { type: 'text' };
 import docs from './assets/docs.js' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
+import upload from './assets/upload.js' with { type: 'text' };
 
 /** One embedded file. */
 export interface Asset {
@@ -29,6 +30,7 @@ const contents = {
   'icon.svg': ['image/svg+xml', icon],
   'swagger-ui.css': [CSS, swaggerStyle],
   'swagger-ui.js': [SCRIPT, swagger],
+  'upload.js': [SCRIPT, upload],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 
 /** Name of an embedded file in the source. */

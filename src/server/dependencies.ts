@@ -4,8 +4,10 @@
 import type { Caller } from '../auth/principal.ts';
 import type { Config } from '../config/schema.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
+import type { Registry } from '../docroot/registry.ts';
 import type { AccountServices } from '../operations/accounts.ts';
 import type { FirstRun } from '../operations/setup.ts';
+import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
 import type { ApiDescription } from './openapi/api-description.ts';
 
@@ -29,9 +31,10 @@ export interface ReadableResources {
 }
 
 /** What every route may ask for, as `context.services`. */
-export interface ServerServices extends AccountServices {
+export interface ServerServices extends AccountServices, UploadServices {
   /** The running configuration. A reload puts another object in its place, so it is read where it is used. */
   readonly config: Config;
+  readonly registry: Registry;
   /** 32 bytes that only this server knows. */
   readonly serverSecret: Uint8Array;
   readonly metrics: Metrics;

@@ -182,8 +182,25 @@ class Exchange {
   }
 
   #admitted(context: Context, handler: Handler): Answer | Promise<Answer> {
-    const admission = admit(context, this.#route, this.#door.hosts);
-    return admission === undefined ? handler(context) : admission.then(() => handler(context));
+    let admission: Promise<void> | undefined;
+    try {
+      admission = admit(context, this.#route, this.#door.hosts);
+    } catch (error) {
+      return this.#refuse(context, error);
+    }
+    if (admission === undefined) return handler(context);
+    return admission.then(
+      () => handler(context),
+      (error: unknown) => this.#refuse(context, error),
+    );
+  }
+
+  #refuse(context: Context, error: unknown): Promise<never> {
+    const { onRefused } = this.#route;
+    if (onRefused === undefined || !(error instanceof AppError)) throw error;
+    return onRefused(context, error).then(() => {
+      throw error;
+    });
   }
 
   async #finishLater(answer: Promise<Answer>): Promise<Response> {

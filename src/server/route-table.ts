@@ -5,6 +5,7 @@
  * more segments joined by `/`. Plain text wins over parameters. A path matches with and without one trailing slash; a
  * pattern owns its path for all methods. Registration refuses nonsense at start-up.
  */
+import type { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import type { OperationDescription, Viewer } from './operation-description.ts';
 import type { Reply } from './reply.ts';
@@ -43,6 +44,8 @@ export interface Route {
   readonly neverRedirects?: boolean;
   /** Errors are JSON for everybody, also outside the prefixes of DS-13. */
   readonly hasJsonErrors?: boolean;
+  /** Told of every request the door refuses (DS-8, steps 5 to 8), before the refusal goes out. */
+  readonly onRefused?: (context: Context, reason: AppError) => Promise<void>;
   /** `Cache-Control` of its answers; `no-store` unless said otherwise (DS-20). */
   readonly cacheControl?: string;
   /** False: the path is 404 for everyone (DS-11). Asked for each request. */

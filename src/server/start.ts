@@ -108,6 +108,8 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     log: app.log,
     audit: app.audit,
     localLogin: app.localLogin,
+    registry: app.registry,
+    uploads: app.uploads,
     metrics,
     firstRun,
     startedAt: app.clock.monotonic(),

@@ -20,6 +20,7 @@ const ROUTES: readonly (readonly [string, readonly string[]])[] = [
   ['/auth/password', ['OPTIONS', 'PUT']],
   ['/api/apikeys', ['GET', 'HEAD', 'OPTIONS', 'POST']],
   ['/api/apikeys/1', ['DELETE', 'OPTIONS']],
+  ['/api/uploads', ['OPTIONS', 'POST']],
 ];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 

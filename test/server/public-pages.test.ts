@@ -9,6 +9,7 @@ import { pages } from '../../src/server/pages/index.ts';
 import { landingPage } from '../../src/server/pages/landing.tsx';
 import { loginPage } from '../../src/server/pages/login.tsx';
 import { setupPage } from '../../src/server/pages/setup.tsx';
+import { uploadedPage } from '../../src/server/pages/uploaded.tsx';
 import type { ReadableResources } from '../../src/server/dependencies.ts';
 import { startFixture } from './server-fixture.ts';
 
@@ -174,7 +175,26 @@ describe('DS-184, DS-208: pages', () => {
     error: renderPage(errorPage, { status: 409, detail: EVIL, requestId: EVIL }, frame),
     landing: renderPage(
       landingPage,
-      { isSignedIn: true, folders: [{ path: EVIL, entries: [entry] }], total: 2, filter: EVIL },
+      {
+        isSignedIn: true,
+        folders: [{ path: EVIL, entries: [entry] }],
+        total: 2,
+        filter: EVIL,
+        uploadLimit: 1,
+      },
+      frame,
+    ),
+    uploaded: renderPage(
+      uploadedPage,
+      {
+        path: EVIL,
+        size: 1,
+        mime_type: EVIL,
+        checksum: EVIL,
+        operation: 'created',
+        href: '/x',
+        problem: EVIL,
+      },
       frame,
     ),
     login: renderPage(

@@ -2,6 +2,7 @@
  * A server in this process with real accounts in a temporary database, and no files behind it: for tests of everything
  * between the socket and the operations.
  */
+import { dirname, join } from 'node:path';
 import { Audit } from '../../src/auth/audit.ts';
 import { createApiKey } from '../../src/auth/api-keys.ts';
 import { csrfToken } from '../../src/auth/csrf.ts';
@@ -12,9 +13,14 @@ import { createSession } from '../../src/auth/sessions.ts';
 import { createUser } from '../../src/auth/users.ts';
 import type { User } from '../../src/auth/users.ts';
 import { isLoopback } from '../../src/base/loopback.ts';
+import { ReplacedFiles } from '../../src/base/replaced-files.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { configFrom, settings } from '../../src/config/schema.ts';
 import type { SettingKey } from '../../src/config/schema.ts';
+import { DocumentRoot } from '../../src/docroot/document-root.ts';
+import { FileLocks } from '../../src/docroot/locks.ts';
+import { Registry } from '../../src/docroot/registry.ts';
+import { Uploads } from '../../src/docroot/uploads.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import type { ReadableResources, ServerServices } from '../../src/server/dependencies.ts';
 import { createExchange } from '../../src/server/exchange.ts';
@@ -72,6 +78,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     clock,
     log,
     audit,
+    ...emptyFolder(dirname(database.path), { db, clock, log }),
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),
@@ -141,6 +148,24 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
       await audit.drain();
       await database[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** What publishes files, over a folder in which there are none. */
+function emptyFolder(
+  folder: string,
+  { db, clock, log }: Pick<ServerServices, 'db' | 'clock' | 'log'>,
+): Pick<ServerServices, 'registry' | 'uploads'> {
+  const kindOf = () => undefined;
+  const root = new DocumentRoot(folder, folder);
+  const registry = new Registry({ root, kindOf, log, startedAtMs: null });
+  const limits = () => ({ ttlMs: 300_000, timeoutMs: 10_000 });
+  const locks = new FileLocks({ db, clock, log, limits });
+  const replaced = new ReplacedFiles({ directory: join(folder, 'replaced'), clock, log });
+  const read = async (): Promise<void> => undefined;
+  return {
+    registry,
+    uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
   };
 }
 

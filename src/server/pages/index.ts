@@ -8,6 +8,7 @@ import type { Page } from './frame.tsx';
 import { landingPage } from './landing.tsx';
 import { loginPage } from './login.tsx';
 import { setupPage } from './setup.tsx';
+import { uploadedPage } from './uploaded.tsx';
 
 /** In the order of the navigation; what a page shows is known to its route only. */
 export const pages: readonly Page<never>[] = [
@@ -16,5 +17,6 @@ export const pages: readonly Page<never>[] = [
   docsPage,
   loginPage,
   setupPage,
+  uploadedPage,
   errorPage,
 ];

@@ -3,7 +3,9 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import type { Page } from './frame.tsx';
+import { assetNamed } from '../assets.ts';
+import type { FrameView, Page } from './frame.tsx';
+import { CsrfField } from './frame.tsx';
 
 /** A resource in the list. */
 export interface LandingEntry {
@@ -31,6 +33,8 @@ export interface LandingView {
   readonly total: number;
   /** The text the list is filtered by. */
   readonly filter: string;
+  /** Bytes a file may have; null when the caller may not upload. */
+  readonly uploadLimit: number | null;
 }
 
 /** The start page. */
@@ -39,7 +43,15 @@ export const landingPage: Page<LandingView> = {
   layout: 'wide',
   title: ({ isSignedIn }) => (isSignedIn ? 'Resources' : 'Welcome'),
   navigation: { label: 'Resources', href: '/', audience: 'users' },
-  content: (view) => (view.isSignedIn ? <Resources view={view} /> : <Welcome />),
+  content: (view, frame) =>
+    view.isSignedIn ? (
+      <>
+        <Resources view={view} />
+        {view.uploadLimit === null ? '' : <Upload limit={view.uploadLimit} frame={frame} />}
+      </>
+    ) : (
+      <Welcome />
+    ),
 };
 
 function Welcome() {
@@ -85,6 +97,38 @@ function Resources({ view }: { view: LandingView }) {
         <Folder folder={folder} />
       ))}
     </>
+  );
+}
+
+/** Works as it stands; the script adds the name, the progress and a way to stop. */
+function Upload({ limit, frame }: { limit: number; frame: FrameView }) {
+  return (
+    <section class="upload">
+      <h2>Upload a file</h2>
+      <form method="post" action="/api/uploads" enctype="multipart/form-data" data-limit={limit}>
+        <CsrfField frame={frame} />
+        <label>
+          Save as
+          <input name="filename" required maxlength="255" autocomplete="off" spellcheck="false" />
+        </label>
+        <label>
+          File
+          <input type="file" name="file" required />
+        </label>
+        <p class="fine" safe>
+          {`At most ${sizeText(limit)}. A file of that name is replaced if this site allows it.`}
+        </p>
+        <p class="actions">
+          <button type="submit">Upload</button>
+          <button type="button" class="quiet" hidden>
+            Stop
+          </button>
+        </p>
+        <progress max="1" value="0" aria-label="Progress of the upload" hidden></progress>
+        <p role="status"></p>
+      </form>
+      <script src={assetNamed('upload.js').path} defer></script>
+    </section>
   );
 }
 
@@ -149,4 +193,15 @@ function countText({ folders, total, filter }: LandingView): string {
   const shown = folders.reduce((sum, { entries }) => sum + entries.length, 0);
   if (filter !== '') return `${shown} of ${total} match “${filter}”`;
   return total === 1 ? '1 resource' : `${total} resources`;
+}
+
+function sizeText(bytes: number): string {
+  for (const [unit, size] of [
+    ['GiB', 2 ** 30],
+    ['MiB', 2 ** 20],
+    ['KiB', 2 ** 10],
+  ] as const) {
+    if (bytes >= size) return `${Number((bytes / size).toFixed(1))} ${unit}`;
+  }
+  return `${bytes} bytes`;
 }

@@ -10,6 +10,7 @@ import { landingRoute } from './landing.ts';
 import { metricsRoute } from './metrics.ts';
 import { openApiRoutes } from './openapi.ts';
 import { setupRoute } from './setup.ts';
+import { uploadsRoute } from './uploads.ts';
 
 /** In no particular order: a path finds at most one. */
 export const routes: readonly Route[] = [
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...authRoutes,
   setupRoute,
   ...apiKeyRoutes,
+  uploadsRoute,
   ...assetRoutes,
   ...openApiRoutes,
 ];

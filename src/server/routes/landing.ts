@@ -3,6 +3,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import { encodePath } from '../../base/paths.ts';
+import { mayUpload } from '../../operations/uploads.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageReply } from '../page-reply.ts';
@@ -40,7 +41,7 @@ export const landingRoute: Route = {
   methods: {
     GET: async (context) => {
       const readable = await context.services.listReadable(context.caller);
-      return context.wantsHtml ? landing(context, readable) : listing(readable);
+      return context.wantsHtml ? await landing(context, readable) : listing(readable);
     },
   },
 };
@@ -51,15 +52,17 @@ function listing({ resources, problems }: ReadableResources): Reply {
   return jsonReply(body, { headers: VARY });
 }
 
-function landing(context: Context, { resources }: ReadableResources): Reply {
+async function landing(context: Context, { resources }: ReadableResources): Promise<Reply> {
+  const { services, caller } = context;
   const filter = (context.queryValue('filter') ?? '').trim();
   const wanted = filter.toLowerCase();
   const shown = resources.filter(({ name }) => name.toLowerCase().includes(wanted));
   const view = {
-    isSignedIn: context.caller !== null,
+    isSignedIn: caller !== null,
     folders: foldersOf(shown),
     total: resources.length,
     filter,
+    uploadLimit: (await mayUpload(services, caller)) ? services.config.upload.max_size_bytes : null,
   };
   return pageReply(context, landingPage, view, { headers: VARY });
 }

@@ -1,0 +1,107 @@
+/**
+ * What an upload looks like, by its bytes (DS-154), and whether that fits what its name and its sender say.
+ */
+import { AppError } from '../base/errors.ts';
+import { extensionOf } from '../base/paths.ts';
+
+/** How much of the beginning `sniffType` looks at. */
+export const SNIFFED_BYTES = 4096;
+
+const BINARY = 'application/octet-stream';
+const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const HTML =
+  /^<(?:!doctype html|!--|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s/>])/i;
+/** What may stand before the root element of an XML file. */
+const PROLOGUE = /^(?:\s+|<\?.*?\?>|<!--.*?-->|<!doctype svg[^>[]*(?:\[.*?\])?\s*>)+/is;
+
+/** Types of extensions; of all others nothing is known. */
+const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.pdf': 'application/pdf',
+  '.zip': 'application/zip',
+  '.xlsx': WORKBOOK,
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.xml': 'application/xml',
+  '.html': 'text/html',
+  '.htm': 'text/html',
+  '.csv': 'text/csv',
+  '.txt': 'text/plain',
+  '.md': 'text/markdown',
+  '.xls': 'application/vnd.ms-excel',
+  '.parquet': 'application/vnd.apache.parquet',
+  '.mp4': 'video/mp4',
+  '.avi': 'video/x-msvideo',
+  '.mkv': 'video/x-matroska',
+  '.webm': 'video/webm',
+  '.mp3': 'audio/mpeg',
+  '.ogg': 'audio/ogg',
+  '.wav': 'audio/wav',
+};
+/** Binary formats the sniffer has no sign for: it finds them to be binary, which must do. */
+const UNSIGNED = /^(?:audio|video)\/|^application\/vnd\.(?:ms-excel|apache\.parquet)$/;
+
+interface Seen {
+  /** The first SNIFFED_BYTES, or all there are. */
+  readonly head: Uint8Array;
+  /** A NUL byte anywhere in the file. */
+  readonly hasNul: boolean;
+}
+
+/** The media type the content looks like, without parameters; `text/plain` for whatever shows no sign. */
+export function sniffType(name: string, { head, hasNul }: Seen): string {
+  const text = Buffer.from(head).toString('latin1');
+  if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (/^GIF8[79]a/.test(text)) return 'image/gif';
+  if (/^RIFF....WEBP/s.test(text)) return 'image/webp';
+  if (text.startsWith('%PDF-')) return 'application/pdf';
+  if (/^PK(?:\x03\x04|\x05\x06)/.test(text)) {
+    return extensionOf(name) === '.xlsx' ? WORKBOOK : 'application/zip';
+  }
+  return hasNul ? BINARY : textType(text.replace(/^\xef\xbb\xbf/, '').trimStart());
+}
+
+function textType(text: string): string {
+  if (/^[{[]/.test(text)) return 'application/json';
+  if (/^<svg[\s/>]/i.test(text.replace(PROLOGUE, ''))) return 'image/svg+xml';
+  if (/^<\?xml/i.test(text)) return 'application/xml';
+  return HTML.test(text) ? 'text/html' : 'text/plain';
+}
+
+/**
+ * Throws `bad-request` unless strict sniffing accepts the file: its type is on the list (an empty one holds all), fits
+ * the extension, and fits the type it was declared to have.
+ */
+export function requireFittingType(
+  name: string,
+  { sniffed, declared }: { readonly sniffed: string; readonly declared: string },
+  allowedTypes: readonly string[],
+): void {
+  if (allowedTypes.length > 0 && !allowedTypes.includes(sniffed)) {
+    throw mismatch(sniffed, 'is not allowed');
+  }
+  const extension = extensionOf(name);
+  const expected = TYPE_OF_EXTENSION[extension];
+  if (expected !== undefined && !fits(sniffed, expected)) {
+    throw mismatch(sniffed, `does not match extension '${extension}'`);
+  }
+  const type = (declared.split(';', 1)[0] ?? '').trim().toLowerCase();
+  if (type !== '' && type !== BINARY && !fits(sniffed, type)) {
+    throw mismatch(sniffed, `does not match declared type '${type}'`);
+  }
+}
+
+function fits(sniffed: string, type: string): boolean {
+  if (sniffed === type) return true;
+  if (sniffed.startsWith('text/') && type.startsWith('text/')) return true;
+  return sniffed === BINARY && UNSIGNED.test(type);
+}
+
+function mismatch(sniffed: string, reason: string): AppError {
+  return new AppError('bad-request', `Detected MIME type '${sniffed}' ${reason}`);
+}

@@ -1,0 +1,140 @@
+/**
+ * Uploads into the document root (section 18 of the contract): right, mode and switch first, then the file, then who owns
+ * it; every outcome is audited.
+ */
+import type { Audit } from '../auth/audit.ts';
+import { grantsCover, loadGrants } from '../auth/permissions.ts';
+import type { Caller, Principal } from '../auth/principal.ts';
+import { DOCROOT_BOUNDARY } from '../auth/resource-names.ts';
+import { giveToUploader } from '../auth/upload-groups.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/schema.ts';
+import type { UploadField, UploadRules, Uploads } from '../docroot/uploads.ts';
+import { uploadTooLarge } from '../docroot/uploads.ts';
+import type { Database } from '../store/database.ts';
+import type { Origin } from './access.ts';
+
+/** What uploading needs. */
+export interface UploadServices {
+  readonly db: Database;
+  readonly audit: Audit;
+  readonly log: Log;
+  readonly config: Pick<Config, 'readonly' | 'upload'>;
+  readonly uploads: Uploads;
+}
+
+/** A stored file, as the contract has it (DS-153). */
+export interface UploadResult {
+  readonly path: string;
+  readonly size: number;
+  readonly mime_type: string;
+  readonly checksum: string;
+  readonly operation: 'created' | 'overwritten';
+}
+
+/** Audited in the place of a name nobody got to know. */
+const NO_NAME = '<missing>';
+
+/** Whether the caller would be let in by `uploadFile`. */
+export async function mayUpload(services: UploadServices, caller: Caller): Promise<boolean> {
+  const { upload, readonly } = services.config;
+  return caller !== null && upload.enabled && !readonly && (await holdsRight(services, caller));
+}
+
+/**
+ * Stores the file of a form; resolves when it is durable, published and given to its uploader. `fields` null: the body is no
+ * form. Throws `permission-denied`, `read-only`, and as `Uploads.store`; failures of the server are `upload-failed`.
+ */
+export async function uploadFile(
+  services: UploadServices,
+  caller: Principal,
+  origin: Origin,
+  fields: AsyncIterable<UploadField> | null,
+): Promise<UploadResult> {
+  const refusal = await refusalOf(services, caller);
+  if (refusal !== null) {
+    await noteDeniedUpload(services, caller, origin, refusal);
+    throw refusal;
+  }
+  let name = NO_NAME;
+  try {
+    const stored = await services.uploads.store({
+      fields,
+      owner: caller.username,
+      rules: rulesOf(services.config.upload),
+      onName: (found) => (name = found),
+    });
+    const operation = stored.isNew ? 'created' : 'overwritten';
+    if (stored.isNew) {
+      const { userId } = caller;
+      await giveToUploader(services.db, { filename: name, userId, resource: stored.ownText });
+    }
+    await note(services, caller, origin, 'upload_success', name, `${operation} ${name}`);
+    const { size, sniffed, checksum } = stored;
+    return { path: name, size, mime_type: sniffed, checksum, operation };
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.code === 'upload-failed') services.log.error('upload failed', { name, error });
+    await note(services, caller, origin, 'upload_failed', name, failure.message);
+    throw failure;
+  }
+}
+
+/** Audits an upload that was refused before its form was looked at; also those the door refuses (DS-153, row 1). */
+export async function noteDeniedUpload(
+  services: Pick<UploadServices, 'audit'>,
+  caller: Caller,
+  origin: Origin,
+  reason: AppError,
+): Promise<void> {
+  await note(services, caller, origin, 'upload_denied', NO_NAME, reason.message);
+}
+
+async function refusalOf(services: UploadServices, caller: Principal): Promise<AppError | null> {
+  const { config } = services;
+  if (!(await holdsRight(services, caller))) {
+    return new AppError('permission-denied', 'Permission denied: write on document root');
+  }
+  if (config.readonly) {
+    const headers = { Allow: 'GET, HEAD, OPTIONS' };
+    return new AppError('read-only', 'Server is in read-only mode', { headers });
+  }
+  if (config.upload.enabled) return null;
+  return new AppError('permission-denied', 'Uploads are disabled');
+}
+
+async function holdsRight({ db }: UploadServices, caller: Principal): Promise<boolean> {
+  return grantsCover(await loadGrants(db, caller), [DOCROOT_BOUNDARY], 'write');
+}
+
+function rulesOf(upload: Config['upload']): UploadRules {
+  return {
+    maxBytes: upload.max_size_bytes,
+    overwrites: upload.collision_policy === 'overwrite',
+    isStrict: upload.strict_mime_sniffing,
+    allowedTypes: upload.allowed_mime_types,
+    allowedExtensions: upload.allowed_extensions,
+    deniedExtensions: upload.denied_extensions,
+    allowsHandlers: upload.allow_handlers,
+  };
+}
+
+function failureOf(error: unknown): AppError {
+  if (!(error instanceof AppError) || error.code === 'internal') {
+    return new AppError('upload-failed', 'Upload failed', { cause: error });
+  }
+  // The other fields, too, can be too much.
+  return error.code === 'too-large' ? uploadTooLarge() : error;
+}
+
+function note(
+  { audit }: Pick<UploadServices, 'audit'>,
+  caller: Caller,
+  { clientAddress: ipAddress }: Origin,
+  action: 'upload_success' | 'upload_denied' | 'upload_failed',
+  resource: string,
+  details: string,
+): Promise<void> {
+  return audit.record({ userId: caller?.userId ?? null, action, resource, details, ipAddress });
+}
