@@ -172,7 +172,7 @@ class Reception {
     await this.#rest();
     if (this.#name === null) throw invalidUploadName();
     if (staged === null) throw new AppError('bad-request', 'Missing file payload');
-    return this.#place(this.#name, staged.chunks());
+    return await this.#place(this.#name, staged.chunks());
   }
 
   /** The file's field; null when the form ends without a file. */
