@@ -8,7 +8,7 @@ import { findTampering } from '../auth/audit-chain.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
-import { shadowedNames } from '../docroot/shadowed-names.ts';
+import { RESERVED_PATTERNS, shadowedNames } from '../docroot/shadowed-names.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import { routes } from '../server/routes/index.ts';
 
@@ -46,7 +46,8 @@ export async function openCatalogue(
   const app = await openApp(config, log, { exclusive: false, readsAhead: readFiles });
   await app.settled();
   const resources = app.registry.list();
-  const patterns = routes.map(({ pattern }) => pattern.replace(/\{\w+:rest\}/, '*'));
+  const registered = routes.map(({ pattern }) => pattern.replace(/\{\w+:rest\}/, '*'));
+  const patterns = [...new Set([...registered, ...RESERVED_PATTERNS])];
   const shadowed = shadowedNames(resources, patterns).map(
     ({ resource, path, isFormShadowed }) =>
       `${resource.rel} is shadowed by the built-in ${path} route; ` +

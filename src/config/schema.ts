@@ -125,7 +125,8 @@ export const settings = {
     live: true,
     range: 'extensions',
     refine: extension,
-    summary: 'Extensions uploads are limited to; empty allows all. Unpublished ones are only stored.',
+    summary:
+      'Extensions uploads are limited to; empty allows all. Unpublished ones are only stored.',
   }),
   'upload.denied_extensions': list({
     default: [],

@@ -15,6 +15,30 @@ export interface ShadowedName<R> {
   readonly isFormShadowed: boolean;
 }
 
+/**
+ * Every built-in pattern of the contract (DS-29, EV-10), whether this configuration, or this version, answers it: a name
+ * that works today must not be taken away by a switch tomorrow.
+ */
+export const RESERVED_PATTERNS: readonly string[] = [
+  ...['/', '/health', '/metrics', '/docs', '/openapi.json', '/favicon.ico', '/_svc/*'],
+  ...['/.well-known/*', '/auth/login', '/auth/logout', '/auth/me', '/auth/password', '/auth/setup'],
+  ...['/auth/sessions', '/auth/sessions/{id}', '/auth/oidc/login', '/auth/oidc/callback'],
+  ...['/profile', '/admin', '/search', '/mcp', '/ui/media', '/events', '/savedsearches'],
+  ...[
+    '/api',
+    '/api/apikeys',
+    '/api/apikeys/{id}',
+    '/api/uploads',
+    '/api/events',
+    '/api/events/{id:int}',
+  ],
+  ...['tail', 'histogram', 'fields'].map((name) => `/api/events/${name}`),
+  ...['/api/savedsearches', '/api/savedsearches/{id:int}', '/api-token-auth'],
+  ...['run', 'validate', 'commands'].map((name) => `/search2/api/${name}`),
+  ...['/services/collector', '/services/collector/*', '/_bulk', '/{index}/_bulk', '/elastic'],
+  ...['/elastic/*', '/v1/logs', '/loki/api/v1/push'],
+];
+
 interface Addressed {
   readonly canonical: string;
   readonly extensionForm: string;
@@ -24,7 +48,7 @@ interface Addressed {
 
 /**
  * The resources whose canonical name a built-in pattern covers, in the given order. In a pattern `*` as last segment stands for any
- * number of segments, `{x}` or `:x` for one.
+ * number of segments, `{x}` or `:x` for one, `{x:int}` for one of digits.
  */
 export function shadowedNames<R extends Addressed>(
   resources: Iterable<R>,
@@ -69,6 +93,11 @@ function covers(pattern: readonly string[], path: readonly string[]): boolean {
   }
   return (
     pattern.length === path.length &&
-    pattern.every((segment, i) => /^[:{]/.test(segment) || segment === path[i])
+    pattern.every((segment, i) => coversOne(segment, path[i] ?? ''))
   );
+}
+
+function coversOne(pattern: string, segment: string): boolean {
+  if (/^\{\w+:int\}$/.test(pattern)) return /^[0-9]+$/.test(segment);
+  return /^[:{]/.test(pattern) || pattern === segment;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Family, ResourceType } from '../../src/docroot/kind.ts';
-import { shadowedNames } from '../../src/docroot/shadowed-names.ts';
+import { RESERVED_PATTERNS, shadowedNames } from '../../src/docroot/shadowed-names.ts';
 
 const PATTERNS = [
   '/',
@@ -48,4 +48,23 @@ test('a star covers everything below', () => {
 test('the name matters in the family’s own places only', () => {
   expect(check('csv', 'dataset', 'health', 'health.csv')).toBeUndefined();
   expect(check('handler', 'dataset', 'media', 'media.ts')).toBeUndefined();
+});
+
+test('every built-in address of the contract is known, also where nothing answers yet (DS-29, EV-10)', () => {
+  const content = (name: string) =>
+    ({
+      type: 'markdown',
+      family: 'content',
+      canonical: name,
+      extensionForm: `${name}.md`,
+    }) as const;
+  const dataset = (name: string) =>
+    ({ type: 'csv', family: 'dataset', canonical: name, extensionForm: `${name}.csv` }) as const;
+  const all = [
+    ...['mcp', 'docs', 'search', 'profile', 'admin', 'events', 'v1/logs', '_bulk'].map(content),
+    ...['uploads', 'events', 'events/tail', 'events/7', 'savedsearches/1', 'apikeys'].map(dataset),
+  ];
+  expect(shadowedNames(all, RESERVED_PATTERNS)).toHaveLength(all.length);
+  const free = [...['search2', 'health2', 'elastics'].map(content), dataset('events/x')];
+  expect(shadowedNames(free, RESERVED_PATTERNS)).toEqual([]);
 });

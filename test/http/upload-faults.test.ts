@@ -1,0 +1,77 @@
+/**
+ * Uploads while the disk is full and while the server is killed: the old file or the new one, never a part, and nothing
+ * left behind (DS-85, DS-155; F1, F4).
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'bun:test';
+import { SmallDisk } from '../faults/small-disk.ts';
+import { isExcused } from '../faults/recipe.ts';
+import { Service, startService } from '../support/service.ts';
+import { eventually } from './eventually.ts';
+import { field, file, formOf, namesIn, send, upload } from './upload-form.ts';
+
+const MIB = 1024 * 1024;
+const config = { upload: { enabled: true, max_size_bytes: 64 * MIB } };
+
+test.skipIf(isExcused())(
+  'a full disk refuses with 507, keeps the old file, and is forgotten when there is room',
+  async () => {
+    await using service = new Service({ config });
+    using disk = new SmallDisk(service.docroot, 24 * MIB);
+    // The state has its own place: what is full is the folder of the files.
+    mkdirSync(service.stateDir, { mode: 0o700 });
+    using _state = new SmallDisk(service.stateDir, 24 * MIB);
+    service.write('kept.csv', 'n\n1\n');
+    await service.start();
+    await service.accounts.user('root', { superuser: true });
+    const root = await service.as('root');
+    const large = `n\n${'1\n'.repeat(2 * MIB)}`;
+    for (const left of [0, 4096, MIB]) {
+      disk.fill(left);
+      for (const name of ['kept.csv', 'new.csv']) {
+        expect(await upload(root, name, large)).toMatchObject({
+          status: 507,
+          detail: 'Insufficient storage',
+        });
+      }
+      expect(namesIn(service).filter((name) => name !== '.filler')).toEqual(['kept.csv']);
+      expect(await (await root.fetch('/api/kept/')).json()).toMatchObject([{ n: 1 }]);
+      disk.free();
+    }
+    expect(await upload(root, 'kept.csv', large)).toMatchObject({ status: 201 });
+  },
+);
+
+test('a killed server leaves one whole file and, once started, nothing else', async () => {
+  await using service = await startService({ config });
+  await service.accounts.user('root', { superuser: true });
+  const root = await service.as('root');
+  const content = (letter: string) => `n\n${`${letter}\n`.repeat(4 * MIB)}`;
+  expect(await upload(root, 'x.txt', content('a'))).toMatchObject({ status: 201 });
+  const path = join(service.docroot, 'x.txt');
+  for (const letter of 'bcdefghi') {
+    // The name behind the file in every other round: that way takes another path.
+    const parts = [field('filename', 'x.txt'), file(content(letter))];
+    const body = formOf(letter > 'e' ? parts.toReversed() : parts);
+    const sending = send(root, body).then(
+      ({ status }) => status,
+      () => null,
+    );
+    if (letter !== 'b') {
+      const isUnderWay = () => namesIn(service).length > 1 || readFileSync(path)[2] !== 97;
+      await Promise.race([eventually(() => expect(isUnderWay()).toBe(true)), sending]).catch(
+        () => null,
+      );
+      await Bun.sleep(letter.charCodeAt(0) % 5);
+    }
+    await service.kill('SIGKILL');
+    const status = await sending;
+    const now = readFileSync(path, 'utf8');
+    expect(now === content(now[2]!)).toBe(true);
+    if (status === 201) expect(now[2]).toBe(letter);
+    await service.start();
+    expect(namesIn(service)).toEqual(['x.txt']);
+    expect(await upload(root, 'x.txt', content('a'))).toMatchObject({ status: 201 });
+  }
+});
