@@ -14,6 +14,8 @@ export interface Viewer {
   readonly grants: Grants;
   /** Can read some media file. */
   readonly readsMedia: boolean;
+  /** Uploads are on and the caller holds the right to them. */
+  readonly mayUpload: boolean;
 }
 
 /** Groups of operations (DS-191); resources are tagged with their type instead. */

@@ -352,6 +352,15 @@ describe('who may not', () => {
     expect(page).not.toContain('/api/uploads');
   });
 
+  test('does not find it in the API description (DS-190)', async () => {
+    const paths = async (client: Client) =>
+      Object.keys(
+        ((await (await client.fetch('/openapi.json')).json()) as { paths: object }).paths,
+      );
+    expect(await paths(uploader)).toContain('/api/uploads');
+    expect(await paths(shared.writer)).not.toContain('/api/uploads');
+  });
+
   test('learns nothing but that from the switch and the mode (rows 3, 4)', async () => {
     await using off = await startService({ files: { 'a.csv': 'n\n1\n' } });
     await using readOnly = await startService({

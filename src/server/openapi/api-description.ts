@@ -2,8 +2,9 @@
  * The OpenAPI document of a caller as the server answers it: which routes are on, what the caller may use, which paths
  * handlers report (DS-190).
  */
-import { loadGrants } from '../../auth/permissions.ts';
+import { grantsCover, loadGrants } from '../../auth/permissions.ts';
 import type { Caller } from '../../auth/principal.ts';
+import { DOCROOT_BOUNDARY } from '../../auth/resource-names.ts';
 import { sha256Hex } from '../../base/ids.ts';
 import type { DescribedResource, DescribeServices } from '../../operations/resources.ts';
 import { describeResources } from '../../operations/resources.ts';
@@ -36,9 +37,11 @@ export async function describeApi(sources: ApiSources, caller: Caller): Promise<
   const readsMedia = resources.some(
     ({ resource, mayRead }) => mayRead && resource.family === 'media',
   );
+  const mayUpload =
+    services.config.upload.enabled && grantsCover(grants, [DOCROOT_BOUNDARY], 'write');
   const document = openApiDocument({
     routes: await routesThatAreOn(routes, services),
-    viewer: { caller, grants, readsMedia },
+    viewer: { caller, grants, readsMedia, mayUpload },
     resources,
     handlerPaths: await pathsOfHandlers(sources, resources),
   });

@@ -30,6 +30,7 @@ const uploadResult = Type.Object(
 export const uploadsRoute: Route = {
   pattern: '/api/uploads',
   access: 'user',
+  isListedFor: ({ mayUpload }) => mayUpload,
   // Refused behind the right, and audited (DS-153).
   isExemptFromReadOnly: true,
   onRefused: (context, reason) =>
