@@ -17,10 +17,12 @@ import { ChildPool } from './children/child-pool.ts';
 import { serveChild } from './children/child-server.ts';
 import type { Config } from './config/schema.ts';
 import { Edits } from './dataset/edits.ts';
+import { listJobs, type Lists, runList } from './dataset/list-run.ts';
 import { queryJobs } from './dataset/query-jobs.ts';
 import { Reading } from './dataset/reading.ts';
 import { type BuildOrder, Tables, type TableTarget } from './dataset/tables.ts';
 import type { EditPlan, TableChanges, TableLayout } from './dataset/types.ts';
+import { CacheEntries } from './docroot/cache.ts';
 import { DocumentRoot } from './docroot/document-root.ts';
 import {
   editFile,
@@ -42,6 +44,7 @@ import type { Database } from './store/database.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
 import { openState, type State } from './store/state.ts';
+import { DATABASE_FILE } from './store/state-files.ts';
 
 /** Everything an operation may ask for; each names the few it needs. */
 export interface App {
@@ -62,6 +65,8 @@ export interface App {
   readonly edits: Edits;
   readonly locks: FileLocks;
   readonly uploads: Uploads;
+  readonly cache: CacheEntries;
+  readonly lists: Lists;
   readonly pools: { readonly parse: ChildPool; readonly query: ChildPool };
   /** Resolves when every dataset found so far has been read once. */
   readonly settled: () => Promise<void>;
@@ -178,7 +183,10 @@ export async function openApp(
     log,
   });
   if (options.readsAhead ?? true) firstReads.follow(registry);
-  registry.onChange(({ removed }) => {
+  const cache = new CacheEntries(clock);
+  cache.onForget((rel) => tables.forget(rel));
+  registry.onChange(({ changed, removed }) => {
+    for (const { rel } of [...changed, ...removed]) cache.drop(rel);
     for (const { kind, rel, sheet } of removed) {
       if (kind.dataset && !registry.get(rel, sheet)) tables.drop({ rel, sheet });
     }
@@ -236,6 +244,8 @@ export async function openApp(
         await tables.current(datasets.targetOf(resource));
       },
     }),
+    cache,
+    lists: listsIn(config, pools.query, () => current.config),
     pools,
     settled: async () => {
       await registry.listed();
@@ -263,6 +273,19 @@ async function clearOldLocks(state: State): Promise<void> {
     await state.close();
     throw explain(state.dir, error);
   }
+}
+
+/** Lists may look at millions of rows, so a worker reads them. */
+function listsIn({ state_dir: dir }: Config, pool: ChildPool, config: () => Config): Lists {
+  return {
+    read: async (plan) => {
+      const order = { path: join(dir, DATABASE_FILE), plan };
+      const response = await pool.request('list', order, {
+        timeoutMs: config().limits.query_timeout_seconds * 1000,
+      });
+      return (await response.json()) as Awaited<ReturnType<Lists['read']>>;
+    },
+  };
 }
 
 /** OIDC is on when both are named (DS-119). */
@@ -438,19 +461,36 @@ function followDocroot(
   };
 }
 
-/** The accounts alone, for commands that work beside a running server. */
-export async function openAccounts(
-  config: Config,
-  log: Log,
-): Promise<{ db: Database; audit: Audit; close(): Promise<void> }> {
+/** The accounts alone, for commands that work beside a running server or without one. */
+export interface AccountsApp {
+  readonly db: Database;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly lists: Lists;
+  close(): Promise<void>;
+}
+
+/** Opens the accounts; what is changed takes effect in a running server with its next request. */
+export async function openAccounts(config: Config, log: Log): Promise<AccountsApp> {
   const state = await openState({
     stateDir: config.state_dir,
     migrations,
     log,
     exclusive: false,
   });
-  const audit = new Audit({ db: state.db, clock: systemClock, log, isCommandLine: true });
-  return { db: state.db, audit, close: () => state.close() };
+  const clock = systemClock;
+  const audit = new Audit({ db: state.db, clock, log, isCommandLine: true });
+  const path = join(config.state_dir, DATABASE_FILE);
+  return {
+    db: state.db,
+    audit,
+    clock,
+    lists: { read: async (plan) => runList({ path, plan }) },
+    close: async () => {
+      await audit.drain();
+      await state.close();
+    },
+  };
 }
 
 /** A worker process: serves the jobs of its role on a unix socket until the parent ends. */
@@ -470,7 +510,7 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
       },
     });
   } else if (role === 'query') {
-    await serveChild({ socketPath, jobs: queryJobs() });
+    await serveChild({ socketPath, jobs: { ...queryJobs(), ...listJobs() } });
   } else {
     throw new AppError('usage', `No worker role '${role}'`);
   }

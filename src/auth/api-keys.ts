@@ -8,6 +8,7 @@ import { timestamp } from '../base/clock.ts';
 import { AppError, invalidRequest } from '../base/errors.ts';
 import { randomToken, sha256Hex } from '../base/ids.ts';
 import type { Database, SqlValue } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 import { rememberedFor } from '../store/remembered.ts';
 import type { Scope } from './principal.ts';
 import { formatScopes, parseScopes } from './scopes.ts';
@@ -208,3 +209,23 @@ export async function noteApiKeyUse(db: Database, key: ApiKey, now: number): Pro
     [timestamp(now), key.id, key.lastUsedAt],
   );
 }
+
+/** Keys of all users as administrators list them (DS-116), revoked ones included. */
+export const apiKeyList: ListSource = {
+  name: 'api-keys',
+  from: 'api_keys',
+  id: 'id',
+  columns: [
+    { name: 'id', type: 'integer', sql: 'id' },
+    { name: 'key_hash', type: 'string', sql: 'key_hash' },
+    { name: 'user_id', type: 'integer', sql: 'user_id' },
+    { name: 'description', type: 'string', sql: 'description' },
+    { name: 'created_at', type: 'date-time', sql: 'created_at' },
+    { name: 'expires_at', type: 'date-time', sql: 'expires_at' },
+    { name: 'last_used_at', type: 'date-time', sql: 'last_used_at' },
+    { name: 'is_active', type: 'boolean', sql: 'is_active' },
+    { name: 'scopes', type: 'nested', sql: 'scopes', isOptional: true },
+  ],
+  sortable: ['created_at', 'expires_at', 'last_used_at', 'is_active', 'description'],
+  order: 'asc',
+};

@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Database, SqlValue } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 import { type ChainLink, linkHash, readHead, writeAnchor, writeHead } from './audit-chain.ts';
 
 const WINDOW_MS = 60 * 1000;
@@ -269,3 +270,21 @@ async function pruneStep(tx: Database, before: string): Promise<number> {
   if (last.hash !== null) await writeAnchor(tx, { id: last.id, hash: last.hash });
   return removed.length;
 }
+
+/** The audit as administrators list it (DS-134), newest first. */
+export const auditList: ListSource = {
+  name: 'audit-logs',
+  from: 'audit',
+  id: 'id',
+  columns: [
+    { name: 'id', type: 'integer', sql: 'id' },
+    { name: 'timestamp', type: 'date-time', sql: 'timestamp' },
+    { name: 'user_id', type: 'integer', sql: 'user_id' },
+    { name: 'action', type: 'string', sql: 'action' },
+    { name: 'resource', type: 'string', sql: 'resource' },
+    { name: 'details', type: 'string', sql: 'details' },
+    { name: 'ip_address', type: 'string', sql: 'ip_address' },
+  ],
+  sortable: ['timestamp', 'action', 'resource'],
+  order: 'desc',
+};

@@ -3,6 +3,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { Database } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 import { checkName, normalName } from './names.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
@@ -116,3 +117,17 @@ export async function listGroupsOf(db: Database, userId: number): Promise<Group[
     [userId],
   );
 }
+
+/** Groups as administrators list them (DS-134). */
+export const groupList: ListSource = {
+  name: 'groups',
+  from: 'groups',
+  id: 'id',
+  columns: [
+    { name: 'id', type: 'integer', sql: 'id' },
+    { name: 'name', type: 'string', sql: 'name' },
+    { name: 'description', type: 'string', sql: 'description' },
+  ],
+  sortable: ['name', 'description'],
+  order: 'asc',
+};

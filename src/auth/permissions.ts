@@ -5,6 +5,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { Database } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 import { rememberedFor } from '../store/remembered.ts';
 import type { Caller, Scope, Verb } from './principal.ts';
 import { matchesDocument, matchesEventIndex } from './resource-names.ts';
@@ -155,9 +156,21 @@ export async function loadGrants(db: Database, caller: Caller): Promise<Grants> 
  * extension form (DS-25); `['']` asks for upload.
  */
 export function grantsCover(grants: Grants, names: readonly string[], verb: Verb): boolean {
-  return covers(grants, verb, (pattern) =>
-    names.some((name, index) => matchesDocument(pattern, name, index === names.length - 1)),
-  );
+  return covers(grants, verb, documentCoverage(names));
+}
+
+/** Tells which resource texts of permissions cover the thing it was made for. */
+export type Coverage = (pattern: string) => boolean;
+
+/** Coverage of a document by its names; the last one is the extension form. */
+export function documentCoverage(names: readonly string[]): Coverage {
+  return (pattern) =>
+    names.some((name, index) => matchesDocument(pattern, name, index === names.length - 1));
+}
+
+/** Coverage of an event index (EV-20). */
+export function eventCoverage(index: string): Coverage {
+  return (pattern) => matchesEventIndex(pattern, index);
 }
 
 /**
@@ -169,13 +182,54 @@ export function grantsNameAddressed(grants: Grants, typedName: string, verb: Ver
 
 /** Whether the grants allow `verb` on the event index (EV-20); document rights do not count. */
 export function grantsCoverEvents(grants: Grants, index: string, verb: Verb): boolean {
-  return covers(grants, verb, (pattern) => matchesEventIndex(pattern, index));
+  return covers(grants, verb, eventCoverage(index));
 }
 
-function covers(grants: Grants, verb: Verb, matches: (pattern: string) => boolean): boolean {
+function covers(grants: Grants, verb: Verb, matches: Coverage): boolean {
   if (!grants.isSuperuser && !grants.patterns[verb].some(matches)) return false;
-  if (grants.scopes === null) return true;
-  return grants.scopes.some(
+  return grants.scopes === null || scopesAllow(grants.scopes, verb, matches);
+}
+
+/** Whether one of the scopes of a key lets `verb` through (DS-118). */
+export function scopesAllow(scopes: readonly Scope[], verb: Verb, matches: Coverage): boolean {
+  return scopes.some(
     (scope) => scope.verb === verb && (scope.pattern === null || matches(scope.pattern)),
   );
 }
+
+/** A permission as a user holds it: through which group. */
+export interface GroupGrant {
+  readonly group_id: number;
+  readonly group: string;
+  readonly permission_id: number;
+  readonly resource: string;
+  readonly action: Verb;
+}
+
+/** Everything a user holds through groups, by group, then by permission. */
+export async function listGrantsOf(db: Database, userId: number): Promise<GroupGrant[]> {
+  return db.all<GroupGrant>(
+    `SELECT groups.id AS group_id, groups.name AS "group", permissions.id AS permission_id, resource, action
+     FROM group_members
+     JOIN groups ON groups.id = group_members.group_id
+     JOIN group_permissions ON group_permissions.group_id = groups.id
+     JOIN permissions ON permissions.id = permission_id
+     WHERE user_id = ? ORDER BY groups.id, permissions.id`,
+    [userId],
+  );
+}
+
+/** Permissions as administrators list them (DS-134). */
+export const permissionList: ListSource = {
+  name: 'permissions',
+  from: 'permissions',
+  id: 'id',
+  columns: [
+    { name: 'id', type: 'integer', sql: 'id' },
+    { name: 'resource', type: 'string', sql: 'resource' },
+    { name: 'action', type: 'string', sql: 'action' },
+    { name: 'description', type: 'string', sql: 'description' },
+  ],
+  sortable: ['id', 'resource', 'action', 'description'],
+  order: 'asc',
+};

@@ -9,6 +9,8 @@ import { invalidRequest } from '../base/errors.ts';
 /** The resource text of the docroot boundary, which allows upload and nothing else. */
 export const DOCROOT_BOUNDARY = '';
 const EVENTS = '@events';
+/** Longer than any path a file system takes. */
+const MAX_RESOURCE_CHARACTERS = 4096;
 
 /** A resource text as it is stored: trimmed, NFC, and one form for the docroot boundary. */
 export function normalResource(text: string): string {
@@ -19,6 +21,14 @@ export function normalResource(text: string): string {
 /** The resource text of a new permission as it will be stored. Throws `invalid-request` (DS-137). */
 export function checkResource(text: string): string {
   const name = normalResource(text);
+  if (name.length > MAX_RESOURCE_CHARACTERS) {
+    throw invalidRequest({
+      type: 'string_too_long',
+      loc: ['body', 'resource'],
+      msg: `A resource has at most ${MAX_RESOURCE_CHARACTERS} characters`,
+      ctx: { max_length: MAX_RESOURCE_CHARACTERS },
+    });
+  }
   if (!name.startsWith('/') && name.isWellFormed()) return name;
   throw invalidRequest({
     type: 'value_error',

@@ -7,6 +7,7 @@
 import { timestamp } from '../base/clock.ts';
 import { randomToken, sha256Hex } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
 
@@ -190,4 +191,30 @@ export async function purgeExpiredSessions(db: Database, now: number): Promise<n
     timestamp(now),
   ]);
   return changes;
+}
+
+/** Browser sessions of all users that are live at `now` (epoch milliseconds), as administrators list them. */
+export function sessionList(now: number): ListSource {
+  return {
+    name: 'sessions',
+    from: '(SELECT * FROM sessions WHERE expires_at > ?)',
+    params: [timestamp(now)],
+    id: 'id',
+    columns: [
+      { name: 'id', type: 'integer', sql: 'id' },
+      { name: 'user_id', type: 'integer', sql: 'user_id' },
+      { name: 'created_at', type: 'date-time', sql: 'created_at' },
+      { name: 'last_active_at', type: 'date-time', sql: 'last_active_at' },
+      { name: 'expires_at', type: 'date-time', sql: 'expires_at' },
+      { name: 'ip_address', type: 'string', sql: 'ip_address' },
+      { name: 'user_agent', type: 'string', sql: 'user_agent' },
+    ],
+    sortable: ['created_at', 'last_active_at', 'expires_at', 'user_id'],
+    order: 'asc',
+  };
+}
+
+/** Ends a session, whoever's it is; false when there is none with that id. */
+export async function endSession(db: Database, id: number): Promise<boolean> {
+  return (await db.run('DELETE FROM sessions WHERE id = ?', [id])).changes > 0;
 }

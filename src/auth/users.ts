@@ -7,6 +7,7 @@
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Database } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 import { checkName, normalName } from './names.ts';
 
 /** An account as anyone allowed to may see it. */
@@ -221,3 +222,19 @@ async function refuseLastSuperuser(db: Database, user: User): Promise<void> {
 function userNotFound(): AppError {
   return new AppError('not-found', 'User not found');
 }
+
+/** Accounts as administrators list them (DS-134); never a password or its hash. */
+export const userList: ListSource = {
+  name: 'users',
+  from: 'users',
+  id: 'id',
+  columns: [
+    { name: 'id', type: 'integer', sql: 'id' },
+    { name: 'username', type: 'string', sql: 'username' },
+    { name: 'is_active', type: 'boolean', sql: 'is_active' },
+    { name: 'is_superuser', type: 'boolean', sql: 'is_superuser' },
+    { name: 'created_at', type: 'date-time', sql: 'created_at' },
+  ],
+  sortable: ['username', 'created_at', 'is_active', 'is_superuser'],
+  order: 'asc',
+};

@@ -7,6 +7,9 @@ import type { ValidationIssue } from './errors.ts';
 import { invalidRequest } from './errors.ts';
 import { JsonNumber } from './json.ts';
 
+/** Longest description of a group, permission or key. */
+export const MAX_DESCRIPTION_CHARACTERS = 1024;
+
 /** Reads the members of one body; call `finish` before using what was read. */
 export class Input {
   readonly #members: Readonly<Record<string, unknown>>;
@@ -46,8 +49,50 @@ export class Input {
     if (value.length > maxCharacters) {
       const context = { max_length: maxCharacters };
       this.#refuse('string_too_long', name, `At most ${maxCharacters} characters`, context);
+    } else if (!value.isWellFormed()) {
+      // Half a surrogate pair has no UTF-8 form, so another text would come back.
+      this.#refuse('value_error', name, 'This member is no Unicode text');
     }
     return value;
+  }
+
+  /** True or false; without a fallback it must be there. */
+  flag(name: string, fallback?: boolean): boolean {
+    const value = this.raw(name) ?? (this.raw(name) === null ? null : fallback);
+    if (typeof value === 'boolean') return value;
+    if (value === undefined) this.#refuse('missing', name, 'This member is missing');
+    else this.#refuse('bool_type', name, 'This member is true or false');
+    return false;
+  }
+
+  /** A whole number from `min` on that must be there. */
+  integer(name: string, min: number): number {
+    const value = this.raw(name);
+    if (value === undefined) this.#refuse('missing', name, 'This member is missing');
+    else if (typeof value !== 'number' || !Number.isInteger(value)) {
+      this.#refuse('int_type', name, 'This member is a whole number');
+    } else if (value < min) {
+      this.#refuse('greater_than_equal', name, `This member is at least ${min}`, { ge: min });
+    } else return value;
+    return min;
+  }
+
+  /** One of the given words, which must be there. */
+  word<Word extends string>(name: string, words: readonly Word[]): Word {
+    const value = this.raw(name);
+    const word = words.find((candidate) => candidate === value);
+    if (word !== undefined) return word;
+    if (value === undefined) this.#refuse('missing', name, 'This member is missing');
+    else {
+      const expected = words.join(' or ');
+      const issue = { loc: ['body', name], msg: `This member is ${expected}`, ctx: { expected } };
+      this.#issues.push({
+        type: 'enum',
+        ...issue,
+        ...(typeof value === 'string' && { input: value }),
+      });
+    }
+    return words[0]!;
   }
 
   /** Notes that a member has a wrong value. */

@@ -149,6 +149,18 @@ export class Tables {
     return this.#entries.get(tableId(target))?.table ?? null;
   }
 
+  /**
+   * Forgets what is remembered of the tables of a file, or with null of all; the next read looks at the content of the file
+   * again. The copies stay, with the ids of their rows.
+   */
+  forget(rel: string | null): void {
+    for (const entry of this.#entries.values()) {
+      if (!entry.table || (rel !== null && entry.table.head.rel !== rel)) continue;
+      entry.table.memory.forget();
+      entry.isConfirmed = false;
+    }
+  }
+
   /** Copies held open. */
   get size(): number {
     let open = 0;

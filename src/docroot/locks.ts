@@ -10,6 +10,7 @@ import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 
 /** Pauses between attempts (DS-90); the last one repeats. */
 const RETRY_MS = [100, 200, 400, 800, 1000] as const;
@@ -306,3 +307,20 @@ export async function cleanStaleLocks(db: Database, now: number): Promise<number
 export async function clearLocks(db: Database): Promise<number> {
   return (await db.relaxed.run('DELETE FROM locks')).changes;
 }
+
+/** Lock rows as administrators list them (DS-134), expired ones included. */
+export const lockList: ListSource = {
+  name: 'locks',
+  from: 'locks',
+  id: 'id',
+  columns: [
+    { name: 'id', type: 'integer', sql: 'id' },
+    { name: 'resource', type: 'string', sql: 'resource' },
+    { name: 'owner', type: 'string', sql: 'owner' },
+    { name: 'acquired_at', type: 'date-time', sql: 'acquired_at' },
+    { name: 'expires_at', type: 'date-time', sql: 'expires_at' },
+    { name: 'reason', type: 'string', sql: 'reason' },
+  ],
+  sortable: ['id', 'resource', 'owner', 'acquired_at', 'expires_at', 'reason'],
+  order: 'asc',
+};

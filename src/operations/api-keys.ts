@@ -1,21 +1,32 @@
 /**
- * A user's own API keys (DS-116 to DS-118).
+ * API keys: a user's own, and those of all users for administrators (DS-116 to DS-118).
  */
 import type { ApiKey } from '../auth/api-keys.ts';
 import {
+  apiKeyList,
   createApiKey as addApiKey,
   listApiKeys as findApiKeys,
   parseExpiresInDays,
   revokeApiKey as revoke,
 } from '../auth/api-keys.ts';
+import { notAuthenticated } from '../auth/challenges.ts';
+import { getUser } from '../auth/users.ts';
 import type { Principal } from '../auth/principal.ts';
 import { formatScopes, parseScopes } from '../auth/scopes.ts';
 import { AppError } from '../base/errors.ts';
+import type { Scope } from '../auth/principal.ts';
+import type { ListPage } from '../store/list-source.ts';
 import type { Origin } from './access.ts';
 import type { AccountServices } from './accounts.ts';
-import { Input } from '../base/input.ts';
-
-const MAX_DESCRIPTION_CHARACTERS = 1024;
+import {
+  type Administrator,
+  type AdminServices,
+  type ListRequest,
+  readList,
+  recordChange,
+} from './administration.ts';
+import { requireUser } from './users.ts';
+import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
 
 /** A key as its owner sees it. `scopes` only when set. */
 export interface ApiKeyView {
@@ -62,15 +73,16 @@ export async function createApiKey(
   origin: Origin,
   body: unknown,
 ): Promise<NewApiKeyView> {
-  const input = new Input(body);
-  const description = input.optionalText('description', MAX_DESCRIPTION_CHARACTERS);
-  input.finish();
+  const request = keyRequest(new Input(body));
+  const now = services.clock.now();
   const { key, value } = await addApiKey(services.db, {
     userId: caller.userId,
-    description,
-    expiresInDays: parseExpiresInDays(input.raw('expires_in_days')),
-    scopes: parseScopes(input.raw('scopes')),
-    now: services.clock.now(),
+    ...request,
+    now,
+  }).catch(async (error: unknown) => {
+    // The caller was deleted meanwhile.
+    if ((await getUser(services.db, caller.userId)) === null) throw notAuthenticated();
+    throw error;
   });
   await audit(services, caller, origin, {
     action: 'create_api_key',
@@ -79,7 +91,7 @@ export async function createApiKey(
   return {
     id: key.id,
     key: value,
-    description,
+    description: key.description,
     expires_at: key.expiresAt,
     created_at: key.createdAt,
     ...scopesOf(key),
@@ -100,6 +112,83 @@ export async function revokeApiKey(
     action: 'revoke_api_key',
     details: `Revoked API key ${keyId} for user ${caller.username}`,
   });
+}
+
+/** Keys of all users, revoked ones included, by the order they were made in. Throws as `readList`. */
+export async function listAllApiKeys(
+  services: AdminServices,
+  admin: Administrator,
+  request: ListRequest,
+): Promise<ListPage> {
+  return readList(services, admin, apiKeyList, request);
+}
+
+/** A key made for somebody else; `user_id` says for whom. */
+export interface NewUserApiKeyView extends NewApiKeyView {
+  readonly user_id: number;
+}
+
+/**
+ * Makes a key for any user. Throws as `createApiKey`, and `not-found` (`User not found`).
+ */
+export async function createApiKeyFor(
+  services: AdminServices,
+  admin: Administrator,
+  body: unknown,
+): Promise<NewUserApiKeyView> {
+  const input = new Input(body);
+  const userId = input.integer('user_id', 1);
+  const request = keyRequest(input);
+  const owner = await requireUser(services, userId);
+  const now = services.clock.now();
+  const { key, value } = await addApiKey(services.db, { userId, ...request, now }).catch(
+    async (error: unknown) => {
+      // The user was deleted meanwhile.
+      await requireUser(services, userId);
+      throw error;
+    },
+  );
+  await recordChange(services, admin, {
+    action: 'create_api_key',
+    resource: 'apikey',
+    details: `Created API key for user ${owner.username}`,
+  });
+  return {
+    id: key.id,
+    key: value,
+    user_id: userId,
+    description: key.description,
+    expires_at: key.expiresAt,
+    created_at: key.createdAt,
+    ...scopesOf(key),
+  };
+}
+
+/** Revokes any key, once or again. Throws `not-found`. */
+export async function revokeAnyApiKey(
+  services: AdminServices,
+  admin: Administrator,
+  keyId: number,
+): Promise<void> {
+  if (!(await revoke(services.db, keyId))) throw new AppError('not-found', 'API Key not found');
+  const details = `Revoked API key ${keyId}`;
+  await recordChange(services, admin, { action: 'revoke_api_key', resource: 'apikey', details });
+}
+
+interface KeyRequest {
+  readonly description: string | null;
+  readonly expiresInDays: number | null;
+  readonly scopes: readonly Scope[] | null;
+}
+
+function keyRequest(input: Input): KeyRequest {
+  const description = input.optionalText('description', MAX_DESCRIPTION_CHARACTERS);
+  input.finish();
+  return {
+    description,
+    expiresInDays: parseExpiresInDays(input.raw('expires_in_days')),
+    scopes: parseScopes(input.raw('scopes')),
+  };
 }
 
 async function audit(

@@ -13,6 +13,7 @@ import { type Reading, StaleRead } from '../dataset/reading.ts';
 import type { PreparedRead } from '../dataset/table-memory.ts';
 import type { Table } from '../dataset/table.ts';
 import type { Tables, TableTarget } from '../dataset/tables.ts';
+import type { CacheEntries } from '../docroot/cache.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import { type AccessServices, type Origin, requireAccess } from './access.ts';
 
@@ -24,6 +25,7 @@ export interface DatasetServices extends AccessServices {
   readonly reading: Reading;
   readonly edits: Edits;
   readonly clock: Clock;
+  readonly cache: CacheEntries;
 }
 
 /** Methods of a dataset address (DS-7); an unwritable kind only has the first three (DS-66). */
@@ -70,6 +72,7 @@ export async function queryRows<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const table = await services.tables.current(services.datasets.targetOf(resource));
+    services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
     try {
       const prepared = services.reading.prepare(table, parameters, format);
       return await use({ resource, table, prepared });
@@ -86,10 +89,16 @@ export async function readSchema(
   resource: Resource,
 ): Promise<{ readonly version: string; readonly json: string }> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
+  services.cache.note('schema', resource.rel, `:${resource.sheet ?? ''}`);
   return {
     version: table.version(),
     json: table.head.companionSchema ?? JSON.stringify(inferredSchema(resource, table)),
   };
+}
+
+/** What a `data:` key has after the file: nothing, or the sheet and its header row (DS-142). */
+function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
+  return sheet === null ? '' : `:${sheet}:${state.dialect['headerRow'] ?? 1}`;
 }
 
 function inferredSchema({ rel }: Resource, { columns }: Table): object {
@@ -152,6 +161,7 @@ export async function changeRows(
     },
   });
   if (result.isChanged) {
+    services.cache.drop(resource.rel);
     await services.audit.record({
       userId: caller.userId,
       action: AUDIT_ACTIONS[result.action],

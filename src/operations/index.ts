@@ -4,19 +4,37 @@
  */
 import * as access from './access.ts';
 import * as accounts from './accounts.ts';
+import * as administration from './administration.ts';
 import * as apiKeys from './api-keys.ts';
+import * as audit from './audit.ts';
+import * as cache from './cache.ts';
 import * as datasets from './datasets.ts';
+import * as explanations from './explanations.ts';
+import * as groups from './groups.ts';
+import * as locks from './locks.ts';
+import * as permissions from './permissions.ts';
 import * as resources from './resources.ts';
+import * as sessions from './sessions.ts';
 import * as setup from './setup.ts';
 import * as uploads from './uploads.ts';
+import * as users from './users.ts';
 
-/** The nouns; `access` is the check that the others share. */
+/** The nouns; `access` and `administration` are the checks that the others share. */
 export const operations = {
   access,
   accounts,
+  administration,
   apiKeys,
+  audit,
+  cache,
   datasets,
+  explanations,
+  groups,
+  locks,
+  permissions,
   resources,
+  sessions,
   setup,
   uploads,
+  users,
 } as const;

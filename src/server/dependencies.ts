@@ -6,6 +6,7 @@ import type { Config } from '../config/schema.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
 import type { Registry } from '../docroot/registry.ts';
 import type { AccountServices } from '../operations/accounts.ts';
+import type { CacheServices } from '../operations/cache.ts';
 import type { FirstRun } from '../operations/setup.ts';
 import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
@@ -31,7 +32,7 @@ export interface ReadableResources {
 }
 
 /** What every route may ask for, as `context.services`. */
-export interface ServerServices extends AccountServices, UploadServices {
+export interface ServerServices extends AccountServices, CacheServices, UploadServices {
   /** The running configuration. A reload puts another object in its place, so it is read where it is used. */
   readonly config: Config;
   readonly registry: Registry;

@@ -107,6 +107,8 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     clock: app.clock,
     log: app.log,
     audit: app.audit,
+    lists: app.lists,
+    cache: app.cache,
     localLogin: app.localLogin,
     registry: app.registry,
     uploads: app.uploads,

@@ -21,6 +21,8 @@ import { DocumentRoot } from '../../src/docroot/document-root.ts';
 import { FileLocks } from '../../src/docroot/locks.ts';
 import { Registry } from '../../src/docroot/registry.ts';
 import { Uploads } from '../../src/docroot/uploads.ts';
+import { runList } from '../../src/dataset/list-run.ts';
+import { CacheEntries } from '../../src/docroot/cache.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import type { ReadableResources, ServerServices } from '../../src/server/dependencies.ts';
 import { createExchange } from '../../src/server/exchange.ts';
@@ -84,6 +86,8 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     metrics: new Metrics(),
     firstRun: new FirstRun({ db, clock, isLoopback: isLoopback(config.host) }),
     startedAt: clock.monotonic(),
+    lists: { read: async (plan) => runList({ path: database.path, plan }) },
+    cache: new CacheEntries(clock),
     listReadable: async (caller) =>
       (caller === null ? null : options.readable) ?? { resources: [], problems: [] },
     checkState: options.checkState ?? (async () => undefined),

@@ -2,6 +2,11 @@
  * Every built-in route (DS-29). A new family is a file beside this and one more line; files have no route.
  */
 import type { Route } from '../route-table.ts';
+import { credentialRoutes } from './admin/credentials.ts';
+import { groupRoutes } from './admin/groups.ts';
+import { permissionRoutes } from './admin/permissions.ts';
+import { upkeepRoutes } from './admin/upkeep.ts';
+import { userRoutes } from './admin/users.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { assetRoutes } from './assets.ts';
 import { authRoutes } from './auth.ts';
@@ -21,6 +26,11 @@ export const routes: readonly Route[] = [
   setupRoute,
   ...apiKeyRoutes,
   uploadsRoute,
+  ...userRoutes,
+  ...groupRoutes,
+  ...permissionRoutes,
+  ...credentialRoutes,
+  ...upkeepRoutes,
   ...assetRoutes,
   ...openApiRoutes,
 ];

@@ -25,6 +25,7 @@ import {
 import type { Context } from '../context.ts';
 import { datasetPageReply } from '../dataset-page.ts';
 import { parseEntityTags, preferredType } from '../negotiate.ts';
+import { nextLink } from '../next-link.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../reply.ts';
 import type { Handler } from '../route-table.ts';
 
@@ -107,19 +108,10 @@ async function answerRows(
     headers: {
       ...VARY,
       'X-Total-Count': String(page.total),
-      ...linkHeader(context, page),
+      ...nextLink(context, page.nextCursor),
       ...downloadHeader(query.resource, page, askedFormat),
     },
   });
-}
-
-/** The next page as a path of this server with the same parameters (DS-41). */
-function linkHeader(context: Context, page: RowsPage): Record<string, string> {
-  if (page.nextCursor === null) return {};
-  const query = new URLSearchParams(context.query);
-  query.delete('offset');
-  query.set('cursor', page.nextCursor);
-  return { Link: `<${context.path}?${query}>; rel="next"` };
 }
 
 /** Spreadsheet-like answers are downloads; NDJSON only when it was asked for by name (DS-45). */

@@ -1,0 +1,182 @@
+/**
+ * How an admin list is read from the state database, as plain data (DS-133): the parameters, filter, sort and cursor of
+ * datasets over the columns of a `ListSource`.
+ *
+ * Pure, so that plans travel to the worker that runs them (`list-run.ts`). Every value of a caller is a parameter.
+ */
+import { AppError, invalidRequest } from '../base/errors.ts';
+import type { ListColumn, ListSource } from '../store/list-source.ts';
+import { conditionsOf } from './conditions.ts';
+import { type Cursor, cursorDigest, decodeCursor, invalidCursor } from './cursor.ts';
+import { type Filter, parseFilter } from './filter.ts';
+import { afterCursor, orderSql, type OrderTerm } from './keyset.ts';
+import { type ListParameters, parseListParameters } from './list-parameters.ts';
+import type { TableColumn } from './query-table.ts';
+import { parseSort } from './sort.ts';
+import { joinParts, type PlanValue, type SqlPart } from './sql-part.ts';
+
+/** Most objects on a page, and how many there are when nobody says (DS-133). */
+export const MAX_LIST_ITEMS = 1_000;
+
+/** Values that members must be equal to, by their names; undefined does not restrict. */
+export type ExactValues = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A list as it will be read; JSON throughout. */
+export interface ListPlan {
+  readonly count: SqlPart;
+  readonly page: SqlPart;
+  readonly limit: number;
+  readonly columns: readonly Pick<ListColumn, 'name' | 'type' | 'isOptional'>[];
+  /** For the next page's cursor: positions of the sort values in a row of `page`, and the digest of the list. */
+  readonly keys: readonly number[];
+  readonly digest: string;
+}
+
+/**
+ * The plan for a query string. Throws `invalid-request` for `limit`, `offset`, `order` and `sort`, `invalid-query` for
+ * `filter` and `cursor`. Unknown parameters are ignored (DS-3).
+ */
+export function planList(
+  source: ListSource,
+  query: URLSearchParams,
+  exact: ExactValues = {},
+): ListPlan {
+  const parameters = parametersOf(source, query);
+  const columns = columnsOf(source);
+  const terms = orderTerms(source, parameters, columns);
+  const filters = [...exactFilters(exact, columns), parseFilter(parameters.filter, columns)];
+  const digest = cursorDigest({
+    list: JSON.stringify([source.name, exact]),
+    filter: parameters.filter,
+    q: [],
+    sort: terms.map(({ column, descending }) => ({ name: column.name, descending })),
+    order: parameters.order,
+  });
+  const cursor = cursorOf(parameters, digest, terms.length);
+  const conditions = filters.flatMap((filter) =>
+    filter === null ? [] : conditionsOf({ filter, words: [], columns, blank: 'null' }),
+  );
+  const matching = joinParts(
+    conditions.map(({ part }) => part),
+    'AND',
+    '1',
+  );
+  const limit = parameters.limit ?? MAX_LIST_ITEMS;
+  return {
+    count: statement(source, 'SELECT count(*)', matching),
+    page: pageOf(source, matching, terms, { cursor, limit, offset: parameters.offset }),
+    limit,
+    columns: source.columns.map(({ name, type, isOptional }) => ({ name, type, isOptional })),
+    // `_row_id` stands first.
+    keys: terms.map(({ column }) => (column.position === null ? 0 : column.position + 1)),
+    digest,
+  };
+}
+
+function parametersOf(source: ListSource, query: URLSearchParams): ListParameters {
+  // Lists of rows know more parameters; here those are unknown ones.
+  const known = new URLSearchParams(
+    [...query].filter(([name]) => !['format', 'q', 'columns'].includes(name)),
+  );
+  return parseListParameters(known, {
+    maxLimit: MAX_LIST_ITEMS,
+    defaultLimit: MAX_LIST_ITEMS,
+    defaultOrder: source.order,
+  });
+}
+
+/** As columns of the relation `rows` that `statement` begins with. */
+function columnsOf({ columns }: ListSource): TableColumn[] {
+  return columns.map(({ name, type }, position) => ({
+    name,
+    type,
+    sql: `rows.c${position}`,
+    position,
+  }));
+}
+
+function orderTerms(
+  source: ListSource,
+  { sort, order }: ListParameters,
+  columns: readonly TableColumn[],
+): OrderTerm[] {
+  const terms = sortTerms(source, sort, order, columns);
+  const id = { name: '', type: 'integer', sql: 'rows._row_id', position: null } as const;
+  return source.order === 'desc' && order === 'desc'
+    ? [...terms, { column: id, descending: true }]
+    : terms;
+}
+
+function sortTerms(
+  { sortable }: ListSource,
+  sort: string,
+  order: 'asc' | 'desc',
+  columns: readonly TableColumn[],
+): OrderTerm[] {
+  const allowed = columns.filter(({ name }) => sortable.includes(name));
+  try {
+    return parseSort(sort, order, allowed).map(({ column, descending }) => ({
+      column: allowed[column]!,
+      descending,
+    }));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const pattern = `^(${sortable.join('|')})$`;
+    throw invalidRequest({
+      type: 'string_pattern_mismatch',
+      loc: ['query', 'sort'],
+      msg: `This list is sorted by ${sortable.join(', ')}`,
+      input: sort,
+      ctx: { pattern },
+    });
+  }
+}
+
+function exactFilters(exact: ExactValues, columns: readonly TableColumn[]): Filter[] {
+  return Object.entries(exact).flatMap(([name, value]): Filter[] => {
+    if (value === undefined) return [];
+    const column = columns.findIndex((candidate) => candidate.name === name);
+    return [{ column, op: 'in', values: [value], blank: false, null: false }];
+  });
+}
+
+function cursorOf(
+  { cursor, offset }: ListParameters,
+  digest: string,
+  terms: number,
+): Cursor | null {
+  if (cursor === null) return null;
+  if (offset > 0) throw invalidCursor();
+  return decodeCursor(cursor, digest, terms);
+}
+
+function pageOf(
+  source: ListSource,
+  matching: SqlPart,
+  terms: readonly OrderTerm[],
+  place: { readonly cursor: Cursor | null; readonly limit: number; readonly offset: number },
+): SqlPart {
+  const { cursor, limit, offset } = place;
+  const after = cursor === null ? [] : [afterCursor(terms, cursor)];
+  const names = source.columns.map((_, position) => `, rows.c${position}`).join('');
+  const { sql, params } = statement(
+    source,
+    `SELECT rows._row_id${names}`,
+    joinParts([matching, ...after], 'AND', '1'),
+  );
+  return {
+    sql: `${sql} ORDER BY ${orderSql(terms).order} LIMIT ? OFFSET ?`,
+    // One more than the page has tells whether there is a next one.
+    params: [...params, limit + 1, offset],
+  };
+}
+
+function statement(source: ListSource, select: string, where: SqlPart): SqlPart {
+  const members = source.columns.map(({ sql }, position) => `, ${sql} AS c${position}`).join('');
+  // Materialised, a list would be read as a whole for each of its pages.
+  const rows = `WITH rows AS NOT MATERIALIZED (SELECT ${source.id} AS _row_id${members} FROM ${source.from})`;
+  return {
+    sql: `${rows} ${select} FROM rows WHERE ${where.sql}`,
+    params: [...((source.params ?? []) as readonly PlanValue[]), ...where.params],
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * Why somebody may or may not do something: the answer of the same rules that decide (DS-128 to DS-130), with the groups
+ * and permissions it follows from.
+ */
+import { getApiKey } from '../auth/api-keys.ts';
+import {
+  type Coverage,
+  documentCoverage,
+  eventCoverage,
+  type GroupGrant,
+  listGrantsOf,
+  scopesAllow,
+} from '../auth/permissions.ts';
+import type { Scope, Verb } from '../auth/principal.ts';
+import { DOCROOT_BOUNDARY, normalResource } from '../auth/resource-names.ts';
+import { formatScopes } from '../auth/scopes.ts';
+import { findUser, type User } from '../auth/users.ts';
+import { timestamp } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Registry, Resource } from '../docroot/registry.ts';
+import { permissionNames } from './access.ts';
+import type { Administrator, AdminServices } from './administration.ts';
+import { userView, type UserView } from './users.ts';
+
+/** What explaining needs. */
+export interface ExplanationServices extends Pick<AdminServices, 'db' | 'clock'> {
+  readonly registry: Registry;
+}
+
+/** The question. */
+export interface AccessQuestion {
+  readonly username: string;
+  /** A name as a path or a permission has it; `''` is the docroot boundary (upload). */
+  readonly resource: string;
+  readonly action: Verb;
+  /** Ask for a request with this API key of the user. */
+  readonly keyId?: number;
+}
+
+/** What decided. */
+export type ExplanationReason =
+  'superuser' | 'group' | 'no-permission' | 'inactive-user' | 'unusable-key' | 'key-scope';
+
+/** The answer. */
+export interface Explanation {
+  readonly user: UserView;
+  readonly resource: string;
+  readonly action: Verb;
+  readonly allowed: boolean;
+  readonly reason: ExplanationReason;
+  /** The answer as a sentence. */
+  readonly explanation: string;
+  /** Something is published under that name now. A right may name what does not exist yet (DS-131). */
+  readonly exists: boolean;
+  /** Texts by which permissions can name it: the canonical name and the extension form. */
+  readonly names: readonly string[];
+  /** The permissions that give the right, with the groups the user has them from. */
+  readonly granted_by: readonly GroupGrant[];
+  /** Scopes of the key that was asked about; null: none, or no key was. */
+  readonly scopes: readonly string[] | null;
+}
+
+interface Target {
+  readonly name: string;
+  readonly exists: boolean;
+  readonly names: readonly string[];
+  readonly covers: Coverage;
+}
+
+/** Answers the question. Throws `not-found` for an unknown user and for a key that is not his. */
+export async function explainAccess(
+  services: ExplanationServices,
+  _admin: Administrator,
+  question: AccessQuestion,
+): Promise<Explanation> {
+  const user = await findUser(services.db, question.username);
+  if (user === null) throw new AppError('not-found', 'User not found');
+  const { action, keyId } = question;
+  const target = targetOf(services.registry, question.resource);
+  const key = keyId === undefined ? null : await requireKey(services, user, keyId);
+  const held = await listGrantsOf(services.db, user.id);
+  const grants = held.filter((grant) => grant.action === action && target.covers(grant.resource));
+  const { reason, because } = decide({ user, target, action, grants, held, key });
+  const allowed = reason === 'superuser' || reason === 'group';
+  const may = allowed ? 'may' : 'may not';
+  const subject = target.name === DOCROOT_BOUNDARY ? 'the document root (upload)' : target.name;
+  return {
+    user: userView(user),
+    resource: target.name,
+    action,
+    allowed,
+    reason,
+    explanation: `${user.username} ${may} ${action} ${subject}: ${because}`,
+    exists: target.exists,
+    names: target.names,
+    granted_by: grants,
+    scopes: key?.scopes == null ? null : formatScopes(key.scopes),
+  };
+}
+
+interface Key {
+  readonly id: number;
+  readonly isUsable: boolean;
+  readonly scopes: readonly Scope[] | null;
+}
+
+async function requireKey(
+  { db, clock }: ExplanationServices,
+  user: User,
+  keyId: number,
+): Promise<Key> {
+  const key = await getApiKey(db, keyId);
+  if (key === null || key.userId !== user.id) {
+    throw new AppError('not-found', 'API Key not found');
+  }
+  const isExpired = key.expiresAt !== null && key.expiresAt <= timestamp(clock.now());
+  return { id: keyId, isUsable: key.isActive && !isExpired, scopes: key.scopes };
+}
+
+interface Facts {
+  readonly user: User;
+  readonly target: Target;
+  readonly action: Verb;
+  readonly grants: readonly GroupGrant[];
+  readonly held: readonly GroupGrant[];
+  readonly key: Key | null;
+}
+
+function decide(facts: Facts): { reason: ExplanationReason; because: string } {
+  const { user, target, action, grants, key } = facts;
+  if (!user.isActive) {
+    return { reason: 'inactive-user', because: 'the account is deactivated and cannot sign in' };
+  }
+  if (key !== null && !key.isUsable) {
+    return { reason: 'unusable-key', because: `API key ${key.id} is revoked or has expired` };
+  }
+  if (!user.isSuperuser && grants.length === 0) {
+    return { reason: 'no-permission', because: whyNot(facts) };
+  }
+  const scopes = key?.scopes ?? null;
+  if (scopes !== null && !scopesAllow(scopes, action, target.covers)) {
+    const listed = formatScopes(scopes).join(', ');
+    return { reason: 'key-scope', because: `API key ${key!.id} is limited to ${listed}` };
+  }
+  if (user.isSuperuser) return { reason: 'superuser', because: 'superusers may do everything' };
+  const via = grants.map(
+    (grant) => `group '${grant.group}' holds ${grant.action} on ${shown(grant.resource)}`,
+  );
+  return { reason: 'group', because: via.join('; ') };
+}
+
+/** What the user holds that comes near, so that the operator sees what is missing. */
+function whyNot({ target, action, held }: Facts): string {
+  if (held.length === 0) return 'no group of the user holds any permission';
+  const other = held.find((grant) => target.covers(grant.resource));
+  if (other !== undefined) {
+    const { group, action: has, resource } = other;
+    return `group '${group}' holds ${has} on ${shown(resource)}, which does not include ${action}`;
+  }
+  if (target.name === DOCROOT_BOUNDARY) {
+    return 'no group of the user holds write on the document root; * does not include it';
+  }
+  return `none of the user's groups holds ${action} on it`;
+}
+
+function shown(resource: string): string {
+  return resource === DOCROOT_BOUNDARY ? 'the document root' : resource;
+}
+
+function targetOf(registry: Registry, text: string): Target {
+  const name = normalResource(text).replace(/^\/+|\/+$/g, '');
+  if (name === DOCROOT_BOUNDARY) {
+    return { name, exists: true, names: [name], covers: documentCoverage([name]) };
+  }
+  if (name === '@events' || name.startsWith('@events/')) return eventTarget(name);
+  const resource = findResource(registry, name);
+  const names = resource === null ? [name] : [...new Set(permissionNames(resource))];
+  return { name, exists: resource !== null, names, covers: documentCoverage(names) };
+}
+
+function eventTarget(name: string): Target {
+  const covers: Coverage =
+    name === '@events'
+      ? (pattern) => pattern === name
+      : eventCoverage(name.slice('@events/'.length));
+  return { name, exists: true, names: [name], covers };
+}
+
+/** By its own names first, then as one of the address families would find it (DS-26). */
+function findResource(registry: Registry, name: string): Resource | null {
+  const own = registry
+    .list()
+    .find(({ canonical, extensionForm }) => name === canonical || name === extensionForm);
+  return (
+    own ??
+    registry.lookup('dataset', name) ??
+    registry.lookup('media', name) ??
+    registry.lookup('content', name)
+  );
+}

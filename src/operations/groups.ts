@@ -1,0 +1,202 @@
+/**
+ * Groups, who is in them and what they may do (DS-128, DS-135).
+ */
+import {
+  addMember as join,
+  checkGroupName,
+  createGroup as addGroup,
+  deleteGroup as removeGroup,
+  getGroup,
+  type Group,
+  groupList,
+  listMembers,
+  removeMember as leave,
+} from '../auth/groups.ts';
+import {
+  assignPermission,
+  getPermission,
+  listGroupPermissions,
+  type Permission,
+  unassignPermission,
+} from '../auth/permissions.ts';
+import { getUser, type User } from '../auth/users.ts';
+import { AppError } from '../base/errors.ts';
+import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
+import type { ListPage } from '../store/list-source.ts';
+import {
+  type Administrator,
+  type AdminServices,
+  type ListRequest,
+  readList,
+  recordChange,
+} from './administration.ts';
+import { describePermission } from './permissions.ts';
+import { userView, type UserView } from './users.ts';
+
+/** A group with its members. */
+export interface GroupWithUsers extends Group {
+  readonly users: readonly UserView[];
+}
+
+/** All groups, by the order they were made in. Throws as `readList`. */
+export async function listGroups(
+  services: AdminServices,
+  admin: Administrator,
+  request: ListRequest,
+): Promise<ListPage> {
+  return readList(services, admin, groupList, request);
+}
+
+/** Makes a group. Throws `invalid-request` and `bad-request` (`Group already exists`). */
+export async function createGroup(
+  services: AdminServices,
+  admin: Administrator,
+  body: unknown,
+): Promise<Group> {
+  const input = new Input(body);
+  const text = input.text('name');
+  const description = input.optionalText('description', MAX_DESCRIPTION_CHARACTERS);
+  input.finish();
+  const group = await addGroup(services.db, { name: checkGroupName(text), description });
+  const details = `Created group ${group.name}`;
+  await recordChange(services, admin, { action: 'create_group', resource: 'group', details });
+  return group;
+}
+
+/** One group and its members by id. Throws `not-found`. */
+export async function readGroup(
+  services: AdminServices,
+  _admin: Administrator,
+  groupId: number,
+): Promise<GroupWithUsers> {
+  const group = await requireGroup(services, groupId);
+  const members = await listMembers(services.db, groupId);
+  return { ...group, users: members.map(userView) };
+}
+
+/** Deletes a group with its links. Throws `not-found`. */
+export async function deleteGroup(
+  services: AdminServices,
+  admin: Administrator,
+  groupId: number,
+): Promise<void> {
+  const group = await removeGroup(services.db, groupId);
+  const details = `Deleted group ${group.name}`;
+  await recordChange(services, admin, { action: 'delete_group', resource: 'group', details });
+}
+
+/** Makes a user a member; false when he was one, which leaves no audit entry. Throws `not-found`. */
+export async function addMember(
+  services: AdminServices,
+  admin: Administrator,
+  groupId: number,
+  userId: number,
+): Promise<boolean> {
+  const { user, group } = await requireBoth(services, groupId, userId);
+  const isNew = await join(services.db, groupId, userId).catch(async (error: unknown) => {
+    // One of them was deleted meanwhile.
+    await requireBoth(services, groupId, userId);
+    throw error;
+  });
+  if (!isNew) return false;
+  await recordChange(services, admin, {
+    action: 'add_user_to_group',
+    resource: 'group',
+    details: `Added user ${user.username} to group ${group.name}`,
+  });
+  return true;
+}
+
+/** Ends a membership; false when there was none, which leaves no audit entry. Throws `not-found`. */
+export async function removeMember(
+  services: AdminServices,
+  admin: Administrator,
+  groupId: number,
+  userId: number,
+): Promise<boolean> {
+  const { user, group } = await requireBoth(services, groupId, userId);
+  if (!(await leave(services.db, groupId, userId))) return false;
+  await recordChange(services, admin, {
+    action: 'remove_user_from_group',
+    resource: 'group',
+    details: `Removed user ${user.username} from group ${group.name}`,
+  });
+  return true;
+}
+
+/** The permissions a group holds, by id. Throws `not-found`. */
+export async function listPermissionsOfGroup(
+  services: AdminServices,
+  _admin: Administrator,
+  groupId: number,
+): Promise<Permission[]> {
+  await requireGroup(services, groupId);
+  return listGroupPermissions(services.db, groupId);
+}
+
+/** Gives a permission to a group; false when it held it. Throws `not-found`. */
+export async function grantToGroup(
+  services: AdminServices,
+  admin: Administrator,
+  groupId: number,
+  permissionId: number,
+): Promise<boolean> {
+  const { group, permission } = await requireGrant(services, groupId, permissionId);
+  const isNew = await assignPermission(services.db, groupId, permissionId).catch(
+    async (error: unknown) => {
+      // One of them was deleted meanwhile.
+      await requireGrant(services, groupId, permissionId);
+      throw error;
+    },
+  );
+  await recordChange(services, admin, {
+    action: 'add_permission_to_group',
+    resource: 'group_permission',
+    details: `Added permission ${describePermission(permission)} to group ${group.name}`,
+  });
+  return isNew;
+}
+
+/** Takes a permission from a group. Throws `not-found`, also when the group does not hold it. */
+export async function revokeFromGroup(
+  services: AdminServices,
+  admin: Administrator,
+  groupId: number,
+  permissionId: number,
+): Promise<void> {
+  const { group, permission } = await requireGrant(services, groupId, permissionId);
+  if (!(await unassignPermission(services.db, groupId, permissionId))) {
+    throw new AppError('not-found', 'Permission not assigned to group');
+  }
+  await recordChange(services, admin, {
+    action: 'remove_permission_from_group',
+    resource: 'group_permission',
+    details: `Removed permission ${describePermission(permission)} from group ${group.name}`,
+  });
+}
+
+async function requireGroup({ db }: AdminServices, groupId: number): Promise<Group> {
+  const group = await getGroup(db, groupId);
+  if (group === null) throw new AppError('not-found', 'Group not found');
+  return group;
+}
+
+async function requireBoth(
+  { db }: AdminServices,
+  groupId: number,
+  userId: number,
+): Promise<{ user: User; group: Group }> {
+  const [group, user] = [await getGroup(db, groupId), await getUser(db, userId)];
+  if (group !== null && user !== null) return { group, user };
+  throw new AppError('not-found', 'User or Group not found');
+}
+
+async function requireGrant(
+  { db }: AdminServices,
+  groupId: number,
+  permissionId: number,
+): Promise<{ group: Group; permission: Permission }> {
+  const [group, permission] = [await getGroup(db, groupId), await getPermission(db, permissionId)];
+  if (group !== null && permission !== null) return { group, permission };
+  throw new AppError('not-found', 'Group or Permission not found');
+}

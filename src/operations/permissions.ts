@@ -1,0 +1,75 @@
+/**
+ * Permissions: a right on a resource that groups can hold (DS-128, DS-131, DS-137). They may name what does not exist.
+ */
+import {
+  createPermission as addPermission,
+  deletePermission as removePermission,
+  type Permission,
+  permissionList,
+} from '../auth/permissions.ts';
+import type { Verb } from '../auth/principal.ts';
+import { checkResource } from '../auth/resource-names.ts';
+import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
+import type { ListPage } from '../store/list-source.ts';
+import {
+  type Administrator,
+  type AdminServices,
+  type ListRequest,
+  readList,
+  recordChange,
+} from './administration.ts';
+
+/** The verbs a permission can have. */
+export const VERBS: readonly Verb[] = ['read', 'write'];
+
+/** All permissions, by the order they were made in. Throws as `readList`. */
+export async function listPermissions(
+  services: AdminServices,
+  admin: Administrator,
+  request: ListRequest,
+): Promise<ListPage> {
+  return readList(services, admin, permissionList, request);
+}
+
+/** Makes a permission. Throws `invalid-request` and `bad-request` (`Permission already exists`). */
+export async function createPermission(
+  services: AdminServices,
+  admin: Administrator,
+  body: unknown,
+): Promise<Permission> {
+  const input = new Input(body);
+  const text = input.text('resource');
+  const action = input.word('action', VERBS);
+  const description = input.optionalText('description', MAX_DESCRIPTION_CHARACTERS);
+  input.finish();
+  const resource = checkResource(text);
+  const permission = await addPermission(services.db, { resource, action, description });
+  await recordChange(services, admin, {
+    action: 'create_permission',
+    resource: 'permission',
+    details: `Created permission ${describePermission(permission)}`,
+  });
+  return permission;
+}
+
+/** Deletes a permission everywhere. Throws `not-found`. */
+export async function deletePermission(
+  services: AdminServices,
+  admin: Administrator,
+  permissionId: number,
+): Promise<void> {
+  const permission = await removePermission(services.db, permissionId);
+  await recordChange(services, admin, {
+    action: 'delete_permission',
+    resource: 'permission',
+    details: `Deleted permission ${describePermission(permission)}`,
+  });
+}
+
+/** `read on reports/*`, as the audit writes it. */
+export function describePermission({
+  action,
+  resource,
+}: Pick<Permission, 'action' | 'resource'>): string {
+  return `${action} on ${resource}`;
+}

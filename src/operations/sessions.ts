@@ -1,0 +1,36 @@
+/**
+ * Browser sessions of all users, as administrators see and end them. What a user does with his own is in `accounts.ts`.
+ */
+import { endSession as end, sessionList } from '../auth/sessions.ts';
+import { AppError } from '../base/errors.ts';
+import type { ListPage } from '../store/list-source.ts';
+import {
+  type Administrator,
+  type AdminServices,
+  type ListRequest,
+  readList,
+  recordChange,
+} from './administration.ts';
+
+/** Live sessions, oldest first. Throws as `readList`. */
+export async function listAllSessions(
+  services: AdminServices,
+  admin: Administrator,
+  request: ListRequest,
+): Promise<ListPage> {
+  return readList(services, admin, sessionList(services.clock.now()), request);
+}
+
+/** Ends a session, whoever's it is. Throws `not-found`. */
+export async function endSession(
+  services: AdminServices,
+  admin: Administrator,
+  sessionId: number,
+): Promise<void> {
+  if (!(await end(services.db, sessionId))) throw new AppError('not-found', 'Session not found');
+  await recordChange(services, admin, {
+    action: 'revoke_session',
+    resource: 'auth',
+    details: `Revoked session ${sessionId}`,
+  });
+}

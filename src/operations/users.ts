@@ -1,0 +1,168 @@
+/**
+ * Accounts, as administrators manage them (DS-134 to DS-139).
+ */
+import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
+import {
+  checkUsername,
+  createUser as addUser,
+  deleteUser as removeUser,
+  findUser,
+  getUser,
+  setActive,
+  setPasswordHash,
+  type User,
+  userList,
+} from '../auth/users.ts';
+import { AppError } from '../base/errors.ts';
+import { Input } from '../base/input.ts';
+import type { ListPage } from '../store/list-source.ts';
+import { requireStrength } from './accounts.ts';
+import {
+  type Administrator,
+  type AdminServices,
+  type ListRequest,
+  readList,
+  recordChange,
+} from './administration.ts';
+
+/** An account as administrators see it. */
+export interface UserView {
+  readonly id: number;
+  readonly username: string;
+  readonly is_active: boolean;
+  readonly is_superuser: boolean;
+  readonly created_at: string;
+}
+
+/** How a password is judged. */
+export interface PasswordPolicy {
+  /** Somebody at a terminal has accepted a weak one (DS-202). */
+  readonly acceptsWeak?: boolean;
+}
+
+/** The account as it is answered. */
+export function userView(user: User): UserView {
+  return {
+    id: user.id,
+    username: user.username,
+    is_active: user.isActive,
+    is_superuser: user.isSuperuser,
+    created_at: user.createdAt,
+  };
+}
+
+/** All accounts, by the order they were made in. Throws as `readList`. */
+export async function listUsers(
+  services: AdminServices,
+  admin: Administrator,
+  request: ListRequest,
+): Promise<ListPage> {
+  return readList(services, admin, userList, request);
+}
+
+/**
+ * Makes an active account. Throws `invalid-request`, `bad-request` (`User already exists`) and `weak-password`, in this
+ * order.
+ */
+export async function createUser(
+  services: AdminServices,
+  admin: Administrator,
+  body: unknown,
+  policy: PasswordPolicy = {},
+): Promise<UserView> {
+  const input = new Input(body);
+  const name = input.text('username');
+  const password = input.text('password');
+  const isSuperuser = input.flag('is_superuser', false);
+  input.finish();
+  const username = checkUsername(name);
+  checkPasswordLength(password, 'password');
+  if ((await findUser(services.db, username)) !== null) {
+    throw new AppError('bad-request', 'User already exists');
+  }
+  if (policy.acceptsWeak !== true) requireStrength(password, username);
+  const passwordHash = await hashPassword(password);
+  const now = services.clock.now();
+  const user = await addUser(services.db, { username, passwordHash, isSuperuser, now });
+  await record(services, admin, 'create_user', `Created user ${user.username}`);
+  return userView(user);
+}
+
+/** Deletes an account. Throws `not-found`, and `bad-request` for oneself and for the last active superuser. */
+export async function deleteUser(
+  services: AdminServices,
+  admin: Administrator,
+  userId: number,
+): Promise<void> {
+  if (admin.user?.userId === userId) {
+    throw new AppError('bad-request', 'Cannot delete yourself');
+  }
+  const user = await removeUser(services.db, userId);
+  await record(services, admin, 'delete_user', `Deleted user ${user.username}`);
+}
+
+/**
+ * Gives an account a new password and ends its sessions; API keys stay valid (DS-139). `readBody` is asked once the account
+ * is known to exist (DS-8). Throws `not-found`, `invalid-request`, `weak-password`. Answers how many sessions ended.
+ */
+export async function resetPassword(
+  services: AdminServices,
+  admin: Administrator,
+  userId: number,
+  readBody: () => Promise<unknown>,
+  policy: PasswordPolicy = {},
+): Promise<number> {
+  const user = await requireUser(services, userId);
+  const input = new Input(await readBody());
+  const password = input.text('new_password');
+  input.finish();
+  checkPasswordLength(password, 'new_password');
+  if (policy.acceptsWeak !== true) requireStrength(password, user.username);
+  const ended = await setPasswordHash(services.db, userId, await hashPassword(password));
+  await record(services, admin, 'reset_password', `Reset password for user ${user.username}`);
+  return ended;
+}
+
+/**
+ * Activates or deactivates an account; deactivation ends its sessions at once. `readBody` as for `resetPassword`. Throws
+ * `not-found`, `invalid-request`, and `bad-request` for oneself and for the last active superuser.
+ */
+export async function setUserStatus(
+  services: AdminServices,
+  admin: Administrator,
+  userId: number,
+  readBody: () => Promise<unknown>,
+): Promise<{ readonly is_active: boolean; readonly sessions_revoked: number }> {
+  await requireUser(services, userId);
+  const input = new Input(await readBody());
+  const isActive = input.flag('is_active');
+  input.finish();
+  if (!isActive && admin.user?.userId === userId) {
+    throw new AppError('bad-request', 'Cannot deactivate yourself');
+  }
+  const { user, sessionsRevoked } = await setActive(services.db, userId, isActive);
+  const [action, done] = isActive
+    ? ['activate_user', 'Activated']
+    : ['deactivate_user', 'Deactivated'];
+  await record(services, admin, action, `${done} user ${user.username}`);
+  return { is_active: isActive, sessions_revoked: sessionsRevoked };
+}
+
+/** The account with that id. Throws `not-found`. */
+export async function requireUser(
+  { db }: Pick<AdminServices, 'db'>,
+  userId: number,
+): Promise<User> {
+  const user = await getUser(db, userId);
+  if (user === null) throw new AppError('not-found', 'User not found');
+  return user;
+}
+
+async function record(
+  services: AdminServices,
+  admin: Administrator,
+  action: string,
+  details: string,
+): Promise<void> {
+  await recordChange(services, admin, { action, resource: 'user', details });
+}

@@ -1,0 +1,153 @@
+/**
+ * What the routes of administration share: the door, the answer of a list, and how both are described.
+ */
+import type { TSchema } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { invalidRequest, type ValidationIssue } from '../../../base/errors.ts';
+import { integerParameter } from '../../../dataset/list-parameters.ts';
+import { MAX_LIST_ITEMS } from '../../../dataset/list-plan.ts';
+import type { Administrator } from '../../../operations/administration.ts';
+import { administratorOf } from '../../../operations/administration.ts';
+import type { ListPage, ListSource } from '../../../store/list-source.ts';
+import type { Context } from '../../context.ts';
+import { nextLink } from '../../next-link.ts';
+import type {
+  AnswerDescription,
+  BodyDescription,
+  OperationDescription,
+  ParameterDescription,
+} from '../../operation-description.ts';
+import { jsonReply, type Reply } from '../../reply.ts';
+import { successModel } from '../../administration-models.ts';
+
+/** What every route of administration has (DS-118, DS-132). */
+export const adminDoor = { access: 'superuser', refusesScopedKeys: true } as const;
+
+/** The caller as an administrator. */
+export function adminOf({ caller, origin }: Context): Administrator {
+  return administratorOf(caller, origin);
+}
+
+/** A page of a list with its figures (DS-40, DS-41). */
+export function listReply(context: Context, page: ListPage): Reply {
+  const headers = {
+    'X-Total-Count': String(page.total),
+    ...nextLink(context, page.nextCursor),
+  };
+  return jsonReply(page.items, { headers });
+}
+
+/** The answer of a change that has nothing to tell. */
+export function successReply(): Reply {
+  return jsonReply({ success: true });
+}
+
+/** A user id as query parameter, from 1 on; undefined when absent. Throws `invalid-request`. */
+export function userIdParameter(context: Context): number | undefined {
+  const issues: ValidationIssue[] = [];
+  const value = integerParameter(context.query, 'user_id', { min: 1 }, issues);
+  if (issues.length > 0) throw invalidRequest(...issues);
+  return value ?? undefined;
+}
+
+const BOOLEANS = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
+/** A boolean query parameter; undefined when absent. Throws `invalid-request`. */
+export function booleanParameter(context: Context, name: string): boolean | undefined {
+  const input = context.queryValue(name);
+  if (input === null) return undefined;
+  const value = BOOLEANS.get(input.trim().toLowerCase());
+  if (value !== undefined) return value;
+  const msg = 'This parameter is true or false';
+  throw invalidRequest({ type: 'bool_parsing', loc: ['query', name], msg, input });
+}
+
+/** A text that must be exactly so; undefined when absent or empty. */
+export function textParameter(context: Context, name: string): string | undefined {
+  const value = context.queryValue(name);
+  return value === null || value === '' ? undefined : value;
+}
+
+/** The description of a list of `item`. */
+export function describeList(
+  summary: string,
+  item: TSchema,
+  { sortable, order }: Pick<ListSource, 'sortable' | 'order'>,
+  parameters: readonly ParameterDescription[] = [],
+): OperationDescription {
+  return {
+    summary,
+    tag: 'admin',
+    parameters: [...listParameters(sortable, order), ...parameters],
+    answers: { 200: { description: 'A page', schema: Type.Array(item) } },
+    errors: [422, 504],
+  };
+}
+
+/** The description of a change. Without an answer it is the plain success. */
+export function describeChange(
+  summary: string,
+  errors: readonly number[],
+  shapes: {
+    readonly body?: TSchema;
+    readonly answer?: TSchema;
+    readonly parameters?: readonly ParameterDescription[];
+  } = {},
+): OperationDescription {
+  const body: BodyDescription | undefined =
+    shapes.body === undefined ? undefined : { schema: shapes.body, required: true };
+  const answer: AnswerDescription = {
+    description: 'Done',
+    schema: shapes.answer ?? successModel,
+  };
+  return {
+    summary,
+    tag: 'admin',
+    ...(shapes.parameters !== undefined && { parameters: shapes.parameters }),
+    ...(body !== undefined && { body }),
+    answers: { 200: answer },
+    errors,
+  };
+}
+
+/** A query parameter. */
+export function queryParameter(
+  name: string,
+  description: string,
+  schema: TSchema = Type.String(),
+): ParameterDescription {
+  return { name, in: 'query', description, schema };
+}
+
+function listParameters(
+  sortable: readonly string[],
+  order: 'asc' | 'desc',
+): ParameterDescription[] {
+  const words = (values: readonly string[], options = {}): TSchema =>
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      options,
+    );
+  return [
+    queryParameter(
+      'limit',
+      'Most objects on the page',
+      Type.Integer({ minimum: 1, maximum: MAX_LIST_ITEMS, default: MAX_LIST_ITEMS }),
+    ),
+    queryParameter('offset', 'Objects to skip', Type.Integer({ minimum: 0, default: 0 })),
+    queryParameter('cursor', 'The place a Link header names'),
+    queryParameter(
+      'sort',
+      `Members to sort by, in a comma list; - in front turns the direction: ${sortable.join(', ')}`,
+    ),
+    queryParameter(
+      'order',
+      'Direction of members without a -',
+      words(['asc', 'desc'], { default: order }),
+    ),
+    queryParameter('filter', 'A filter as JSON, such as {"id":{"$gt":3}}'),
+  ];
+}

@@ -1,0 +1,106 @@
+/**
+ * `/admin/api-keys` and `/admin/sessions`: how users prove themselves (DS-116).
+ */
+import { Type } from '@sinclair/typebox';
+import { apiKeyList } from '../../../auth/api-keys.ts';
+import { sessionList } from '../../../auth/sessions.ts';
+import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../../operations/api-keys.ts';
+import { endSession, listAllSessions } from '../../../operations/sessions.ts';
+import { jsonReply } from '../../reply.ts';
+import type { Route } from '../../route-table.ts';
+import {
+  apiKeyModel,
+  apiKeyCreateModel,
+  sessionModel,
+  userApiKeyCreatedModel,
+} from '../../administration-models.ts';
+import {
+  adminDoor,
+  adminOf,
+  booleanParameter,
+  describeChange,
+  describeList,
+  listReply,
+  queryParameter,
+  successReply,
+  userIdParameter,
+} from './admin-list.ts';
+
+const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
+
+/** Keys and sessions of all users. */
+export const credentialRoutes: readonly Route[] = [
+  {
+    pattern: '/admin/api-keys',
+    ...adminDoor,
+    describes: {
+      GET: describeList('List the API keys of all users', apiKeyModel, apiKeyList, [
+        byUser,
+        queryParameter('is_active', 'Only revoked or only other ones', Type.Boolean()),
+      ]),
+      POST: describeChange('Create an API key for a user', [400, 404, 422], {
+        body: apiKeyCreateModel,
+        answer: userApiKeyCreatedModel,
+      }),
+    },
+    methods: {
+      GET: async (context) => {
+        const exact = {
+          user_id: userIdParameter(context),
+          is_active: booleanParameter(context, 'is_active'),
+        };
+        return listReply(
+          context,
+          await listAllApiKeys(context.services, adminOf(context), { query: context.query, exact }),
+        );
+      },
+      POST: async (context) => {
+        const body = await context.json();
+        return jsonReply(await createApiKeyFor(context.services, adminOf(context), body));
+      },
+    },
+  },
+  {
+    pattern: '/admin/api-keys/{key_id}',
+    ...adminDoor,
+    describes: { DELETE: describeChange('Revoke an API key', [404, 422]) },
+    methods: {
+      DELETE: async (context) => {
+        await revokeAnyApiKey(context.services, adminOf(context), context.intParameter('key_id'));
+        return successReply();
+      },
+    },
+  },
+  {
+    pattern: '/admin/sessions',
+    ...adminDoor,
+    describes: {
+      GET: describeList('List the browser sessions of all users', sessionModel, sessionList(0), [
+        byUser,
+      ]),
+    },
+    methods: {
+      GET: async (context) => {
+        const exact = { user_id: userIdParameter(context) };
+        return listReply(
+          context,
+          await listAllSessions(context.services, adminOf(context), {
+            query: context.query,
+            exact,
+          }),
+        );
+      },
+    },
+  },
+  {
+    pattern: '/admin/sessions/{session_id}',
+    ...adminDoor,
+    describes: { DELETE: describeChange('End a browser session', [404, 422]) },
+    methods: {
+      DELETE: async (context) => {
+        await endSession(context.services, adminOf(context), context.intParameter('session_id'));
+        return successReply();
+      },
+    },
+  },
+];

@@ -1,0 +1,118 @@
+/**
+ * `/admin/permissions` and below, and why somebody may or may not do something (DS-135).
+ */
+import { Type } from '@sinclair/typebox';
+import { permissionList } from '../../../auth/permissions.ts';
+import { invalidRequest, type ValidationIssue } from '../../../base/errors.ts';
+import { integerParameter, wordParameter } from '../../../dataset/list-parameters.ts';
+import { type AccessQuestion, explainAccess } from '../../../operations/explanations.ts';
+import {
+  createPermission,
+  deletePermission,
+  listPermissions,
+  VERBS,
+} from '../../../operations/permissions.ts';
+import type { Context } from '../../context.ts';
+import { jsonReply } from '../../reply.ts';
+import type { Route } from '../../route-table.ts';
+import {
+  explanationModel,
+  permissionModel,
+  permissionCreateModel,
+} from '../../administration-models.ts';
+import {
+  adminDoor,
+  adminOf,
+  describeChange,
+  describeList,
+  listReply,
+  queryParameter,
+  successReply,
+} from './admin-list.ts';
+
+/** Permissions. */
+export const permissionRoutes: readonly Route[] = [
+  {
+    pattern: '/admin/permissions',
+    ...adminDoor,
+    describes: {
+      GET: describeList('List the permissions', permissionModel, permissionList),
+      POST: describeChange('Create a permission', [400, 422], {
+        body: permissionCreateModel,
+        answer: permissionModel,
+      }),
+    },
+    methods: {
+      GET: async (context) =>
+        listReply(
+          context,
+          await listPermissions(context.services, adminOf(context), { query: context.query }),
+        ),
+      POST: async (context) => {
+        const body = await context.json();
+        return jsonReply(await createPermission(context.services, adminOf(context), body));
+      },
+    },
+  },
+  {
+    pattern: '/admin/permissions/{perm_id}',
+    ...adminDoor,
+    describes: { DELETE: describeChange('Delete a permission', [404, 422]) },
+    methods: {
+      DELETE: async (context) => {
+        await deletePermission(context.services, adminOf(context), context.intParameter('perm_id'));
+        return successReply();
+      },
+    },
+  },
+  {
+    pattern: '/admin/explain',
+    ...adminDoor,
+    describes: {
+      GET: {
+        summary: 'Explain why a user may or may not do something',
+        tag: 'admin',
+        parameters: [
+          { ...queryParameter('user', 'Username'), required: true },
+          {
+            ...queryParameter('resource', 'A resource; empty: the document root (upload)'),
+            required: true,
+          },
+          {
+            ...queryParameter(
+              'action',
+              'What he would do',
+              Type.Union([Type.Literal('read'), Type.Literal('write')]),
+            ),
+            required: true,
+          },
+          queryParameter('key_id', 'With this API key of his', Type.Integer({ minimum: 1 })),
+        ],
+        answers: { 200: { description: 'The answer and its reasons', schema: explanationModel } },
+        errors: [404, 422],
+      },
+    },
+    methods: {
+      GET: async (context) =>
+        jsonReply(await explainAccess(context.services, adminOf(context), questionOf(context))),
+    },
+  },
+];
+
+function questionOf(context: Context): AccessQuestion {
+  const issues: ValidationIssue[] = [];
+  const required = (name: string): string => {
+    const value = context.queryValue(name);
+    if (value === null) {
+      issues.push({ type: 'missing', loc: ['query', name], msg: 'This parameter is missing' });
+    }
+    return value ?? '';
+  };
+  const username = required('user');
+  const resource = required('resource');
+  required('action');
+  const action = wordParameter(context.query, 'action', VERBS, issues) ?? 'read';
+  const keyId = integerParameter(context.query, 'key_id', { min: 1 }, issues);
+  if (issues.length > 0) throw invalidRequest(...issues);
+  return { username, resource, action, ...(keyId !== null && { keyId }) };
+}

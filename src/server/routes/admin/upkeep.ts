@@ -1,0 +1,146 @@
+/**
+ * `/admin/locks`, `/admin/cache` and `/admin/audit-logs`: what goes on in the server (DS-135, DS-144).
+ */
+import { Type } from '@sinclair/typebox';
+import { auditList } from '../../../auth/audit.ts';
+import { invalidRequest } from '../../../base/errors.ts';
+import { lockList } from '../../../docroot/locks.ts';
+import { listAudit } from '../../../operations/audit.ts';
+import { clearCache, deleteCacheEntry, listCache } from '../../../operations/cache.ts';
+import { cleanLocks, listLocks, releaseLock } from '../../../operations/locks.ts';
+import type { Context } from '../../context.ts';
+import { jsonReply } from '../../reply.ts';
+import type { Route } from '../../route-table.ts';
+import { auditEntryModel, cacheEntryModel, lockModel } from '../../administration-models.ts';
+import {
+  adminDoor,
+  adminOf,
+  describeChange,
+  describeList,
+  listReply,
+  queryParameter,
+  successReply,
+  textParameter,
+  userIdParameter,
+} from './admin-list.ts';
+
+const byResource = queryParameter('resource', 'Only this file (its path)');
+
+/** Locks, cache and audit. */
+export const upkeepRoutes: readonly Route[] = [
+  {
+    pattern: '/admin/locks',
+    ...adminDoor,
+    describes: { GET: describeList('List the locks on files', lockModel, lockList) },
+    methods: {
+      GET: async (context) =>
+        listReply(
+          context,
+          await listLocks(context.services, adminOf(context), { query: context.query }),
+        ),
+    },
+  },
+  {
+    pattern: '/admin/locks/clean',
+    ...adminDoor,
+    describes: {
+      POST: describeChange('Remove locks that have expired', [], {
+        answer: Type.Object({ released: Type.Integer() }),
+      }),
+    },
+    methods: {
+      POST: async (context) =>
+        jsonReply({ released: await cleanLocks(context.services, adminOf(context)) }),
+    },
+  },
+  {
+    pattern: '/admin/locks/{lock_id}',
+    ...adminDoor,
+    describes: { DELETE: describeChange('Release a lock', [404, 422]) },
+    methods: {
+      DELETE: async (context) => {
+        await releaseLock(context.services, adminOf(context), context.intParameter('lock_id'));
+        return successReply();
+      },
+    },
+  },
+  {
+    pattern: '/admin/cache',
+    ...adminDoor,
+    describes: {
+      GET: describeList(
+        'List what is remembered of files',
+        cacheEntryModel,
+        { sortable: ['key', 'expires_at', 'resource', 'user'], order: 'asc' },
+        [byResource],
+      ),
+      DELETE: describeChange('Forget what is remembered of files', [], {
+        parameters: [byResource],
+      }),
+    },
+    methods: {
+      GET: async (context) => {
+        const exact = { resource: textParameter(context, 'resource') };
+        return listReply(
+          context,
+          await listCache(context.services, adminOf(context), { query: context.query, exact }),
+        );
+      },
+      DELETE: async (context) => {
+        const resource = textParameter(context, 'resource') ?? null;
+        await clearCache(context.services, adminOf(context), resource);
+        return successReply();
+      },
+    },
+  },
+  {
+    pattern: '/admin/cache/{key:rest}',
+    ...adminDoor,
+    describes: {
+      DELETE: describeChange('Forget one entry', [422], {
+        parameters: [{ ...byResource, required: true }],
+      }),
+    },
+    methods: {
+      DELETE: async (context) => {
+        const resource = context.queryValue('resource');
+        if (resource === null) {
+          const msg = 'This parameter is missing';
+          throw invalidRequest({ type: 'missing', loc: ['query', 'resource'], msg });
+        }
+        await deleteCacheEntry(context.services, adminOf(context), keysOf(context), resource);
+        return successReply();
+      },
+    },
+  },
+  {
+    pattern: '/admin/audit-logs',
+    ...adminDoor,
+    describes: {
+      GET: describeList('List the audit, newest first', auditEntryModel, auditList, [
+        queryParameter('user_id', 'Only what this user did', Type.Integer({ minimum: 1 })),
+        queryParameter('action', 'Only this action'),
+        queryParameter('resource', 'Only what was done to this'),
+      ]),
+    },
+    methods: {
+      GET: async (context) => {
+        const exact = {
+          user_id: userIdParameter(context),
+          action: textParameter(context, 'action'),
+          resource: textParameter(context, 'resource'),
+        };
+        return listReply(
+          context,
+          await listAudit(context.services, adminOf(context), { query: context.query, exact }),
+        );
+      },
+    },
+  },
+];
+
+/** The key with and without one trailing slash, as it was sent first (DS-144). */
+function keysOf({ path, parameters }: Context): [string, string] {
+  const key = parameters['key'] ?? '';
+  return path.endsWith('/') ? [`${key}/`, key] : [key, `${key}/`];
+}
