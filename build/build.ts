@@ -28,6 +28,8 @@ export async function build(): Promise<string> {
       '--sourcemap',
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
+      // Packages beside a handler are found by their package.json.
+      '--compile-autoload-package-json',
       `--define=BUILD_VERSION=${JSON.stringify(buildVersion())}`,
       'src/main.ts',
       `--outfile=${join(scratch, 'svc')}`,

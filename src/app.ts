@@ -28,6 +28,7 @@ import {
   editFile,
   type EditOrder,
   type FileOrder,
+  isPublished,
   listSheets,
   readEditPlan,
   wireChanges,
@@ -40,6 +41,7 @@ import { openForRead, targetPath } from './docroot/opener.ts';
 import { Registry, type Resource } from './docroot/registry.ts';
 import { Uploads } from './docroot/uploads.ts';
 import { watchDocroot } from './docroot/watch.ts';
+import { Handlers } from './handlers/handlers.ts';
 import type { Database } from './store/database.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
@@ -67,6 +69,8 @@ export interface App {
   readonly uploads: Uploads;
   readonly cache: CacheEntries;
   readonly lists: Lists;
+  /** Runs nothing in a process that does not serve. */
+  readonly handlers: Handlers;
   readonly pools: { readonly parse: ChildPool; readonly query: ChildPool };
   /** Resolves when every dataset found so far has been read once. */
   readonly settled: () => Promise<void>;
@@ -117,10 +121,10 @@ export async function openApp(
     startedAtMs: options.exclusive ? clock.now() : null,
     sheetsOf: async ({ rel, kind }) => {
       const order = fileOrder(current.config, rel, kind.type);
-      const response = await pools.parse.request('sheets', order, {
+      const response = await pools.parse.request(kind.detection ? 'detect' : 'sheets', order, {
         timeoutMs: current.config.limits.parse_timeout_seconds * 1000,
       });
-      return (await response.json()) as string[];
+      return (await response.json()) as string[] | null;
     },
   });
   if (options.exclusive) await clearOldLocks(state);
@@ -191,8 +195,16 @@ export async function openApp(
       if (kind.dataset && !registry.get(rel, sheet)) tables.drop({ rel, sheet });
     }
   });
+  const handlers = openHandlers(registry, () => current.config, log);
+  if (options.exclusive) followHandlers(registry, handlers);
   const stopWatching = options.exclusive
-    ? followDocroot(registry, root, log, () => current.config)
+    ? followDocroot(
+        registry,
+        root,
+        log,
+        () => current.config,
+        (rels) => handlers.touched(rels),
+      )
     : null;
   if (options.exclusive) await replaced.removeLeftovers();
   await registry.rescan();
@@ -246,6 +258,7 @@ export async function openApp(
     }),
     cache,
     lists: listsIn(config, pools.query, () => current.config),
+    handlers,
     pools,
     settled: async () => {
       await registry.listed();
@@ -255,7 +268,7 @@ export async function openApp(
       isClosing = true;
       await stopWatching?.();
       firstReads.close();
-      await Promise.all([pools.parse.stop(), pools.query.stop()]);
+      await Promise.all([handlers.stop(), pools.parse.stop(), pools.query.stop()]);
       await tables.close();
       await replaced.close();
       await locks.releaseAll();
@@ -432,12 +445,38 @@ async function buildTable(
   }
 }
 
+/** The hosts of handler files, in processes of this program and of Python. */
+function openHandlers(registry: Registry, config: () => Config, log: Log): Handlers {
+  const { docroot, state_dir: stateDir } = config();
+  return new Handlers({
+    docroot,
+    socketDir: ensureFolder(stateDir, 'run'),
+    scriptCommand: (socketPath) => [...selfCommand(), 'child', 'handler', socketPath],
+    environment: process.env,
+    limits: () => ({
+      timeoutMs: config().limits.handler_timeout_seconds * 1000,
+      memoryBytes: config().limits.child_memory_bytes,
+    }),
+    onProblem: (rel, problem) => registry.setProblem({ rel, sheet: null }, problem),
+    log,
+  });
+}
+
+function followHandlers(registry: Registry, handlers: Handlers): void {
+  const rels = (resources: readonly Resource[]): string[] =>
+    resources.filter(({ type }) => type === 'handler').map(({ rel }) => rel);
+  registry.onChange(({ added, changed, removed }) =>
+    handlers.follow({ present: rels([...added, ...changed]), gone: rels(removed) }),
+  );
+}
+
 /** Watches the folder, and looks at everything now and then in case the kernel dropped an event. */
 function followDocroot(
   registry: Registry,
   root: DocumentRoot,
   log: Log,
   config: () => Config,
+  onTouched: (rels: ReadonlySet<string> | 'everything') => void,
 ): () => Promise<void> {
   let timer: Timer;
   const rescanLater = (): void => {
@@ -452,6 +491,7 @@ function followDocroot(
     log,
     onPaths: async (rels) => {
       await (rels === 'everything' ? registry.rescan() : registry.refresh(rels));
+      onTouched(rels);
     },
   });
   rescanLater();
@@ -495,6 +535,10 @@ export async function openAccounts(config: Config, log: Log): Promise<AccountsAp
 
 /** A worker process: serves the jobs of its role on a unix socket until the parent ends. */
 export async function runChild(role: string, socketPath: string): Promise<void> {
+  if (role === 'handler') {
+    const { serveScripts } = await import('./handlers/host/script-host.ts');
+    return serveScripts(socketPath, process.env['SVC_DOCROOT'] ?? process.cwd());
+  }
   // Typed copies hold what only some may read.
   process.umask(0o077);
   if (role === 'parse') {
@@ -506,6 +550,9 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
           return new Response(null, { status: 204 });
         },
         sheets: async (body) => Response.json(await listSheets(body as FileOrder, kinds)),
+        // As a list of the resources in the file: none, or null for the file itself.
+        detect: async (body) =>
+          Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
         edit: (body) => editFile(body as EditOrder, kinds),
       },
     });

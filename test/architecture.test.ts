@@ -43,7 +43,7 @@ describe('who may import whom', () => {
     ['config'],
     ['store', 'children'],
     ['dataset', 'auth'],
-    ['docroot', 'events', 'pipeline', 'search'],
+    ['docroot', 'events', 'pipeline', 'search', 'handlers'],
     ['app.ts'],
     ['operations'],
     ['server', 'cli'],
@@ -84,10 +84,11 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('elysia is imported under src/server only', () => {
+  test('elysia is imported under src/server and in the host of handlers only', () => {
     const wrong = offending(
       ({ file, target }) =>
-        /^(?:elysia|@elysiajs)(?:\/|$)/.test(target) && !file.startsWith('src/server/'),
+        /^(?:elysia|@elysiajs)(?:\/|$)/.test(target) &&
+        !/^src\/(?:server|handlers\/host)\//.test(file),
     );
     expect(wrong).toEqual([]);
   });

@@ -57,6 +57,14 @@ export const errorCatalogue = {
     status: 500,
     summary: 'An upload failed for a reason of the server; the cause is in the log (DS-153).',
   },
+  'not-implemented': {
+    status: 501,
+    summary: 'The request asks for a protocol svc does not speak.',
+  },
+  'handler-failed': {
+    status: 502,
+    summary: 'The process of a handler ended while it worked on the request (DS-170).',
+  },
   unavailable: { status: 503, summary: 'A part of the service cannot answer now; retry later.' },
   'timed-out': { status: 504, summary: 'The work passed its time limit and was stopped.' },
   'no-space': { status: 507, summary: 'The disk is full; nothing was changed (DS-85).' },

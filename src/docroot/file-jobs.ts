@@ -1,6 +1,6 @@
 /**
- * The jobs of the parse worker beside `load`: listing the tables of a file, and editing a file as a whole. Both read
- * hostile bytes, so they run where they can be killed.
+ * The jobs of the parse worker beside `load`: telling what a file is, listing the tables in it, and editing it as a whole.
+ * They read hostile bytes, so they run where they can be killed.
  */
 import { AppError } from '../base/errors.ts';
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../dataset/types.ts';
@@ -48,6 +48,14 @@ export async function listSheets(order: FileOrder, kinds: readonly Kind[]): Prom
   const { sheets } = datasetKindOf(order, kinds);
   if (!sheets) throw new AppError('internal', `${order.type} files are one table each`);
   return withFile(order, (source) => sheets(source, order.limits));
+}
+
+/** Whether the file is published, as its kind tells from its content (DS-163). Throws as the kind. */
+export async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {
+  const kind = kinds.find(({ type }) => type === order.type);
+  if (!kind?.detection) return true;
+  const { detection } = kind;
+  return withFile(order, (source) => detection.isPublished(source, order.rel));
 }
 
 /** The new file after the order's changes, as a response for `readEditPlan`. Throws as the kind. */

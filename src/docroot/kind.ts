@@ -64,6 +64,17 @@ export interface SearchSection {
   readonly text: string;
 }
 
+/** How a kind tells which files of its extensions it publishes, where the name alone does not say so (DS-163). */
+export interface Detection {
+  /** Whether the content of a file of this name has to be looked at; without that it is published. */
+  needsContent(rel: string): boolean;
+  /**
+   * Whether a file with this content is published. Reads, never runs it. Runs in the `parse` child; throws
+   * `unreadable-file` for a file that is listed all the same, as broken.
+   */
+  isPublished(source: FileSource, rel: string): Promise<boolean>;
+}
+
 /** A kind of file: its extensions, where it answers, and what can be done with it. */
 export interface Kind {
   readonly type: ResourceType;
@@ -71,6 +82,8 @@ export interface Kind {
   /** Lower case, with the dot. */
   readonly extensions: readonly string[];
   readonly dataset?: DatasetKind;
+  /** Absent: every file of the extensions is published. */
+  readonly detection?: Detection;
   /**
    * What full-text search finds in a file that is not a dataset. Runs in the `parse` child; throws AppError
    * `unreadable-file`. Absent: the file is found by its name only.

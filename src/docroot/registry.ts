@@ -49,10 +49,10 @@ interface RegistryOptions {
   readonly kindOf: KindTable;
   readonly log: Log;
   /**
-   * Names of the tables in a file of a kind with `sheets`; asked once for each version of the file. Throws as the kind.
-   * Absent: such files are one table each.
+   * Names of the tables in a file of a kind with `sheets`, none for a file its kind's `detection` rejects, null for a file
+   * that is one resource; asked once for each version of the file. Throws as the kind. Absent: null for all.
    */
-  readonly sheetsOf?: (file: FoundFile) => Promise<readonly string[]>;
+  readonly sheetsOf?: (file: FoundFile) => Promise<readonly string[] | null>;
   /**
    * Wall clock at which this process started: the first scan deletes temporary files that are older. Null in a process
    * that is not the only one to write (a command beside `serve`): nothing is deleted, it might be in use.
@@ -75,7 +75,7 @@ export class Registry {
   readonly #updates = new Mutex();
   readonly #listeners = new Set<RegistryListener>();
   #files: ReadonlyMap<string, FoundFile> = new Map();
-  /** Files that may hold several tables: the version last listed, and the names in it. */
+  /** Files whose content decides what they are: the version last listed, and the names of the tables in it. */
   readonly #sheets = new Map<string, SheetList>();
   readonly #listings = new Set<Promise<void>>();
   #names = new Names<Token>([]);
@@ -297,7 +297,7 @@ export class Registry {
     if (sheetsOf === undefined) return;
     for (const rel of this.#sheets.keys()) if (!this.#files.has(rel)) this.#sheets.delete(rel);
     for (const file of this.#files.values()) {
-      if (!file.kind.dataset?.sheets) continue;
+      if (!isLookedInto(file)) continue;
       const known = this.#sheets.get(file.rel);
       if (known?.file === file) continue;
       this.#sheets.set(file.rel, { file, names: known?.names ?? [] });
@@ -308,7 +308,7 @@ export class Registry {
 
   async #listOne(
     file: FoundFile,
-    sheetsOf: (file: FoundFile) => Promise<readonly string[]>,
+    sheetsOf: (file: FoundFile) => Promise<readonly string[] | null>,
   ): Promise<void> {
     let names = this.#sheets.get(file.rel)?.names ?? null;
     try {
@@ -406,6 +406,11 @@ export class Registry {
 }
 
 const NO_CHANGE: RegistryChange = { added: [], changed: [], removed: [] };
+
+/** Whether the file's content decides which resources it is. */
+function isLookedInto({ rel, kind }: FoundFile): boolean {
+  return kind.dataset?.sheets !== undefined || kind.detection?.needsContent(rel) === true;
+}
 
 function keyOf({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): string {
   return sheet === null ? rel : `${rel}\0${sheet}`;

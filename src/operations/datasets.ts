@@ -45,7 +45,10 @@ export async function findDataset(
   verb: Verb,
 ): Promise<Resource> {
   const resource = services.registry.lookup('dataset', name);
-  return requireAccess(services, caller, origin, { name, resource, verb });
+  const found = await requireAccess(services, caller, origin, { name, resource, verb });
+  // A handler answers below /api alone; it has neither rows nor a schema (DS-69).
+  if (found.kind.dataset === undefined) throw new AppError('not-found', 'Not Found');
+  return found;
 }
 
 /** A table version and the query prepared against it; nothing has been read yet. */

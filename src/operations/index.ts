@@ -13,6 +13,7 @@ import * as explanations from './explanations.ts';
 import * as groups from './groups.ts';
 import * as locks from './locks.ts';
 import * as permissions from './permissions.ts';
+import * as handlers from './handlers.ts';
 import * as resources from './resources.ts';
 import * as sessions from './sessions.ts';
 import * as setup from './setup.ts';
@@ -30,6 +31,7 @@ export const operations = {
   datasets,
   explanations,
   groups,
+  handlers,
   locks,
   permissions,
   resources,

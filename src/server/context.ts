@@ -132,6 +132,11 @@ export class Context {
     );
   }
 
+  /** How the client speaks to us, or to the trusted proxy that tells. */
+  get scheme(): 'http' | 'https' {
+    return this.#facts.hasTls ? 'https' : (this.peer.scheme ?? 'http');
+  }
+
   /** The address people use for this server, without a trailing slash: `public_url`, else what the request says. */
   get baseUrl(): string {
     return this.services.config.public_url || (this.#requestOrigins[0] ?? '');

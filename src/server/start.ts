@@ -180,6 +180,12 @@ function registerAppMetrics(metrics: Metrics, app: App): void {
     () => app.localLogin.failures,
     'counter',
   );
+  metrics.gauge(
+    'svc_handler_restarts_total',
+    'Times a host of handlers was started again.',
+    () => app.handlers.restarts,
+    'counter',
+  );
   metrics.gauge('svc_child_processes', 'Worker processes by role.', () =>
     Object.entries(app.pools).map(([role, pool]) => ({
       labels: { role },

@@ -24,13 +24,15 @@ import {
 } from '../../operations/datasets.ts';
 import type { Context } from '../context.ts';
 import { datasetPageReply } from '../dataset-page.ts';
+import { handlerAnswer } from '../handler-exchange.ts';
 import { parseEntityTags, preferredType } from '../negotiate.ts';
 import { nextLink } from '../next-link.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../reply.ts';
 import type { Handler } from '../route-table.ts';
+import type { HandlerServices } from '../../operations/handlers.ts';
 
 /** What files need beyond what every route has. */
-export interface ResourceServices extends DatasetServices {
+export interface ResourceServices extends DatasetServices, HandlerServices {
   readonly config: { readonly readonly: boolean };
 }
 
@@ -42,7 +44,9 @@ export function resourceHandler(services: ResourceServices): Handler {
     const [family, ...rest] = context.segments;
     const name = rest.join('/');
     if (context.isMatchable && name !== '') {
-      if (family === 'api') return datasetRows(services, context, name);
+      if (family === 'api') {
+        return handlerAnswer(services, context) ?? datasetRows(services, context, name);
+      }
       if (family === 'schema') return datasetSchema(services, context, name);
       if (family === 'ui') return datasetView(services, context, name);
     }

@@ -1,0 +1,203 @@
+/**
+ * One request on its way to a router and the answer on its way back (DS-166, DS-170).
+ *
+ * The time limit is for the head of the answer and starts again with each piece of the request's body: a slow client is not the
+ * handler's fault. What follows the head may take for ever, as event streams do, and is asked for no faster than the
+ * client takes it.
+ */
+import { AppError } from '../base/errors.ts';
+import type { ChildProcess } from '../children/child-process.ts';
+import { HANDLER_HEADER, THROWN_HEADER, type Thrown } from './host-protocol.ts';
+
+/** Answers up to here are taken in one piece, with their length. */
+const SHORT_BYTES = 64 * 1024;
+
+/** What a router is asked. */
+export interface HandlerRequest {
+  /** The handler file, as a path in the document root. */
+  readonly rel: string;
+  readonly method: string;
+  /** Path and query as the router sees them: `/items?x=1`. */
+  readonly target: string;
+  /** With `Host`; without what is not the handler's business. */
+  readonly headers: Headers;
+  /** Pieces are asked for as the router takes them; what they throw is thrown to the caller. Null: none. */
+  readonly body: Uint8Array | AsyncGenerator<Uint8Array> | null;
+  /** Aborted when the client went away. */
+  readonly signal: AbortSignal;
+}
+
+/** The life of a call, for whoever watches the process it runs in. */
+export interface CallWatcher {
+  /** The head is there, and more will come. */
+  onStream(): void;
+  /** Called once. */
+  onEnd(): void;
+  /** No head in time. */
+  onTimeout(): void;
+}
+
+/**
+ * The router's answer. Errors: `timed-out` (no head within `timeoutMs`), `handler-failed` (the process ended or the connection broke),
+ * a plain Error for an exception in a route, what the body throws, `bad-request` when the client went away.
+ */
+export async function callRouter(
+  child: ChildProcess,
+  request: HandlerRequest,
+  timeoutMs: number,
+  watcher: CallWatcher,
+): Promise<Response> {
+  const { signal } = request;
+  const connection = new AbortController();
+  const cut = (reason: unknown): void => connection.abort(reason);
+  const limit = new HeadLimit(timeoutMs, () => {
+    cut(new AppError('timed-out', 'Handler timed out'));
+    watcher.onTimeout();
+  });
+  const onAbort = (): void => cut(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const end = once(() => {
+    signal.removeEventListener('abort', onAbort);
+    watcher.onEnd();
+  });
+  try {
+    signal.throwIfAborted();
+    const response = await child.fetch(request.target, {
+      method: request.method,
+      headers: addressed(request),
+      body: outgoingBody(request.body, limit, cut) as Bun.BodyInit | null,
+      signal: connection.signal,
+    });
+    limit.clear();
+    if (response.headers.has(THROWN_HEADER)) throw asError((await response.json()) as Thrown);
+    return await answerOf(response, watcher, end);
+  } catch (error) {
+    end();
+    // What the router, the body and the limits say goes first; anything else is a broken connection.
+    if (error instanceof RouteError) throw error.told;
+    if (signal.aborted) throw new AppError('bad-request', 'The client went away', { cause: error });
+    if (connection.signal.aborted) throw connection.signal.reason;
+    throw new AppError('handler-failed', 'Handler failed', { cause: error });
+  } finally {
+    limit.clear();
+  }
+}
+
+class HeadLimit {
+  readonly #timeoutMs: number;
+  readonly #onLate: () => void;
+  #timer: Timer | undefined;
+
+  constructor(timeoutMs: number, onLate: () => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#onLate = onLate;
+    this.restart();
+  }
+
+  restart(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#onLate, this.#timeoutMs);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Carries an exception of a route past the catch that tells broken connections. */
+class RouteError extends Error {
+  constructor(readonly told: Error) {
+    super(told.message);
+  }
+}
+
+function asError({ message, stack }: Thrown): RouteError {
+  const error = new Error(message);
+  error.stack = stack;
+  return new RouteError(error);
+}
+
+function addressed({ headers, rel }: HandlerRequest): Headers {
+  headers.set(HANDLER_HEADER, encodeURIComponent(rel));
+  return headers;
+}
+
+function outgoingBody(
+  body: HandlerRequest['body'],
+  limit: HeadLimit,
+  cut: (reason: unknown) => void,
+): Uint8Array | ReadableStream<Uint8Array> | null {
+  if (body === null || body instanceof Uint8Array) return body;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await body.next();
+          limit.restart();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          cut(error);
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        await body.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function answerOf(
+  response: Response,
+  watcher: CallWatcher,
+  end: () => void,
+): Promise<Response> {
+  const { status, headers, body } = response;
+  if (body === null) {
+    end();
+    return new Response(null, { status, headers });
+  }
+  const length = headers.get('content-length');
+  if (length !== null && Number(length) <= SHORT_BYTES) {
+    const bytes = await response.bytes();
+    end();
+    return new Response(bytes, { status, headers });
+  }
+  watcher.onStream();
+  return new Response(passedOn(body, end), { status, headers });
+}
+
+function passedOn(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          end();
+          controller.close();
+        } catch (error) {
+          end();
+          throw error;
+        }
+      },
+      async cancel(reason: unknown) {
+        end();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * The handlers of a document root: which files there are, what they depend on, and the hosts that run them (section 20).
+ *
+ * Knows files by their path in the document root; who may call them and what a client may see is decided above.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../base/log.ts';
+import { childEnvironment } from '../children/child-environment.ts';
+import type { HandlerRequest } from './handler-call.ts';
+import { HandlerHost, type HandlerHostOptions } from './handler-host.ts';
+import type { LoadResult, RouterSchema } from './host-protocol.ts';
+import { findPython, type HostCommand, type Language, languageOf } from './language.ts';
+
+/** What running handlers needs. */
+export interface HandlersOptions {
+  readonly docroot: string;
+  readonly socketDir: string;
+  /** Starts `serveScripts` with a socket path in a process of this very program. */
+  readonly scriptCommand: HostCommand;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly limits: HandlerHostOptions['limits'];
+  /** Hears why a file cannot be served, or null that it can. */
+  readonly onProblem: (rel: string, problem: string | null) => void;
+  readonly log: Log;
+}
+
+/** What one look at the document root changed, by path. */
+export interface HandlerChange {
+  /** New and changed files. */
+  readonly present: readonly string[];
+  readonly gone: readonly string[];
+}
+
+interface Loaded extends LoadResult {
+  readonly stamp: string;
+}
+
+/** Modules of one handler whose stamps are compared; past it a change shows when its own file changes. */
+const MAX_STAMPED = 200;
+
+/** What a module may be called; other files of the document root are data. */
+const CODE = /\.(?:[cm]?[jt]sx?|json|toml|ya?ml|txt|py)$/i;
+
+/** All handlers. Nothing runs until there is one. */
+export class Handlers {
+  readonly #hosts: Readonly<Record<Language, HandlerHost>>;
+  readonly #docroot: string;
+  readonly #results = new Map<string, Loaded | null>();
+  readonly #onProblem: HandlersOptions['onProblem'];
+
+  constructor(options: HandlersOptions) {
+    const { docroot, socketDir, environment, limits, log } = options;
+    this.#docroot = docroot;
+    this.#onProblem = options.onProblem;
+    const shared = {
+      docroot,
+      socketDir,
+      environment: handlerEnvironment(environment, docroot),
+      limits,
+      log,
+      onLoaded: (rel: string, result: LoadResult) => this.#loaded(rel, result),
+    };
+    const path = environment['PATH'] ?? '';
+    this.#hosts = {
+      script: new HandlerHost({
+        ...shared,
+        language: 'script',
+        command: async () => options.scriptCommand,
+      }),
+      python: new HandlerHost({
+        ...shared,
+        language: 'python',
+        command: () => findPython(path, docroot, socketDir),
+      }),
+    };
+  }
+
+  /** Times a host was started again, since the start of the server. */
+  get restarts(): number {
+    return this.#hosts.script.restarts + this.#hosts.python.restarts;
+  }
+
+  /** Processes that exist. */
+  get running(): number {
+    return this.#hosts.script.running + this.#hosts.python.running;
+  }
+
+  /** Follows the files that are handlers. */
+  follow({ present, gone }: HandlerChange): void {
+    for (const rel of gone) {
+      this.#results.delete(rel);
+      void this.#hosts[languageOf(rel)].forget(rel);
+    }
+    for (const rel of present) this.#want(rel);
+  }
+
+  /** Files of the document root have changed, whatever they are: handlers that import one are loaded anew (DS-172). */
+  touched(rels: ReadonlySet<string> | 'everything'): void {
+    for (const [rel, result] of this.#results) {
+      if (result === null) continue;
+      const isAffected =
+        rels === 'everything'
+          ? this.#stampOf(result.modules) !== result.stamp
+          : dependsOn(rel, result, rels);
+      if (isAffected) this.#want(rel);
+    }
+  }
+
+  /** See `HandlerHost.call`. */
+  call(request: HandlerRequest): Promise<Response> {
+    return this.#hosts[languageOf(request.rel)].call(request);
+  }
+
+  /** The routes of a file in the vocabulary of OpenAPI; null while they cannot be told. */
+  async schema(rel: string): Promise<RouterSchema | null> {
+    try {
+      return await this.#hosts[languageOf(rel)].schema(rel);
+    } catch {
+      // A description must not fail because a process does.
+      return null;
+    }
+  }
+
+  /** Ends all processes. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#hosts.script.stop(), this.#hosts.python.stop()]);
+  }
+
+  #want(rel: string): void {
+    if (!this.#results.has(rel)) this.#results.set(rel, null);
+    this.#hosts[languageOf(rel)].want(rel);
+  }
+
+  #loaded(rel: string, result: LoadResult): void {
+    if (!this.#results.has(rel)) return;
+    this.#results.set(rel, { ...result, stamp: this.#stampOf(result.modules) });
+    this.#onProblem(rel, result.problem);
+  }
+
+  /** Tells whether one of the files changed, for when nobody says which files did. */
+  #stampOf(modules: readonly string[]): string {
+    const stamps = modules.slice(0, MAX_STAMPED).map((rel) => {
+      const stats = statSync(join(this.#docroot, rel), { throwIfNoEntry: false });
+      return stats === undefined ? '' : `${stats.mtimeMs}.${stats.size}`;
+    });
+    return stamps.join(' ');
+  }
+}
+
+/** A broken handler may be waiting for a module that was not there. */
+function dependsOn(own: string, result: LoadResult, rels: ReadonlySet<string>): boolean {
+  for (const rel of rels) {
+    if (rel === own) continue;
+    if (result.modules.includes(rel)) return true;
+    if (result.problem !== null && CODE.test(rel)) return true;
+  }
+  return false;
+}
+
+/** DS-169: nothing of the server's own. */
+function handlerEnvironment(
+  source: HandlersOptions['environment'],
+  docroot: string,
+): Record<string, string> {
+  const own = Object.entries(source).filter(
+    (entry): entry is [string, string] =>
+      entry[0].startsWith('SVC_HANDLER_') && entry[1] !== undefined,
+  );
+  return childEnvironment(source, { ...Object.fromEntries(own), SVC_DOCROOT: docroot });
+}

@@ -1,0 +1,104 @@
+/**
+ * The router of a handler file as a function from request to response, with errors in the shapes of the contract.
+ *
+ * A handler may deal with errors itself (`onError`); its hooks come after ours and cannot be asked. So ours only notes the
+ * error, and an answer that is Elysia's own rendering of it, recognised by its text, is replaced: Elysia would tell
+ * the message of an exception to everybody (DS-14).
+ */
+import { Elysia, ValidationError } from 'elysia';
+import { THROWN_HEADER, type Thrown } from '../host-protocol.ts';
+import { methodsAt } from './route-methods.ts';
+
+/** A router that answers requests. Never rejects. */
+export interface RouterApp {
+  /** For its description. */
+  readonly elysia: Elysia;
+  answer(request: Request): Promise<Response>;
+}
+
+interface Noted {
+  readonly code: unknown;
+  readonly error: unknown;
+}
+
+const MAX_ISSUES = 20;
+
+/** The router, ready to answer; awaits the plugins it loads lazily. Throws what they throw. */
+export async function createRouterApp(router: Elysia): Promise<RouterApp> {
+  const noted = new WeakMap<Request, Noted>();
+  // standardHostname: Elysia otherwise looks for the path from the eleventh character of the URL on.
+  const elysia = new Elysia({ handler: { standardHostname: false } })
+    .onError(({ request, code, error }) => {
+      noted.set(request, { code, error });
+    })
+    .use(router) as unknown as Elysia;
+  await elysia.modules;
+  elysia.compile();
+  return {
+    elysia,
+    async answer(request) {
+      try {
+        const response = await elysia.fetch(request);
+        const failure = noted.get(request);
+        return failure === undefined ? response : await answerTo(failure, request, response);
+      } catch (error) {
+        return thrown(error);
+      }
+    },
+  };
+
+  async function answerTo(
+    { code, error }: Noted,
+    request: Request,
+    response: Response,
+  ): Promise<Response> {
+    if (!(await isOwnRendering(response, error))) return response;
+    if (code === 'NOT_FOUND') return nothingThere(elysia, request);
+    if (code === 'VALIDATION') return Response.json({ detail: issuesOf(error) }, { status: 422 });
+    if (response.status >= 400 && response.status < 500) {
+      const detail = error instanceof Error ? error.message : 'Bad Request';
+      return Response.json({ detail }, { status: response.status });
+    }
+    return thrown(error);
+  }
+}
+
+/** Whether the handler left the error to Elysia, whose answer to it is the error's text. */
+async function isOwnRendering(response: Response, error: unknown): Promise<boolean> {
+  if (!(error instanceof Error) || response.bodyUsed) return false;
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) return false;
+  return (await response.clone().text()) === error.message;
+}
+
+function thrown(error: unknown): Response {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const headers = { [THROWN_HEADER]: '1' };
+  return Response.json({ message, stack: stack ?? message } satisfies Thrown, {
+    status: 500,
+    headers,
+  });
+}
+
+/** 404, or what DS-6 and DS-7 say about other methods of an existing path. */
+function nothingThere(elysia: Elysia, { method, url }: Request): Response {
+  const methods = methodsAt(elysia.routes, new URL(url).pathname);
+  if (methods.length === 0) return Response.json({ detail: 'Not Found' }, { status: 404 });
+  const headers = { Allow: methods.join(', ') };
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers });
+  return Response.json({ detail: 'Method Not Allowed' }, { status: 405, headers });
+}
+
+/** The list form of DS-9. */
+function issuesOf(error: unknown): object[] {
+  if (!(error instanceof ValidationError)) return [];
+  const source = error.type === 'params' ? 'path' : error.type;
+  const issues = error.all.slice(0, MAX_ISSUES).map((issue) => {
+    const at = 'path' in issue && typeof issue.path === 'string' ? issue.path : '';
+    const fields = at.split('/').filter((field) => field !== '');
+    const msg = 'message' in issue && typeof issue.message === 'string' ? issue.message : '';
+    return { type: 'value_error', loc: [source, ...fields], msg: msg || 'The value is not valid' };
+  });
+  return issues.length > 0
+    ? issues
+    : [{ type: 'value_error', loc: [source], msg: 'The value is not valid' }];
+}

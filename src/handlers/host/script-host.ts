@@ -1,0 +1,115 @@
+/**
+ * The process in which TypeScript and JavaScript handlers run (DS-164, DS-169).
+ *
+ * One event loop for all of them, watched by the server. What one request leaves behind, a rejection nobody handles or a
+ * throw in a timer, is printed and must not end the others (reliability M4); an endless loop is the server's to notice.
+ */
+import http from 'node:http';
+import { rmSync, writeFileSync } from 'node:fs';
+import { toOpenAPISchema } from '@elysiajs/openapi';
+import { parentGone } from '../../children/parent-death.ts';
+import { type FileCommand, HANDLER_HEADER, type HostState } from '../host-protocol.ts';
+import { type LoadedScript, loadScript } from './script-loader.ts';
+import { provideModules } from './script-modules.ts';
+
+/** As much as the server in front accepts. */
+const MAX_HEAD_BYTES = 512 * 1024;
+
+/** Serves handlers of the document root until the server has ended, then resolves. */
+export async function serveScripts(socketPath: string, docroot: string): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => console.error(`${event}:`, error));
+  }
+  const gone = parentGone();
+  volunteerForOutOfMemory();
+  provideModules();
+  (http as { maxHeaderSize: number }).maxHeaderSize = MAX_HEAD_BYTES;
+  const host = new ScriptHost(docroot);
+  const umask = process.umask(0o177);
+  Bun.serve({
+    unix: socketPath,
+    development: false,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch(request, server) {
+      // A slow route and an event stream are both silent without being dead; the server in front keeps the time.
+      server.timeout(request, 0);
+      return host.answer(request);
+    },
+  });
+  process.umask(umask);
+  await gone;
+  rmSync(socketPath, { force: true });
+}
+
+class ScriptHost {
+  readonly #docroot: string;
+  readonly #scripts = new Map<string, LoadedScript>();
+  /** Requests whose client is gone, and since when. */
+  readonly #abandoned = new Map<Request, number>();
+
+  constructor(docroot: string) {
+    this.#docroot = docroot;
+  }
+
+  answer(request: Request): Response | Promise<Response> {
+    const rel = request.headers.get(HANDLER_HEADER);
+    if (rel === null) return this.#obey(request);
+    request.headers.delete(HANDLER_HEADER);
+    const app = this.#scripts.get(decodeURIComponent(rel))?.app;
+    if (!app) return Response.json({ detail: 'Not Found' }, { status: 404 });
+    return this.#observed(request, app.answer(request));
+  }
+
+  /** Commands of the server, which the name of a handler keeps apart from what its clients send. */
+  async #obey(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/ping') return new Response('idle');
+    if (pathname === '/state') return Response.json(this.#state());
+    const { rel } = (await request.json()) as FileCommand;
+    switch (pathname) {
+      case '/load': {
+        const script = await loadScript(this.#docroot, rel);
+        this.#scripts.set(rel, script);
+        return Response.json({ problem: script.problem, modules: script.modules });
+      }
+      case '/unload':
+        this.#scripts.delete(rel);
+        return new Response(null, { status: 204 });
+      case '/schema':
+        return Response.json(this.#schemaOf(rel));
+      default:
+        return new Response(null, { status: 404 });
+    }
+  }
+
+  #schemaOf(rel: string): object {
+    const elysia = this.#scripts.get(rel)?.app?.elysia;
+    if (elysia === undefined) return { paths: {} };
+    return toOpenAPISchema(elysia, undefined, undefined, undefined, '3.1.0');
+  }
+
+  async #observed(request: Request, answer: Promise<Response>): Promise<Response> {
+    const onAbort = (): void => void this.#abandoned.set(request, performance.now());
+    request.signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await answer;
+    } finally {
+      request.signal.removeEventListener('abort', onAbort);
+      this.#abandoned.delete(request);
+    }
+  }
+
+  #state(): HostState {
+    const [oldest] = this.#abandoned.values();
+    return { abandonedMs: oldest === undefined ? 0 : performance.now() - oldest };
+  }
+}
+
+function volunteerForOutOfMemory(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '500');
+  } catch {
+    // Not Linux, or not permitted: the order of victims is then the system's.
+  }
+}

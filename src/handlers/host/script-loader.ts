@@ -1,0 +1,70 @@
+/**
+ * Loads handler files and loads them anew when they change (DS-172).
+ *
+ * Each file gets its own copy of the modules it imports from the document root: the module cache is emptied of them
+ * before, so what is in it afterwards is what the file depends on, and a reload leaves nothing stale. Requests in
+ * progress keep the old modules alive.
+ */
+import { relative, sep } from 'node:path';
+import { Elysia } from 'elysia';
+import type { LoadResult } from '../host-protocol.ts';
+import { type RouterApp, createRouterApp } from './router-app.ts';
+
+/** A module whose top level awaits for longer is given up. */
+const LOAD_LIMIT_MS = 10_000;
+
+/** The result of loading, and the routes when there are some. */
+export interface LoadedScript extends LoadResult {
+  readonly app: RouterApp | null;
+}
+
+/** Loads a file by its path in the document root. Never rejects. One at a time: loads share the module cache. */
+export async function loadScript(docroot: string, rel: string): Promise<LoadedScript> {
+  const folder = docroot.endsWith(sep) ? docroot : docroot + sep;
+  forgetModules(folder);
+  try {
+    const exports = await withinLimit(import(folder + rel));
+    const app = await createRouterApp(routerOf(exports));
+    return { problem: null, modules: modulesBelow(folder, rel), app };
+  } catch (error) {
+    return { problem: describe(error, folder), modules: modulesBelow(folder, rel), app: null };
+  }
+}
+
+function routerOf(exports: unknown): Elysia {
+  const { router } = exports as { router?: unknown };
+  if (router instanceof Elysia) return router;
+  throw new TypeError('`router` is not an Elysia instance');
+}
+
+function forgetModules(folder: string): void {
+  for (const path of Object.keys(require.cache)) {
+    if (path.startsWith(folder)) delete require.cache[path];
+  }
+}
+
+function modulesBelow(folder: string, rel: string): string[] {
+  const paths = Object.keys(require.cache).filter((path) => path.startsWith(folder));
+  return [...new Set([rel, ...paths.map((path) => relative(folder, path).split(sep).join('/'))])];
+}
+
+async function withinLimit<T>(loading: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const text = `loading it takes longer than ${LOAD_LIMIT_MS / 1000} seconds`;
+  const timer = setTimeout(() => reject(new Error(text)), LOAD_LIMIT_MS);
+  try {
+    return await Promise.race([loading, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `h.ts:3:9: Unexpected ;` for what does not parse or link, else the error's name and message. No absolute path. */
+function describe(error: unknown, folder: string): string {
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  const { name, message, position } = first as Partial<Error & Pick<BuildMessage, 'position'>>;
+  const place = position ? `${position.file}:${position.line}:${position.column}: ` : '';
+  const kind = place !== '' || name === undefined || name === 'Error' ? '' : `${name}: `;
+  const text = message === undefined ? String(first) : message;
+  return `${place}${kind}${text}`.replaceAll(folder, '');
+}

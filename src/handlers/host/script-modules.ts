@@ -1,0 +1,29 @@
+/**
+ * Modules that are inside the executable for handler files: `import { Elysia, t } from 'elysia'` needs no `node_modules`
+ * (DS-164). They win over a copy that lies beside the handler, because there can be only one class `Elysia`.
+ */
+import * as elysia from 'elysia';
+import * as typebox from '@sinclair/typebox';
+import * as compiler from '@sinclair/typebox/compiler';
+import * as system from '@sinclair/typebox/system';
+import * as value from '@sinclair/typebox/value';
+
+const MODULES: Readonly<Record<string, object>> = {
+  elysia,
+  '@sinclair/typebox': typebox,
+  '@sinclair/typebox/compiler': compiler,
+  '@sinclair/typebox/system': system,
+  '@sinclair/typebox/value': value,
+};
+
+/** Makes the modules known to every import of this process from now on. */
+export function provideModules(): void {
+  void Bun.plugin({
+    name: 'svc',
+    setup(builder) {
+      for (const [name, exports] of Object.entries(MODULES)) {
+        builder.module(name, () => ({ exports: { ...exports }, loader: 'object' }));
+      }
+    },
+  });
+}
