@@ -1,0 +1,162 @@
+/**
+ * Who gets what answer at every route: the expectations of `route-matrix.test.ts`.
+ *
+ * A new route needs one line per method in `EXPECTATIONS`, under `<METHOD> <pattern>`: a path to ask at, and the status of
+ * everybody who is let in. Choose a request that changes nothing (an id that does not exist, a body that is refused).
+ */
+
+/** Who asks. All but the first hold an API key. */
+export const ACTORS = [
+  /** No credential. */
+  'anonymous',
+  /** A user without any right. */
+  'stranger',
+  /** Reads every resource. */
+  'reader',
+  /** Reads and writes every resource, uploads. */
+  'writer',
+  /** A key of the superuser that is limited to `read`. */
+  'scoped',
+  'superuser',
+] as const;
+
+/** One of those who ask. */
+export type Actor = (typeof ACTORS)[number];
+
+/** What is asked, and what everybody gets. */
+export interface Expectation {
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly statuses: Readonly<Record<Actor, number>>;
+  /** Status for the superuser in read-only mode; 405 with DS-22's text when absent. Unsafe methods only. */
+  readonly readOnly?: number;
+}
+
+type More = Pick<Expectation, 'body' | 'readOnly'>;
+
+/** The same for everybody. */
+export function everybody(path: string, status: number, more: More = {}): Expectation {
+  const [anonymous, stranger, reader, writer, scoped, superuser] = ACTORS.map(() => status);
+  return {
+    path,
+    statuses: { anonymous, stranger, reader, writer, scoped, superuser } as Expectation['statuses'],
+    ...more,
+  };
+}
+
+/** Let in: everybody with a credential. */
+export function signedIn(path: string, status: number, more: More = {}): Expectation {
+  const expected = everybody(path, status, more);
+  return { ...expected, statuses: { ...expected.statuses, anonymous: 401 } };
+}
+
+/** Let in: everybody with a credential that is not limited by scopes (DS-118). */
+export function ownAccount(path: string, status: number, more: More = {}): Expectation {
+  const expected = signedIn(path, status, more);
+  return { ...expected, statuses: { ...expected.statuses, scoped: 403 } };
+}
+
+/** Let in: superusers (DS-132). */
+export function superusers(path: string, status: number, more: More = {}): Expectation {
+  const expected = ownAccount(path, status, more);
+  return {
+    ...expected,
+    statuses: { ...expected.statuses, stranger: 403, reader: 403, writer: 403 },
+  };
+}
+
+/** Let in: those who may read the resource. */
+export function readers(path: string, status: number, more: More = {}): Expectation {
+  const expected = signedIn(path, status, more);
+  return { ...expected, statuses: { ...expected.statuses, stranger: 403 } };
+}
+
+/** Let in: those who may write the resource. */
+export function writers(path: string, status: number, more: More = {}): Expectation {
+  const expected = readers(path, status, more);
+  return { ...expected, statuses: { ...expected.statuses, reader: 403, scoped: 403 } };
+}
+
+/** Every method of every built-in route. */
+export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
+  'GET /': everybody('/', 200),
+  'GET /health': everybody('/health', 200),
+  'GET /metrics': signedIn('/metrics', 200),
+  'GET /openapi.json': everybody('/openapi.json', 200),
+  'GET /docs': everybody('/docs', 200),
+  'GET /favicon.ico': everybody('/favicon.ico', 200),
+  'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404),
+
+  'GET /auth/login': everybody('/auth/login', 200),
+  'POST /auth/login': everybody('/auth/login', 422, { body: {}, readOnly: 422 }),
+  'POST /auth/logout': everybody('/auth/logout', 302, { readOnly: 302 }),
+  'GET /auth/setup': everybody('/auth/setup', 404),
+  'POST /auth/setup': everybody('/auth/setup', 404, { body: {}, readOnly: 404 }),
+  'GET /auth/me': signedIn('/auth/me', 200),
+  'GET /auth/sessions': ownAccount('/auth/sessions', 200),
+  'DELETE /auth/sessions/{id}': ownAccount('/auth/sessions/999999', 404),
+  'PUT /auth/password': ownAccount('/auth/password', 422, { body: {} }),
+  'GET /api/apikeys': ownAccount('/api/apikeys', 200),
+  'POST /api/apikeys': ownAccount('/api/apikeys', 422, { body: { description: 1 } }),
+  'DELETE /api/apikeys/{key_id}': ownAccount('/api/apikeys/999999', 404),
+  'POST /api/uploads': writers('/api/uploads', 400, { body: {} }),
+
+  'GET /admin/users': superusers('/admin/users', 200),
+  'POST /admin/users': superusers('/admin/users', 422, { body: {} }),
+  'DELETE /admin/users/{user_id}': superusers('/admin/users/999999', 404),
+  'PUT /admin/users/{user_id}/password': superusers('/admin/users/999999/password', 404),
+  'PUT /admin/users/{user_id}/status': superusers('/admin/users/999999/status', 404),
+  'GET /admin/groups': superusers('/admin/groups', 200),
+  'POST /admin/groups': superusers('/admin/groups', 422, { body: {} }),
+  'GET /admin/groups/{group_id}': superusers('/admin/groups/999999', 404),
+  'DELETE /admin/groups/{group_id}': superusers('/admin/groups/999999', 404),
+  'POST /admin/groups/{group_id}/users/{user_id}': superusers('/admin/groups/999999/users/1', 404),
+  'DELETE /admin/groups/{group_id}/users/{user_id}': superusers(
+    '/admin/groups/999999/users/1',
+    404,
+  ),
+  'GET /admin/groups/{group_id}/permissions': superusers('/admin/groups/999999/permissions', 404),
+  'POST /admin/groups/{group_id}/permissions/{perm_id}': superusers(
+    '/admin/groups/999999/permissions/1',
+    404,
+  ),
+  'DELETE /admin/groups/{group_id}/permissions/{perm_id}': superusers(
+    '/admin/groups/999999/permissions/1',
+    404,
+  ),
+  'GET /admin/permissions': superusers('/admin/permissions', 200),
+  'POST /admin/permissions': superusers('/admin/permissions', 422, { body: {} }),
+  'DELETE /admin/permissions/{perm_id}': superusers('/admin/permissions/999999', 404),
+  'GET /admin/explain': superusers('/admin/explain?user=reader&resource=a&action=read', 200),
+  'GET /admin/api-keys': superusers('/admin/api-keys', 200),
+  'POST /admin/api-keys': superusers('/admin/api-keys', 422, { body: {} }),
+  'DELETE /admin/api-keys/{key_id}': superusers('/admin/api-keys/999999', 404),
+  'GET /admin/sessions': superusers('/admin/sessions', 200),
+  'DELETE /admin/sessions/{session_id}': superusers('/admin/sessions/999999', 404),
+  'GET /admin/locks': superusers('/admin/locks', 200),
+  'POST /admin/locks/clean': superusers('/admin/locks/clean', 200),
+  'DELETE /admin/locks/{lock_id}': superusers('/admin/locks/999999', 404),
+  'GET /admin/cache': superusers('/admin/cache', 200),
+  'DELETE /admin/cache': superusers('/admin/cache', 200),
+  'DELETE /admin/cache/{key:rest}': superusers('/admin/cache/data:nothing', 422),
+  'GET /admin/audit-logs': superusers('/admin/audit-logs', 200),
+};
+
+/** Files in the docroot of the matrix. */
+export const FILES = { 'a.csv': 'n\n1\n' } as const;
+
+/** What published files answer, which no route of the list stands for; keys only name them. */
+export const FILE_EXPECTATIONS: Readonly<Record<string, Expectation>> = {
+  'GET a dataset': readers('/api/a/', 200),
+  'POST a dataset': writers('/api/a/', 422, { body: {} }),
+  'PATCH a dataset': writers('/api/a/', 422, { body: {} }),
+  'DELETE a dataset': writers('/api/a/', 422, { body: {} }),
+  'PUT a dataset': writers('/api/a/', 405, { readOnly: 405 }),
+  'GET a schema': readers('/schema/a/', 200),
+  'GET a dataset page': readers('/ui/a/', 200),
+  'GET a missing dataset': readers('/api/nothing/', 404),
+  'GET a missing page': readers('/nothing', 404),
+  'POST a missing dataset': writers('/api/nothing/', 404, { body: {}, readOnly: 404 }),
+  'GET an unknown admin route': readers('/admin/nothing', 404),
+};
