@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { kinds } from '../plugins/index.ts';
 import { Audit } from './auth/audit.ts';
 import { LocalLogin } from './auth/local-login.ts';
+import { isOidcOn, type Oidc, openOidc } from './auth/oidc/oidc.ts';
 import { replaceFile } from './base/atomic-file.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
@@ -60,6 +61,8 @@ export interface App {
   readonly foldStateLog: () => Promise<void>;
   readonly audit: Audit;
   readonly localLogin: LocalLogin;
+  /** Null while OIDC is off (DS-119). */
+  readonly oidc: Oidc | null;
   readonly registry: Registry;
   readonly datasets: Datasets;
   readonly tables: Tables;
@@ -234,8 +237,9 @@ export async function openApp(
       clock,
       log,
       audit,
-      isEnabled: () => current.config.oidc.local_login || !isOidcOn(current.config),
+      isEnabled: () => current.config.oidc.local_login || !isOidcOn(current.config.oidc),
     }),
+    oidc: openOidc({ settings: config.oidc, db, clock, log, audit }),
     registry,
     datasets,
     tables,
@@ -299,11 +303,6 @@ function listsIn({ state_dir: dir }: Config, pool: ChildPool, config: () => Conf
       return (await response.json()) as Awaited<ReturnType<Lists['read']>>;
     },
   };
-}
-
-/** OIDC is on when both are named (DS-119). */
-function isOidcOn(config: Config): boolean {
-  return config.oidc.issuer !== '' && config.oidc.client_id !== '';
 }
 
 function openPools(config: Config, log: Log): App['pools'] {

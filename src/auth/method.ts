@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../store/database.ts';
 import type { LocalLogin } from './local-login.ts';
+import type { Oidc } from './oidc/oidc.ts';
 import type { Credential, Scope } from './principal.ts';
 import type { Session } from './sessions.ts';
 import type { User } from './users.ts';
@@ -30,6 +31,8 @@ export interface AuthServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly localLogin: LocalLogin;
+  /** Null while OIDC is off (DS-119). */
+  readonly oidc: Oidc | null;
 }
 
 /** Where in the request a credential stood. */
@@ -77,7 +80,7 @@ export interface AuthenticationMethod {
   readonly credential: Credential;
   /** The credentials of this kind in the request; most often none or one. */
   claims(credentials: RequestCredentials): Claim[];
-  /** May throw `throttled` and `unavailable`. */
+  /** May throw `throttled`, `unavailable` and, for a name that is taken, `permission-denied`. */
   prove(
     services: AuthServices,
     claim: Claim,

@@ -278,5 +278,9 @@ function checkTogether(draft: Draft, config: Config): void {
     draft.warnings.push(
       `${draft.assigned.get('oidc.issuer')!.place}: OIDC stays off without oidc.client_id`,
     );
+  } else if (config.oidc.issuer !== '' && config.oidc.public_url === '') {
+    draft.warnings.push(
+      `${draft.assigned.get('oidc.issuer')!.place}: signing in through OIDC needs public_url`,
+    );
   }
 }

@@ -160,7 +160,7 @@ export const settings = {
   }),
   'oidc.issuer': text({
     default: '',
-    range: 'http(s) URL',
+    range: 'https URL, http on this machine',
     refine: issuer,
     summary: 'Identity provider; OIDC is on when this and `oidc.client_id` are set.',
   }),

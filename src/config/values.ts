@@ -5,6 +5,7 @@
  * slash, leading dot), so that nobody normalises twice.
  */
 import { isIP } from 'node:net';
+import { isLoopback } from '../base/loopback.ts';
 import { accepted, refused } from './setting.ts';
 import type { Parsed } from './setting.ts';
 
@@ -54,11 +55,21 @@ export function baseUrl(text: string): Parsed<string> {
     : refused('an http:// or https:// address without user, query or fragment', text);
 }
 
-/** `''`, or an OIDC issuer, kept letter for letter because it is compared so (DS-120). */
+/**
+ * `''`, or an OIDC issuer, kept letter for letter because it is compared so (DS-120). Only this machine may be asked without
+ * encryption: whoever answers in the provider's place decides who signs in.
+ */
 export function issuer(text: string): Parsed<string> {
-  return text === '' || isPlainUrl(text)
+  const isSafe = (): boolean => {
+    const { protocol, hostname } = new URL(text);
+    return protocol === 'https:' || isLoopback(hostname);
+  };
+  return text === '' || (isPlainUrl(text) && isSafe())
     ? accepted(text)
-    : refused('an http:// or https:// address without user, query or fragment', text);
+    : refused(
+        'an https:// address without user, query or fragment (http:// on this machine only)',
+        text,
+      );
 }
 
 /** A file extension in lower case with its dot; the dot is optional (DS-197). */

@@ -88,12 +88,19 @@ export function requireLocalLogin({ localLogin }: AccountServices): void {
   throw new AppError('permission-denied', 'Local password login is disabled');
 }
 
+interface SessionFacts {
+  /** For the audit. */
+  readonly details?: string;
+  /** For signing out at the identity provider. */
+  readonly idToken?: string | null;
+}
+
 /** Starts a session for a user who has proved to be it, ends the one that came along, and audits the login. */
 export async function startSession(
   services: AccountServices,
   browser: Browser,
   user: User,
-  details = 'User logged in',
+  { details = 'User logged in', idToken = null }: SessionFacts = {},
 ): Promise<StartedSession> {
   const { db, clock, audit } = services;
   if (browser.sessionToken !== null) await deleteSessionByToken(db, browser.sessionToken);
@@ -101,6 +108,7 @@ export async function startSession(
     userId: user.id,
     ip: browser.clientAddress,
     userAgent: browser.userAgent,
+    idToken,
     now: clock.now(),
   });
   const { clientAddress: ipAddress } = browser;
@@ -108,15 +116,15 @@ export async function startSession(
   return { user, token };
 }
 
-/** Ends the session of a cookie value, if there is one (DS-105). */
+/** Ends the session of a cookie value, if there is one (DS-105); answers the ID token it was started with. */
 export async function logout(
   services: AccountServices,
   origin: Origin,
   sessionToken: string | null,
-): Promise<void> {
-  if (sessionToken === null) return;
+): Promise<{ readonly idToken: string | null }> {
+  if (sessionToken === null) return { idToken: null };
   const ended = await deleteSessionByToken(services.db, sessionToken);
-  if (ended === null) return;
+  if (ended === null) return { idToken: null };
   await services.audit.record({
     userId: ended.userId,
     action: 'logout',
@@ -124,6 +132,7 @@ export async function logout(
     details: 'User logged out',
     ipAddress: origin.clientAddress,
   });
+  return { idToken: ended.idToken };
 }
 
 /** DS-106. */

@@ -11,9 +11,10 @@ import * as cache from './cache.ts';
 import * as datasets from './datasets.ts';
 import * as explanations from './explanations.ts';
 import * as groups from './groups.ts';
-import * as locks from './locks.ts';
-import * as permissions from './permissions.ts';
 import * as handlers from './handlers.ts';
+import * as locks from './locks.ts';
+import * as oidcSignIn from './oidc-sign-in.ts';
+import * as permissions from './permissions.ts';
 import * as resources from './resources.ts';
 import * as sessions from './sessions.ts';
 import * as setup from './setup.ts';
@@ -33,6 +34,7 @@ export const operations = {
   groups,
   handlers,
   locks,
+  oidcSignIn,
   permissions,
   resources,
   sessions,

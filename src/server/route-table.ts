@@ -50,6 +50,8 @@ export interface Route {
   readonly cacheControl?: string;
   /** False: the path is 404 for everyone (DS-11). Asked for each request. */
   readonly isOn?: (services: ServerServices) => boolean | Promise<boolean>;
+  /** False: not in the OpenAPI document, though the path answers: with why it is switched off (DS-121). */
+  readonly isListed?: (services: ServerServices) => boolean;
 }
 
 /** A route with what is worked out once. */

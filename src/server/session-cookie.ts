@@ -40,6 +40,30 @@ export function clearedCsrfCookie(isSecure: boolean): string {
   return cookie(CSRF_COOKIE, '', 0, isSecure, false);
 }
 
+/** The cookies of a sign-in under way at the identity provider (DS-121). */
+export const OIDC_COOKIES = [
+  'svc_oidc_state',
+  'svc_oidc_verifier',
+  'svc_oidc_nonce',
+  'svc_oidc_next',
+] as const;
+
+/** Name of one of them. */
+export type OidcCookie = (typeof OIDC_COOKIES)[number];
+
+/** How long the provider's pages may take. */
+const OIDC_SECONDS = 600;
+
+/** `Set-Cookie` of a sign-in under way; the value is percent-encoded. */
+export function oidcCookie(name: OidcCookie, value: string, isSecure: boolean): string {
+  return cookie(name, encodeURIComponent(value), OIDC_SECONDS, isSecure, true);
+}
+
+/** `Set-Cookie` that forgets it. */
+export function clearedOidcCookie(name: OidcCookie, isSecure: boolean): string {
+  return cookie(name, '', 0, isSecure, true);
+}
+
 function cookie(
   name: string,
   value: string,

@@ -24,12 +24,16 @@ export function browserOf(context: Context): Browser {
   };
 }
 
-/** The answer to a successful login (DS-99): cookies, and for an HTML client with a form the way to `next`. */
-export function signedIn(context: Context, started: StartedSession, next: string | null): Reply {
-  const { token } = started;
+/** Gives the browser the cookies of its new session. */
+export function sessionStarted(context: Context, { token }: StartedSession): void {
   const csrf = csrfToken(context.services.serverSecret, token);
   context.setCookie(SESSION_COOKIE, sessionCookie(token, context.isSecure));
   context.setCookie(CSRF_COOKIE, csrfCookie(csrf, context.isSecure));
+}
+
+/** The answer to a successful login (DS-99): cookies, and for an HTML client with a form the way to `next`. */
+export function signedIn(context: Context, started: StartedSession, next: string | null): Reply {
+  sessionStarted(context, started);
   if (next !== null && context.wantsHtml) return redirectReply(next, 303);
   return jsonReply({ message: 'Logged in' });
 }

@@ -112,6 +112,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     localLogin: app.localLogin,
     registry: app.registry,
     uploads: app.uploads,
+    oidc: app.oidc,
     metrics,
     firstRun,
     startedAt: app.clock.monotonic(),

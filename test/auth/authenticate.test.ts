@@ -43,7 +43,7 @@ async function fixture(): Promise<Fixture> {
   const audit = new Audit({ db, clock, log });
   const settings = { isEnabled: true };
   const localLogin = new LocalLogin({ db, clock, log, audit, isEnabled: () => settings.isEnabled });
-  const services = { db, clock, log, localLogin };
+  const services = { db, clock, log, localLogin, oidc: null };
   const passwordHash = await phcOf('right');
   const now = clock.now();
   return {
@@ -207,7 +207,7 @@ describe('a bad header credential is 401 with its challenge (DS-94, DS-95)', () 
     ['empty key', { apiKeyHeader: '' }, badBearer, 'unknown'],
     ['no key at all', { apiKeyHeader: 'hello' }, badBearer, 'unknown'],
     ['unknown bearer key', { authorization: `Bearer ak_${'x'.repeat(43)}` }, badBearer, 'unknown'],
-    ['other bearer', { authorization: 'Bearer abc' }, badBearer, 'unknown-scheme'],
+    ['other bearer', { authorization: 'Bearer abc' }, badBearer, 'switched-off'],
     ['other scheme', { authorization: 'Digest abc' }, badBearer, 'unknown-scheme'],
     ['no scheme', { authorization: '' }, badBearer, 'unknown-scheme'],
     ['wrong password', { authorization: basic('ada', 'wrong') }, badBasic, 'unknown'],

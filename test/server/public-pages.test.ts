@@ -199,7 +199,7 @@ describe('DS-184, DS-208: pages', () => {
     ),
     login: renderPage(
       loginPage,
-      { next: EVIL, problem: EVIL, username: EVIL, hasPasswordForm: true },
+      { next: EVIL, problem: EVIL, username: EVIL, hasPasswordForm: true, hasOidc: true },
       frame,
     ),
     dataset: renderPage(

@@ -82,6 +82,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     audit,
     ...emptyFolder(dirname(database.path), { db, clock, log }),
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
+    oidc: null,
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),
     firstRun: new FirstRun({ db, clock, isLoopback: isLoopback(config.host) }),

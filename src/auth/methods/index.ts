@@ -4,7 +4,8 @@
 import type { AuthenticationMethod } from '../method.ts';
 import { apiKey } from './api-key.ts';
 import { basic } from './basic.ts';
+import { bearer } from './bearer.ts';
 import { session } from './session.ts';
 
 /** In order of precedence. */
-export const methods: readonly AuthenticationMethod[] = [session, apiKey, basic];
+export const methods: readonly AuthenticationMethod[] = [session, apiKey, basic, bearer];

@@ -59,7 +59,7 @@ async function routesThatAreOn(
   services: ServerServices,
 ): Promise<Route[]> {
   const answers = await Promise.all(routes.map((route) => route.isOn?.(services) ?? true));
-  return routes.filter((_, index) => answers[index]);
+  return routes.filter((route, index) => answers[index] && (route.isListed?.(services) ?? true));
 }
 
 async function pathsOfHandlers(

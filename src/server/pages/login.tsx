@@ -16,6 +16,8 @@ export interface LoginView {
   readonly username: string;
   /** False while only the identity provider signs people in (DS-198). */
   readonly hasPasswordForm: boolean;
+  /** There is an identity provider to sign in with (DS-119). */
+  readonly hasOidc: boolean;
 }
 
 /** The sign-in form. */
@@ -23,7 +25,7 @@ export const loginPage: Page<LoginView> = {
   name: 'login',
   layout: 'card',
   title: () => 'Sign in',
-  content: ({ next, problem, username, hasPasswordForm }, frame) => (
+  content: ({ next, problem, username, hasPasswordForm, hasOidc }, frame) => (
     <>
       {problem === null ? (
         ''
@@ -62,6 +64,15 @@ export const loginPage: Page<LoginView> = {
         </form>
       ) : (
         <p>Signing in with a password is switched off on this site.</p>
+      )}
+      {hasOidc ? (
+        <p>
+          <a class="button" href={`/auth/oidc/login?next=${encodeURIComponent(next)}`}>
+            Sign in with your organisation
+          </a>
+        </p>
+      ) : (
+        ''
       )}
     </>
   ),

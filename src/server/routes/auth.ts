@@ -11,6 +11,7 @@ import {
   requireLocalLogin,
   revokeSession,
 } from '../../operations/accounts.ts';
+import { oidcSignOutAddress } from '../../operations/oidc-sign-in.ts';
 import { AppError } from '../../base/errors.ts';
 import {
   callerModel,
@@ -21,8 +22,7 @@ import {
 } from '../account-models.ts';
 import type { Context } from '../context.ts';
 import { isForm, MAX_FORM_BYTES } from '../form-body.ts';
-import { pageReply } from '../page-reply.ts';
-import { loginPage } from '../pages/login.tsx';
+import { loginForm } from '../login-form.ts';
 import type { Reply } from '../reply.ts';
 import { emptyReply, jsonReply, redirectReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
@@ -80,9 +80,10 @@ export const authRoutes: readonly Route[] = [
     isListedFor: ({ caller }) => caller !== null,
     methods: {
       POST: async (context) => {
-        await logout(context.services, context.origin, context.session?.token ?? null);
+        const { services, origin, session } = context;
+        const { idToken } = await logout(services, origin, session?.token ?? null);
         endSession(context);
-        return redirectReply('/auth/login');
+        return redirectReply((await oidcSignOutAddress(services, idToken)) ?? '/auth/login');
       },
     },
   },
@@ -181,24 +182,6 @@ async function postLogin(context: Context): Promise<Reply> {
 
 /** Failures a person can mend in the form itself. */
 const SHOWN_IN_FORM: ReadonlySet<number> = new Set([401, 422, 429, 503]);
-
-function loginForm(
-  context: Context,
-  last: { readonly next: string; readonly username?: string; readonly error?: AppError },
-): Reply {
-  const { next, username = '', error } = last;
-  const view = {
-    next,
-    username,
-    problem: error === undefined ? null : problemText(error),
-    hasPasswordForm: context.services.localLogin.isEnabled,
-  };
-  return pageReply(context, loginPage, view, { status: error?.status, headers: error?.headers });
-}
-
-function problemText(error: AppError): string {
-  return error.issues === undefined ? error.message : 'Enter a user name and a password.';
-}
 
 function textMember(body: unknown, name: string): string | null {
   if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return null;

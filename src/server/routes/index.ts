@@ -13,6 +13,7 @@ import { authRoutes } from './auth.ts';
 import { healthRoute } from './health.ts';
 import { landingRoute } from './landing.ts';
 import { metricsRoute } from './metrics.ts';
+import { oidcRoutes } from './oidc.ts';
 import { openApiRoutes } from './openapi.ts';
 import { setupRoute } from './setup.ts';
 import { uploadsRoute } from './uploads.ts';
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   healthRoute,
   metricsRoute,
   ...authRoutes,
+  ...oidcRoutes,
   setupRoute,
   ...apiKeyRoutes,
   uploadsRoute,

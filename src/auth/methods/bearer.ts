@@ -1,0 +1,22 @@
+/**
+ * `Authorization: Bearer <JWT>` of the identity provider (DS-93, DS-126); API keys have a method of their own.
+ */
+import { API_KEY_PREFIX } from '../api-keys.ts';
+import { BEARER_CHALLENGE } from '../challenges.ts';
+import type { AuthenticationMethod } from '../method.ts';
+import { splitAuthorization } from '../method.ts';
+
+/** May also throw `permission-denied` for a name that somebody else holds here. */
+export const bearer: AuthenticationMethod = {
+  credential: 'bearer',
+  claims({ authorization }) {
+    const split = splitAuthorization(authorization);
+    if (split?.scheme !== 'bearer' || split.rest.startsWith(API_KEY_PREFIX)) return [];
+    return [{ carrier: 'authorization', value: split.rest, challenge: BEARER_CHALLENGE }];
+  },
+  async prove({ oidc }, claim, clientAddress) {
+    if (oidc === null) return 'switched-off';
+    if (claim.value === '') return 'empty';
+    return oidc.bearer(claim.value, clientAddress);
+  },
+};

@@ -1,0 +1,162 @@
+/**
+ * The account of somebody the provider vouches for: keyed by (issuer, sub), made at first sight, kept in step with the
+ * roles there (DS-124, DS-125).
+ *
+ * A name proves nothing: an account somebody else holds is never taken over because a token carries its name, unless the
+ * operator allows linking. Everything happens in one transaction, so two first sign-ins make one account.
+ */
+import { timestamp } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Database } from '../../store/database.ts';
+import { listGroups } from '../groups.ts';
+import { normalName } from '../names.ts';
+import type { User, UserRow } from '../users.ts';
+import { checkUsername, countActiveSuperusers, getUser, userColumns, userOf } from '../users.ts';
+import type { Identity } from './claims.ts';
+
+/** The account, and what became of it. */
+export interface Admitted {
+  readonly user: User;
+  readonly isNew: boolean;
+}
+
+/** The account of that identity; null when there is none. */
+export async function findIdentity(
+  db: Database,
+  { issuer, sub }: Pick<Identity, 'issuer' | 'sub'>,
+): Promise<User | null> {
+  const row = await db.get<UserRow>(
+    `SELECT ${userColumns} FROM users WHERE oidc_issuer = ? AND oidc_sub = ?`,
+    [issuer, sub],
+  );
+  return row === null ? null : userOf(row);
+}
+
+/**
+ * The account of that identity, made or linked at first sight; null when it is unknown and has no usable name. Throws
+ * `permission-denied` (`Account exists locally`, `Account already linked`).
+ */
+export async function admitIdentity(
+  db: Database,
+  identity: Identity,
+  rules: { readonly linksExisting: boolean; readonly now: number },
+): Promise<Admitted | null> {
+  return db.transaction(async (tx) => {
+    const known = await findIdentity(tx, identity);
+    if (known !== null) return { user: known, isNew: false };
+    const username = usableName(identity.username);
+    if (username === null) return null;
+    const holder = await tx.get<UserRow & { oidc_sub: string | null }>(
+      `SELECT ${userColumns}, oidc_sub FROM users WHERE username = ?`,
+      [username],
+    );
+    if (holder === null) {
+      return { user: await createAccount(tx, identity, username, rules.now), isNew: true };
+    }
+    if (holder.oidc_sub !== null) throw denied('Account already linked');
+    if (!rules.linksExisting) throw denied('Account exists locally');
+    await tx.run('UPDATE users SET oidc_issuer = ?, oidc_sub = ? WHERE id = ?', [
+      identity.issuer,
+      identity.sub,
+      holder.user_id,
+    ]);
+    return { user: userOf(holder), isNew: false };
+  });
+}
+
+/** What `followRoles` changed. */
+export interface Followed {
+  /** The account as it is now. */
+  readonly user: User;
+  /** Names of groups. */
+  readonly joined: readonly string[];
+  readonly left: readonly string[];
+  /** The superuser right should have gone, but nobody else has it. */
+  readonly isLastSuperuser: boolean;
+}
+
+/**
+ * Brings the superuser right of an account made by OIDC, and the memberships OIDC manages, in step with the roles. Groups
+ * are never made, memberships added by hand never removed.
+ */
+export async function followRoles(
+  db: Database,
+  userId: number,
+  roles: readonly string[],
+  superuserRoles: readonly string[],
+): Promise<Followed | null> {
+  return db.transaction(async (tx) => {
+    const isLastSuperuser = await followSuperuser(
+      tx,
+      userId,
+      roles.some((role) => superuserRoles.includes(role)),
+    );
+    const names = new Set(roles.map(normalName));
+    const groups = await listGroups(tx);
+    const members = await tx.all<{ group_id: number; oidc_managed: number }>(
+      'SELECT group_id, oidc_managed FROM group_members WHERE user_id = ?',
+      [userId],
+    );
+    const managed = new Map(members.map((row) => [row.group_id, row.oidc_managed === 1]));
+    const joined = groups.filter(({ id, name }) => names.has(name) && !managed.has(id));
+    const left = groups.filter(({ id, name }) => !names.has(name) && managed.get(id) === true);
+    for (const { id } of joined) {
+      await tx.run('INSERT INTO group_members (group_id, user_id, oidc_managed) VALUES (?, ?, 1)', [
+        id,
+        userId,
+      ]);
+    }
+    for (const { id } of left) {
+      await tx.run('DELETE FROM group_members WHERE group_id = ? AND user_id = ?', [id, userId]);
+    }
+    const user = await getUser(tx, userId);
+    if (user === null) return null;
+    const nameOf = ({ name }: { name: string }): string => name;
+    return { user, joined: joined.map(nameOf), left: left.map(nameOf), isLastSuperuser };
+  });
+}
+
+/** Answers true when the right stays only because nobody else has it (DS-138). */
+async function followSuperuser(tx: Database, userId: number, shouldBe: boolean): Promise<boolean> {
+  const row = await tx.get<UserRow & { is_oidc_created: number }>(
+    `SELECT ${userColumns}, is_oidc_created FROM users WHERE id = ?`,
+    [userId],
+  );
+  if (row === null || row.is_oidc_created !== 1) return false;
+  const user = userOf(row);
+  if (user.isSuperuser === shouldBe) return false;
+  const isNeeded = user.isSuperuser && user.isActive && (await countActiveSuperusers(tx)) <= 1;
+  if (isNeeded) return true;
+  await tx.run('UPDATE users SET is_superuser = ? WHERE id = ?', [shouldBe ? 1 : 0, userId]);
+  return false;
+}
+
+async function createAccount(
+  tx: Database,
+  { issuer, sub }: Identity,
+  username: string,
+  now: number,
+): Promise<User> {
+  const createdAt = timestamp(now);
+  const { lastId: id } = await tx.run(
+    `INSERT INTO users (username, password_hash, is_superuser, created_at, oidc_issuer, oidc_sub, is_oidc_created)
+     VALUES (?, NULL, 0, ?, ?, ?, 1)`,
+    [username, createdAt, issuer, sub],
+  );
+  return { id, username, isActive: true, isSuperuser: false, createdAt };
+}
+
+/** The claim as a name of DS-136; null when it cannot be one. */
+function usableName(claim: string | null): string | null {
+  if (claim === null) return null;
+  try {
+    return checkUsername(claim);
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+function denied(message: string): AppError {
+  return new AppError('permission-denied', message);
+}

@@ -1,0 +1,140 @@
+/**
+ * Requests to the identity provider: the only ones this server makes by itself, so each is short, small and goes nowhere
+ * but where the operator or the provider's checked metadata said (DS-120).
+ *
+ * Redirects are not followed. A host other than the issuer's own must not resolve to an address of a private network; the
+ * issuer itself may stand there, because the operator named it. Names are resolved again by the connection, but an answer
+ * that changed in between meets https, and a private machine has no certificate for that name.
+ */
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { isLoopback } from '../../base/loopback.ts';
+
+/** Longest a request may take, its body included. */
+export const REQUEST_TIMEOUT_MS = 10_000;
+/** Largest answer that is read; metadata and key sets are a few kilobytes. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+const privateNetworks = new BlockList();
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const) {
+  privateNetworks.addSubnet(network, bits, 'ipv4');
+}
+for (const [network, bits] of [
+  ['::', 96],
+  ['64:ff9b::', 96],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const) {
+  privateNetworks.addSubnet(network, bits, 'ipv6');
+}
+
+/** Why an address of the provider cannot be used; says what is wrong with it, for the log. */
+export class RefusedAddress extends Error {
+  override readonly name = 'RefusedAddress';
+}
+
+/**
+ * The address, when it is one the provider may name: https, or http where the issuer itself is http on this machine.
+ * Throws `RefusedAddress`. Looks at the text only.
+ */
+export function checkedAddress(text: unknown, what: string, issuer: URL): URL {
+  if (typeof text !== 'string' || !URL.canParse(text)) {
+    throw new RefusedAddress(`${what} is no address`);
+  }
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    throw new RefusedAddress(`${what} has a user name, password or fragment`);
+  }
+  const isOwn = url.host === issuer.host;
+  const isPlain = url.protocol === 'http:' && issuer.protocol === 'http:' && isOwn;
+  if (url.protocol !== 'https:' && !(isPlain && isLoopback(bareHost(issuer)))) {
+    throw new RefusedAddress(`${what} is not https`);
+  }
+  if (!isOwn && isPrivate(bareHost(url))) {
+    throw new RefusedAddress(`${what} is an address of a private network`);
+  }
+  return url;
+}
+
+/** Whether an IP address belongs to no public network; false for a name. */
+export function isPrivate(address: string): boolean {
+  const version = isIP(address);
+  if (version === 0) return false;
+  // An IPv4 address in IPv6 form is looked for among the IPv4 networks too.
+  return privateNetworks.check(address, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/**
+ * `fetch` for a provider. Rejects with `RefusedAddress`, with an Error when the answer is too large, and as `fetch`.
+ * The response is complete when it resolves.
+ */
+export function createFetch(issuer: URL): (url: string, init: RequestInit) => Promise<Response> {
+  return async (address, init) => {
+    const url = checkedAddress(address, 'the address', issuer);
+    if (url.host !== issuer.host) await requirePublic(url);
+    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
+    const { status, headers } = response;
+    const body = await boundedBody(response, signal);
+    const type = headers.get('content-type');
+    return new Response(status === 204 || status === 304 ? null : body, {
+      status,
+      headers: type === null ? {} : { 'Content-Type': type },
+    });
+  };
+}
+
+async function requirePublic(url: URL): Promise<void> {
+  const addresses = await lookup(bareHost(url), { all: true });
+  if (addresses.length > 0 && !addresses.some(({ address }) => isPrivate(address))) return;
+  throw new RefusedAddress(`${url.host} leads into a private network`);
+}
+
+async function boundedBody(response: Response, signal: AbortSignal): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader();
+  while (reader !== undefined) {
+    const { done, value } = await within(reader.read(), signal);
+    if (done) break;
+    length += value.byteLength;
+    if (length > MAX_ANSWER_BYTES) {
+      await reader.cancel();
+      throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
+    }
+    chunks.push(value);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A read that a dripping server cannot hold beyond the limit, whatever the runtime does with the signal by then. */
+async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The host without port and brackets. */
+function bareHost(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}

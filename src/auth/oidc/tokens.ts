@@ -1,0 +1,130 @@
+/**
+ * Whether a token of the provider is genuine and meant for this server (DS-122, DS-123, DS-126).
+ *
+ * What can be seen without a key is looked at first, so a token of somebody else never makes this server ask the provider
+ * for anything. Keys come from the configured issuer only: `jku`, `x5u`, `jwk` and `x5c` of a token are not looked at.
+ */
+import type { JWTPayload, JWTVerifyOptions } from 'jose';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { sha256Hex } from '../../base/ids.ts';
+import { Lru } from '../../base/lru.ts';
+import { secretsEqual } from '../secret-compare.ts';
+import type { Provider } from './provider.ts';
+import { LEEWAY_SECONDS } from './provider.ts';
+
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA'],
+];
+/** A token with a few hundred groups has some 20 KB. */
+const MAX_TOKEN_LENGTH = 64 * 1024;
+/** No issuer needs more for a bearer token; one for ten years is a key that cannot be revoked. */
+const MAX_LIFETIME_SECONDS = 24 * 60 * 60;
+const REMEMBER_MS = 60_000;
+const MAX_REMEMBERED = 1_000;
+/** `typ` of the header, lower case, of what may be an access token; absent in most. */
+const ACCESS_TYPES: ReadonlySet<unknown> = new Set([
+  undefined,
+  'jwt',
+  'at+jwt',
+  'application/at+jwt',
+]);
+/** `typ` of the payload by which Keycloak tells its other tokens apart. */
+const OTHER_TOKENS: ReadonlySet<unknown> = new Set(['ID', 'Refresh', 'Offline', 'Logout']);
+
+interface TokenVerifierOptions {
+  readonly provider: Provider;
+  readonly clientId: string;
+  /** What a bearer token must name; `''` accepts none. */
+  readonly audience: string;
+  readonly clock: Clock;
+}
+
+/** Verifies tokens of one provider. All methods answer null for a token that is no good and throw `unavailable`. */
+export class TokenVerifier {
+  readonly #options: TokenVerifierOptions;
+  readonly #remembered = new Lru<string, { claims: JWTPayload; until: number }>(MAX_REMEMBERED);
+
+  constructor(options: TokenVerifierOptions) {
+    this.#options = options;
+  }
+
+  /** The claims of a bearer token that is meant for this server; remembered for a minute, never beyond its end. */
+  async accessToken(token: string): Promise<JWTPayload | null> {
+    const { audience, clock } = this.#options;
+    if (audience === '') return null;
+    const key = sha256Hex(token);
+    const known = this.#remembered.get(key);
+    if (known !== undefined && clock.now() < known.until) return known.claims;
+    const claims = await this.#verify(token, { audience });
+    if (claims === null || !isAccessToken(claims) || !isShortLived(claims, clock)) return null;
+    const until = Math.min(clock.now() + REMEMBER_MS, claims.exp! * 1000);
+    this.#remembered.set(key, { claims, until });
+    return claims;
+  }
+
+  /**
+   * The claims of an access token that came straight from the token endpoint, whoever else it is meant for; null too for
+   * one that is no JWT.
+   */
+  async grantedToken(token: string): Promise<JWTPayload | null> {
+    return this.#verify(token, {});
+  }
+
+  /** The claims of the ID token of this sign-in. */
+  async idToken(token: string, nonce: string): Promise<JWTPayload | null> {
+    const { clientId } = this.#options;
+    const claims = await this.#verify(token, {
+      audience: clientId,
+      requiredClaims: ['iat', 'sub'],
+    });
+    if (claims === null) return null;
+    const { azp, aud } = claims;
+    const isOthers = Array.isArray(aud) && aud.length > 1 && azp === undefined;
+    if (isOthers || (azp !== undefined && azp !== clientId)) return null;
+    return typeof claims['nonce'] === 'string' && secretsEqual(claims['nonce'], nonce)
+      ? claims
+      : null;
+  }
+
+  async #verify(token: string, wanted: JWTVerifyOptions): Promise<JWTPayload | null> {
+    const { provider, clock } = this.#options;
+    if (token.length > MAX_TOKEN_LENGTH) return null;
+    const { jwtVerify, decodeJwt, decodeProtectedHeader } = await import('jose');
+    try {
+      const { alg, typ, kid } = decodeProtectedHeader(token);
+      if (typeof alg !== 'string' || !ALGORITHMS.includes(alg)) return null;
+      if (!ACCESS_TYPES.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) return null;
+      if (kid !== undefined && typeof kid !== 'string') return null;
+      if (decodeJwt(token).iss !== provider.issuer) return null;
+      const { payload } = await jwtVerify(token, provider.key, {
+        algorithms: ALGORITHMS,
+        issuer: provider.issuer,
+        clockTolerance: LEEWAY_SECONDS,
+        currentDate: new Date(clock.now()),
+        ...wanted,
+        requiredClaims: ['exp', ...(wanted.requiredClaims ?? [])],
+      });
+      return isFromTheFuture(payload, clock) ? null : payload;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      // Everything else jose throws means that the token is no good; which way does not matter to anybody.
+      return null;
+    }
+  }
+}
+
+function isFromTheFuture({ iat }: JWTPayload, clock: Clock): boolean {
+  return iat !== undefined && iat > clock.now() / 1000 + LEEWAY_SECONDS;
+}
+
+/** An ID token proves a sign-in to its client; it is no credential for an API. */
+function isAccessToken(claims: JWTPayload): boolean {
+  const isIdToken = claims['nonce'] !== undefined || claims['at_hash'] !== undefined;
+  return !isIdToken && !OTHER_TOKENS.has(claims['typ']);
+}
+
+function isShortLived({ exp = 0, iat }: JWTPayload, clock: Clock): boolean {
+  return exp - (iat ?? clock.now() / 1000) <= MAX_LIFETIME_SECONDS + LEEWAY_SECONDS;
+}

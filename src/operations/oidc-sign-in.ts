@@ -1,0 +1,65 @@
+/**
+ * Signing in and out through the identity provider (DS-105, DS-121, DS-122).
+ */
+import { ANY_CHALLENGE } from '../auth/challenges.ts';
+import type { Oidc } from '../auth/oidc/oidc.ts';
+import type { ReturnedFlow, StartedFlow } from '../auth/oidc/sign-in-flow.ts';
+import { AppError } from '../base/errors.ts';
+import type { AccountServices, Browser, StartedSession } from './accounts.ts';
+import { startSession } from './accounts.ts';
+
+/** A sign-in to begin: where to send the browser and what it must bring back. Throws as DS-121 says. */
+export async function startOidcSignIn(services: AccountServices): Promise<StartedFlow> {
+  return requireOidc(services).flow.start();
+}
+
+/**
+ * Ends a sign-in with a session. Throws as DS-122 says; a person who is known but not let in is audited as `login_failed`.
+ */
+export async function finishOidcSignIn(
+  services: AccountServices,
+  browser: Browser,
+  returned: ReturnedFlow,
+): Promise<StartedSession> {
+  const oidc = requireOidc(services);
+  const flow = await oidc.flow.finish(returned);
+  const vouched = await oidc.vouchFor(flow, browser.clientAddress);
+  if (vouched.user === null) {
+    await noteFailure(services, browser, vouched.username);
+    if (vouched.refusal !== null) throw vouched.refusal;
+    const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
+    throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
+  }
+  return startSession(services, browser, vouched.user, {
+    details: 'User logged in via OIDC',
+    idToken: flow.idToken,
+  });
+}
+
+/** Where a browser goes to sign out at the provider too, with the ID token of its ended session; null: nowhere. */
+export async function oidcSignOutAddress(
+  { oidc }: Pick<AccountServices, 'oidc'>,
+  idToken: string | null,
+): Promise<string | null> {
+  return oidc === null || idToken === null ? null : oidc.flow.signOutAddress(idToken);
+}
+
+function requireOidc({ oidc }: Pick<AccountServices, 'oidc'>): Oidc {
+  if (oidc === null) throw new AppError('not-found', 'OIDC is not configured');
+  return oidc;
+}
+
+async function noteFailure(
+  { audit }: AccountServices,
+  browser: Browser,
+  username: string | null,
+): Promise<void> {
+  if (username === null) return;
+  await audit.record({
+    userId: null,
+    action: 'login_failed',
+    resource: 'auth',
+    details: `Failed login for user ${username.slice(0, 150)}`,
+    ipAddress: browser.clientAddress,
+  });
+}

@@ -1,0 +1,36 @@
+/**
+ * The sign-in page as an answer, on the first visit and after every failure a person can do something about (DS-98, DS-99,
+ * DS-122).
+ */
+import type { AppError } from '../base/errors.ts';
+import type { Context } from './context.ts';
+import { pageReply } from './page-reply.ts';
+import { loginPage } from './pages/login.tsx';
+import type { Reply } from './reply.ts';
+
+/** What the form shows again. */
+export interface LastAttempt {
+  /** Where to go afterwards: a safe path (DS-100). */
+  readonly next: string;
+  readonly username?: string;
+  /** Its text is shown and its status answered. */
+  readonly error?: AppError;
+}
+
+/** The page, for whoever asks. */
+export function loginForm(context: Context, last: LastAttempt): Reply {
+  const { next, username = '', error } = last;
+  const { localLogin, oidc } = context.services;
+  const view = {
+    next,
+    username,
+    problem: error === undefined ? null : problemText(error),
+    hasPasswordForm: localLogin.isEnabled,
+    hasOidc: oidc !== null,
+  };
+  return pageReply(context, loginPage, view, { status: error?.status, headers: error?.headers });
+}
+
+function problemText(error: AppError): string {
+  return error.issues === undefined ? error.message : 'Enter a user name and a password.';
+}
