@@ -1,9 +1,22 @@
 /** The list of file kinds. Only static imports enter the executable. */
 import type { Kind } from '../src/docroot/kind.ts';
 import { csv } from './csv/kind.ts';
+import { file } from './file/kind.ts';
 import { handler } from './handler/kind.ts';
+import { html } from './html/kind.ts';
+import { markdown } from './markdown/kind.ts';
+import { media } from './media/kind.ts';
 import { parquet } from './parquet/kind.ts';
 import { workbook } from './workbook/kind.ts';
 
 /** Every kind of file that is published, in no particular order. */
-export const kinds: readonly Kind[] = [csv, workbook, parquet, handler];
+export const kinds: readonly Kind[] = [
+  csv,
+  workbook,
+  parquet,
+  handler,
+  html,
+  markdown,
+  file,
+  media,
+];

@@ -26,12 +26,16 @@ import type { EditPlan, TableChanges, TableLayout } from './dataset/types.ts';
 import { CacheEntries } from './docroot/cache.ts';
 import { DocumentRoot } from './docroot/document-root.ts';
 import {
+  type DocumentJob,
   editFile,
   type EditOrder,
   type FileOrder,
   isPublished,
   listSheets,
   readEditPlan,
+  readMediaMetadata,
+  readSections,
+  renderFile,
   wireChanges,
 } from './docroot/file-jobs.ts';
 import { FirstReads } from './docroot/first-reads.ts';
@@ -553,6 +557,9 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
         detect: async (body) =>
           Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
         edit: (body) => editFile(body as EditOrder, kinds),
+        sections: async (body) => Response.json(await readSections(body as DocumentJob, kinds)),
+        render: async (body) => Response.json(await renderFile(body as DocumentJob, kinds)),
+        metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
       },
     });
   } else if (role === 'query') {

@@ -78,3 +78,8 @@ function extensionStart(rel: string): number {
   const dot = rel.lastIndexOf('.');
   return dot <= nameStart || dot === rel.length - 1 ? rel.length : dot;
 }
+
+/** The last component of a rel. */
+export function fileNameOf(rel: string): string {
+  return rel.slice(rel.lastIndexOf('/') + 1);
+}

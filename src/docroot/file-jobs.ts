@@ -1,11 +1,11 @@
 /**
- * The jobs of the parse worker beside `load`: telling what a file is, listing the tables in it, and editing it as a whole.
- * They read hostile bytes, so they run where they can be killed.
+ * The jobs of the parse worker beside `load`: telling what a file is, listing the tables in it, editing it as a whole,
+ * reading documents and media. They read hostile bytes, so they run where they can be killed.
  */
 import { AppError } from '../base/errors.ts';
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../dataset/types.ts';
 import { DocumentRoot } from './document-root.ts';
-import type { Kind, KindLimits } from './kind.ts';
+import type { Kind, KindLimits, MediaMetadata, RenderedDocument, SearchSection } from './kind.ts';
 import { type OpenedFile, openForRead } from './opener.ts';
 
 /** A file for a worker to open itself. */
@@ -22,6 +22,12 @@ export interface FileOrder {
 export interface EditOrder extends FileOrder {
   readonly layout: TableLayout;
   readonly changes: WireChanges;
+}
+
+/** A document as it goes to the worker. */
+export interface DocumentJob extends FileOrder {
+  /** Bytes of the file to look at. */
+  readonly maxBytes: number;
 }
 
 type WireCell = Exclude<Cell, bigint> | { readonly bigint: string };
@@ -109,6 +115,35 @@ export async function readEditPlan(response: Response): Promise<EditPlan> {
   };
 }
 
+/** What search finds in a file that is no dataset; nothing for a kind that says nothing. Throws as the kind. */
+export async function readSections(
+  order: DocumentJob,
+  kinds: readonly Kind[],
+): Promise<SearchSection[]> {
+  const { sections } = kindOf(order, kinds);
+  return sections === undefined ? [] : withFile(order, (source) => sections(source, order));
+}
+
+/** A document as a page. Throws as the kind. */
+export async function renderFile(
+  order: DocumentJob,
+  kinds: readonly Kind[],
+): Promise<RenderedDocument> {
+  const { render } = kindOf(order, kinds);
+  if (!render) throw new AppError('internal', `${order.type} files are served as they are`);
+  return withFile(order, (source) => render(source, order));
+}
+
+/** What a media file says about itself. Throws as the kind. */
+export async function readMediaMetadata(
+  order: FileOrder,
+  kinds: readonly Kind[],
+): Promise<MediaMetadata> {
+  const { metadata } = kindOf(order, kinds);
+  if (!metadata) throw new AppError('internal', `${order.type} files have no metadata`);
+  return withFile(order, (source) => metadata(source, order.rel));
+}
+
 /** Changes as JSON can carry them. */
 export function wireChanges({ updates, deletes, creates }: TableChanges): WireChanges {
   return {
@@ -147,10 +182,16 @@ function presentCell(cell: WireCell | undefined): Cell | undefined {
   return cell === undefined || isAbsent ? undefined : fromWire(cell);
 }
 
-function datasetKindOf({ type }: FileOrder, kinds: readonly Kind[]): NonNullable<Kind['dataset']> {
+function kindOf({ type }: FileOrder, kinds: readonly Kind[]): Kind {
   const kind = kinds.find((candidate) => candidate.type === type);
-  if (!kind?.dataset) throw new AppError('internal', `No reader for ${type}`);
-  return kind.dataset;
+  if (!kind) throw new AppError('internal', `No reader for ${type}`);
+  return kind;
+}
+
+function datasetKindOf(order: FileOrder, kinds: readonly Kind[]): NonNullable<Kind['dataset']> {
+  const { dataset } = kindOf(order, kinds);
+  if (!dataset) throw new AppError('internal', `No tables in ${order.type}`);
+  return dataset;
 }
 
 async function withFile<T>(

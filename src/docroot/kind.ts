@@ -54,9 +54,17 @@ export interface DatasetKind {
   readOnlyReason?(rel: string): string | null;
 }
 
+/** What a reader of documents must know besides the bytes. */
+export interface DocumentOrder {
+  /** Path in the document root: its name titles what has no title, its extension tells what the bytes do not. */
+  readonly rel: string;
+  /** Bytes of the file to look at, from its start; the rest is left out. */
+  readonly maxBytes: number;
+}
+
 /** A part of a document the search catalogue knows by itself. */
 export interface SearchSection {
-  /** Heading of the part, or the title of the document for what stands before the first heading; `''` for none. */
+  /** Heading of the part; the title of the document, or its name, for what stands before the first one. Never `''`. */
   readonly title: string;
   /** Fragment of the rendered page that leads to it; null for its top. */
   readonly anchor: string | null;
@@ -75,6 +83,48 @@ export interface Detection {
   isPublished(source: FileSource, rel: string): Promise<boolean>;
 }
 
+/** A heading of a rendered document. */
+export interface OutlineEntry {
+  /** 1 to 6. */
+  readonly level: number;
+  /** Id of the heading in the page. */
+  readonly anchor: string;
+  readonly text: string;
+}
+
+/** A document as a page shows it. */
+export interface RenderedDocument {
+  /** What the document calls itself; null when it does not. */
+  readonly title: string | null;
+  /** Whether the body begins with a heading of level 1, so that the page needs none of its own. */
+  readonly hasHeading: boolean;
+  /** Facts about the document that stand before its text, in their order. */
+  readonly facts: readonly { readonly name: string; readonly text: string }[];
+  /** HTML that is safe to stand in a page of this server: an allow list of elements, no script, no style (DS-159). */
+  readonly body: string;
+  readonly outline: readonly OutlineEntry[];
+}
+
+/** What a media file says about itself (DS-162). Unknown is null. */
+export interface MediaMetadata {
+  /** Seconds. */
+  readonly duration: number | null;
+  /** Bits per second. */
+  readonly bitrate: number | null;
+  /** Hertz. */
+  readonly sample_rate: number | null;
+  readonly channels: number | null;
+  /** Pixels. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly title: string | null;
+  readonly artist: string | null;
+  readonly album: string | null;
+  readonly genre: string | null;
+  /** Embedded cover art as a data URL. */
+  readonly thumbnail: string | null;
+}
+
 /** A kind of file: its extensions, where it answers, and what can be done with it. */
 export interface Kind {
   readonly type: ResourceType;
@@ -86,7 +136,14 @@ export interface Kind {
   readonly detection?: Detection;
   /**
    * What full-text search finds in a file that is not a dataset. Runs in the `parse` child; throws AppError
-   * `unreadable-file`. Absent: the file is found by its name only.
+   * `unreadable-file`. Absent, or nothing: the file is found by its name only (DS-151).
    */
-  sections?(source: FileSource, limits: KindLimits): Promise<SearchSection[]>;
+  sections?(source: FileSource, order: DocumentOrder): Promise<SearchSection[]>;
+  /**
+   * The document as a page. Runs in the `parse` child, which is killed when it takes too long. Absent: the bytes are
+   * served as they are.
+   */
+  render?(source: FileSource, order: DocumentOrder): Promise<RenderedDocument>;
+  /** What a media file says about itself. Runs in the `parse` child; throws what its parser throws. */
+  metadata?(source: FileSource, rel: string): Promise<MediaMetadata>;
 }

@@ -1,0 +1,11 @@
+/** Files that are served as they are (DS-157). */
+import type { Kind } from '../../src/docroot/kind.ts';
+import { fileSections } from './sections.ts';
+
+/** Text, images, PDF and whatever a configuration adds: downloads with the right media type. */
+export const file: Kind = {
+  type: 'file',
+  family: 'content',
+  extensions: ['.txt', '.pdf', '.json', '.xml', '.svg', '.png', '.jpg', '.jpeg', '.gif', '.webp'],
+  sections: fileSections,
+};

@@ -1,0 +1,22 @@
+/** What search finds in a plain file (DS-151): the text of text, nothing of images and documents in other formats. */
+import type { FileSource } from '../../src/base/file-source.ts';
+import { mediaTypeOf } from '../../src/base/media-type.ts';
+import { fileNameOf, stemOf } from '../../src/base/paths.ts';
+import { looksLikeText, readText } from '../../src/base/text-bytes.ts';
+import type { DocumentOrder, SearchSection } from '../../src/docroot/kind.ts';
+import { xmlText } from '../../src/base/markup-text.ts';
+
+const OPAQUE = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/pdf$)/;
+const XML = /[/+]xml$/;
+
+/** One section titled by the file's name; none for what is no text. */
+export async function fileSections(
+  source: FileSource,
+  { rel, maxBytes }: DocumentOrder,
+): Promise<SearchSection[]> {
+  const type = mediaTypeOf(rel);
+  if (OPAQUE.test(type) || !(await looksLikeText(source))) return [];
+  const text = await readText(source, maxBytes);
+  const title = fileNameOf(stemOf(rel));
+  return [{ title, anchor: null, text: XML.test(type) ? await xmlText(text) : text }];
+}

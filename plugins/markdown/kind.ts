@@ -1,0 +1,13 @@
+/** Markdown documents as pages (DS-159). */
+import type { Kind } from '../../src/docroot/kind.ts';
+import { renderMarkdown } from './render.ts';
+import { markdownSections } from './sections.ts';
+
+/** Documents in GitHub's Markdown. */
+export const markdown: Kind = {
+  type: 'markdown',
+  family: 'content',
+  extensions: ['.md'],
+  sections: markdownSections,
+  render: renderMarkdown,
+};

@@ -1,0 +1,93 @@
+/**
+ * Markdown to HTML (DS-159): GitHub's dialect through marked, ids from headings as GitHub makes them, code coloured
+ * through classes, and all of it through the allow list.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import { readMarkup } from '../../src/base/markup-text.ts';
+import { readText } from '../../src/base/text-bytes.ts';
+import type { DocumentOrder, RenderedDocument } from '../../src/docroot/kind.ts';
+import { allowList } from './allow-list.ts';
+import { createColouring } from './code-colours.ts';
+import { splitFrontMatter } from './front-matter.ts';
+
+/** A document larger than `maxBytes`, or one made to be hard to read, is `too-large`. */
+export async function renderMarkdown(
+  source: FileSource,
+  { rel, maxBytes }: DocumentOrder,
+): Promise<RenderedDocument> {
+  if (source.size > maxBytes) {
+    throw new AppError('too-large', `'${rel}' is too large to be shown as a page; download it`);
+  }
+  const { title, facts, text } = splitFrontMatter(await readText(source, maxBytes));
+  const body = await safeMarkup(text, rel, { isColoured: true });
+  const { sections } = await readMarkup(body);
+  const outline = sections.flatMap(({ heading }) => (heading === null ? [] : [heading]));
+  const first = outline.find(({ level }) => level === 1);
+  return {
+    title: title ?? (first?.text || null),
+    hasHeading: /^\s*<h1[\s>]/.test(body),
+    facts,
+    body,
+    outline,
+  };
+}
+
+/** The document as HTML of the allow list. Throws `too-large` for what is nested too deep. */
+export async function safeMarkup(
+  text: string,
+  rel: string,
+  { isColoured }: { readonly isColoured: boolean },
+): Promise<string> {
+  const [{ Marked }, { default: Slugger }, { default: sanitize }] = await Promise.all([
+    import('marked'),
+    import('github-slugger'),
+    import('sanitize-html'),
+  ]);
+  const colour = isColoured ? await createColouring() : null;
+  const slugger = new Slugger();
+  const marked = new Marked({
+    gfm: true,
+    async: false,
+    renderer: {
+      heading({ tokens, depth }) {
+        const inner = this.parser.parseInline(tokens);
+        const plain = this.parser.parseInline(tokens, this.parser.textRenderer);
+        const slug = slugger.slug(unescaped(plain.replace(/<[^>]*>/g, '')));
+        return `<h${depth} id="${escaped(slug)}">${inner}</h${depth}>\n`;
+      },
+      code({ text: code, lang }) {
+        const language = /^[\w#+.-]+/.exec(lang ?? '')?.[0] ?? '';
+        const lines = `${code.replace(/\n$/, '')}\n`;
+        const coloured = colour?.(lines, language) ?? escaped(lines);
+        const name = language === '' ? '' : ` class="language-${escaped(language)}"`;
+        return `<pre><code${name}>${coloured}</code></pre>\n`;
+      },
+    },
+  });
+  try {
+    return sanitize(marked.parse(text) as string, allowList);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new AppError('too-large', `'${rel}' is nested too deep to be shown as a page`, {
+      cause: error,
+    });
+  }
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}

@@ -1,0 +1,26 @@
+/** What search finds in a Markdown document (DS-151): a section for every heading and one for what stands before. */
+import type { FileSource } from '../../src/base/file-source.ts';
+import { readMarkup } from '../../src/base/markup-text.ts';
+import { fileNameOf, stemOf } from '../../src/base/paths.ts';
+import { readText } from '../../src/base/text-bytes.ts';
+import type { DocumentOrder, SearchSection } from '../../src/docroot/kind.ts';
+import { splitFrontMatter } from './front-matter.ts';
+import { safeMarkup } from './render.ts';
+
+/** The anchors are the ids that `renderMarkdown` gives. A section without words of its own still has its title. */
+export async function markdownSections(
+  source: FileSource,
+  { rel, maxBytes }: DocumentOrder,
+): Promise<SearchSection[]> {
+  const { facts, text } = splitFrontMatter(await readText(source, maxBytes));
+  const { sections } = await readMarkup(await safeMarkup(text, rel, { isColoured: false }));
+  const stem = fileNameOf(stemOf(rel));
+  const words = facts.map((fact) => fact.text).join(' ');
+  return sections
+    .map(({ heading, text: below }) =>
+      heading === null
+        ? { title: stem, anchor: null, text: `${words} ${below}`.trim() }
+        : { title: heading.text || stem, anchor: heading.anchor, text: below },
+    )
+    .filter(({ anchor, text: below }) => anchor !== null || below !== '' || sections.length === 1);
+}

@@ -1,0 +1,99 @@
+/**
+ * What a media file says about itself (DS-162): tags and formats through music-metadata, the size of a film's picture
+ * from its container where that library does not tell it.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import { mediaTypeOf } from '../../src/base/media-type.ts';
+import type { MediaMetadata } from '../../src/docroot/kind.ts';
+import { readAviHeader } from './avi-header.ts';
+import { createTokenizer } from './file-tokenizer.ts';
+import { readPictureSize } from './mp4-picture.ts';
+
+/** Longer files are not read to their end only to know how long they last. */
+const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
+/** A data URL in an answer; larger covers are left out. */
+const MAX_COVER_BYTES = 1024 * 1024;
+/** What a browser shows as an image, and nothing that could be a document. */
+const COVER_TYPES = /^image\/(?:png|jpeg|gif|webp|avif)$/;
+/** Tags are for people; more is no title any longer. */
+const MAX_TAG_CHARACTERS = 1000;
+
+/** Throws `unreadable-file` when the bytes are not of their format. Reads a small part of the file, unless it is short. */
+export async function readMetadata(source: FileSource, rel: string): Promise<MediaMetadata> {
+  if (mediaTypeOf(rel) === 'video/x-msvideo')
+    return { ...NOTHING, ...(await readAviHeader(source, rel)) };
+  const { parseFromTokenizer, selectCover } = await import('music-metadata');
+  const tokenizer = await createTokenizer(source, mediaTypeOf(rel));
+  let parsed: Awaited<ReturnType<typeof parseFromTokenizer>>;
+  try {
+    parsed = await parseFromTokenizer(tokenizer, {
+      duration: source.size <= MAX_COUNTED_BYTES,
+      includeChapters: false,
+    });
+  } catch (error) {
+    // The library has a class of error for each format and throws others for damage; all mean the same here.
+    throw new AppError('unreadable-file', `Cannot read '${rel}': not a media file of its kind`, {
+      cause: error,
+    });
+  }
+  const { format, common } = parsed;
+  const video = format.trackInfo.find(({ video: track }) => track !== undefined)?.video;
+  const size =
+    video?.pixelWidth !== undefined
+      ? { width: video.pixelWidth, height: video.pixelHeight }
+      : await readPictureSize(source);
+  return {
+    duration: known(format.duration),
+    bitrate: known(format.bitrate, Math.round),
+    sample_rate: known(format.sampleRate),
+    channels: known(format.numberOfChannels),
+    width: known(size?.width),
+    height: known(size?.height),
+    title: tag(common.title),
+    artist: tag(common.artist),
+    album: tag(common.album),
+    genre: tag(common.genre?.join(', ')),
+    thumbnail: coverUrl(selectCover(common.picture)),
+  };
+}
+
+/** Metadata of a file that says nothing. */
+const NOTHING: MediaMetadata = {
+  duration: null,
+  bitrate: null,
+  sample_rate: null,
+  channels: null,
+  width: null,
+  height: null,
+  title: null,
+  artist: null,
+  album: null,
+  genre: null,
+  thumbnail: null,
+};
+
+function known(
+  value: number | undefined,
+  shaped: (value: number) => number = (x) => x,
+): number | null {
+  return value === undefined || !Number.isFinite(value) || value <= 0 ? null : shaped(value);
+}
+
+function tag(text: string | undefined): string | null {
+  const trimmed = (text ?? '')
+    .replaceAll('\0', '')
+    .trim()
+    .slice(0, MAX_TAG_CHARACTERS)
+    .toWellFormed();
+  return trimmed === '' ? null : trimmed;
+}
+
+function coverUrl(
+  cover: { readonly format: string; readonly data: Uint8Array } | null,
+): string | null {
+  if (cover === null || cover.data.length === 0 || cover.data.length > MAX_COVER_BYTES) return null;
+  const type = cover.format.toLowerCase().replace('image/jpg', 'image/jpeg');
+  if (!COVER_TYPES.test(type)) return null;
+  return `data:${type};base64,${Buffer.from(cover.data).toString('base64')}`;
+}

@@ -1,0 +1,51 @@
+/**
+ * The size of the picture in an MP4 file, from the header of its first track that has one (ISO/IEC 14496-12, 8.3.2).
+ */
+import type { FileSource } from '../../src/base/file-source.ts';
+
+/** Boxes looked at on one level; files have a handful. */
+const MAX_BOXES = 1000;
+
+interface Box {
+  readonly type: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Pixels; null for a file that is no MP4 or shows no picture. Reads box heads only. */
+export async function readPictureSize(
+  source: FileSource,
+): Promise<{ readonly width: number; readonly height: number } | null> {
+  const top = await boxesIn(source, 0, source.size);
+  if (top[0]?.type !== 'ftyp') return null;
+  const movie = top.find(({ type }) => type === 'moov');
+  if (movie === undefined) return null;
+  for (const track of await boxesIn(source, movie.from, movie.to)) {
+    if (track.type !== 'trak') continue;
+    const parts = await boxesIn(source, track.from, track.to);
+    const head = parts.find(({ type }) => type === 'tkhd');
+    if (head === undefined || head.to - head.from < 8) continue;
+    // Both numbers stand at the end of the box, as 16.16 fixed point.
+    const bytes = Buffer.from(await source.read(head.to - 8, 8));
+    if (bytes.length < 8) continue;
+    const [width, height] = [bytes.readUInt32BE(0) / 65_536, bytes.readUInt32BE(4) / 65_536];
+    if (width > 0 && height > 0) return { width: Math.round(width), height: Math.round(height) };
+  }
+  return null;
+}
+
+async function boxesIn(source: FileSource, start: number, end: number): Promise<Box[]> {
+  const boxes: Box[] = [];
+  for (let at = start; at + 8 <= end && boxes.length < MAX_BOXES;) {
+    const head = Buffer.from(await source.read(at, 16));
+    if (head.length < 8) break;
+    const short = head.readUInt32BE(0);
+    if (short === 1 && head.length < 16) break;
+    const size = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? end - at : short;
+    const headBytes = short === 1 ? 16 : 8;
+    if (size < headBytes || at + size > end) break;
+    boxes.push({ type: head.toString('latin1', 4, 8), from: at + headBytes, to: at + size });
+    at += size;
+  }
+  return boxes;
+}

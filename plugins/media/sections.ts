@@ -1,0 +1,30 @@
+/** What search finds in a media file (DS-151): its tags, the words of its name, and whether it is to hear or to see. */
+import { AppError } from '../../src/base/errors.ts';
+import type { FileSource } from '../../src/base/file-source.ts';
+import { isVideo } from '../../src/base/media-type.ts';
+import { fileNameOf, stemOf } from '../../src/base/paths.ts';
+import type { DocumentOrder, MediaMetadata, SearchSection } from '../../src/docroot/kind.ts';
+import { readMetadata } from './metadata.ts';
+
+/** One section, titled by the title tag, else by the file's name. */
+export async function mediaSections(
+  source: FileSource,
+  { rel }: DocumentOrder,
+): Promise<SearchSection[]> {
+  const tags = await tagsOf(source, rel);
+  const name = fileNameOf(rel);
+  const words = stemOf(name).split(/[\W_]+/u);
+  const { title, artist, album, genre } = tags ?? {};
+  const text = [...words, title, artist, album, genre, isVideo(rel) ? 'video' : 'audio'];
+  return [{ title: title || name, anchor: null, text: text.filter(Boolean).join(' ') }];
+}
+
+/** Null for a file whose tags cannot be read: it is found by its name then. */
+async function tagsOf(source: FileSource, rel: string): Promise<MediaMetadata | null> {
+  try {
+    return await readMetadata(source, rel);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unreadable-file') return null;
+    throw error;
+  }
+}
