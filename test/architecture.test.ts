@@ -44,6 +44,7 @@ describe('who may import whom', () => {
     ['store', 'children'],
     ['dataset', 'auth'],
     ['docroot', 'events', 'pipeline', 'search', 'handlers'],
+    ['backup'],
     ['app.ts'],
     ['operations'],
     ['server', 'cli'],

@@ -7,6 +7,7 @@ import * as accounts from './accounts.ts';
 import * as administration from './administration.ts';
 import * as apiKeys from './api-keys.ts';
 import * as audit from './audit.ts';
+import * as backups from './backups.ts';
 import * as cache from './cache.ts';
 import * as datasets from './datasets.ts';
 import * as explanations from './explanations.ts';
@@ -28,6 +29,7 @@ export const operations = {
   administration,
   apiKeys,
   audit,
+  backups,
   cache,
   datasets,
   explanations,

@@ -18,6 +18,8 @@ const READY_LIMIT_MS = 15_000;
 const READY_LINE = /^svc \S+ serving .+ at (https?:\/\/\S+)$/m;
 
 interface ServiceOptions {
+  /** An existing folder to serve; it stays when the service is disposed. A new one unless given. */
+  readonly docroot?: string;
   /** Content of the docroot by path; folders are made as needed. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** Written as the YAML configuration file, outside of the docroot. */
@@ -68,10 +70,10 @@ export class Service implements Client, AsyncDisposable {
   constructor(options: ServiceOptions) {
     this.#options = options;
     this.#folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-test-')));
-    this.docroot = join(this.#folder, 'docroot');
+    this.docroot = options.docroot ?? join(this.#folder, 'docroot');
     this.stateDir = join(this.docroot, '.svc');
     this.accounts = new Accounts(this.stateDir);
-    mkdirSync(this.docroot);
+    mkdirSync(this.docroot, { recursive: true });
     for (const [path, content] of Object.entries(options.files ?? {})) this.write(path, content);
     if (options.config !== undefined) {
       writeFileSync(this.#configFile, stringify(options.config));

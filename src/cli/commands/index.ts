@@ -1,11 +1,13 @@
 /** The commands, in the order of the help. */
 import type { Command } from '../command.ts';
 import { addsuperuser } from './addsuperuser.ts';
+import { backup } from './backup.ts';
 import { check } from './check.ts';
 import { child } from './child.ts';
 import { config } from './config.ts';
 import { listEndpoints } from './list-endpoints.ts';
 import { openapi } from './openapi.ts';
+import { restore } from './restore.ts';
 import { serve } from './serve.ts';
 import { version } from './version.ts';
 
@@ -15,6 +17,8 @@ export const commands: readonly Command[] = [
   check,
   config,
   addsuperuser,
+  backup,
+  restore,
   listEndpoints,
   openapi,
   version,

@@ -1,0 +1,134 @@
+/**
+ * Which files a backup holds. What svc derives from others (typed copies, search index, sockets) is left out and made
+ * anew; but a copy whose rows no longer have the numbers 1…n is kept, because nothing else knows their ids (DS-48).
+ */
+import { Database } from 'bun:sqlite';
+import { lstat, mkdir, readdir, readlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isTemporaryName } from '../base/temporary-files.ts';
+import { readMeta } from '../dataset/table-meta.ts';
+import { isCompanion } from '../docroot/companions.ts';
+import { COMPANION_FOLDER, type DocumentRoot } from '../docroot/document-root.ts';
+import { EVENTS_FILE } from '../events/schema.ts';
+import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
+import type { ArchivePart } from './archive-format.ts';
+
+/** A file of the archive. */
+export interface ArchiveFile {
+  readonly part: ArchivePart;
+  /** Path below the part, with `/`. */
+  readonly rel: string;
+  /** Where its bytes are. */
+  readonly path: string;
+  /** Target of a symbolic link, which is kept as one; null for a file. */
+  readonly link: string | null;
+}
+
+/** Files of the state directory that are taken as they are; the databases as snapshots. */
+const DATABASES = [DATABASE_FILE, EVENTS_FILE];
+const PLAIN_FILES = [SECRET_FILE, 'config.yaml'];
+const KEPT_FOLDERS = ['replaced'];
+const TABLES = 'tables';
+
+/** Writes consistent copies of the databases into `folder` and lists all files of the state. */
+export async function snapshotState(stateDir: string, folder: string): Promise<ArchiveFile[]> {
+  const files: ArchiveFile[] = [];
+  for (const name of DATABASES) {
+    const source = join(stateDir, name);
+    if (!existsSync(source)) continue;
+    const copy = join(folder, name);
+    snapshot(source, copy);
+    files.push({ part: 'state', rel: name, path: copy, link: null });
+  }
+  for (const name of PLAIN_FILES) {
+    const path = join(stateDir, name);
+    if (existsSync(path)) files.push({ part: 'state', rel: name, path, link: null });
+  }
+  for (const name of KEPT_FOLDERS) {
+    for await (const { rel, path, link } of walk(join(stateDir, name))) {
+      files.push({ part: 'state', rel: `${name}/${rel}`, path, link });
+    }
+  }
+  return files;
+}
+
+/** Copies of the tables whose row ids only they know; in `folder`. For a backup that has the files too. */
+export async function snapshotTables(stateDir: string, folder: string): Promise<ArchiveFile[]> {
+  const directory = join(stateDir, TABLES);
+  if (!existsSync(directory)) return [];
+  await mkdir(join(folder, TABLES), { recursive: true });
+  const files: ArchiveFile[] = [];
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith('.sqlite')) continue;
+    const source = join(directory, name);
+    const copy = join(folder, TABLES, name);
+    if (!hasOwnIds(source)) continue;
+    snapshot(source, copy);
+    files.push({ part: 'state', rel: `${TABLES}/${name}`, path: copy, link: null });
+  }
+  return files;
+}
+
+/** The companions, and with `withDocroot` every file of the document root; by rel as the folders list them. */
+export async function listDocroot(
+  root: DocumentRoot,
+  withDocroot: boolean,
+): Promise<ArchiveFile[]> {
+  const files: ArchiveFile[] = [];
+  const companions = root.absolute(COMPANION_FOLDER);
+  for await (const { rel, path, link } of walk(companions)) {
+    if (!isCompanion(`${COMPANION_FOLDER}/${rel}`)) continue;
+    files.push({ part: 'companions', rel, path, link });
+  }
+  if (!withDocroot) return files;
+  const isLeftOut = (rel: string): boolean => rel === COMPANION_FOLDER || root.isState(rel);
+  for await (const { rel, path, link } of walk(root.absolute(''), isLeftOut)) {
+    files.push({ part: 'docroot', rel, path, link });
+  }
+  return files;
+}
+
+/** `VACUUM INTO` reads one version of the database, whoever writes meanwhile. */
+function snapshot(source: string, copy: string): void {
+  const db = new Database(source, { readwrite: true, create: false });
+  try {
+    db.run('PRAGMA busy_timeout = 30000');
+    db.query('VACUUM INTO ?').run(copy);
+  } finally {
+    db.close();
+  }
+}
+
+function hasOwnIds(path: string): boolean {
+  try {
+    const db = new Database(path, { readwrite: true, create: false });
+    try {
+      db.run('PRAGMA busy_timeout = 30000');
+      const state = readMeta(db, 'state');
+      return state !== null && state.rowCount !== state.lastRowId;
+    } finally {
+      db.close();
+    }
+  } catch {
+    // A damaged copy is made anew from its file, here as after the restore.
+    return false;
+  }
+}
+
+async function* walk(
+  directory: string,
+  isLeftOut: (rel: string) => boolean = () => false,
+  above = '',
+): AsyncGenerator<Pick<ArchiveFile, 'rel' | 'path' | 'link'>> {
+  if (!existsSync(directory)) return;
+  for (const name of (await readdir(directory)).sort()) {
+    const rel = above + name;
+    const path = join(directory, name);
+    if (isLeftOut(rel) || isTemporaryName(name)) continue;
+    const stat = await lstat(path);
+    if (stat.isDirectory()) yield* walk(path, isLeftOut, `${rel}/`);
+    else if (stat.isFile()) yield { rel, path, link: null };
+    else if (stat.isSymbolicLink()) yield { rel, path, link: await readlink(path) };
+  }
+}

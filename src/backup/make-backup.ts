@@ -1,0 +1,199 @@
+/**
+ * Writes a backup while the server goes on: databases as snapshots of one moment, files as whole versions.
+ *
+ * The archive gets its name only when it is complete and on disk. A file that another program changes in place while it is
+ * read is read again; svc itself replaces files, so what was opened stays as it was.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type Pack, pack } from 'tar-stream';
+import { timestamp } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { isAbsence } from '../base/file-stamp.ts';
+import { shortId } from '../base/ids.ts';
+import { createTemporary } from '../base/temporary-files.ts';
+import { version } from '../base/version.ts';
+import type { DocumentRoot } from '../docroot/document-root.ts';
+import { ARCHIVE_FORMAT, CHECKSUMS, MANIFEST, type Manifest } from './archive-format.ts';
+import { type ArchiveFile, listDocroot, snapshotState, snapshotTables } from './backup-contents.ts';
+
+/** How often a file that keeps changing is read. */
+const MAX_READS = 5;
+
+interface BackupOrder {
+  readonly root: DocumentRoot;
+  readonly stateDir: string;
+  /** Path of the archive; an existing file there is replaced. */
+  readonly target: string;
+  readonly withDocroot: boolean;
+  /** Schema version of the state database. */
+  readonly schema: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** What was written. */
+export interface Backup {
+  readonly files: number;
+  /** Before compression. */
+  readonly bytes: number;
+}
+
+/** Throws `conflict` for a file that never stands still, and the system's errors. Nothing is left behind then. */
+export async function makeBackup(order: BackupOrder): Promise<Backup> {
+  const { root, stateDir, target, withDocroot } = order;
+  const folder = join(stateDir, 'tmp', `backup-${shortId()}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = await createTemporary(target);
+  await temporary.handle.close();
+  try {
+    // Files first: a change of rows that happens in between is then in the audit but not in the file, never the reverse.
+    const files = [
+      ...(await listDocroot(root, withDocroot)),
+      ...(withDocroot ? await snapshotTables(stateDir, folder) : []),
+      ...(await snapshotState(stateDir, folder)),
+    ];
+    const archive = pack();
+    const written = pipeline(
+      archive,
+      createGzip(),
+      createWriteStream(temporary.path, { flags: 'w' }),
+    );
+    const adding = addEverything(archive, manifestOf(order), files);
+    // Whichever fails first ends the other.
+    adding.catch((error: Error) => archive.destroy(error));
+    const [backup] = await Promise.all([adding, written]);
+    await publish(temporary.path, target);
+    return backup;
+  } catch (error) {
+    await rm(temporary.path, { force: true });
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function manifestOf({ schema, withDocroot, now }: BackupOrder): Manifest {
+  return {
+    format: ARCHIVE_FORMAT,
+    svc: version,
+    schema,
+    created_at: timestamp(now),
+    with_docroot: withDocroot,
+  };
+}
+
+async function addEverything(
+  archive: Pack,
+  manifest: Manifest,
+  files: readonly ArchiveFile[],
+): Promise<Backup> {
+  const sums = new Map<string, string>();
+  let bytes = 0;
+  await addText(archive, MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`, sums);
+  for (const file of files) bytes += await addFile(archive, file, sums);
+  const lines = [...sums].map(([name, sum]) => `${sum}  ${name}\n`);
+  await addText(archive, CHECKSUMS, lines.join(''), new Map());
+  archive.finalize();
+  return { files: files.length, bytes };
+}
+
+async function addText(
+  archive: Pack,
+  name: string,
+  text: string,
+  sums: Map<string, string>,
+): Promise<void> {
+  const bytes = Buffer.from(text);
+  sums.set(name, createHash('sha256').update(bytes).digest('hex'));
+  const entry = archive.entry({ name, size: bytes.length, mode: 0o600 });
+  await pipeline(Readable.from([bytes]), entry);
+}
+
+/** Adds the file, again when it changed meanwhile; answers its size. A file that is gone by now is left out. */
+async function addFile(
+  archive: Pack,
+  file: ArchiveFile,
+  sums: Map<string, string>,
+): Promise<number> {
+  const name = `${file.part}/${file.rel}`;
+  if (file.link !== null) {
+    archive.entry({ name, type: 'symlink', linkname: file.link });
+    return 0;
+  }
+  for (let read = 1; read <= MAX_READS; read++) {
+    let handle;
+    try {
+      handle = await open(file.path, 'r');
+    } catch (error) {
+      if (isAbsence(error)) return 0;
+      throw error;
+    }
+    try {
+      const before = await handle.stat();
+      const hash = createHash('sha256');
+      const entry = archive.entry({
+        name,
+        size: before.size,
+        mode: before.mode & 0o777,
+        mtime: before.mtime,
+      });
+      await pipeline(exactly(file.path, handle.fd, before.size, hash), entry);
+      const after = await handle.stat();
+      sums.set(name, hash.digest('hex'));
+      if (after.size === before.size && after.mtimeMs === before.mtimeMs) return before.size;
+    } finally {
+      await handle.close();
+    }
+  }
+  throw new AppError('conflict', `'${file.rel}' changes faster than it can be read`);
+}
+
+/** `size` bytes of an open file, whatever became of it since its size was asked. */
+async function* exactly(
+  path: string,
+  fd: number,
+  size: number,
+  hash: { update(bytes: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
+  let left = size;
+  if (left > 0) {
+    const stream = createReadStream(path, { fd, autoClose: false, start: 0, end: size - 1 });
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      hash.update(chunk);
+      left -= chunk.length;
+      yield chunk;
+    }
+  }
+  // Cut meanwhile: the entry has announced its size, so it is filled up and the file read again.
+  while (left > 0) {
+    const filler = new Uint8Array(Math.min(left, 65_536));
+    left -= filler.length;
+    yield filler;
+  }
+}
+
+async function publish(temporary: string, target: string): Promise<void> {
+  await syncPath(temporary);
+  const stat = await lstat(target).catch((error: unknown) => {
+    if (isAbsence(error)) return null;
+    throw error;
+  });
+  if (stat !== null && !stat.isFile()) throw new AppError('conflict', 'The target is no file');
+  await rename(temporary, target);
+  await syncPath(dirname(target));
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * Restores a backup: everything is unpacked and checked beside its place first, then moved into place; what stood there is
+ * moved aside, never deleted.
+ *
+ * svc.db comes last: a restore that was killed leaves a state that the server refuses, with the remedy, instead of an
+ * empty one.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  utimes,
+} from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { extract, type Header } from 'tar-stream';
+import { AppError } from '../base/errors.ts';
+import { isAbsence } from '../base/file-stamp.ts';
+import { shortId } from '../base/ids.ts';
+import { COMPANION_FOLDER } from '../docroot/document-root.ts';
+import { EVENTS_FILE } from '../events/schema.ts';
+import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
+import {
+  type ArchivePart,
+  CHECKSUMS,
+  MANIFEST,
+  type Manifest,
+  notBackup,
+  parseManifest,
+  requireKnown,
+  splitEntryName,
+} from './archive-format.ts';
+
+interface RestoreOrder {
+  /** The archive. */
+  readonly source: string;
+  readonly docroot: string;
+  /** Locked by the caller, so that no server runs on it. */
+  readonly stateDir: string;
+  /** Moves aside what is there already; else a state or a differing file there is a refusal. */
+  readonly replaces: boolean;
+  /** Newest schema of the state database this version knows. */
+  readonly newestSchema: number;
+}
+
+/** What was restored. */
+export interface Restored {
+  readonly manifest: Manifest;
+  readonly files: number;
+  /** Folders with what was there before; empty when nothing was. */
+  readonly movedAside: readonly string[];
+}
+
+/** A small text of the archive; more than that is no manifest. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+/** Derived from what is restored; made anew. */
+const DERIVED = ['tables', 'search', 'run', 'tmp'];
+
+/**
+ * Throws `bad-request` for an archive that is no backup, is damaged or newer, and `conflict` for what is in the way; then
+ * everything is as it was.
+ */
+export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
+  const { docroot, stateDir } = order;
+  const id = shortId();
+  const staging: Record<ArchivePart, string> = {
+    state: join(stateDir, `restoring-${id}`),
+    // On the disk of the files, so that moving is renaming.
+    companions: join(docroot, COMPANION_FOLDER, `restoring-${id}-companions`),
+    docroot: join(docroot, COMPANION_FOLDER, `restoring-${id}`),
+  };
+  try {
+    const { manifest, entries, sums } = await unpack(order, staging);
+    const places = placesOf(order, entries);
+    if (!order.replaces) await requireFree(order, places, sums);
+    const movedAside = await putInPlace(order, staging, places, id);
+    return { manifest, files: places.length, movedAside };
+  } finally {
+    for (const folder of Object.values(staging)) await rm(folder, { recursive: true, force: true });
+    const companions = join(docroot, COMPANION_FOLDER);
+    if (existsSync(companions) && (await readdir(companions)).length === 0) {
+      await rm(companions, { recursive: true });
+    }
+  }
+}
+
+interface Entry {
+  readonly part: ArchivePart;
+  readonly rel: string;
+}
+
+interface Unpacked {
+  readonly manifest: Manifest;
+  readonly entries: readonly Entry[];
+  /** SHA-256 by name of entry. */
+  readonly sums: ReadonlyMap<string, string>;
+}
+
+async function unpack(
+  order: RestoreOrder,
+  staging: Readonly<Record<ArchivePart, string>>,
+): Promise<Unpacked> {
+  const sums = new Map<string, string>();
+  const entries = new Map<string, Entry>();
+  let manifest: Manifest | null = null;
+  let checksums: string | null = null;
+  for await (const { header, stream } of entriesOf(order.source)) {
+    const { name } = header;
+    if (manifest === null) {
+      if (name !== MANIFEST) throw notBackup();
+      manifest = parseManifest(await readText(stream, sums, name));
+      requireKnown(manifest, order.newestSchema);
+    } else if (name === CHECKSUMS) {
+      checksums = await readText(stream, new Map(), name);
+    } else {
+      const entry = splitEntryName(name);
+      const path = join(staging[entry.part], entry.rel);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await rm(path, { force: true });
+      if (header.type === 'symlink') await unpackLink(header, path, entry);
+      else sums.set(name, await unpackFile(stream, path, header));
+      entries.set(name, entry);
+    }
+  }
+  if (manifest === null || checksums === null) throw notBackup();
+  requireChecksums(checksums, sums);
+  return { manifest, entries: [...entries.values()], sums };
+}
+
+async function* entriesOf(source: string): AsyncGenerator<{ header: Header; stream: Readable }> {
+  const archive = extract();
+  const gunzip = createGunzip();
+  const file = createReadStream(source);
+  file.on('error', (error) => gunzip.destroy(error));
+  gunzip.on('error', (error) => archive.destroy(error));
+  file.pipe(gunzip).pipe(archive as unknown as NodeJS.WritableStream);
+  try {
+    for await (const entry of archive) {
+      yield { header: entry.header, stream: entry as unknown as Readable };
+      entry.resume();
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    if (isAbsence(error)) throw new AppError('not-found', 'No such file');
+    throw Object.assign(notBackup(), { cause: error });
+  } finally {
+    file.destroy();
+  }
+}
+
+async function readText(
+  stream: Readable,
+  sums: Map<string, string>,
+  name: string,
+): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > MAX_TEXT_BYTES) throw notBackup();
+    chunks.push(chunk);
+  }
+  const bytes = Buffer.concat(chunks);
+  sums.set(name, createHash('sha256').update(bytes).digest('hex'));
+  return bytes.toString('utf8');
+}
+
+async function unpackFile(stream: Readable, path: string, header: Header): Promise<string> {
+  const hash = createHash('sha256');
+  const handle: FileHandle = await open(path, 'wx', header.mode ?? 0o600);
+  try {
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      hash.update(chunk);
+      await handle.writeFile(chunk);
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  if (header.mtime) await utimes(path, header.mtime, header.mtime);
+  return hash.digest('hex');
+}
+
+/** Links stay inside the document root; others are left out, as they would not be served either (DS-24). */
+async function unpackLink({ linkname }: Header, path: string, { part, rel }: Entry): Promise<void> {
+  const target = linkname ?? '';
+  const depth = rel.split('/').length - 1;
+  const climbs = target.split('/').filter((segment: string) => segment === '..').length;
+  if (part !== 'docroot' || target === '' || isAbsolute(target) || climbs > depth) return;
+  await symlink(target, path);
+}
+
+function requireChecksums(text: string, sums: ReadonlyMap<string, string>): void {
+  const expected = new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => [line.slice(66), line.slice(0, 64)] as const),
+  );
+  const isEqual =
+    expected.size === sums.size && [...expected].every(([name, sum]) => sums.get(name) === sum);
+  if (!isEqual) throw notBackup();
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path) as AsyncIterable<Uint8Array>) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+interface Place extends Entry {
+  /** Where the entry belongs. */
+  readonly path: string;
+}
+
+/** In the order of moving. */
+function placesOf({ docroot, stateDir }: RestoreOrder, entries: readonly Entry[]): Place[] {
+  const folders: Record<ArchivePart, string> = {
+    state: stateDir,
+    companions: join(docroot, COMPANION_FOLDER),
+    docroot,
+  };
+  const rank = ({ part, rel }: Entry): number =>
+    part !== 'state' ? 0 : rel === SECRET_FILE ? 2 : rel === DATABASE_FILE ? 3 : 1;
+  return entries
+    .map((entry) => ({ ...entry, path: join(folders[entry.part], entry.rel) }))
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+async function requireFree(
+  { stateDir }: RestoreOrder,
+  places: readonly Place[],
+  sums: ReadonlyMap<string, string>,
+): Promise<void> {
+  const force = 'use --force to move it aside';
+  for (const name of [DATABASE_FILE, SECRET_FILE, EVENTS_FILE]) {
+    if (existsSync(join(stateDir, name))) {
+      throw new AppError('conflict', `The state directory already holds ${name}: ${force}`);
+    }
+  }
+  for (const { part, rel, path } of places) {
+    if (part === 'state' || !existsSync(path)) continue;
+    if ((await sha256Of(path)) !== sums.get(`${part}/${rel}`))
+      throw new AppError('conflict', `'${rel}' is there already and differs: ${force}`);
+  }
+}
+
+async function putInPlace(
+  { docroot, stateDir }: RestoreOrder,
+  staging: Readonly<Record<ArchivePart, string>>,
+  places: readonly Place[],
+  id: string,
+): Promise<string[]> {
+  const aside: Record<ArchivePart, string> = {
+    state: join(stateDir, `before-restore-${id}`),
+    companions: join(docroot, COMPANION_FOLDER, `before-restore-${id}-companions`),
+    docroot: join(docroot, COMPANION_FOLDER, `before-restore-${id}`),
+  };
+  for (const name of await readdir(stateDir)) {
+    const belongs = name.startsWith('svc.db') || name.startsWith('events') || name === SECRET_FILE;
+    if (belongs) await move(join(stateDir, name), join(aside.state, name));
+    if (DERIVED.includes(name)) await rm(join(stateDir, name), { recursive: true, force: true });
+  }
+  for (const { part, rel, path } of places) {
+    const staged = join(staging[part], rel);
+    // A link that would lead outside was not unpacked.
+    if (!existsSync(staged)) continue;
+    if (existsSync(path)) await move(path, join(aside[part], rel));
+    await move(staged, path);
+  }
+  return Object.values(aside)
+    .filter((folder) => existsSync(folder))
+    .map((path) => basename(path));
+}
+
+async function move(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o755 });
+  await rename(from, to);
+}

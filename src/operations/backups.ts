@@ -1,0 +1,86 @@
+/**
+ * Backups of a running or a resting service, and their restoration; both stand in the audit.
+ */
+import type { Audit } from '../auth/audit.ts';
+import { type Backup, makeBackup } from '../backup/make-backup.ts';
+import { type Restored, restoreBackup } from '../backup/restore-backup.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/schema.ts';
+import { DocumentRoot } from '../docroot/document-root.ts';
+import { newestVersion } from '../store/migrate.ts';
+import { migrations } from '../store/migrations/index.ts';
+import { ensureDirectory } from '../store/state-files.ts';
+import { lockStateDirectory } from '../store/state-lock.ts';
+
+interface BackupServices {
+  readonly config: Config;
+  readonly audit: Audit;
+}
+
+/** Writes a backup to `target`, while a server runs or not. Throws `conflict` and the system's errors. */
+export async function backUp(
+  { config, audit }: BackupServices,
+  request: { readonly target: string; readonly withDocroot: boolean },
+): Promise<Backup> {
+  const { target, withDocroot } = request;
+  const root = new DocumentRoot(config.docroot, config.state_dir);
+  const backup = await makeBackup({
+    root,
+    stateDir: config.state_dir,
+    target,
+    withDocroot,
+    schema: newestVersion(migrations),
+    now: Date.now(),
+  });
+  const details = withDocroot ? 'Backed up the state and the document root' : 'Backed up the state';
+  await audit.record({
+    userId: null,
+    action: 'backup',
+    resource: 'state',
+    details,
+    ipAddress: null,
+  });
+  return backup;
+}
+
+interface RestoreServices {
+  readonly config: Config;
+  readonly log: Log;
+  /** Opens the accounts once they are in place. */
+  openAccounts(config: Config, log: Log): Promise<{ audit: Audit; close(): Promise<void> }>;
+}
+
+/**
+ * Restores a backup into the configured folders. Throws `state-unusable` while a server runs there, `bad-request` for an
+ * archive that is no backup, damaged or newer, `conflict` for what is in the way.
+ */
+export async function restore(
+  { config, log, openAccounts }: RestoreServices,
+  request: { readonly source: string; readonly replaces: boolean },
+): Promise<Restored> {
+  ensureDirectory(config.state_dir);
+  const lock = lockStateDirectory(config.state_dir);
+  try {
+    const restored = await restoreBackup({
+      ...request,
+      docroot: config.docroot,
+      stateDir: config.state_dir,
+      newestSchema: newestVersion(migrations),
+    });
+    const accounts = await openAccounts(config, log);
+    try {
+      await accounts.audit.record({
+        userId: null,
+        action: 'restore',
+        resource: 'state',
+        details: `Restored a backup of ${restored.manifest.created_at}`,
+        ipAddress: null,
+      });
+    } finally {
+      await accounts.close();
+    }
+    return restored;
+  } finally {
+    lock.release();
+  }
+}
