@@ -7,7 +7,7 @@ import { lstat, mkdir, readdir, readlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTemporaryName } from '../base/temporary-files.ts';
-import { readMeta } from '../dataset/table-meta.ts';
+import { bindToContent, hasOwnIds } from '../dataset/moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/schema.ts';
@@ -29,7 +29,8 @@ export interface ArchiveFile {
 const DATABASES = [DATABASE_FILE, EVENTS_FILE];
 const PLAIN_FILES = [SECRET_FILE, 'config.yaml'];
 const KEPT_FOLDERS = ['replaced'];
-const TABLES = 'tables';
+/** Folder of the typed copies. */
+export const TABLES = 'tables';
 
 /** Writes consistent copies of the databases into `folder` and lists all files of the state. */
 export async function snapshotState(stateDir: string, folder: string): Promise<ArchiveFile[]> {
@@ -54,7 +55,11 @@ export async function snapshotState(stateDir: string, folder: string): Promise<A
 }
 
 /** Copies of the tables whose row ids only they know; in `folder`. For a backup that has the files too. */
-export async function snapshotTables(stateDir: string, folder: string): Promise<ArchiveFile[]> {
+export async function snapshotTables(
+  stateDir: string,
+  folder: string,
+  root: DocumentRoot,
+): Promise<ArchiveFile[]> {
   const directory = join(stateDir, TABLES);
   if (!existsSync(directory)) return [];
   await mkdir(join(folder, TABLES), { recursive: true });
@@ -65,6 +70,7 @@ export async function snapshotTables(stateDir: string, folder: string): Promise<
     const copy = join(folder, TABLES, name);
     if (!hasOwnIds(source)) continue;
     snapshot(source, copy);
+    if (!(await bindToContent(copy, (rel) => root.absolute(rel)))) continue;
     files.push({ part: 'state', rel: `${TABLES}/${name}`, path: copy, link: null });
   }
   return files;
@@ -97,22 +103,6 @@ function snapshot(source: string, copy: string): void {
     db.query('VACUUM INTO ?').run(copy);
   } finally {
     db.close();
-  }
-}
-
-function hasOwnIds(path: string): boolean {
-  try {
-    const db = new Database(path, { readwrite: true, create: false });
-    try {
-      db.run('PRAGMA busy_timeout = 30000');
-      const state = readMeta(db, 'state');
-      return state !== null && state.rowCount !== state.lastRowId;
-    } finally {
-      db.close();
-    }
-  } catch {
-    // A damaged copy is made anew from its file, here as after the restore.
-    return false;
   }
 }
 

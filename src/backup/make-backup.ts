@@ -55,7 +55,7 @@ export async function makeBackup(order: BackupOrder): Promise<Backup> {
     // Files first: a change of rows that happens in between is then in the audit but not in the file, never the reverse.
     const files = [
       ...(await listDocroot(root, withDocroot)),
-      ...(withDocroot ? await snapshotTables(stateDir, folder) : []),
+      ...(withDocroot ? await snapshotTables(stateDir, folder, root) : []),
       ...(await snapshotState(stateDir, folder)),
     ];
     const archive = pack();
@@ -140,7 +140,7 @@ async function addFile(
       const entry = archive.entry({
         name,
         size: before.size,
-        mode: before.mode & 0o777,
+        mode: file.part === 'state' ? 0o600 : before.mode & 0o777,
         mtime: before.mtime,
       });
       await pipeline(exactly(file.path, handle.fd, before.size, hash), entry);

@@ -21,9 +21,10 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
-import { AppError } from '../base/errors.ts';
+import { AppError, errnoOf } from '../base/errors.ts';
 import { isAbsence } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
+import { bindToFile } from '../dataset/moved-copy.ts';
 import { COMPANION_FOLDER } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/schema.ts';
 import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
@@ -37,6 +38,7 @@ import {
   requireKnown,
   splitEntryName,
 } from './archive-format.ts';
+import { TABLES } from './backup-contents.ts';
 
 interface RestoreOrder {
   /** The archive. */
@@ -61,7 +63,7 @@ export interface Restored {
 /** A small text of the archive; more than that is no manifest. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 /** Derived from what is restored; made anew. */
-const DERIVED = ['tables', 'search', 'run', 'tmp'];
+const DERIVED = [TABLES, 'search', 'run', 'tmp'];
 
 /**
  * Throws `bad-request` for an archive that is no backup, is damaged or newer, and `conflict` for what is in the way; then
@@ -77,10 +79,11 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
     docroot: join(docroot, COMPANION_FOLDER, `restoring-${id}`),
   };
   try {
-    const { manifest, entries, sums } = await unpack(order, staging);
+    const { manifest, entries, sums } = await unpack(order, staging).catch(refuseDamaged);
     const places = placesOf(order, entries);
     if (!order.replaces) await requireFree(order, places, sums);
     const movedAside = await putInPlace(order, staging, places, id);
+    await bindTables(order, places);
     return { manifest, files: places.length, movedAside };
   } finally {
     for (const folder of Object.values(staging)) await rm(folder, { recursive: true, force: true });
@@ -89,6 +92,13 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
       await rm(companions, { recursive: true });
     }
   }
+}
+
+/** Whatever the readers of gzip and tar say, the archive is damaged; a failing disk is told as it is. */
+function refuseDamaged(error: unknown): never {
+  if (isAbsence(error)) throw new AppError('not-found', 'No such file');
+  if (error instanceof AppError || errnoOf(error) !== undefined) throw error;
+  throw Object.assign(notBackup(), { cause: error });
 }
 
 interface Entry {
@@ -146,10 +156,6 @@ async function* entriesOf(source: string): AsyncGenerator<{ header: Header; stre
       yield { header: entry.header, stream: entry as unknown as Readable };
       entry.resume();
     }
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    if (isAbsence(error)) throw new AppError('not-found', 'No such file');
-    throw Object.assign(notBackup(), { cause: error });
   } finally {
     file.destroy();
   }
@@ -278,6 +284,15 @@ async function putInPlace(
   return Object.values(aside)
     .filter((folder) => existsSync(folder))
     .map((path) => basename(path));
+}
+
+/** Copies whose file is not the one they were made of would only be in the way. */
+async function bindTables({ docroot }: RestoreOrder, places: readonly Place[]): Promise<void> {
+  for (const { part, rel, path } of places) {
+    if (part !== 'state' || !rel.startsWith(`${TABLES}/`)) continue;
+    const isBound = await bindToFile(path, (name) => join(docroot, name), Date.now());
+    if (!isBound) await rm(path, { force: true });
+  }
 }
 
 async function move(from: string, to: string): Promise<void> {

@@ -1,0 +1,84 @@
+/**
+ * Typed copies that travel with their files, as in a backup: a copy knows its file by stamps that no other disk repeats, so
+ * it is bound to the content before the journey and to the new stamp after it. Row ids survive that way (DS-48).
+ */
+import { Database } from 'bun:sqlite';
+import { open } from 'node:fs/promises';
+import { sourceOf } from '../base/file-source.ts';
+import { hashFile, isAbsence, sameStamp, statFile } from '../base/file-stamp.ts';
+import { readMeta, type TableHead, type TableState, writeMeta } from './table-meta.ts';
+
+/** Whether the rows of a copy have ids that counting them would not give again. False for a damaged copy. */
+export function hasOwnIds(path: string): boolean {
+  const state = withCopy(path, (db) => readMeta(db, 'state'));
+  return state !== null && state.rowCount !== state.lastRowId;
+}
+
+/**
+ * Binds a copy to the content of its file; `pathOf` says where a rel is. False when the copy does not hold the present
+ * version of the file.
+ */
+export async function bindToContent(
+  path: string,
+  pathOf: (rel: string) => string,
+): Promise<boolean> {
+  const meta = withCopy(path, headAndState);
+  if (meta === null) return false;
+  const file = pathOf(meta.head.rel);
+  const { stamp } = meta.state;
+  if (!sameStamp(statFile(file), stamp)) return false;
+  const hash = await hashOf(file);
+  if (hash === null || !sameStamp(statFile(file), stamp)) return false;
+  const state = { ...meta.state, hash };
+  return withCopy(path, (db) => (writeMeta(db, 'state', state), true)) === true;
+}
+
+/** Gives a bound copy the stamp of the file at its new place. False when the content there is another. */
+export async function bindToFile(
+  path: string,
+  pathOf: (rel: string) => string,
+  now: number,
+): Promise<boolean> {
+  const meta = withCopy(path, headAndState);
+  if (meta === null || meta.state.hash === null) return false;
+  const file = pathOf(meta.head.rel);
+  const stamp = statFile(file);
+  if (stamp === null || (await hashOf(file)) !== meta.state.hash) return false;
+  const state = { ...meta.state, stamp, stampTakenAt: now };
+  return withCopy(path, (db) => (writeMeta(db, 'state', state), true)) === true;
+}
+
+function headAndState(db: Database): { head: TableHead; state: TableState } | null {
+  const head = readMeta(db, 'table');
+  const state = readMeta(db, 'state');
+  return head && state && { head, state };
+}
+
+async function hashOf(path: string): Promise<string | null> {
+  try {
+    const handle = await open(path, 'r');
+    try {
+      const { size } = await handle.stat();
+      return await hashFile(sourceOf(handle.fd, size));
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (isAbsence(error)) return null;
+    throw error;
+  }
+}
+
+/** Null also for a copy that is damaged: it is derived, and made anew from its file. */
+function withCopy<T>(path: string, work: (db: Database) => T): T | null {
+  let db: Database | null = null;
+  try {
+    db = new Database(path, { readwrite: true, create: false });
+    db.run('PRAGMA busy_timeout = 30000');
+    return work(db);
+  } catch {
+    return null;
+  } finally {
+    db?.close();
+  }
+}
