@@ -2,13 +2,11 @@
  * From a configuration to a listening server, and back: opens the services, joins them with the routes, listens,
  * and closes everything in the opposite order.
  */
-import { readFileSync } from 'node:fs';
 import { type App, openApp } from '../app.ts';
 import { countActiveSuperusers } from '../auth/users.ts';
 import { purgeExpiredSessions } from '../auth/sessions.ts';
 import { readHead } from '../auth/audit-chain.ts';
 import { pruneAudit } from '../auth/audit.ts';
-import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import { version } from '../base/version.ts';
@@ -16,6 +14,7 @@ import type { Config } from '../config/schema.ts';
 import { pathsOf } from '../docroot/shadowed-names.ts';
 import { listReadable } from '../operations/resources.ts';
 import { FirstRun } from '../operations/setup.ts';
+import { LOOK_MS, readCertificate, ServedCertificate } from './certificate.ts';
 import { createExchange } from './exchange.ts';
 import { Metrics, registerProcessMetrics } from './metrics.ts';
 import { describeApi } from './openapi/api-description.ts';
@@ -47,7 +46,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * address cannot be taken; then nothing stays open.
  */
 export async function startService(config: Config, log: Log): Promise<RunningService> {
-  const tls = readTls(config);
+  const tls = readCertificate(config);
   const app = await openApp(config, log, { exclusive: true });
   try {
     return await listen(app, tls);
@@ -78,15 +77,18 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     }),
   });
   const stopUpkeep = startUpkeep(app);
+  const certificate = certificateRenewal(app, server, tls);
+  const stopFollowing = followCertificate(app, certificate);
   const token = await firstRun.issueToken();
   const hasSuperuser = (await countActiveSuperusers(app.db)) > 0;
   return {
     url: server.url,
     setupUrl: token === null ? null : `${server.url}/auth/setup?token=${token}`,
     hasSuperuser,
-    reload: (fresh) => reload(app, server, fresh),
+    reload: (fresh) => reload(app, certificate, fresh),
     stop: async () => {
       stopUpkeep();
+      stopFollowing();
       await server.stop(GRACE_MS);
       await app.close();
     },
@@ -218,29 +220,50 @@ function startUpkeep(app: App): () => void {
   return () => timers.forEach(clearInterval);
 }
 
-function reload(app: App, server: RunningServer, fresh: Config): string[] {
-  const notes: string[] = [];
+function reload(app: App, certificate: CertificateRenewal | null, fresh: Config): string[] {
   app.config = fresh;
-  if (fresh.tls_cert !== null) {
-    try {
-      const pair = readTls(fresh);
-      server
-        .renewCertificate(pair!)
-        .catch((error: unknown) => app.log.error('the certificate was not renewed', { error }));
-    } catch (error) {
-      notes.push(error instanceof Error ? error.message : String(error));
-    }
-  }
-  return notes;
+  const problem = certificate?.renew((served) => served.renewed(fresh)) ?? null;
+  return problem === null ? [] : [problem];
 }
 
-function readTls({ tls_cert: cert, tls_key: key }: Config): TlsPair | null {
-  if (cert === null || key === null) return null;
-  try {
-    return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
-  } catch (error) {
-    throw new AppError('usage', 'tls_cert and tls_key: the certificate files cannot be read', {
-      cause: error,
-    });
-  }
+/** Gives new connections the new certificate of a server with TLS. */
+interface CertificateRenewal {
+  /** Serves the pair `find` gives, if any. Answers why none is to be had; the old one then stays. */
+  renew(find: (served: ServedCertificate) => TlsPair | null): string | null;
+}
+
+function certificateRenewal(
+  { config, log }: App,
+  server: RunningServer,
+  tls: TlsPair | null,
+): CertificateRenewal | null {
+  if (tls === null) return null;
+  const served = new ServedCertificate(config, tls);
+  return {
+    renew: (find) => {
+      try {
+        const pair = find(served);
+        if (pair === null) return null;
+        server.renewCertificate(pair).then(
+          () => log.info('the certificate was renewed'),
+          (error: unknown) => log.error('the certificate was not renewed', { error }),
+        );
+        return null;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return `the certificate was not renewed, the old one stays: ${reason}`;
+      }
+    },
+  };
+}
+
+/** Certificates are replaced by programs that do not know of SIGHUP (DS-206). */
+function followCertificate(app: App, certificate: CertificateRenewal | null): () => void {
+  if (certificate === null) return () => undefined;
+  const timer = setInterval(() => {
+    const problem = certificate.renew((served) => served.renewedIfChanged(app.config));
+    if (problem !== null) app.log.error(problem);
+  }, LOOK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
