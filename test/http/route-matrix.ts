@@ -93,6 +93,17 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'POST /auth/logout': everybody('/auth/logout', 302, { readOnly: 302 }),
   'GET /auth/setup': everybody('/auth/setup', 404),
   'POST /auth/setup': everybody('/auth/setup', 404, { body: {}, readOnly: 404 }),
+  // Off in the service of these tests (DS-11, DS-121).
+  'GET /auth/oidc/login': everybody('/auth/oidc/login', 404),
+  'GET /auth/oidc/callback': everybody('/auth/oidc/callback', 404),
+  'GET /.well-known/oauth-protected-resource': everybody(
+    '/.well-known/oauth-protected-resource',
+    404,
+  ),
+  'GET /.well-known/oauth-protected-resource/mcp': everybody(
+    '/.well-known/oauth-protected-resource/mcp',
+    404,
+  ),
   'GET /auth/me': signedIn('/auth/me', 200),
   'GET /auth/sessions': ownAccount('/auth/sessions', 200),
   'DELETE /auth/sessions/{id}': ownAccount('/auth/sessions/999999', 404),
