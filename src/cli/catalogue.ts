@@ -10,6 +10,7 @@ import type { Config } from '../config/schema.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/shadowed-names.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
+import type { ExplanationServices } from '../operations/explanations.ts';
 import { routes } from '../server/routes/index.ts';
 
 /** One resource of the document root. */
@@ -29,6 +30,8 @@ export interface Catalogue {
   /** Texts for the operator: shadowed and shared names. */
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly rel: string; readonly reason: string }[];
+  /** For questions about the rights of users. */
+  readonly services: ExplanationServices;
   /** What is wrong with the audit; null: nothing. */
   findAuditProblem(): Promise<string | null>;
   close(): Promise<void>;
@@ -59,6 +62,7 @@ export async function openCatalogue(
     .sharedNames()
     .map(({ name, table, holder }) => `${table.rel} shares the name '${name}' with ${holder.rel}`);
   return {
+    services: app,
     resources: resources.map((resource) => ({
       rel: resource.rel,
       sheet: resource.sheet,

@@ -63,14 +63,8 @@ function parse(argv: readonly string[], outside: Outside): (() => Promise<number
     })
     .exitOverride();
   for (const command of commands) {
-    const parser = program.command(command.name, { hidden: command.hidden === true });
-    parser
-      .helpOption('-h, --help', 'Show this help.')
-      .description(command.summary)
-      .allowExcessArguments(false);
-    command.describe(parser);
-    parser.action(() => {
-      invoked = () => command.run(invocationOf(parser, outside));
+    register(program, command, outside, (run) => {
+      invoked = run;
     });
   }
   try {
@@ -78,9 +72,27 @@ function parse(argv: readonly string[], outside: Outside): (() => Promise<number
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === SUCCESS) return null;
-    throw new AppError('usage', usageMessage(error, flagsOf(program, argv)));
+    throw new AppError('usage', usageMessage(error, chosen(program, argv)));
   }
   return invoked;
+}
+
+/** Adds a command and those below it to a parser. */
+function register(
+  parent: Parser,
+  command: Command,
+  outside: Outside,
+  onInvoke: (run: () => Promise<number>) => void,
+): void {
+  const parser = parent.command(command.name, { hidden: command.hidden === true });
+  parser
+    .helpOption('-h, --help', 'Show this help.')
+    .description(command.summary)
+    .allowExcessArguments(false);
+  command.describe(parser);
+  for (const below of command.commands ?? []) register(parser, below, outside, onInvoke);
+  if (command.commands !== undefined) return;
+  parser.action(() => onInvoke(() => command.run(invocationOf(parser, outside))));
 }
 
 function invocationOf(parser: Parser, outside: Outside): Parameters<Command['run']>[0] {
@@ -88,18 +100,36 @@ function invocationOf(parser: Parser, outside: Outside): Parameters<Command['run
 }
 
 /** A parser's complaint, as `--x: <message>` where it is about a flag. */
-function usageMessage({ message }: CommanderError, flags: readonly string[]): string {
+function usageMessage({ code, message }: CommanderError, parser: Parser): string {
   const text = message.replace(/^error: /, '');
+  const group = `svc ${parser.name()}`;
+  if (code === 'commander.help') return `${group}: a command is missing; see the help above`;
+  const command = /^unknown command '([^']*)'/.exec(text)?.[1];
+  if (command !== undefined) {
+    const names = parser.commands.map((below) => below.name());
+    return `${command}: no command of ${group}${suggestion(command, names)}`;
+  }
   // What follows `=` may be a password.
   const unknown = /^unknown option '([^'=]*)/.exec(text)?.[1];
-  if (unknown !== undefined) return `${unknown}: unknown flag${suggestion(unknown, flags)}`;
+  if (unknown !== undefined)
+    return `${unknown}: unknown flag${suggestion(unknown, flagsOf(parser))}`;
   const [, flag, problem] = /option '(--[\w-]+)[^']*' (.*)$/.exec(text) ?? [];
   if (flag === undefined) return text;
   return `${flag}: ${problem === 'not specified' ? 'is required' : problem}`;
 }
 
-function flagsOf(program: Parser, [name]: readonly string[]): string[] {
-  const parser = program.commands.find((command) => command.name() === name) ?? program;
+/** The parser of the command a command line names, as far as it names one. */
+function chosen(program: Parser, argv: readonly string[]): Parser {
+  let parser = program;
+  for (const word of argv) {
+    const next = parser.commands.find((command) => command.name() === word);
+    if (next === undefined) break;
+    parser = next;
+  }
+  return parser;
+}
+
+function flagsOf(parser: Parser): string[] {
   return parser.options.flatMap(({ long }) => long ?? []);
 }
 

@@ -34,6 +34,8 @@ export interface Command {
   readonly summary: string;
   /** Left out of the help: for the program's own use. */
   readonly hidden?: boolean;
+  /** Commands below this one, which then only stands for them and is never run itself. */
+  readonly commands?: readonly Command[];
   /** Declares arguments and flags. */
   describe(parser: Parser): void;
   /** Resolves with the exit code: 0 success, 1 failure. */

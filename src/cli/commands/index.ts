@@ -1,6 +1,7 @@
 /** The commands, in the order of the help. */
 import type { Command } from '../command.ts';
 import { addsuperuser } from './addsuperuser.ts';
+import { admin } from './admin/index.ts';
 import { backup } from './backup.ts';
 import { check } from './check.ts';
 import { child } from './child.ts';
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   check,
   config,
   addsuperuser,
+  admin,
   backup,
   restore,
   listEndpoints,

@@ -1,0 +1,161 @@
+/** `svc admin` commands about single permissions; `create-permissions` makes many at once. */
+import type { AccountsApp } from '../../../app.ts';
+import type { Permission } from '../../../auth/permissions.ts';
+import type { Verb } from '../../../auth/principal.ts';
+import {
+  checkedFlag,
+  describeAdmin,
+  describeJson,
+  everything,
+  permissionText,
+  printList,
+  required,
+  requireGroupNamed,
+  withAccounts,
+} from '../../administration.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { Command, Invocation } from '../../command.ts';
+import { textTable } from '../../text-table.ts';
+
+/** `list-permissions`. */
+export const listPermissions: Command = {
+  name: 'list-permissions',
+  summary: 'List the permissions.',
+  describe: (parser) => {
+    describeAdmin(parser);
+    describeJson(parser);
+  },
+  run: (invocation) =>
+    withAccounts(invocation, async (accounts) => {
+      const permissions = await import('../../../operations/permissions.ts');
+      const { OPERATOR } = await import('../../../operations/administration.ts');
+      const items = await everything((query) =>
+        permissions.listPermissions(accounts, OPERATOR, { query }),
+      );
+      printList(invocation, items as readonly unknown[] as readonly Permission[], permissionTable);
+      return 0;
+    }),
+};
+
+function permissionTable(permissions: readonly Permission[]): string {
+  if (permissions.length === 0) return 'No permissions.\n';
+  return textTable(
+    ['id', 'action', 'resource', 'description'],
+    permissions.map(({ id, action, resource, description }) => [
+      String(id),
+      action,
+      resource === '' ? '<root>' : resource,
+      description ?? '',
+    ]),
+  );
+}
+
+/** `delete-permission`. */
+export const deletePermission: Command = {
+  name: 'delete-permission',
+  summary: 'Delete a permission everywhere.',
+  describe: describePermission,
+  run: (invocation) =>
+    withAccounts(invocation, async (accounts) => {
+      const permissions = await import('../../../operations/permissions.ts');
+      const { OPERATOR } = await import('../../../operations/administration.ts');
+      const permission = await requirePermission(accounts, invocation);
+      await permissions.deletePermission(accounts, OPERATOR, permission.id);
+      invocation.outside.out(`Deleted permission ${permissionText(permission)}\n`);
+      return 0;
+    }),
+};
+
+/** `grant`. */
+export const grant: Command = {
+  name: 'grant',
+  summary: 'Give a group a permission, which is made when there is none.',
+  describe: describeGrant,
+  run: (invocation) =>
+    withAccounts(invocation, async (accounts) => {
+      const { grantToGroup } = await import('../../../operations/groups.ts');
+      const permissions = await import('../../../operations/permissions.ts');
+      const { OPERATOR } = await import('../../../operations/administration.ts');
+      const group = await requireGroupNamed(accounts, required(invocation, 'group'));
+      const { resource, action } = await wanted(invocation);
+      const permission =
+        (await findWanted(accounts, { resource, action })) ??
+        (await permissions.createPermission(accounts, OPERATOR, { resource, action }));
+      const text = permissionText(permission);
+      const isNew = await grantToGroup(accounts, OPERATOR, group.id, permission.id);
+      invocation.outside.out(
+        isNew
+          ? `Granted ${text} to group '${group.name}'\n`
+          : `Group '${group.name}' already holds ${text}\n`,
+      );
+      return 0;
+    }),
+};
+
+/** `revoke`. */
+export const revoke: Command = {
+  name: 'revoke',
+  summary: 'Take a permission from a group.',
+  describe: describeGrant,
+  run: (invocation) =>
+    withAccounts(invocation, async (accounts) => {
+      const { revokeFromGroup } = await import('../../../operations/groups.ts');
+      const { OPERATOR } = await import('../../../operations/administration.ts');
+      const group = await requireGroupNamed(accounts, required(invocation, 'group'));
+      const permission = await requirePermission(accounts, invocation);
+      await revokeFromGroup(accounts, OPERATOR, group.id, permission.id);
+      invocation.outside.out(`Revoked ${permissionText(permission)} from group '${group.name}'\n`);
+      return 0;
+    }),
+};
+
+interface Wanted {
+  readonly resource: string;
+  readonly action: Verb;
+}
+
+async function wanted(invocation: Invocation): Promise<Wanted> {
+  const { checkResource } = await import('../../../auth/resource-names.ts');
+  const resource = await checkedFlag('--resource', () =>
+    checkResource(required(invocation, 'resource')),
+  );
+  return { resource, action: actionOf(invocation) };
+}
+
+/** The value of `--action`. Throws `usage`. */
+export function actionOf(invocation: Invocation): Verb {
+  const action = required(invocation, 'action');
+  if (action === 'read' || action === 'write') return action;
+  throw new AppError('usage', `--action: is read or write, not '${action}'`);
+}
+
+async function findWanted({ db }: AccountsApp, { resource, action }: Wanted) {
+  const { findPermission } = await import('../../../auth/permissions.ts');
+  return findPermission(db, resource, action);
+}
+
+async function requirePermission(
+  accounts: AccountsApp,
+  invocation: Invocation,
+): Promise<Permission> {
+  const asked = await wanted(invocation);
+  const permission = await findWanted(accounts, asked);
+  if (permission !== null) return permission;
+  throw new AppError('not-found', `No permission ${permissionText(asked)}; see list-permissions`);
+}
+
+/** Declares `--resource` and `--action`. */
+export function describePermission(parser: Parameters<Command['describe']>[0]): void {
+  describeAdmin(parser);
+  parser
+    .requiredOption(
+      '--resource <name>',
+      'A resource, a pattern such as reports/*, * for all, or __root__ for uploads (required).',
+    )
+    .requiredOption('--action <verb>', 'read or write (required).');
+}
+
+function describeGrant(parser: Parameters<Command['describe']>[0]): void {
+  describePermission(parser);
+  parser.requiredOption('--group <name>', 'Name of the group (required).');
+}
