@@ -1,5 +1,6 @@
 /**
- * Programs of the system that some tests need: Chromium for the browser, strace for counting system calls.
+ * Programs of the system that some tests need: Chromium for the browser, strace for counting system calls, Python with
+ * FastAPI for handlers.
  *
  * Installed from Debian's own archive where that is possible (root, apt); elsewhere the reason is printed and the tests
  * that need them are left out or skip themselves.
@@ -12,9 +13,17 @@ export interface SystemTools {
   readonly strace: boolean;
 }
 
+/** Debian packages, each with how to tell that it is there. */
+const PACKAGES: Readonly<Record<string, () => boolean>> = {
+  chromium: () => Bun.which('chromium') !== null,
+  strace: () => Bun.which('strace') !== null,
+  'python3-fastapi': () => pythonHas('fastapi'),
+  'python3-uvicorn': () => pythonHas('uvicorn'),
+};
+
 /** Looks for the tools and tries to install what is missing. */
 export async function ensureTools(): Promise<SystemTools> {
-  const missing = (): string[] => ['chromium', 'strace'].filter((tool) => Bun.which(tool) === null);
+  const missing = (): string[] => Object.keys(PACKAGES).filter((name) => !PACKAGES[name]!());
   const obstacle = process.getuid?.() !== 0 ? 'this is not root' : 'there is no apt-get';
   if (missing().length > 0 && process.getuid?.() === 0 && Bun.which('apt-get') !== null) {
     const env = { DEBIAN_FRONTEND: 'noninteractive' };
@@ -25,4 +34,13 @@ export async function ensureTools(): Promise<SystemTools> {
   }
   const absent = missing();
   return { chromium: !absent.includes('chromium'), strace: !absent.includes('strace') };
+}
+
+/** Whether one of the Python installations on PATH has the module; svc takes the first that has all. */
+function pythonHas(module: string): boolean {
+  return (process.env['PATH'] ?? '').split(':').some((folder) => {
+    const program = Bun.which('python3', { PATH: folder });
+    if (program === null) return false;
+    return Bun.spawnSync([program, '-c', `import ${module}`], { stderr: 'ignore' }).exitCode === 0;
+  });
 }

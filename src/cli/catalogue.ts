@@ -8,6 +8,7 @@ import { findTampering } from '../auth/audit-chain.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
+import type { Resource } from '../docroot/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/shadowed-names.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import type { ExplanationServices } from '../operations/explanations.ts';
@@ -70,7 +71,7 @@ export async function openCatalogue(
       family: resource.family,
       canonical: resource.canonical,
       extensionForm: resource.extensionForm,
-      methods: (resource.kind.dataset?.edit ? DATASET_METHODS : READ_METHODS).split(', '),
+      methods: methodsOf(resource).split(', '),
     })),
     warnings: [...shadowed, ...shared],
     problems: [
@@ -88,4 +89,10 @@ export async function openCatalogue(
       });
     },
   };
+}
+
+/** What an address may take; of a handler, whose routes are known only while it runs, all. */
+function methodsOf({ type, kind }: Resource): string {
+  if (type === 'handler') return 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE';
+  return kind.dataset?.edit ? DATASET_METHODS : READ_METHODS;
 }

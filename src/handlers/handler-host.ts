@@ -50,16 +50,21 @@ export interface HandlerHostOptions {
   readonly log: Log;
 }
 
-interface Quarantine {
+/** One version of a file. */
+interface WantedFile {
+  /** Why it is not tried any more. */
   problem: string | null;
+  /** Times the process ended while it was loaded. */
   strikes: number;
+  /** A new process was made for it already. */
+  wasTriedAnew: boolean;
 }
 
 /** Handlers of one language. Starts nothing until a file is wanted. */
 export class HandlerHost {
   readonly #options: HandlerHostOptions;
   readonly #role: string;
-  readonly #files = new Map<string, Quarantine>();
+  readonly #files = new Map<string, WantedFile>();
   readonly #backoff = new Backoff(0);
   readonly #retired = new Set<HandlerProcess>();
   #current: HandlerProcess | null = null;
@@ -89,7 +94,7 @@ export class HandlerHost {
   /** The file is there, or has changed: loads it. */
   want(rel: string): void {
     if (this.#isStopped) return;
-    this.#files.set(rel, { problem: null, strikes: 0 });
+    this.#files.set(rel, { problem: null, strikes: 0, wasTriedAnew: false });
     if (this.#current !== null) void this.#load(this.#current, rel);
     else this.#startWhenAllowed();
   }
@@ -243,7 +248,14 @@ export class HandlerHost {
     }
     try {
       const result = await process.load(rel);
-      if (process === this.#current && this.#files.has(rel)) this.#options.onLoaded(rel, result);
+      if (process !== this.#current || !this.#files.has(rel)) return;
+      const file = this.#files.get(rel);
+      if (result.isStale !== true || !file || file.wasTriedAnew) {
+        return this.#options.onLoaded(rel, result);
+      }
+      file.wasTriedAnew = true;
+      this.#retire(process);
+      this.#startWhenAllowed();
     } catch (error) {
       // The next process loads it again; a blocked one is noticed by its pings.
       this.#options.log.debug('a handler was not loaded', { file: rel, error });

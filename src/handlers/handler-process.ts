@@ -10,6 +10,8 @@ import type { HostState, LoadResult, RouterSchema } from './host-protocol.ts';
 /** Longer than the host's own limit for a module that waits, so that only a blocked host passes it. */
 const LOAD_LIMIT_MS = 12_000;
 const COMMAND_LIMIT_MS = 5_000;
+/** A broken connection is the first sign of an end that the system reports a moment later. */
+const EXIT_LIMIT_MS = 500;
 
 interface Call {
   readonly rel: string;
@@ -99,7 +101,7 @@ export class HandlerProcess {
   async call(request: HandlerRequest, timeoutMs: number): Promise<Response> {
     const call: Call = { rel: request.rel, isStreaming: false };
     this.#calls.add(call);
-    return callRouter(this.child, request, timeoutMs, {
+    const answer = callRouter(this.child, request, timeoutMs, {
       onStream: () => {
         call.isStreaming = true;
         this.#watcher.onProgress();
@@ -110,6 +112,14 @@ export class HandlerProcess {
       },
       onTimeout: () => this.#watcher.onTimeout(),
     });
+    try {
+      return await answer;
+    } catch (error) {
+      // Whoever hears of a crash and asks again must find it noticed.
+      const isCrash = error instanceof AppError && error.code === 'handler-failed';
+      if (isCrash) await Promise.race([this.child.exited, Bun.sleep(EXIT_LIMIT_MS)]);
+      throw error;
+    }
   }
 
   schema(rel: string): Promise<RouterSchema> {

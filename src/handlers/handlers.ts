@@ -36,11 +36,14 @@ interface Loaded extends LoadResult {
   readonly stamp: string;
 }
 
+/** A description waits for a busy process so long and then does without its routes. */
+const SCHEMA_LIMIT_MS = 2_000;
+
 /** Modules of one handler whose stamps are compared; past it a change shows when its own file changes. */
 const MAX_STAMPED = 200;
 
-/** What a module may be called; other files of the document root are data. */
-const CODE = /\.(?:[cm]?[jt]sx?|json|toml|ya?ml|txt|py)$/i;
+/** What a module may be called, or a folder with some; other files of the document root are data. */
+const MAY_BE_IMPORTED = /(?:\.(?:[cm]?[jt]sx?|json|toml|ya?ml|txt|py)|(?:^|\/)[^./]+)$/i;
 
 /** All handlers. Nothing runs until there is one. */
 export class Handlers {
@@ -114,8 +117,9 @@ export class Handlers {
 
   /** The routes of a file in the vocabulary of OpenAPI; null while they cannot be told. */
   async schema(rel: string): Promise<RouterSchema | null> {
+    const late = Bun.sleep(SCHEMA_LIMIT_MS).then(() => null);
     try {
-      return await this.#hosts[languageOf(rel)].schema(rel);
+      return await Promise.race([this.#hosts[languageOf(rel)].schema(rel), late]);
     } catch {
       // A description must not fail because a process does.
       return null;
@@ -152,8 +156,8 @@ export class Handlers {
 function dependsOn(own: string, result: LoadResult, rels: ReadonlySet<string>): boolean {
   for (const rel of rels) {
     if (rel === own) continue;
-    if (result.modules.includes(rel)) return true;
-    if (result.problem !== null && CODE.test(rel)) return true;
+    if (result.modules.some((one) => one === rel || one.startsWith(`${rel}/`))) return true;
+    if (result.problem !== null && MAY_BE_IMPORTED.test(rel)) return true;
   }
   return false;
 }

@@ -28,6 +28,8 @@ export interface LoadResult {
   readonly problem: string | null;
   /** The file and the files of the document root it imports, as paths in it; as far as they are known. */
   readonly modules: readonly string[];
+  /** The problem is only that this process looked for a module before it was there: another one would find it. */
+  readonly isStale?: boolean;
 }
 
 /** The routes of one file in the vocabulary of OpenAPI; paths start with a slash and are relative to the handler. */

@@ -13,6 +13,7 @@ import { version } from '../base/version.ts';
 import type { Config } from '../config/schema.ts';
 import { pathsOf } from '../docroot/shadowed-names.ts';
 import { listReadable } from '../operations/resources.ts';
+import { standalonePaths } from './openapi/handler-paths.ts';
 import { FirstRun } from '../operations/setup.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './certificate.ts';
 import { createExchange } from './exchange.ts';
@@ -147,7 +148,18 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     cacheSize: () => app.tables.size,
     endpointCount: () => endpointCount(app),
     describeApi: (caller) =>
-      describeApi({ app, services, routes, handlerPaths: () => Promise.resolve(null) }, caller),
+      describeApi(
+        {
+          app,
+          services,
+          routes,
+          handlerPaths: async ({ resource }) => {
+            const schema = await app.handlers.schema(resource.rel);
+            return schema && standalonePaths(schema);
+          },
+        },
+        caller,
+      ),
   };
   return services;
 }

@@ -69,9 +69,9 @@ class ScriptHost {
     const { rel } = (await request.json()) as FileCommand;
     switch (pathname) {
       case '/load': {
-        const script = await loadScript(this.#docroot, rel);
-        this.#scripts.set(rel, script);
-        return Response.json({ problem: script.problem, modules: script.modules });
+        const { app, ...result } = await loadScript(this.#docroot, rel);
+        this.#scripts.set(rel, { ...result, app });
+        return Response.json(result);
       }
       case '/unload':
         this.#scripts.delete(rel);

@@ -5,7 +5,8 @@
  * before, so what is in it afterwards is what the file depends on, and a reload leaves nothing stale. Requests in
  * progress keep the old modules alive.
  */
-import { relative, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Elysia } from 'elysia';
 import type { LoadResult } from '../host-protocol.ts';
 import { type RouterApp, createRouterApp } from './router-app.ts';
@@ -27,7 +28,8 @@ export async function loadScript(docroot: string, rel: string): Promise<LoadedSc
     const app = await createRouterApp(routerOf(exports));
     return { problem: null, modules: modulesBelow(folder, rel), app };
   } catch (error) {
-    return { problem: describe(error, folder), modules: modulesBelow(folder, rel), app: null };
+    const modules = modulesBelow(folder, rel);
+    return { problem: describe(error, folder), modules, isStale: isStale(error), app: null };
   }
 }
 
@@ -56,6 +58,21 @@ async function withinLimit<T>(loading: Promise<T>): Promise<T> {
     return await Promise.race([loading, promise]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+const ENDINGS = ['', '.ts', '.tsx', '.js', '.jsx', '.mjs', '.cjs', '.json', '/package.json'];
+
+/** Whether a module that was not found is there: the runtime remembers for good what a folder did not hold. */
+function isStale(error: unknown): boolean {
+  if (!(error instanceof ResolveMessage)) return false;
+  const { specifier, referrer } = error;
+  const isPath = specifier.startsWith('.') || isAbsolute(specifier);
+  for (let folder = dirname(referrer); ; folder = dirname(folder)) {
+    const path = resolve(folder, isPath ? specifier : join('node_modules', specifier));
+    const isThere = ENDINGS.some((ending) => existsSync(path + ending));
+    // A folder is a module only with an index, but then the next process tells so, once.
+    if (isThere || isPath || folder === dirname(folder)) return isThere;
   }
 }
 

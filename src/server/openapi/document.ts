@@ -10,6 +10,7 @@ import type { Route } from '../route-table.ts';
 import { API_VERSION } from '../routes/health.ts';
 import { builtInPath } from './built-in-paths.ts';
 import { headerComponents, parameterComponents } from './dataset-parameters.ts';
+import { handlerItem } from './handler-paths.ts';
 import type { JsonObject } from './models.ts';
 import { type DocumentParts, newParts, securitySchemes } from './parts.ts';
 import { resourcePaths } from './resource-paths.ts';
@@ -20,7 +21,7 @@ interface DocumentOrder {
   /** Null: of an empty document root, for a superuser, without security (DS-192). */
   readonly viewer: Viewer | null;
   readonly resources: readonly DescribedResource[];
-  /** Path items of handler files, from below `/api/<name>`, by the resource they belong to. */
+  /** Path items as handler files report them, from below `/api/<name>`, by the resource they belong to. */
   readonly handlerPaths: ReadonlyMap<DescribedResource, JsonObject>;
 }
 
@@ -73,7 +74,9 @@ function addResource(
   }
   const prefix = `/api/${encodePath(canonical)}`;
   for (const [path, item] of Object.entries(handlerPaths.get(described) ?? {})) {
-    if (!paths.has(prefix + path)) paths.set(prefix + path, item as JsonObject);
+    const address = prefix + path;
+    const shownItem = handlerItem(item as JsonObject, described, address, parts);
+    if (Object.keys(shownItem).length > 0 && !paths.has(address)) paths.set(address, shownItem);
   }
 }
 
