@@ -27,6 +27,8 @@ const ABANDONED_LIMIT_MS = 5_000;
 const MEMORY_EVERY_MS = 100;
 /** A run of this length makes the next pause short again (DS-170). */
 const HEALTHY_MS = 60_000;
+/** How long the system may take to report the end of a process. */
+const EXIT_LIMIT_MS = 300;
 /** How long streams of a replaced process may go on. */
 const STREAM_GRACE_MS = 60_000;
 /** Replaced processes that still burn a core each. */
@@ -259,7 +261,9 @@ export class HandlerHost {
     } catch (error) {
       // The next process loads it again; a blocked one is noticed by its pings.
       this.#options.log.debug('a handler was not loaded', { file: rel, error });
-      if (process.child.isAlive) await this.#check(process, PING_LIMIT_AFTER_TIMEOUT_MS);
+      if (!process.child.isAlive) return;
+      await this.#check(process, PING_LIMIT_AFTER_TIMEOUT_MS);
+      if (process === this.#current && process.isResponsive) process.forgive();
     }
   }
 
@@ -280,6 +284,8 @@ export class HandlerHost {
     const { child } = process;
     if (!child.isAlive) return;
     process.isResponsive = await child.isIdle(limitMs);
+    // One that has ended is not one that stands still.
+    if (!process.isResponsive) await Promise.race([child.exited, Bun.sleep(EXIT_LIMIT_MS)]);
     if (!child.isAlive || process !== this.#current) return;
     if (!process.isResponsive) {
       return this.#replace(process, `it did not answer for ${limitMs} ms`);

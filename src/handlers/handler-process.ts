@@ -46,9 +46,14 @@ export class HandlerProcess {
     this.#watcher = watcher;
   }
 
-  /** The file that is being loaded at this moment. */
+  /** The file that is being loaded at this moment, or with whose loading the process broke. */
   get loadingNow(): string | null {
     return this.#loadingNow;
+  }
+
+  /** The process has shown to be well after a failed load. */
+  forgive(): void {
+    this.#loadingNow = null;
   }
 
   /** Files with calls in progress, the last to begin first: the most likely culprit when the process stands still. */
@@ -68,14 +73,13 @@ export class HandlerProcess {
   /** Loads a file, or loads it anew; its old code answers meanwhile. Rejects when the process cannot tell. */
   load(rel: string): Promise<LoadResult> {
     const loading = this.#loads.run(async () => {
+      // Left as it is by a failure, so that those who come after it are not blamed.
+      if (this.#loadingNow !== null) throw new Error('the process broke while it loaded a file');
       this.#loadingNow = rel;
-      try {
-        const result = await this.#command<LoadResult>('load', rel, LOAD_LIMIT_MS);
-        this.#results.set(rel, result);
-        return result;
-      } finally {
-        this.#loadingNow = null;
-      }
+      const result = await this.#command<LoadResult>('load', rel, LOAD_LIMIT_MS);
+      this.#results.set(rel, result);
+      this.#loadingNow = null;
+      return result;
     });
     this.#loading.set(rel, loading);
     loading.catch(() => {}).finally(() => this.#forgetLoading(rel, loading));
