@@ -34,9 +34,10 @@ import {
   listSheets,
   readEditPlan,
   readMediaMetadata,
-  readSections,
   renderFile,
+  type SectionsOrder,
   wireChanges,
+  writeSections,
 } from './docroot/file-jobs.ts';
 import { FirstReads } from './docroot/first-reads.ts';
 import { createKindTable } from './docroot/kind-table.ts';
@@ -47,6 +48,9 @@ import { Registry, type Resource } from './docroot/registry.ts';
 import { Uploads } from './docroot/uploads.ts';
 import { watchDocroot } from './docroot/watch.ts';
 import { Handlers } from './handlers/handlers.ts';
+import { indexJobs } from './search/index-jobs.ts';
+import { searchJobs } from './search/search-jobs.ts';
+import { openSearch, type Search } from './search/search.ts';
 import type { Database } from './store/database.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
@@ -78,7 +82,9 @@ export interface App {
   readonly lists: Lists;
   /** Runs nothing in a process that does not serve. */
   readonly handlers: Handlers;
-  readonly pools: { readonly parse: ChildPool; readonly query: ChildPool };
+  /** Only in the process that serves, or in its place rebuilds the index. */
+  readonly search: Search;
+  readonly pools: Readonly<Record<'parse' | 'query' | 'index', ChildPool>>;
   /** Resolves when every dataset found so far has been read once. */
   readonly settled: () => Promise<void>;
   close(): Promise<void>;
@@ -168,6 +174,7 @@ export async function openApp(
         },
       ),
   });
+  let search: Search | null = null;
   const edits = new Edits({
     tables,
     lock: (resource, owner, reason) =>
@@ -183,6 +190,13 @@ export async function openApp(
     siblings: (target) => siblingsOf(registry, datasets, target),
     replace: (target, order) =>
       replaceFile({ ...order, path: targetPath(root, target.rel), rel: target.rel, replaced }),
+    onFollowed: async (target, table, rows) => {
+      await search?.edited(target, table, rows);
+      for (const sibling of siblingsOf(registry, datasets, target)) {
+        const other = tables.peek(sibling);
+        if (other !== null) await search?.restamped(sibling, other);
+      }
+    },
     timeoutMs: () => current.config.locks.timeout_seconds * 1000,
     now: () => clock.now(),
     log,
@@ -222,6 +236,21 @@ export async function openApp(
   void listed.then(() => {
     if (!isClosing) tables.prune(registry.list().filter(({ kind }) => kind.dataset));
   });
+  if (options.exclusive) {
+    search = await openSearch({
+      stateDir: config.state_dir,
+      published: registry,
+      contents: {
+        table: async (resource) =>
+          tables.current(datasets.targetOf(publishedAt(registry, resource))),
+        sections: (resource, out) =>
+          extractSections(pools.parse, current.config, { ...resource, out }),
+      },
+      pools,
+      config: () => current.config,
+      log,
+    });
+  }
 
   return {
     get config() {
@@ -261,12 +290,17 @@ export async function openApp(
       replaced,
       scratch: ensureFolder(config.state_dir, 'tmp'),
       read: async (resource) => {
-        await tables.current(datasets.targetOf(resource));
+        if (resource.kind.dataset) await tables.current(datasets.targetOf(resource));
+        await search?.settled(resource);
       },
     }),
     cache,
     lists: listsIn(config, pools.query, () => current.config),
     handlers,
+    get search() {
+      if (search === null) throw new Error('a command beside the server has no search');
+      return search;
+    },
     pools,
     settled: async () => {
       await registry.listed();
@@ -276,7 +310,8 @@ export async function openApp(
       isClosing = true;
       await stopWatching?.();
       firstReads.close();
-      await Promise.all([handlers.stop(), pools.parse.stop(), pools.query.stop()]);
+      search?.close();
+      await Promise.all([handlers.stop(), ...Object.values(pools).map((pool) => pool.stop())]);
       await tables.close();
       await replaced.close();
       await locks.releaseAll();
@@ -325,7 +360,12 @@ function openPools(config: Config, log: Log): App['pools'] {
       // Large sorts spill to files; they belong beside the state, not on a small /tmp.
       env: { SQLITE_TMPDIR: temporary },
     });
-  return { parse: pool('parse', PARSE_WORKERS), query: pool('query', QUERY_WORKERS) };
+  return {
+    parse: pool('parse', PARSE_WORKERS),
+    query: pool('query', QUERY_WORKERS),
+    // The search index has one writer.
+    index: pool('index', 1),
+  };
 }
 
 /** Linux only. */
@@ -368,9 +408,30 @@ function locateDatasets(registry: Registry): Datasets {
 }
 
 function kindOfTarget(registry: Registry, target: TableTarget): Resource['kind'] {
-  const resource = registry.get(target.rel, target.sheet);
+  return publishedAt(registry, target).kind;
+}
+
+/** The resource as it is now. Throws `not-found`. */
+function publishedAt(
+  registry: Registry,
+  { rel, sheet }: { readonly rel: string; readonly sheet: string | null },
+): Resource {
+  const resource = registry.get(rel, sheet);
   if (!resource) throw new AppError('not-found', 'Not Found');
-  return resource.kind;
+  return resource;
+}
+
+/** What the search finds in a document, taken out of it in a parse worker. */
+async function extractSections(
+  pool: ChildPool,
+  config: Config,
+  { rel, type, out }: { readonly rel: string; readonly type: string; readonly out: string },
+): Promise<void> {
+  const { max_document_bytes: maxBytes } = config.search;
+  const order: SectionsOrder = { ...fileOrder(config, rel, type), maxBytes, out };
+  const timeoutMs = config.limits.parse_timeout_seconds * 1000;
+  const response = await pool.request('sections', order, { timeoutMs });
+  await response.body?.cancel();
 }
 
 /** A file for the parse worker. */
@@ -557,13 +618,18 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
         detect: async (body) =>
           Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
         edit: (body) => editFile(body as EditOrder, kinds),
-        sections: async (body) => Response.json(await readSections(body as DocumentJob, kinds)),
         render: async (body) => Response.json(await renderFile(body as DocumentJob, kinds)),
         metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
+        sections: async (body) => {
+          await writeSections(body as SectionsOrder, kinds);
+          return new Response(null, { status: 204 });
+        },
       },
     });
   } else if (role === 'query') {
-    await serveChild({ socketPath, jobs: { ...queryJobs(), ...listJobs() } });
+    await serveChild({ socketPath, jobs: { ...queryJobs(), ...listJobs(), ...searchJobs() } });
+  } else if (role === 'index') {
+    await serveChild({ socketPath, jobs: indexJobs() });
   } else {
     throw new AppError('usage', `No worker role '${role}'`);
   }

@@ -304,6 +304,13 @@ export const settings = {
     unit: BYTES,
     summary: 'How much of one document is put into the search index.',
   }),
+  'search.max_rows': integer({
+    default: 2_000_000,
+    min: 0,
+    max: 2 ** 32 - 1,
+    summary:
+      'How many rows of one dataset are put into the search index; the log names those left out.',
+  }),
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** The key path of a setting, as written with dots. */

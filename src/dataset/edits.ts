@@ -48,6 +48,12 @@ export interface EditsOptions {
     target: TableTarget,
     order: Pick<ReplaceOptions, 'base' | 'baseHash' | 'pieces' | 'onPrepared' | 'beforeCommit'>,
   ) => Promise<Pick<ReplaceResult, 'stamp' | 'hash'>>;
+  /** Told when the typed copy has the change; the edit is answered when this resolves. */
+  readonly onFollowed?: (
+    target: TableTarget,
+    table: Table,
+    rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
+  ) => Promise<void>;
   /** How long an edit may be kept off by other writers, in ms (`locks.timeout_seconds`). */
   readonly timeoutMs: () => number;
   readonly now: () => number;
@@ -212,12 +218,13 @@ export class Edits {
         onPrepared: async (prepared) => table.journal(draft.journal(prepared), draft.roomToFollow),
         beforeCommit: () => lock.check(),
       });
-      await this.#follow(table, draft, plan, written);
+      const rows = await this.#follow(table, draft, plan, written);
       await this.#options.tables.restampSiblings(
         this.#options.siblings(target),
         state.stamp,
         written,
       );
+      if (rows !== null) await this.#options.onFollowed?.(target, table, rows);
     } finally {
       await source.close();
     }
@@ -247,17 +254,24 @@ export class Edits {
     }
   }
 
-  /** Brings the typed copy to the file. The file is safe already, so a failure here only costs a rebuild. */
+  /**
+   * Brings the typed copy to the file and answers which rows changed; null when it fell behind. The file is safe already,
+   * so a failure here only costs a rebuild.
+   */
   async #follow(
     table: Table,
     draft: Draft,
     plan: EditPlan,
     written: Pick<ReplaceResult, 'stamp' | 'hash'>,
-  ): Promise<void> {
+  ): Promise<{ put: number[]; remove: number[] } | null> {
     try {
-      await table.commit(draft.commit(plan, written, this.#options.now()));
+      const commit = draft.commit(plan, written, this.#options.now());
+      await table.commit(commit);
+      const put = [...commit.updates.keys(), ...commit.creates.keys()];
+      return { put, remove: [...commit.deletes] };
     } catch (error) {
       this.#options.log.warning('a typed copy fell behind its file', { error });
+      return null;
     }
   }
 }

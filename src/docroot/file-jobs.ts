@@ -2,10 +2,11 @@
  * The jobs of the parse worker beside `load`: telling what a file is, listing the tables in it, editing it as a whole,
  * reading documents and media. They read hostile bytes, so they run where they can be killed.
  */
+import { writeFile } from 'node:fs/promises';
 import { AppError } from '../base/errors.ts';
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../dataset/types.ts';
 import { DocumentRoot } from './document-root.ts';
-import type { Kind, KindLimits, MediaMetadata, RenderedDocument, SearchSection } from './kind.ts';
+import type { Kind, KindLimits, MediaMetadata, RenderedDocument } from './kind.ts';
 import { type OpenedFile, openForRead } from './opener.ts';
 
 /** A file for a worker to open itself. */
@@ -28,6 +29,12 @@ export interface EditOrder extends FileOrder {
 export interface DocumentJob extends FileOrder {
   /** Bytes of the file to look at. */
   readonly maxBytes: number;
+}
+
+/** Where the sections of a document are to be written. */
+export interface SectionsOrder extends DocumentJob {
+  /** Path of the new file, a JSON list. */
+  readonly out: string;
 }
 
 type WireCell = Exclude<Cell, bigint> | { readonly bigint: string };
@@ -62,6 +69,17 @@ export async function isPublished(order: FileOrder, kinds: readonly Kind[]): Pro
   if (!kind?.detection) return true;
   const { detection } = kind;
   return withFile(order, (source) => detection.isPublished(source, order.rel));
+}
+
+/**
+ * Writes what search finds in a file that is no dataset to `out`, a JSON list: texts of megabytes would hold up the server
+ * on their way through. Throws as the kind.
+ */
+export async function writeSections(order: SectionsOrder, kinds: readonly Kind[]): Promise<void> {
+  const { sections } = kindOf(order, kinds);
+  const found =
+    sections === undefined ? [] : await withFile(order, (source) => sections(source, order));
+  await writeFile(order.out, JSON.stringify(found), { mode: 0o600 });
 }
 
 /** The new file after the order's changes, as a response for `readEditPlan`. Throws as the kind. */
@@ -113,15 +131,6 @@ export async function readEditPlan(response: Response): Promise<EditPlan> {
     })),
     delivered: wire.delivered.map((entry) => ({ ...entry, cell: fromWire(entry.cell) })),
   };
-}
-
-/** What search finds in a file that is no dataset; nothing for a kind that says nothing. Throws as the kind. */
-export async function readSections(
-  order: DocumentJob,
-  kinds: readonly Kind[],
-): Promise<SearchSection[]> {
-  const { sections } = kindOf(order, kinds);
-  return sections === undefined ? [] : withFile(order, (source) => sections(source, order));
 }
 
 /** A document as a page. Throws as the kind. */

@@ -118,7 +118,7 @@ export class Uploads {
     const { registry, read } = this.#options;
     await registry.refresh([name]);
     await registry.listed();
-    const own = registry.list().filter(({ rel, kind }) => rel === name && kind.dataset);
+    const own = registry.list().filter(({ rel }) => rel === name);
     for (const resource of own) {
       try {
         await read(resource);

@@ -18,6 +18,7 @@ import * as oidcSignIn from './oidc-sign-in.ts';
 import * as permissions from './permissions.ts';
 import * as resources from './resources.ts';
 import * as sessions from './sessions.ts';
+import * as search from './search.ts';
 import * as setup from './setup.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
@@ -40,6 +41,7 @@ export const operations = {
   permissions,
   resources,
   sessions,
+  search,
   setup,
   uploads,
   users,

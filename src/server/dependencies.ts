@@ -7,6 +7,7 @@ import type { Family, ResourceType } from '../docroot/kind.ts';
 import type { Registry } from '../docroot/registry.ts';
 import type { AccountServices } from '../operations/accounts.ts';
 import type { CacheServices } from '../operations/cache.ts';
+import type { SearchServices } from '../operations/search.ts';
 import type { FirstRun } from '../operations/setup.ts';
 import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
@@ -39,6 +40,7 @@ export interface ServerServices extends AccountServices, CacheServices, UploadSe
   /** 32 bytes that only this server knows. */
   readonly serverSecret: Uint8Array;
   readonly metrics: Metrics;
+  readonly search: SearchServices['search'];
   readonly firstRun: FirstRun;
   /** `clock.monotonic()` at the start of the server. */
   readonly startedAt: number;

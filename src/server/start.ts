@@ -116,6 +116,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     registry: app.registry,
     uploads: app.uploads,
     oidc: app.oidc,
+    search: app.search,
     metrics,
     firstRun,
     startedAt: app.clock.monotonic(),
@@ -182,6 +183,7 @@ function registerAppMetrics(metrics: Metrics, app: App): void {
   metrics.gauge('svc_cache_entries', 'Typed copies held open.', () => [
     { labels: {}, value: app.tables.size },
   ]);
+  metrics.gauge('svc_search_documents', 'Entries that search finds.', () => app.search.documents);
   metrics.gauge('svc_locks_held', 'File locks held by this process.', () => app.locks.stats().held);
   metrics.gauge(
     'svc_lock_timeouts_total',

@@ -160,7 +160,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
 function emptyFolder(
   folder: string,
   { db, clock, log }: Pick<ServerServices, 'db' | 'clock' | 'log'>,
-): Pick<ServerServices, 'registry' | 'uploads'> {
+): Pick<ServerServices, 'registry' | 'uploads' | 'search'> {
   const kindOf = () => undefined;
   const root = new DocumentRoot(folder, folder);
   const registry = new Registry({ root, kindOf, log, startedAtMs: null });
@@ -170,6 +170,7 @@ function emptyFolder(
   const read = async (): Promise<void> => undefined;
   return {
     registry,
+    search: { find: async () => ({ hits: [], hasMore: false }), leftOut: () => [] },
     uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
   };
 }

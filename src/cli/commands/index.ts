@@ -9,6 +9,7 @@ import { config } from './config.ts';
 import { listEndpoints } from './list-endpoints.ts';
 import { openapi } from './openapi.ts';
 import { restore } from './restore.ts';
+import { reindex } from './reindex.ts';
 import { serve } from './serve.ts';
 import { version } from './version.ts';
 
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   listEndpoints,
+  reindex,
   openapi,
   version,
   child,

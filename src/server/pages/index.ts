@@ -7,12 +7,14 @@ import { errorPage } from './error.tsx';
 import type { Page } from './frame.tsx';
 import { landingPage } from './landing.tsx';
 import { loginPage } from './login.tsx';
+import { searchPage } from './search.tsx';
 import { setupPage } from './setup.tsx';
 import { uploadedPage } from './uploaded.tsx';
 
 /** In the order of the navigation; what a page shows is known to its route only. */
 export const pages: readonly Page<never>[] = [
   landingPage,
+  searchPage,
   datasetPage,
   docsPage,
   loginPage,

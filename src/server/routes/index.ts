@@ -15,6 +15,7 @@ import { landingRoute } from './landing.ts';
 import { metricsRoute } from './metrics.ts';
 import { oidcRoutes } from './oidc.ts';
 import { openApiRoutes } from './openapi.ts';
+import { searchRoute } from './search.ts';
 import { setupRoute } from './setup.ts';
 import { uploadsRoute } from './uploads.ts';
 
@@ -25,6 +26,7 @@ export const routes: readonly Route[] = [
   metricsRoute,
   ...authRoutes,
   ...oidcRoutes,
+  searchRoute,
   setupRoute,
   ...apiKeyRoutes,
   uploadsRoute,

@@ -1,0 +1,149 @@
+/**
+ * Full-text search over everything the caller may read (section 17 of the contract), for every door.
+ */
+import { loadGrants } from '../auth/permissions.ts';
+import type { Caller } from '../auth/principal.ts';
+import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
+import { compareBytes, encodePath } from '../base/paths.ts';
+import { integerParameter } from '../dataset/list-parameters.ts';
+import type { Registry, Resource } from '../docroot/registry.ts';
+import type { Search } from '../search/search.ts';
+import type { SnippetPart } from '../search/snippet.ts';
+import type { Database } from '../store/database.ts';
+import { mayAccess } from './access.ts';
+
+/** What searching needs. */
+export interface SearchServices {
+  readonly db: Database;
+  readonly registry: Registry;
+  readonly search: Pick<Search, 'find' | 'leftOut'>;
+}
+
+/** What to search for. */
+export interface DocrootQuery {
+  readonly q: string;
+  /** 1 to MAX_RESULTS. */
+  readonly limit: number;
+  /** From 0. */
+  readonly offset: number;
+  /** Resource types; an unknown one matches nothing. Null: all. */
+  readonly types: readonly string[] | null;
+}
+
+/** One result; `snippet` in parts, for doors to write in their own way. */
+export interface DocrootResult {
+  /** Canonical name. */
+  readonly resource: string;
+  readonly type: string;
+  readonly title: string;
+  readonly snippet: readonly SnippetPart[];
+  readonly score: number;
+  /** Path of the page that shows it. */
+  readonly uiUrl: string;
+  /** Of a dataset row: its id, and the path that returns exactly it. Null for everything else. */
+  readonly row: { readonly id: number; readonly apiUrl: string } | null;
+}
+
+/** A page of results. */
+export interface DocrootResults {
+  readonly query: string;
+  readonly results: readonly DocrootResult[];
+  readonly hasMore: boolean;
+  /** Datasets the caller may read whose rows are not all searched. */
+  readonly leftOut: readonly { readonly resource: string; readonly rows: number }[];
+}
+
+/** Most results of one page. */
+export const MAX_RESULTS = 100;
+const DEFAULT_RESULTS = 20;
+/** Ties by resource need the resources sorted; remembered, since they seldom change. */
+const sortedOnce = new WeakMap<readonly Resource[], readonly Resource[]>();
+
+/** The query in the parameters of an address. Throws `invalid-request` (DS-145). */
+export function parseDocrootQuery(query: URLSearchParams): DocrootQuery {
+  const issues: ValidationIssue[] = [];
+  const limit = integerParameter(query, 'limit', { min: 1, max: MAX_RESULTS }, issues);
+  const offset = integerParameter(query, 'offset', { min: 0 }, issues);
+  if (issues.length > 0) throw invalidRequest(...issues);
+  const types = query.getAll('type').at(-1) ?? '';
+  return {
+    q: query.getAll('q').at(-1) ?? '',
+    limit: limit ?? DEFAULT_RESULTS,
+    offset: offset ?? 0,
+    types: types.trim() === '' ? null : types.split(',').map((type) => type.trim()),
+  };
+}
+
+/**
+ * The page of results; nothing of what the caller may not read has a part in it (DS-150). Throws `unavailable` and
+ * `timed-out`, never because of the query.
+ */
+export async function searchDocroot(
+  { db, registry, search }: SearchServices,
+  caller: Caller,
+  { q, limit, offset, types }: DocrootQuery,
+): Promise<DocrootResults> {
+  const grants = await loadGrants(db, caller);
+  const resources = inOrder(registry.list()).filter(
+    (resource) =>
+      (types === null || types.includes(resource.type)) && mayAccess(grants, resource, 'read'),
+  );
+  const { hits, hasMore } = await search.find({ q, limit, offset, resources });
+  const results = hits.map(({ resource, rowId, title, anchor, snippet, score }) => ({
+    resource: resource.canonical,
+    type: resource.type,
+    title,
+    snippet,
+    score,
+    uiUrl: uiUrlOf(resource, anchor),
+    row: rowId === null ? null : { id: rowId, apiUrl: rowUrl(resource.canonical, rowId) },
+  }));
+  const leftOut = search
+    .leftOut(resources)
+    .map(({ resource, rows }) => ({ resource: resource.canonical, rows }));
+  return { query: q, results, hasMore, leftOut };
+}
+
+/** The results as every program gets them (DS-145, DS-146): snippets are HTML, escaped but for the marks. */
+export function docrootAnswer({ query, results, hasMore }: DocrootResults): object {
+  return {
+    query,
+    count: results.length,
+    has_more: hasMore,
+    results: results.map(({ resource, type, title, snippet, score, uiUrl, row }) => ({
+      resource,
+      type,
+      title,
+      snippet: snippet.map(markup).join(''),
+      score,
+      ui_url: uiUrl,
+      ...(row !== null && { api_url: row.apiUrl, row_id: row.id }),
+    })),
+  };
+}
+
+function markup({ text, isHit }: SnippetPart): string {
+  const escaped = Bun.escapeHTML(text);
+  return isHit ? `<mark>${escaped}</mark>` : escaped;
+}
+
+function inOrder(resources: readonly Resource[]): readonly Resource[] {
+  let sorted = sortedOnce.get(resources);
+  if (!sorted) {
+    sorted = resources.toSorted((a, b) => compareBytes(a.canonical, b.canonical));
+    sortedOnce.set(resources, sorted);
+  }
+  return sorted;
+}
+
+function uiUrlOf({ canonical, type, family }: Resource, anchor: string | null): string {
+  const path = encodePath(canonical);
+  if (type === 'handler') return `/api/${path}/`;
+  if (family !== 'content') return `/ui/${path}`;
+  return anchor === null ? `/${path}` : `/${path}#${encodeURIComponent(anchor)}`;
+}
+
+function rowUrl(canonical: string, rowId: number): string {
+  const filter = encodeURIComponent(JSON.stringify({ _row_id: rowId }));
+  return `/api/${encodePath(canonical)}/?filter=${filter}`;
+}

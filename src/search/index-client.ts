@@ -1,0 +1,82 @@
+/**
+ * The index worker as functions. Work is done in the order it was asked for.
+ */
+import type { ChildPool } from '../children/child-pool.ts';
+import type {
+  BeginOrder,
+  DocumentOrder,
+  EditOrder,
+  FinishOrder,
+  RowsAnswer,
+  RowsOrder,
+} from './index-jobs.ts';
+import type { IndexedResource } from './index-writer.ts';
+
+/** Far more than any of the jobs takes; one that takes longer hangs and its worker is replaced. */
+const JOB_MS = 120_000;
+
+type Unplaced<Order> = Omit<Order, 'path'>;
+
+/** The writer of one index file. */
+export class IndexClient {
+  readonly #pool: ChildPool;
+  readonly #path: string;
+
+  constructor(pool: ChildPool, path: string) {
+    this.#pool = pool;
+    this.#path = path;
+  }
+
+  live(): Promise<IndexedResource[]> {
+    return this.#ask('live', {});
+  }
+
+  /** Throws everything away. */
+  reset(): Promise<null> {
+    return this.#ask('reset', {});
+  }
+
+  begin(order: Unplaced<BeginOrder>): Promise<number> {
+    return this.#ask('begin', order);
+  }
+
+  rows(order: Unplaced<RowsOrder>): Promise<RowsAnswer> {
+    return this.#ask('rows', order);
+  }
+
+  finish(order: Unplaced<FinishOrder>): Promise<null> {
+    return this.#ask('finish', order);
+  }
+
+  document(order: Unplaced<DocumentOrder>): Promise<{ no: number; documents: number }> {
+    return this.#ask('document', order);
+  }
+
+  /** Answers by how many entries the range grew. */
+  edit(order: Unplaced<EditOrder>): Promise<number> {
+    return this.#ask('edit', order);
+  }
+
+  version(no: number, version: string): Promise<null> {
+    return this.#ask('version', { no, version });
+  }
+
+  abandon(nos: readonly number[]): Promise<null> {
+    return this.#ask('abandon', { nos });
+  }
+
+  /** Clears some of what is no longer searched; false when nothing is left. */
+  clear(): Promise<boolean> {
+    return this.#ask('clear', {});
+  }
+
+  tidy(snapshot: string): Promise<null> {
+    return this.#ask('tidy', { snapshot });
+  }
+
+  async #ask<Answer>(job: string, order: object): Promise<Answer> {
+    const body = { ...order, path: this.#path };
+    const response = await this.#pool.request(job, body, { timeoutMs: JOB_MS });
+    return (await response.json()) as Answer;
+  }
+}

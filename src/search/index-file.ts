@@ -1,0 +1,102 @@
+/**
+ * The SQLite file of the search index: what stands in it and how it is opened.
+ *
+ * `words` is a contentless FTS5 table over folded words (one rule of words for all of the product, `dataset/words.ts`);
+ * it only tells which entries hold which words, so positions are not kept. `entries` has the texts for snippets and
+ * scores. `resources` says what each range of entries is; only `live` ranges are ever searched, so a resource is read
+ * anew beside its old entries and takes their place in one step. Derived data: deleted and built again when in doubt.
+ */
+import { Database, SQLiteError } from 'bun:sqlite';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Raised when the meaning of the content changes: an older index is then built anew. */
+export const INDEX_FORMAT = 1;
+
+/** The text of an entry up to here stands apart from the rest, so that scoring reads a few pages at most. */
+export const HEAD_CHARACTERS = 16_384;
+
+const SCHEMA = `
+  CREATE TABLE resources (
+    no INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    version TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('building', 'live', 'dead')),
+    columns TEXT,
+    documents INTEGER NOT NULL DEFAULT 0,
+    left_out INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE TABLE entries (id INTEGER PRIMARY KEY, title TEXT, anchor TEXT, size INTEGER, body TEXT, rest TEXT);
+  CREATE VIRTUAL TABLE words USING fts5(title, body, content='', contentless_delete=1, detail=column,
+    tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
+  PRAGMA user_version = ${INDEX_FORMAT};
+`;
+
+/** The index for its one writer; made when missing, and anew when it is of another format or no database. */
+export function openForWriting(path: string): Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    const db = connect(path);
+    const version = db.query('PRAGMA user_version').values()[0]?.[0];
+    if (version === INDEX_FORMAT) return db;
+    const isEmpty = db.query('SELECT count(*) FROM sqlite_schema').values()[0]?.[0] === 0;
+    if (!isEmpty) {
+      db.close();
+      return recreate(path);
+    }
+    db.transaction(() => db.run(SCHEMA))();
+    return db;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return recreate(path);
+  }
+}
+
+/** The index for a reader; null while there is none. */
+export function openForReading(path: string): Database | null {
+  let db: Database | null = null;
+  try {
+    // Not readonly: such a connection cannot create the shared memory file of a WAL database.
+    db = new Database(path, { readwrite: true, create: false });
+    db.run('PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA mmap_size = 0');
+    db.run('PRAGMA cache_size = -16000');
+    if (db.query('PRAGMA user_version').values()[0]?.[0] === INDEX_FORMAT) return db;
+  } catch (error) {
+    db?.close();
+    if (error instanceof SQLiteError && error.code === 'SQLITE_CANTOPEN') return null;
+    throw error;
+  }
+  db.close();
+  return null;
+}
+
+/** The file is no database, or one that was damaged. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? '');
+}
+
+/** Deletes the index; nobody may have it open. */
+export function deleteIndex(path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+}
+
+function recreate(path: string): Database {
+  deleteIndex(path);
+  const db = connect(path);
+  db.transaction(() => db.run(SCHEMA))();
+  return db;
+}
+
+function connect(path: string): Database {
+  const db = new Database(path, { readwrite: true, create: true });
+  try {
+    // NORMAL: a power loss may lose the last changes, never the consistency; the versions tell what is missing.
+    db.run('PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    db.run('PRAGMA busy_timeout = 5000; PRAGMA mmap_size = 0; PRAGMA cache_size = -32000');
+    db.run('PRAGMA journal_size_limit = 33554432');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return db;
+}

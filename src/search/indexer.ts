@@ -1,0 +1,427 @@
+/**
+ * Keeps the index at what is published: follows changes of files and rows, a few resources at a time, small ones first
+ * (DS-152).
+ *
+ * A resource is read anew when its version is another: the stamp of a document's file, the generation and sequence of a
+ * dataset's typed copy. Rows changed through the service follow one by one; whatever fails on the way leaves a version
+ * that says so, and the resource is read again.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import { shortId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { stemOf } from '../base/paths.ts';
+import type { Table } from '../dataset/table.ts';
+import { datasetText } from './dataset-text.ts';
+import type { IndexClient } from './index-client.ts';
+import { type Contents, keyOf, type Published, type PublishedResource } from './published.ts';
+
+/** Raised when a document or row is turned into words in another way: everything is then read again. */
+const CONTENT_FORMAT = 1;
+/** Resources read at once: a small one must not wait for a large one to end. */
+const MAX_RUNNING = 3;
+/** Of these, files past this size one at a time, so that a parse worker is left for requests. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+/** Readings of a resource that changes all the while. */
+const MAX_ATTEMPTS = 5;
+/** Without a change for so long, the index is tidied up. */
+const QUIET_MS = 3_000;
+
+/** A range of the index that is searched, or will be. */
+interface Range {
+  readonly no: number;
+  /** Of the typed copy the rows were read from; null for documents. */
+  readonly generation: string | null;
+  /** Empty until the range is complete. */
+  version: string;
+  documents: number;
+  leftOut: number;
+  /** A change did not reach it. */
+  isBroken: boolean;
+}
+
+/** What a reading of resources came to (DS-200). */
+export interface IndexCounts {
+  indexed: number;
+  documents: number;
+  skipped: number;
+  pruned: number;
+}
+
+interface IndexerOptions {
+  readonly client: IndexClient;
+  readonly published: Published;
+  readonly contents: Contents;
+  /** For files on the way to the worker. */
+  readonly temporary: string;
+  readonly snapshot: string;
+  readonly limits: () => { readonly maxBytes: number; readonly maxRows: number };
+  readonly log: Log;
+}
+
+interface Waiting {
+  readonly resource: PublishedResource;
+  readonly isForced: boolean;
+  readonly settled: PromiseWithResolvers<IndexedCount | null>;
+}
+
+type IndexedCount = { readonly documents: number } | 'skipped';
+
+/** The one that tells the index worker what to do. */
+export class Indexer {
+  readonly #options: IndexerOptions;
+  readonly #live = new Map<string, Range>();
+  readonly #building = new Map<string, Range>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #running = new Map<string, Waiting>();
+  #isLargeRunning = false;
+  #quiet: Timer | null = null;
+  #isClosed = false;
+
+  constructor(options: IndexerOptions) {
+    this.#options = options;
+  }
+
+  /** Learns what the index holds. A damaged one is thrown away. */
+  async open(): Promise<void> {
+    const { client, log } = this.#options;
+    const held = await client.live().catch(async (error: unknown) => {
+      log.warning('the search index cannot be read and is built again', { error });
+      await client.reset();
+      return [];
+    });
+    for (const { no, key, version, documents, leftOut } of held) {
+      const generation = generationOf(version);
+      this.#live.set(key, { no, generation, version, documents, leftOut, isBroken: false });
+    }
+    this.#tidyLater();
+  }
+
+  /** The range of a resource that may be searched now; null when nothing of it is in the index. */
+  rangeOf(resource: PublishedResource): number | null {
+    return this.#live.get(keyOf(resource))?.no ?? null;
+  }
+
+  /** Rows of a dataset past the limit. */
+  leftOutOf(resource: PublishedResource): number {
+    return this.#live.get(keyOf(resource))?.leftOut ?? 0;
+  }
+
+  /** Entries that can be found. */
+  get documents(): number {
+    let documents = 0;
+    for (const range of this.#live.values()) documents += range.documents;
+    return documents;
+  }
+
+  /** Resources that wait or are being read. */
+  get pending(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
+  /** Resolves when the resource, if it waits, is in the index as it was when this was called. */
+  async settled(resource: PublishedResource): Promise<void> {
+    const key = keyOf(resource);
+    await this.#running.get(key)?.settled.promise;
+    await this.#waiting.get(key)?.settled.promise;
+  }
+
+  /** Resolves when nothing waits. */
+  async idle(): Promise<void> {
+    while (this.pending > 0) {
+      const all = [...this.#running.values(), ...this.#waiting.values()];
+      await Promise.all(all.map(({ settled }) => settled.promise));
+    }
+  }
+
+  /** Brings a resource up to date when its turn comes; null: it could not be read. Forced: also when it did not change. */
+  follow(resource: PublishedResource, isForced = false): Promise<IndexedCount | null> {
+    if (this.#isClosed) return Promise.resolve(null);
+    const key = keyOf(resource);
+    const known = this.#waiting.get(key);
+    const settled = known?.settled ?? Promise.withResolvers<IndexedCount | null>();
+    const isStillForced = isForced || known?.isForced === true;
+    this.#waiting.set(key, { resource, isForced: isStillForced, settled });
+    this.#startNext();
+    return settled.promise;
+  }
+
+  /** Forgets everything that is no longer published; answers how many resources that were. */
+  async prune(): Promise<number> {
+    const present = new Set(this.#options.published.list().map(keyOf));
+    const gone = [...this.#live.keys()].filter((key) => !present.has(key));
+    await this.#forget(gone);
+    return gone.length;
+  }
+
+  /** The resources are gone. */
+  remove(resources: readonly PublishedResource[]): Promise<void> {
+    for (const resource of resources) {
+      const waiting = this.#waiting.get(keyOf(resource));
+      this.#waiting.delete(keyOf(resource));
+      waiting?.settled.resolve(null);
+    }
+    return this.#forget(resources.map(keyOf));
+  }
+
+  /**
+   * Follows a change of rows that the typed copy has by now; resolves when they can be found. Never rejects: what fails
+   * is read again.
+   */
+  async edited(
+    key: string,
+    table: Table,
+    rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
+  ): Promise<void> {
+    const { client, log } = this.#options;
+    const version = versionOf(table, this.#options.limits().maxRows);
+    const ranges = [this.#building.get(key), this.#live.get(key)];
+    await Promise.all(
+      ranges.map(async (range) => {
+        if (range === undefined || range.generation !== table.head.generation) return;
+        const isComplete = range.version !== '';
+        if (isComplete) range.version = version;
+        try {
+          const order = { no: range.no, copy: table.path, ...rows };
+          range.documents += await client.edit({ ...order, version: isComplete ? version : null });
+        } catch (error) {
+          range.isBroken = true;
+          if (this.#isClosed) return;
+          log.warning('changed rows did not reach the search index', { resource: key, error });
+          this.#followKey(key);
+        }
+      }),
+    );
+    this.#tidyLater();
+  }
+
+  /** Notes the new version of a table whose rows did not change. */
+  async restamped(key: string, table: Table): Promise<void> {
+    const range = this.#live.get(key);
+    if (range === undefined || range.generation !== table.head.generation) return;
+    range.version = versionOf(table, this.#options.limits().maxRows);
+    await this.#options.client.version(range.no, range.version);
+  }
+
+  /** Starts nothing more. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#quiet) clearTimeout(this.#quiet);
+    for (const { settled } of this.#waiting.values()) settled.resolve(null);
+    this.#waiting.clear();
+  }
+
+  async #forget(keys: readonly string[]): Promise<void> {
+    const nos: number[] = [];
+    for (const key of keys) {
+      for (const ranges of [this.#live, this.#building]) {
+        const range = ranges.get(key);
+        if (range) nos.push(range.no);
+        ranges.delete(key);
+      }
+    }
+    if (nos.length === 0 || this.#isClosed) return;
+    await this.#options.client.abandon(nos);
+    this.#tidyLater();
+  }
+
+  #followKey(key: string): void {
+    const [rel = '', sheet = null] = key.split('\n');
+    const resource = this.#options.published.get(rel, sheet);
+    if (resource !== null) void this.follow(resource);
+  }
+
+  #startNext(): void {
+    if (this.#isClosed || this.#running.size >= MAX_RUNNING) return;
+    const next = this.#takeSmallest();
+    if (next === null) return;
+    const key = keyOf(next.resource);
+    const isLarge = this.#sizeOf(next.resource) > LARGE_BYTES;
+    if (isLarge) this.#isLargeRunning = true;
+    this.#running.set(key, next);
+    void this.#bring(next).then((count) => {
+      if (isLarge) this.#isLargeRunning = false;
+      this.#running.delete(key);
+      next.settled.resolve(count);
+      this.#startNext();
+      if (this.pending === 0) this.#tidyLater();
+    });
+    this.#startNext();
+  }
+
+  #takeSmallest(): Waiting | null {
+    let best: { key: string; waiting: Waiting; size: number } | null = null;
+    for (const [key, waiting] of this.#waiting) {
+      if (this.#running.has(key)) continue;
+      const size = this.#sizeOf(waiting.resource);
+      if (size > LARGE_BYTES && this.#isLargeRunning) continue;
+      if (best === null || size < best.size) best = { key, waiting, size };
+      // Good enough: looking for the very smallest among thousands would cost more than it gains.
+      if (size < LARGE_BYTES / 64) break;
+    }
+    if (best !== null) this.#waiting.delete(best.key);
+    return best?.waiting ?? null;
+  }
+
+  #sizeOf(resource: PublishedResource): number {
+    return this.#options.published.stampOf(resource)?.size ?? 0;
+  }
+
+  async #bring({ resource, isForced }: Waiting): Promise<IndexedCount | null> {
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return resource.kind.dataset
+            ? await this.#bringDataset(resource, isForced)
+            : await this.#bringDocument(resource, isForced);
+        } catch (error) {
+          const isChanged = error instanceof AppError && error.code === 'conflict';
+          if (!isChanged || attempt === MAX_ATTEMPTS || this.#isClosed) throw error;
+        }
+      }
+    } catch (error) {
+      await this.#noteFailure(resource, error);
+      return null;
+    }
+  }
+
+  /** A file that cannot be read has no entries; what it held before is not what it holds now. */
+  async #noteFailure(resource: PublishedResource, error: unknown): Promise<void> {
+    if (this.#isClosed) return;
+    const isFileAtFault = error instanceof AppError && error.status < 500;
+    if (!isFileAtFault) {
+      const fields = { resource: resource.rel, error };
+      this.#options.log.warning('a resource is missing from the search index', fields);
+    }
+    await this.#forget([keyOf(resource)]).catch((failure: unknown) => {
+      this.#options.log.warning('the search index is out of reach', { error: failure });
+    });
+  }
+
+  async #bringDocument(resource: PublishedResource, isForced: boolean): Promise<IndexedCount> {
+    const { client, contents, published, limits, temporary } = this.#options;
+    const key = keyOf(resource);
+    const { maxBytes } = limits();
+    const stamp = published.stampOf(resource);
+    if (stamp === null) throw new AppError('not-found', 'Not Found');
+    const { size, mtimeNs, ctimeNs, inode } = stamp;
+    const version = [CONTENT_FORMAT, resource.type, maxBytes, size, mtimeNs, ctimeNs, inode].join();
+    if (!isForced && this.#live.get(key)?.version === version) return 'skipped';
+    const file = resource.kind.sections ? join(temporary, `sections-${shortId()}.json`) : null;
+    try {
+      if (file !== null) await contents.sections(resource, file);
+      const name = resource.rel.slice(resource.rel.lastIndexOf('/') + 1);
+      const title = stemOf(name);
+      const order = { key, version, file, title, name, maxBytes };
+      const { no, documents } = await client.document(order);
+      if (published.get(resource.rel, resource.sheet) === null) {
+        await client.abandon([no]);
+        throw new AppError('not-found', 'Not Found');
+      }
+      this.#live.set(key, {
+        no,
+        generation: null,
+        version,
+        documents,
+        leftOut: 0,
+        isBroken: false,
+      });
+      return { documents };
+    } finally {
+      if (file !== null) rmSync(file, { force: true });
+    }
+  }
+
+  async #bringDataset(resource: PublishedResource, isForced: boolean): Promise<IndexedCount> {
+    const { contents, limits } = this.#options;
+    const key = keyOf(resource);
+    const { maxRows } = limits();
+    const table = await contents.table(resource);
+    const held = this.#live.get(key);
+    const isCurrent = held?.version === versionOf(table, maxRows) && !held.isBroken;
+    if (isCurrent && !isForced) return 'skipped';
+    const no = await this.#options.client.begin({ key, copy: table.path });
+    const { generation } = table.head;
+    const range = { no, generation, version: '', documents: 0, leftOut: 0, isBroken: false };
+    this.#building.set(key, range);
+    try {
+      await this.#takeRows(resource, table, range, maxRows);
+      if (this.#building.get(key) !== range) throw new AppError('not-found', 'Not Found');
+      this.#live.set(key, range);
+      return { documents: range.documents };
+    } catch (error) {
+      await this.#options.client.abandon([no]);
+      throw error;
+    } finally {
+      if (this.#building.get(key) === range) this.#building.delete(key);
+    }
+  }
+
+  /** Edits made meanwhile find the range in `#building` and change it too, so at the end it is the copy of that moment. */
+  async #takeRows(
+    resource: PublishedResource,
+    table: Table,
+    range: Range,
+    maxRows: number,
+  ): Promise<void> {
+    const { client, log } = this.#options;
+    let after = 0;
+    let count = 0;
+    for (let isDone = false; !isDone && count < maxRows;) {
+      const slice = { no: range.no, copy: table.path, after, room: maxRows - count };
+      const answer = await client.rows(slice).catch((error: unknown) => {
+        throw table.isClosed ? new AppError('conflict', 'A newer copy took its place') : error;
+      });
+      if (table.isClosed || this.#isClosed) throw new AppError('conflict', 'The copy was closed');
+      ({ last: after, isDone } = answer);
+      count += answer.count;
+    }
+    const leftOut = Math.max(0, table.state.rowCount - count);
+    const version = versionOf(table, maxRows);
+    range.version = version;
+    range.leftOut = leftOut;
+    range.documents += count + 1;
+    const dataset = datasetText(resource, table);
+    await client.finish({ no: range.no, version, dataset, leftOut });
+    if (range.isBroken) throw new AppError('conflict', 'A change did not reach the index');
+    if (leftOut > 0) {
+      log.warning('rows past search.max_rows are not searched', {
+        resource: keyOf(resource),
+        rows: leftOut,
+      });
+    }
+  }
+
+  /** Once it is quiet: what is no longer searched goes, and the titles are written down for the next start. */
+  #tidyLater(): void {
+    if (this.#isClosed) return;
+    if (this.#quiet) clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => {
+      this.#quiet = null;
+      this.#tidy().catch((error: unknown) => {
+        if (this.#isClosed) return;
+        this.#options.log.warning('the search index was not tidied up', { error });
+      });
+    }, QUIET_MS);
+    this.#quiet.unref();
+  }
+
+  async #tidy(): Promise<void> {
+    const { client, snapshot } = this.#options;
+    if (this.pending > 0) return;
+    while (!this.#isClosed && (await client.clear()));
+    if (!this.#isClosed && this.pending === 0) await client.tidy(snapshot);
+  }
+}
+
+/** Every change of rows, also one by the service itself, makes another version; so does another limit. */
+function versionOf(table: Table, maxRows: number): string {
+  const { generation } = table.head;
+  return `${generation}:${table.state.sequence}:${CONTENT_FORMAT}:${maxRows}`;
+}
+
+function generationOf(version: string): string | null {
+  const end = version.indexOf(':');
+  return end < 0 ? null : version.slice(0, end);
+}

@@ -1,0 +1,277 @@
+/**
+ * One ranked list over rows and documents (DS-145 to DS-150), as the `search` job of the query worker.
+ *
+ * Rights are ranges of entries in the index query itself, so what a caller may not read is neither counted nor read.
+ * Of each resource at most RANKED matches are scored; those past it follow all others in file order. This is decided
+ * within a resource, so it does not depend on what else the caller may read, and a word that stands in a million rows
+ * costs no more than one in a thousand.
+ */
+import type { Database } from 'bun:sqlite';
+import { foldText } from '../dataset/words.ts';
+import { rangeOf, resourceNoOf, rowOf } from './entry-id.ts';
+import type { Catalogue } from './catalogue.ts';
+import { unpackRow } from './row-text.ts';
+import { scoreOf, typoScore, UNRANKED } from './score.ts';
+import { type SnippetPart, snippetOf } from './snippet.ts';
+import { tolerated, typoCandidates, typosIn } from './typos.ts';
+
+/** Matches of one resource that are scored. */
+const RANKED = 1_000;
+/** Matches read at once past the scored ones. */
+const CHUNK = 5_000;
+
+/** What to find. */
+export interface FindRequest {
+  /** Folded, at least one; all must occur, the last as a prefix. */
+  readonly words: readonly string[];
+  /** Numbers of the resources that may be found, in the order that decides ties. */
+  readonly resources: readonly number[];
+  readonly offset: number;
+  readonly limit: number;
+  /** Titles of documents may differ by typing mistakes. */
+  readonly isTolerant: boolean;
+}
+
+/** One result. */
+export interface FoundEntry {
+  readonly no: number;
+  /** Row id of a dataset row; null for a document. */
+  readonly rowId: number | null;
+  readonly title: string;
+  /** Fragment of the page that shows it; null for its top. */
+  readonly anchor: string | null;
+  readonly snippet: readonly SnippetPart[];
+  readonly score: number;
+}
+
+/** A page of results. */
+export interface FoundPage {
+  readonly hits: readonly FoundEntry[];
+  readonly hasMore: boolean;
+}
+
+interface Match {
+  readonly id: number;
+  readonly score: number;
+}
+
+/** The page. Runs in one read transaction of the caller's. `catalogue` is asked only when exact matches run out. */
+export function find(db: Database, request: FindRequest, catalogue: () => Catalogue): FoundPage {
+  const matches = new Matches(db, request);
+  const wanted = request.offset + request.limit + 1;
+  const { ranked, overflowing } = matches.ranked();
+  const ids: Match[] = ranked.slice(request.offset, wanted);
+  let seen = ranked.length;
+  for (const no of overflowing) {
+    if (seen >= wanted) break;
+    const skip = Math.max(0, request.offset - seen);
+    const rest = matches.unranked(no, skip, wanted - Math.max(seen, request.offset));
+    ids.push(...rest.ids.map((id) => ({ id, score: UNRANKED })));
+    seen += rest.count;
+  }
+  if (seen < wanted && request.isTolerant && request.words.some((word) => tolerated(word) > 0)) {
+    const typos = matches.mistyped(catalogue());
+    ids.push(...typos.slice(Math.max(0, request.offset - seen), wanted - seen));
+  }
+  const hits = ids.slice(0, request.limit).map((match) => matches.describe(match));
+  return { hits, hasMore: ids.length > request.limit };
+}
+
+interface Entry {
+  readonly title: string;
+  readonly anchor: string | null;
+  readonly body: string;
+  readonly size: number;
+}
+
+/** The entries of one request. */
+class Matches {
+  readonly #db: Database;
+  readonly #words: readonly string[];
+  readonly #order: ReadonlyMap<number, number>;
+  readonly #ranges: readonly (readonly [number, number])[];
+  readonly #query: string;
+  readonly #columns = new Map<number, readonly string[] | null>();
+  readonly #scored = new Map<number, ReadonlySet<number>>();
+
+  constructor(db: Database, { words, resources }: FindRequest) {
+    this.#db = db;
+    this.#words = words;
+    this.#order = new Map(resources.map((no, index) => [no, index]));
+    this.#ranges = rangesOf(resources);
+    this.#query = phrasesOf(words).join(' AND ');
+  }
+
+  /** The scored matches, best first, and the resources that have more, in their order. */
+  ranked(): { ranked: Match[]; overflowing: number[] } {
+    const ranked: Match[] = [];
+    const overflowing: number[] = [];
+    for (const [no, ids] of this.#matched()) {
+      if (ids.length > RANKED) overflowing.push(no);
+      const chosen = ids.length > RANKED ? this.#bestOf(no, ids) : ids;
+      for (const id of chosen) ranked.push({ id, score: this.#score(id) });
+    }
+    overflowing.sort((a, b) => this.#order.get(a)! - this.#order.get(b)!);
+    return { ranked: this.#sorted(ranked), overflowing };
+  }
+
+  /** Matches of an overflowing resource that were not scored: up to `count` after the first `skip`, and how many. */
+  unranked(no: number, skip: number, count: number): { ids: number[]; count: number } {
+    const scored = this.#scored.get(no)!;
+    const [first, last] = rangeOf(no);
+    const ids: number[] = [];
+    let seen = 0;
+    for (let from = first; ;) {
+      const chunk = this.#ids(this.#query, from, last, CHUNK);
+      for (const id of chunk) {
+        if (scored.has(id)) continue;
+        seen += 1;
+        if (seen > skip) ids.push(id);
+        if (ids.length === count) return { ids, count: seen };
+      }
+      if (chunk.length < CHUNK) return { ids, count: seen };
+      from = chunk.at(-1)! + 1;
+    }
+  }
+
+  /** Documents that match but for typing mistakes, fewest first. */
+  mistyped(catalogue: Catalogue): Match[] {
+    const candidates = typoCandidates(catalogue, this.#words, (id) =>
+      this.#order.has(resourceNoOf(id)),
+    );
+    const matches: Match[] = [];
+    for (const id of candidates) {
+      const entry = this.#entry(id);
+      const typos = entry && typosIn(entry, this.#words);
+      if (typos !== null) matches.push({ id, score: typoScore(typos) });
+    }
+    return this.#sorted(matches);
+  }
+
+  /** What a result shows. */
+  describe({ id, score }: Match): FoundEntry {
+    const no = resourceNoOf(id);
+    const isRow = this.#columnsOf(no) !== null && rowOf(id) > 0;
+    const entry = this.#entry(id) ?? { title: '', anchor: null, body: '', size: 0 };
+    return {
+      no,
+      rowId: isRow ? rowOf(id) : null,
+      title: entry.title,
+      anchor: entry.anchor,
+      snippet: this.#snippet(id, entry.body),
+      score,
+    };
+  }
+
+  /** Matches by resource, in the order of entries; more than RANKED of one are cut off after one more. */
+  *#matched(): Generator<[number, number[]]> {
+    const batch = RANKED + 1;
+    for (const [first, last] of this.#ranges) {
+      for (let from = first; from <= last;) {
+        const ids = this.#ids(this.#query, from, last, batch);
+        const groups = groupedByResource(ids);
+        const isAll = ids.length < batch;
+        // The last resource of a full batch may have more: it is read again from its start, unless it fills the batch.
+        const cut = isAll || groups.length === 1 ? groups.length : groups.length - 1;
+        yield* groups.slice(0, cut);
+        if (isAll) break;
+        from = cut < groups.length ? rangeOf(groups[cut]![0])[0] : rangeOf(groups[0]![0] + 1)[0];
+      }
+    }
+  }
+
+  /** Of too many matches those with a word in the title first, then in file order. */
+  #bestOf(no: number, ids: readonly number[]): number[] {
+    const [first, last] = rangeOf(no);
+    const titled = `${this.#query} AND {title} : (${phrasesOf(this.#words).join(' OR ')})`;
+    const chosen = new Set(this.#ids(titled, first, last, RANKED));
+    for (const id of ids) {
+      if (chosen.size >= RANKED) break;
+      chosen.add(id);
+    }
+    this.#scored.set(no, chosen);
+    return [...chosen];
+  }
+
+  #ids(query: string, first: number, last: number, limit: number): number[] {
+    const rows = this.#db
+      .query('SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?')
+      .values(query, first, last, limit) as [number][];
+    return rows.map(([id]) => id);
+  }
+
+  #score(id: number): number {
+    const entry = this.#entry(id);
+    if (entry === null) return UNRANKED;
+    const { title, body, size } = entry;
+    return scoreOf({ title: foldText(title), body: foldText(body), size }, this.#words);
+  }
+
+  #sorted(matches: Match[]): Match[] {
+    const order = this.#order;
+    return matches.sort(
+      (a, b) =>
+        b.score - a.score ||
+        order.get(resourceNoOf(a.id))! - order.get(resourceNoOf(b.id))! ||
+        a.id - b.id,
+    );
+  }
+
+  #entry(id: number): Entry | null {
+    const row = this.#db
+      .query('SELECT title, anchor, size, body FROM entries WHERE id = ?')
+      .values(id)[0] as [string | null, string | null, number, string] | undefined;
+    if (row === undefined) return null;
+    const [title, anchor, size, body] = row;
+    const columns = this.#columnsOf(resourceNoOf(id));
+    if (title !== null || columns === null) return { title: title ?? '', anchor, size, body };
+    return { ...unpackRow(body, columns), anchor, size };
+  }
+
+  #snippet(id: number, body: string): SnippetPart[] {
+    const parts = snippetOf(body, this.#words);
+    if (parts.some(({ isHit }) => isHit)) return parts;
+    const rest = this.#db.query('SELECT rest FROM entries WHERE id = ?').values(id)[0]?.[0];
+    return typeof rest === 'string' ? snippetOf(body + rest, this.#words) : parts;
+  }
+
+  /** Column names of a dataset; null for a document. */
+  #columnsOf(no: number): readonly string[] | null {
+    let columns = this.#columns.get(no);
+    if (columns === undefined) {
+      const stored = this.#db.query('SELECT columns FROM resources WHERE no = ?').values(no)[0];
+      const text = stored?.[0];
+      columns = typeof text === 'string' ? (JSON.parse(text) as string[]) : null;
+      this.#columns.set(no, columns);
+    }
+    return columns;
+  }
+}
+
+/** Words hold letters, digits and `_` only, so that quoted they mean nothing but themselves to FTS5. */
+function phrasesOf(words: readonly string[]): string[] {
+  return words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`);
+}
+
+function groupedByResource(ids: readonly number[]): [number, number[]][] {
+  const groups: [number, number[]][] = [];
+  for (const id of ids) {
+    const no = resourceNoOf(id);
+    const last = groups.at(-1);
+    if (last?.[0] === no) last[1].push(id);
+    else groups.push([no, [id]]);
+  }
+  return groups;
+}
+
+/** The entries of the resources as few ranges. */
+function rangesOf(resources: readonly number[]): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const no of resources.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    const [first, end] = rangeOf(no);
+    if (last !== undefined && last[1] + 1 === first) last[1] = end;
+    else ranges.push([first, end]);
+  }
+  return ranges;
+}

@@ -1,0 +1,138 @@
+/**
+ * How `svc reindex` asks a running server: the index has one writer, so while a server runs it is the one to rebuild.
+ *
+ * A request is a file in the index's folder; the answer, with its progress, is another one that the server replaces as
+ * it goes on. The folder is the owner's alone, as are the files.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { IndexCounts } from './indexer.ts';
+
+const REQUEST = 'reindex-request.json';
+const POLL_MS = 250;
+/** A server that has not taken the request by then does not follow it. */
+const PATIENCE_MS = 10_000;
+
+interface Request {
+  readonly id: string;
+  readonly isForced: boolean;
+}
+
+/** Where a rebuild stands. */
+export interface RebuildProgress {
+  readonly done: number;
+  readonly total: number;
+  /** Set when it has ended. */
+  readonly counts: IndexCounts | null;
+  /** Set when it has failed. */
+  readonly problem: string | null;
+}
+
+interface RebuildRequestsOptions {
+  readonly folder: string;
+  readonly rebuild: (
+    isForced: boolean,
+    onProgress: (done: number, total: number) => void,
+  ) => Promise<IndexCounts>;
+  readonly log: Log;
+}
+
+/** The server's side. */
+export class RebuildRequests {
+  readonly #options: RebuildRequestsOptions;
+  #timer: Timer | null = null;
+  #isBusy = false;
+
+  constructor(options: RebuildRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Looks for requests from now on. */
+  listen(): void {
+    this.#timer = setInterval(() => {
+      this.#look().catch((error: unknown) => {
+        this.#options.log.warning('a request to rebuild the search index failed', { error });
+      });
+    }, POLL_MS);
+    this.#timer.unref();
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const path = join(this.#options.folder, REQUEST);
+    if (this.#isBusy || !existsSync(path)) return;
+    this.#isBusy = true;
+    try {
+      const request = JSON.parse(readFileSync(path, 'utf8')) as Request;
+      rmSync(path, { force: true });
+      if (/^[0-9a-f-]{36}$/.test(request.id)) await this.#run(request);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #run({ id, isForced }: Request): Promise<void> {
+    const path = progressPath(this.#options.folder, id);
+    let toldAt = 0;
+    replace(path, { done: 0, total: 0, counts: null, problem: null });
+    try {
+      const counts = await this.#options.rebuild(isForced, (done, total) => {
+        if (performance.now() - toldAt < POLL_MS) return;
+        toldAt = performance.now();
+        replace(path, { done, total, counts: null, problem: null });
+      });
+      replace(path, { done: 1, total: 1, counts, problem: null });
+    } catch (error) {
+      const problem = error instanceof AppError ? error.message : 'The rebuild failed; see the log';
+      replace(path, { done: 0, total: 0, counts: null, problem });
+      throw error;
+    }
+  }
+}
+
+/**
+ * Asks the server that uses this state directory to rebuild, and resolves with the counts. Throws `unavailable` when no
+ * server takes the request in time.
+ */
+export async function requestRebuild(
+  stateDir: string,
+  isForced: boolean,
+  onProgress: (done: number, total: number) => void,
+): Promise<IndexCounts> {
+  const folder = join(stateDir, 'search');
+  const id = randomUUID();
+  const path = progressPath(folder, id);
+  replace(join(folder, REQUEST), { id, isForced } satisfies Request);
+  const startedAt = performance.now();
+  try {
+    for (;;) {
+      await Bun.sleep(POLL_MS);
+      if (!existsSync(path)) {
+        if (performance.now() - startedAt < PATIENCE_MS) continue;
+        throw new AppError('unavailable', 'The running server does not take the request');
+      }
+      const progress = JSON.parse(readFileSync(path, 'utf8')) as RebuildProgress;
+      if (progress.problem !== null) throw new AppError('unavailable', progress.problem);
+      if (progress.counts !== null) return progress.counts;
+      onProgress(progress.done, progress.total);
+    }
+  } finally {
+    rmSync(path, { force: true });
+    rmSync(join(folder, REQUEST), { force: true });
+  }
+}
+
+function progressPath(folder: string, id: string): string {
+  return join(folder, `reindex-${id}.json`);
+}
+
+function replace(path: string, value: RebuildProgress | Request): void {
+  writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,61 @@
+/**
+ * The search job of the query worker: answers one request from the index, in one snapshot of it.
+ */
+import type { Database } from 'bun:sqlite';
+import { statSync } from 'node:fs';
+import { AppError } from '../base/errors.ts';
+import { Catalogue } from './catalogue.ts';
+import { isDamage, openForReading } from './index-file.ts';
+import { find, type FindRequest, type FoundPage } from './rank.ts';
+
+/** A request as the worker gets it. */
+export interface FindOrder extends FindRequest {
+  /** The index and the snapshot of its titles. */
+  readonly path: string;
+  readonly snapshot: string;
+}
+
+type Job = (body: unknown) => Response;
+
+interface OpenIndex {
+  readonly db: Database;
+  readonly inode: bigint;
+  readonly catalogue: Catalogue;
+}
+
+/** The jobs by name; the index stays open between them. */
+export function searchJobs(): Record<string, Job> {
+  let open: OpenIndex | null = null;
+  return {
+    search: (body) => {
+      const order = body as FindOrder;
+      open = reopened(open, order);
+      if (open === null) return Response.json({ hits: [], hasMore: false } satisfies FoundPage);
+      const { db, catalogue } = open;
+      try {
+        db.run('BEGIN');
+        const page = find(db, order, () => {
+          catalogue.follow(db);
+          return catalogue;
+        });
+        return Response.json(page);
+      } catch (error) {
+        if (isDamage(error)) {
+          throw new AppError('unavailable', 'The search index is damaged', { cause: error });
+        }
+        throw error;
+      } finally {
+        if (db.inTransaction) db.run('ROLLBACK');
+      }
+    },
+  };
+}
+
+/** The index as it stands at the path now: its writer may have put another file there. */
+function reopened(open: OpenIndex | null, { path, snapshot }: FindOrder): OpenIndex | null {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (open !== null && open.inode === stats?.ino) return open;
+  open?.db.close();
+  const db = stats === undefined ? null : openForReading(path);
+  return db && { db, inode: stats!.ino, catalogue: new Catalogue(snapshot) };
+}

@@ -1,0 +1,235 @@
+/**
+ * Full-text search over everything published (section 17 of the contract), for the parts above: find, follow, rebuild.
+ *
+ * What may be found is decided by the caller of `find`, resource by resource; an index entry of any other one is not
+ * even looked at.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../base/log.ts';
+import type { ChildPool } from '../children/child-pool.ts';
+import type { Config } from '../config/schema.ts';
+import type { Table } from '../dataset/table.ts';
+import { queryWords } from '../dataset/words.ts';
+import { IndexClient } from './index-client.ts';
+import { type IndexCounts, Indexer } from './indexer.ts';
+import type { Contents, Published, PublishedResource } from './published.ts';
+import { keyOf } from './published.ts';
+import type { FoundPage } from './rank.ts';
+import { RebuildRequests } from './rebuild-requests.ts';
+import type { FindOrder } from './search-jobs.ts';
+import type { SnippetPart } from './snippet.ts';
+
+interface SearchOptions {
+  readonly stateDir: string;
+  readonly published: Published;
+  readonly contents: Contents;
+  readonly pools: { readonly query: ChildPool; readonly index: ChildPool };
+  readonly config: () => Config;
+  readonly log: Log;
+}
+
+/** The index in the state directory. */
+export const INDEX_FILE = 'search/index.sqlite';
+
+/** What to find, among which resources. */
+export interface SearchRequest<Resource extends PublishedResource> {
+  readonly q: string;
+  readonly offset: number;
+  readonly limit: number;
+  /** Those the caller may read, in the order that decides ties. */
+  readonly resources: readonly Resource[];
+}
+
+/** One result. */
+export interface SearchHit<Resource> {
+  readonly resource: Resource;
+  /** Null for documents. */
+  readonly rowId: number | null;
+  readonly title: string;
+  /** Fragment of the page that shows it; null for its top. */
+  readonly anchor: string | null;
+  readonly snippet: readonly SnippetPart[];
+  readonly score: number;
+}
+
+/** A page of results. */
+export interface SearchPage<Resource> {
+  readonly hits: readonly SearchHit<Resource>[];
+  readonly hasMore: boolean;
+}
+
+const NOTHING = { hits: [], hasMore: false };
+
+/**
+ * The search of one document root. Resolves when what an earlier run indexed can be found; then, with
+ * `search_on_startup`, changed files are read in the background.
+ */
+export async function openSearch(options: SearchOptions): Promise<Search> {
+  const { stateDir, published, contents, pools, config, log } = options;
+  const folder = join(stateDir, 'search');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(stateDir, INDEX_FILE);
+  const snapshot = join(folder, 'titles.json');
+  const indexer = new Indexer({
+    client: new IndexClient(pools.index, path),
+    published,
+    contents,
+    temporary: folder,
+    snapshot,
+    limits: () => ({
+      maxBytes: config().search.max_document_bytes,
+      maxRows: config().search.max_rows,
+    }),
+    log,
+  });
+  await indexer.open();
+  const search = new Search({ ...options, path, snapshot, indexer });
+  search.follow();
+  return search;
+}
+
+interface OpenOptions extends SearchOptions {
+  readonly path: string;
+  readonly snapshot: string;
+  readonly indexer: Indexer;
+}
+
+/** An open search. */
+export class Search {
+  readonly #options: OpenOptions;
+  readonly #requests: RebuildRequests;
+  #stopFollowing: (() => void) | null = null;
+
+  constructor(options: OpenOptions) {
+    this.#options = options;
+    this.#requests = new RebuildRequests({
+      folder: join(options.stateDir, 'search'),
+      rebuild: (isForced, onProgress) => this.rebuild(isForced, onProgress),
+      log: options.log,
+    });
+  }
+
+  /** Path of the index file, for the operator. */
+  get path(): string {
+    return this.#options.path;
+  }
+
+  /** Entries that can be found: rows, sections, pages, files (DS-189). */
+  get documents(): number {
+    return this.#options.indexer.documents;
+  }
+
+  /** Follows what is published from now on, and with `search_on_startup` what is there already. */
+  follow(): void {
+    const { published, indexer, config, log } = this.#options;
+    this.#stopFollowing = published.onChange(({ added, changed, removed }) => {
+      const gone = removed.filter(({ rel, sheet }) => published.get(rel, sheet) === null);
+      indexer.remove(gone).catch((error: unknown) => {
+        log.warning('what is gone was not taken out of the search index', { error });
+      });
+      for (const resource of [...added, ...changed]) void indexer.follow(resource);
+    });
+    this.#requests.listen();
+    if (!config().search_on_startup) return;
+    indexer.prune().catch((error: unknown) => {
+      log.warning('what is gone was not taken out of the search index', { error });
+    });
+    for (const resource of published.list()) void indexer.follow(resource);
+  }
+
+  /** The page of results (DS-145). Throws `unavailable` and `timed-out`; a query is never an error. */
+  async find<Resource extends PublishedResource>({
+    q,
+    offset,
+    limit,
+    resources,
+  }: SearchRequest<Resource>): Promise<SearchPage<Resource>> {
+    const { indexer, pools, config, path, snapshot } = this.#options;
+    const words = queryWords(q);
+    const byNo = new Map<number, Resource>();
+    for (const resource of resources) {
+      const no = indexer.rangeOf(resource);
+      if (no !== null) byNo.set(no, resource);
+    }
+    if (words.length === 0 || byNo.size === 0) return NOTHING;
+    const order: FindOrder = {
+      path,
+      snapshot,
+      words,
+      resources: [...byNo.keys()],
+      offset,
+      limit,
+      isTolerant: config().search.typo_tolerance,
+    };
+    const timeoutMs = config().limits.query_timeout_seconds * 1000;
+    const response = await pools.query.request('search', order, { timeoutMs });
+    const page = (await response.json()) as FoundPage;
+    const hits = page.hits.map(({ no, ...hit }) => ({ ...hit, resource: byNo.get(no)! }));
+    return { hits, hasMore: page.hasMore };
+  }
+
+  /** Those of the resources whose rows are not all searched, with the number of rows left out. */
+  leftOut(
+    resources: readonly PublishedResource[],
+  ): { readonly resource: PublishedResource; readonly rows: number }[] {
+    return resources
+      .map((resource) => ({ resource, rows: this.#options.indexer.leftOutOf(resource) }))
+      .filter(({ rows }) => rows > 0);
+  }
+
+  /** Resolves when the resource can be found as it is now; an upload waits for this (DS-152). */
+  settled(resource: PublishedResource): Promise<void> {
+    return this.#options.indexer.settled(resource);
+  }
+
+  /** Resolves when nothing waits to be read. */
+  idle(): Promise<void> {
+    return this.#options.indexer.idle();
+  }
+
+  /** See `Indexer.edited`. */
+  edited(
+    target: Pick<PublishedResource, 'rel' | 'sheet'>,
+    table: Table,
+    rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
+  ): Promise<void> {
+    return this.#options.indexer.edited(keyOf(target), table, rows);
+  }
+
+  /** See `Indexer.restamped`. */
+  restamped(target: Pick<PublishedResource, 'rel' | 'sheet'>, table: Table): Promise<void> {
+    return this.#options.indexer.restamped(keyOf(target), table);
+  }
+
+  /** Reads everything that changed, or with `isForced` everything, and forgets what is gone (DS-200). */
+  async rebuild(
+    isForced: boolean,
+    onProgress: (done: number, total: number) => void = () => {},
+  ): Promise<IndexCounts> {
+    const { published, indexer } = this.#options;
+    const resources = published.list();
+    const counts = { indexed: 0, documents: 0, skipped: 0, pruned: await indexer.prune() };
+    let done = 0;
+    await Promise.all(
+      resources.map(async (resource) => {
+        const count = await indexer.follow(resource, isForced);
+        if (count === 'skipped') counts.skipped += 1;
+        else if (count !== null) {
+          counts.indexed += 1;
+          counts.documents += count.documents;
+        }
+        done += 1;
+        onProgress(done, resources.length);
+      }),
+    );
+    return counts;
+  }
+
+  /** Stops following; the pools are the caller's. */
+  close(): void {
+    this.#stopFollowing?.();
+    this.#requests.close();
+    this.#options.indexer.close();
+  }
+}

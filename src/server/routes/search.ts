@@ -1,0 +1,133 @@
+/**
+ * `GET /search` (section 17): one ranked list over everything the caller may read, as JSON or as a page.
+ */
+import { Type } from '@sinclair/typebox';
+import {
+  type DocrootQuery,
+  docrootAnswer,
+  type DocrootResult,
+  type DocrootResults,
+  MAX_RESULTS,
+  parseDocrootQuery,
+  searchDocroot,
+} from '../../operations/search.ts';
+import type { Context } from '../context.ts';
+import { pageReply } from '../page-reply.ts';
+import { type ResultItem, searchPage } from '../pages/search.tsx';
+import type { Reply } from '../reply.ts';
+import { jsonReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+
+const VARY = { Vary: 'Accept' };
+/** The types a result can have, as the page offers them. */
+const TYPES = ['csv', 'excel', 'parquet', 'markdown', 'html', 'file', 'media', 'handler'];
+
+const searchResult = Type.Object(
+  {
+    resource: Type.String({ description: 'Canonical name' }),
+    type: Type.String({ description: `One of ${TYPES.join(', ')}` }),
+    title: Type.String({ description: 'Plain text' }),
+    snippet: Type.String({ description: 'HTML: escaped text with hits in <mark>' }),
+    score: Type.Number({ description: 'Higher is better' }),
+    ui_url: Type.String(),
+    api_url: Type.Optional(Type.String({ description: 'Of a row: returns exactly it' })),
+    row_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  { $id: 'SearchResult' },
+);
+
+const searchResults = Type.Object(
+  {
+    query: Type.String(),
+    count: Type.Integer({ minimum: 0, description: 'Results on this page' }),
+    has_more: Type.Boolean(),
+    results: Type.Array(searchResult),
+  },
+  { $id: 'SearchResults' },
+);
+
+/** `/search`. */
+export const searchRoute: Route = {
+  pattern: '/search',
+  access: 'user',
+  methods: {
+    GET: async (context) => {
+      const query = parseDocrootQuery(context.query);
+      const results = await searchDocroot(context.services, context.user, query);
+      return context.wantsHtml
+        ? resultsPage(context, query, results)
+        : jsonReply(docrootAnswer(results), { headers: VARY });
+    },
+  },
+  describes: {
+    GET: {
+      summary: 'Search everything you may read',
+      tag: 'search',
+      parameters: [
+        {
+          name: 'q',
+          in: 'query',
+          description: 'Words that all must occur; the last one may be a beginning',
+          schema: Type.String(),
+        },
+        {
+          name: 'limit',
+          in: 'query',
+          description: 'Most results of the page',
+          schema: Type.Integer({ minimum: 1, maximum: MAX_RESULTS, default: 20 }),
+        },
+        {
+          name: 'offset',
+          in: 'query',
+          description: 'Results to leave out first',
+          schema: Type.Integer({ minimum: 0, default: 0 }),
+        },
+        {
+          name: 'type',
+          in: 'query',
+          description: `Comma list of ${TYPES.join(', ')}`,
+          schema: Type.String(),
+        },
+      ],
+      answers: { 200: { description: 'A page of results, best first', schema: searchResults } },
+      errors: [422, 503, 504],
+    },
+  },
+};
+
+function resultsPage(context: Context, query: DocrootQuery, found: DocrootResults): Reply {
+  const { q, offset, limit, types } = query;
+  const view = {
+    q,
+    types: TYPES.map((type) => ({ type, isChosen: types?.length === 1 && types[0] === type })),
+    hasQuery: q.trim() !== '',
+    first: offset + 1,
+    items: found.results.map(itemOf),
+    previousHref: offset > 0 ? hrefOf(context, Math.max(0, offset - limit)) : null,
+    nextHref: found.hasMore ? hrefOf(context, offset + limit) : null,
+    leftOut: found.leftOut.map(
+      ({ resource, rows }) => `${resource}: ${rows.toLocaleString('en')} rows are not searched`,
+    ),
+  };
+  return pageReply(context, searchPage, view, { headers: VARY });
+}
+
+/** A row is shown by the page of its dataset, cut down to it. */
+function itemOf({ resource, type, title, snippet, uiUrl, row }: DocrootResult): ResultItem {
+  const filter = row === null ? '' : row.apiUrl.slice(row.apiUrl.indexOf('?'));
+  return {
+    title: title.trim() === '' ? resource : title,
+    href: row === null ? uiUrl : `${uiUrl}/${filter}`,
+    place: row === null ? resource : `${resource}, row ${row.id}`,
+    type,
+    snippet,
+    dataHref: row?.apiUrl ?? null,
+  };
+}
+
+function hrefOf(context: Context, offset: number): string {
+  const query = new URLSearchParams(context.query);
+  if (offset === 0) query.delete('offset');
+  else query.set('offset', String(offset));
+  return `/search?${query}`;
+}
