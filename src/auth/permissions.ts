@@ -177,7 +177,9 @@ export function eventCoverage(index: string): Coverage {
  * Whether a grant of `verb` matches the name as it was typed, existing or not: then a miss may be told as 404 (DS-130).
  */
 export function grantsNameAddressed(grants: Grants, typedName: string, verb: Verb): boolean {
-  return typedName !== '' && grantsCover(grants, [typedName], verb);
+  // The empty name is the docroot boundary, which no grant of a resource speaks of.
+  if (typedName === '') return grants.isSuperuser && grants.scopes === null;
+  return grantsCover(grants, [typedName], verb);
 }
 
 /** Whether the grants allow `verb` on the event index (EV-20); document rights do not count. */

@@ -31,7 +31,8 @@ export class RequestTarget {
     const end = queryStart(url);
     this.path = start < 0 || start >= end ? '/' : url.slice(start, end);
     // A fragment has no business in a request (RFC 9112, 3.2) and would hide the rest of the path.
-    const isWhole = start >= 0 && !url.includes('#');
+    // `//x/..` comes as `//`: no native route has an empty first segment, so nothing is known about its shape.
+    const isWhole = start >= 0 && !url.includes('#') && !this.path.startsWith('//');
     this.isAsSent = isWhole && (known === null || hasShape(this.path, known));
   }
 

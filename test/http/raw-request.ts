@@ -17,18 +17,24 @@ interface RawRequest {
   /** Sent as it is. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent with its length. */
+  readonly body?: string;
 }
 
 /** Sends one request on a connection of its own. */
 export async function rawRequest(baseUrl: string, request: RawRequest): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(baseUrl);
-  const { method = 'GET', path, headers = {} } = request;
-  const lines = Object.entries({ Host: host, Connection: 'close', ...headers });
+  const { method = 'GET', path, headers = {}, body = '' } = request;
+  const length = body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  const lines = Object.entries({ Host: host, Connection: 'close', ...length, ...headers });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   const bytes = await exchanged(
     hostname,
     Number(port),
-    Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1'),
+    Buffer.concat([
+      Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1'),
+      Buffer.from(body),
+    ]),
   );
   return answerOf(bytes);
 }
