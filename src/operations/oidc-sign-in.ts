@@ -2,11 +2,15 @@
  * Signing in and out through the identity provider (DS-105, DS-121, DS-122).
  */
 import { ANY_CHALLENGE } from '../auth/challenges.ts';
+import { normalName } from '../auth/names.ts';
 import type { Oidc } from '../auth/oidc/oidc.ts';
 import type { ReturnedFlow, StartedFlow } from '../auth/oidc/sign-in-flow.ts';
 import { AppError } from '../base/errors.ts';
 import type { AccountServices, Browser, StartedSession } from './accounts.ts';
 import { startSession } from './accounts.ts';
+
+/** Names are at most 150 characters; what is longer belongs to nobody and is cut for the audit. */
+const MAX_SHOWN_NAME = 150;
 
 /** A sign-in to begin: where to send the browser and what it must bring back. Throws as DS-121 says. */
 export async function startOidcSignIn(services: AccountServices): Promise<StartedFlow> {
@@ -59,7 +63,7 @@ async function noteFailure(
     userId: null,
     action: 'login_failed',
     resource: 'auth',
-    details: `Failed login for user ${username.slice(0, 150)}`,
+    details: `Failed login for user ${normalName(username).slice(0, MAX_SHOWN_NAME)}`,
     ipAddress: browser.clientAddress,
   });
 }

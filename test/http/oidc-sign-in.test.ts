@@ -153,6 +153,18 @@ describe('the way to the provider (DS-121)', () => {
     },
   );
 
+  test('goes by the public address, whatever the request says about hosts (S-H5)', async () => {
+    for (const headers of [
+      { Host: 'localhost' },
+      { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' },
+      { Forwarded: 'host=evil.example' },
+    ] as Record<string, string>[]) {
+      const response = await svc.fetch('/auth/oidc/login', { headers });
+      const location = new URL(response.headers.get('Location')!);
+      expect(location.searchParams.get('redirect_uri')).toBe(`${svc.url}/auth/oidc/callback`);
+    }
+  });
+
   test('asks for the metadata once, however many ask (S-O4)', async () => {
     const before = provider.count('/.well-known/openid-configuration');
     await Promise.all(Array.from({ length: 50 }, () => begin()));
@@ -373,6 +385,8 @@ describe('accounts (DS-124, S-O6, S-O7)', () => {
     await svc.accounts.user('local', { password: 'Plain-Horse 27 battery' });
     const local = await complete(await begin(), { sub: 'x-1', preferred_username: 'local' });
     expect([local.status, await detailOf(local)]).toEqual([403, 'Account exists locally']);
+    const alike = await complete(await begin(), { sub: 'x-1', preferred_username: ' local\t' });
+    expect([alike.status, await detailOf(alike)]).toEqual([403, 'Account exists locally']);
     await signIn({ sub: 'x-2', preferred_username: 'taken' });
     const taken = await complete(await begin(), { sub: 'x-3', preferred_username: 'taken' });
     expect([taken.status, await detailOf(taken)]).toEqual([403, 'Account already linked']);
