@@ -8,5 +8,9 @@ const FORMATTED = ['**/*.ts', '**/*.tsx', '**/*.css'];
 /** Name and command of each check. */
 export const checks: readonly (readonly [name: string, command: readonly string[]])[] = [
   ['type check', [bun, 'check', '--no-pretty', '--all']],
+  [
+    "type check of the pages' scripts",
+    [bun, 'check', '--no-pretty', '--all', '-p', 'src/server/client/tsconfig.json'],
+  ],
   ['format check', [bun, 'fmt', '--check', ...FORMATTED]],
 ];

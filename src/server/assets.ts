@@ -5,10 +5,9 @@ import { sha256Hex } from '../base/ids.ts';
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
 import swagger from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
-import docs from './assets/docs.js' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
-import upload from './assets/upload.js' with { type: 'text' };
+import { bundledScript } from './script-bundle.ts' with { type: 'macro' };
 
 /** One embedded file. */
 export interface Asset {
@@ -26,11 +25,12 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const contents = {
   'site.css': [CSS, site],
   'docs.css': [CSS, docsStyle],
-  'docs.js': [SCRIPT, docs],
+  'docs.js': [SCRIPT, bundledScript('docs')],
+  'frame.js': [SCRIPT, bundledScript('frame')],
   'icon.svg': ['image/svg+xml', icon],
   'swagger-ui.css': [CSS, swaggerStyle],
   'swagger-ui.js': [SCRIPT, swagger],
-  'upload.js': [SCRIPT, upload],
+  'upload.js': [SCRIPT, bundledScript('upload')],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 
 /** Name of an embedded file in the source. */

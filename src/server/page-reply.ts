@@ -12,6 +12,9 @@ import type { Reply } from './reply.ts';
 import { htmlReply } from './reply.ts';
 import { CSRF_COOKIE, cookieValue, csrfCookie } from './session-cookie.ts';
 
+/** Set by the pages' own script; see client/theme.ts. */
+const THEME_COOKIE = 'svc_theme';
+
 interface PageReplyOptions {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,9 +33,15 @@ export function pageReply<View>(
     path: context.path,
     username: caller?.username ?? null,
     navigation: navigationFor(caller),
+    theme: themeOf(context),
     csrfToken: session === null ? null : csrfToken(services.serverSecret, session.token),
   });
   return htmlReply(markup, options);
+}
+
+function themeOf({ request }: Context): 'light' | 'dark' | null {
+  const value = cookieValue(request.headers.get('cookie'), THEME_COOKIE);
+  return value === 'light' || value === 'dark' ? value : null;
 }
 
 /** The pages with a navigation entry that this caller may open. */

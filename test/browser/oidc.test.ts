@@ -115,6 +115,7 @@ test('sign out ends the session here and there, and comes back to the sign-in pa
   const page = await openPage();
   await signIn(page, 'cleo');
   const before = await page.context().cookies(svc.url);
+  await page.getByRole('button', { name: 'Your account' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${provider.issuer}/session/end**`);
   await page.getByRole('button', { name: /sign me out/i }).click();
@@ -132,7 +133,7 @@ test('going back after signing in shows no error and no secret, and changes noth
   await signIn(page, 'dora');
   await page.goBack();
   await page.goto(`${svc.url}/`);
-  expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(1);
+  expect(await page.getByRole('button', { name: 'Your account' }).count()).toBe(1);
   expect((await (await page.goto(`${svc.url}/auth/me`))?.json())?.username).toBe('dora');
 });
 

@@ -91,6 +91,7 @@ for (const [look, options] of [
     );
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(width).toBeLessThanOrEqual(options.viewport.width);
+    await page.getByRole('button', { name: 'Your account' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${svc.url}/auth/login`);
     await page.context().close();

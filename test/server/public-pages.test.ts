@@ -165,6 +165,7 @@ describe('DS-184, DS-208: pages', () => {
   const EVIL = '<script>alert("1")</script>\'"><img src=x onerror=alert(1)>&amp;';
   const everybody: Audience = 'everyone';
   const frame: FrameView = {
+    theme: null,
     path: '/x',
     username: EVIL,
     csrfToken: EVIL,

@@ -1,8 +1,11 @@
 /**
  * Chromium for the browser tests: pages that note everything the browser complains about.
  */
+import { readFileSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Service } from './service.ts';
+
+const AXE_SOURCE = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8');
 
 /** A password that passes the rules, for users who sign in through the page. */
 export const PASSWORD = 'correct Horse 7 battery';
@@ -66,4 +69,22 @@ export async function signIn(page: Page, username: string, password = PASSWORD):
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL((url) => url.pathname === '/');
+}
+
+/** Serious and critical violations of WCAG 2.2 AA that axe finds on the page, each with the elements at fault. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(AXE_SOURCE);
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const { violations } = await axe.run({ runOnly: { type: 'tag', values: tags } });
+    return violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      targets: nodes.map(({ target }) => String(target)),
+    }));
+  });
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, targets }) => `${id}: ${targets.join(', ')}`);
 }

@@ -19,6 +19,13 @@ export interface NavigationLink {
   readonly audience: Audience;
 }
 
+/** A step on the way to a page. */
+export interface Crumb {
+  readonly label: string;
+  /** Null for a folder that has no page. */
+  readonly href: string | null;
+}
+
 /** What a page's file under pages/ exports, once in pages/index.ts. */
 export interface Page<View> {
   readonly name: string;
@@ -31,6 +38,8 @@ export interface Page<View> {
   readonly styles?: readonly AssetName[];
   /** Run in this order once the page is there; the page is usable without. */
   readonly scripts?: readonly AssetName[];
+  /** The way from the start page to this one, without itself. */
+  readonly trail?: (view: View) => readonly Crumb[];
   readonly content: (view: View, frame: FrameView) => JSX.Element;
 }
 
@@ -43,6 +52,8 @@ export interface FrameView {
   /** Sign-out needs it; null for callers without a browser session. */
   readonly csrfToken: string | null;
   readonly navigation: readonly NavigationLink[];
+  /** The look the reader chose; null: as the system has it. */
+  readonly theme: 'light' | 'dark' | null;
 }
 
 /** The page as a whole HTML document. */
@@ -53,6 +64,7 @@ export function renderPage<View>(page: Page<View>, view: View, frame: FrameView)
       layout={page.layout}
       styles={page.styles ?? []}
       scripts={page.scripts ?? []}
+      trail={page.trail?.(view) ?? []}
       frame={frame}
     >
       {page.content(view, frame)}
@@ -74,13 +86,14 @@ interface DocumentProps {
   readonly layout: 'wide' | 'card';
   readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];
+  readonly trail: readonly Crumb[];
   readonly frame: FrameView;
 }
 
 function Document(props: PropsWithChildren<DocumentProps>) {
-  const { title, layout, styles, scripts, frame, children } = props;
+  const { title, layout, styles, scripts, trail, frame, children } = props;
   return (
-    <html lang="en">
+    <html lang="en" data-theme={frame.theme ?? undefined}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -90,7 +103,7 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         {(['site.css', ...styles] as const).map((name) => (
           <link rel="stylesheet" href={assetNamed(name).path} />
         ))}
-        {scripts.map((name) => (
+        {(['frame.js', ...scripts] as const).map((name) => (
           <script src={assetNamed(name).path} defer />
         ))}
       </head>
@@ -100,11 +113,33 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         </a>
         <Banner frame={frame} />
         <main id="content" class={layout}>
+          <Trail crumbs={trail} />
           <h1 safe>{title}</h1>
           {children}
         </main>
       </body>
     </html>
+  );
+}
+
+function Trail({ crumbs }: { crumbs: readonly Crumb[] }) {
+  if (crumbs.length === 0) return '';
+  return (
+    <nav class="trail" aria-label="Path">
+      <ol>
+        {crumbs.map(({ label, href }) => (
+          <li>
+            {href === null ? (
+              <span safe>{label}</span>
+            ) : (
+              <a {...{ href }} safe>
+                {label}
+              </a>
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
   );
 }
 
@@ -115,15 +150,42 @@ function Banner({ frame }: { frame: FrameView }) {
         <img src={assetNamed('icon.svg').path} alt="" width="28" height="28" />
         <span>svc</span>
       </a>
-      <nav aria-label="Main">
+      {frame.navigation.length === 0 ? (
+        ''
+      ) : (
+        <button class="quiet fold" type="button" popovertarget="menu">
+          Menu
+        </button>
+      )}
+      <nav id="menu" aria-label="Main" popover="auto">
         {frame.navigation.map(({ label, href }) => (
           <a href={href} aria-current={href === frame.path ? 'page' : undefined} safe>
             {label}
           </a>
         ))}
       </nav>
-      <Account frame={frame} />
+      {frame.username === null ? '' : <Search />}
+      <div class="account">
+        <button class="quiet icon" id="theme" type="button" data-action="Switch the look" hidden>
+          <span aria-hidden="true">◐</span>
+        </button>
+        <Account frame={frame} />
+      </div>
     </header>
+  );
+}
+
+function Search() {
+  return (
+    <form class="find" method="get" action="/search" role="search">
+      <input
+        type="search"
+        name="q"
+        aria-label="Search everything"
+        placeholder="Search"
+        data-key="/"
+      />
+    </form>
   );
 }
 
@@ -137,20 +199,29 @@ function Account({ frame }: { frame: FrameView }) {
     );
   }
   return (
-    <div class="account">
-      <span class="who" title={`Signed in as ${frame.username}`} safe>
+    <>
+      <button
+        class="quiet who"
+        type="button"
+        popovertarget="account"
+        aria-label={`${frame.username}, your account`}
+        safe
+      >
         {frame.username}
-      </span>
-      {frame.csrfToken === null ? (
-        ''
-      ) : (
-        <form method="post" action="/auth/logout">
-          <CsrfField frame={frame} />
-          <button class="quiet" type="submit">
-            Sign out
-          </button>
-        </form>
-      )}
-    </div>
+      </button>
+      <div id="account" class="menu" popover="auto">
+        <a href="/profile">Your profile</a>
+        {frame.csrfToken === null ? (
+          ''
+        ) : (
+          <form method="post" action="/auth/logout">
+            <CsrfField frame={frame} />
+            <button class="plain" type="submit">
+              Sign out
+            </button>
+          </form>
+        )}
+      </div>
+    </>
   );
 }

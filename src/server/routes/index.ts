@@ -16,6 +16,7 @@ import { metricsRoute } from './metrics.ts';
 import { oidcRoutes } from './oidc.ts';
 import { openApiRoutes } from './openapi.ts';
 import { searchRoute } from './search.ts';
+import { paletteRoute } from './palette.ts';
 import { setupRoute } from './setup.ts';
 import { uploadsRoute } from './uploads.ts';
 
@@ -36,5 +37,6 @@ export const routes: readonly Route[] = [
   ...credentialRoutes,
   ...upkeepRoutes,
   ...assetRoutes,
+  paletteRoute,
   ...openApiRoutes,
 ];

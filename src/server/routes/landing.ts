@@ -6,6 +6,7 @@ import { encodePath } from '../../base/paths.ts';
 import { mayUpload } from '../../operations/uploads.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
+import { pageAddress } from '../page-address.ts';
 import { pageReply } from '../page-reply.ts';
 import type { LandingEntry, LandingFolder } from '../pages/landing.tsx';
 import { landingPage } from '../pages/landing.tsx';
@@ -80,19 +81,14 @@ function foldersOf(resources: readonly ResourceView[]): LandingFolder[] {
   return [...folders].map(([path, entries]) => ({ path, entries }));
 }
 
-function entryOf({ name, type, family, problem }: ResourceView, label: string): LandingEntry {
-  const address = encodePath(name);
+function entryOf(resource: ResourceView, label: string): LandingEntry {
+  const { name, type, family, problem } = resource;
   const isTable = family === 'dataset' && type !== 'handler';
   return {
     label,
     type,
     problem,
-    href: hrefOf(address, type === 'handler', family),
-    dataHref: isTable ? `/api/${address}/` : null,
+    href: pageAddress(resource),
+    dataHref: isTable ? `/api/${encodePath(name)}/` : null,
   };
-}
-
-function hrefOf(address: string, isHandler: boolean, family: ResourceView['family']): string {
-  if (isHandler) return `/api/${address}/`;
-  return family === 'content' ? `/${address}` : `/ui/${address}`;
 }

@@ -1,0 +1,54 @@
+/**
+ * Pictures of the pages, light, dark and on a phone, into build/out/screens: for looking at, before a page is called done.
+ * `bun run screens [page…]`; each page is a line of the list below.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { PASSWORD, signIn, TestBrowser } from '../test/support/browser.ts';
+import { startService } from '../test/support/service.ts';
+import { filesBelow } from './example-files.ts';
+import { root } from './step.ts';
+
+const LOOKS = {
+  light: { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+} as const;
+
+/** Name of the picture and address; those of `anonymous` are taken before the sign-in. */
+const anonymous = { welcome: '/', login: '/auth/login' };
+const pages = {
+  landing: '/',
+  dataset: '/ui/climate/seattle-weather/',
+  docs: '/docs',
+  missing: '/nothing-here',
+};
+
+const target = join(root, 'build/out/screens');
+const wanted = new Set(process.argv.slice(2));
+
+async function takeAll(): Promise<void> {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  const files = filesBelow(join(root, 'examples/docroot'));
+  await using service = await startService({ files, config: { upload: { enabled: true } } });
+  await service.createSuperuser('ada', PASSWORD);
+  await using browser = await TestBrowser.start();
+  for (const [look, options] of Object.entries(LOOKS)) {
+    const page = await browser.open(service, options);
+    const take = async (list: Readonly<Record<string, string>>): Promise<void> => {
+      for (const [name, path] of Object.entries(list)) {
+        if (wanted.size > 0 && !wanted.has(name)) continue;
+        await page.goto(path, { waitUntil: 'networkidle' });
+        await page.screenshot({ path: join(target, `${name}-${look}.png`) });
+      }
+    };
+    await take(anonymous);
+    await signIn(page, 'ada');
+    await take(pages);
+    await page.context().close();
+  }
+  for (const report of browser.reports) console.log(`reported: ${report}`);
+}
+
+await takeAll();

@@ -1,0 +1,13 @@
+/**
+ * What every page can do beyond plain HTML: the look is switched and remembered, times read in the reader's zone, keys reach
+ * what is marked with `data-key`, and Ctrl-K jumps to any page or resource.
+ */
+import { startPalette } from './palette.ts';
+import { startShortcuts } from './shortcuts.ts';
+import { startTheme } from './theme.ts';
+import { localise } from './times.ts';
+
+startTheme();
+localise(document);
+const openPalette = startPalette();
+startShortcuts(openPalette);

@@ -1,0 +1,88 @@
+/**
+ * Keys of the page: whatever is marked `data-key` is focused or pressed by that key, and `?` lists them.
+ */
+
+/** Starts listening; `openPalette` is what Ctrl-K does. */
+export function startShortcuts(openPalette: () => void): void {
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    if (isCommand && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      openPalette();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.key === '?') {
+      event.preventDefault();
+      showList();
+      return;
+    }
+    const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(event.key)}"]`);
+    if (target === null || target.closest('[hidden]') !== null) return;
+    event.preventDefault();
+    use(target);
+  });
+}
+
+function use(target: HTMLElement): void {
+  if (target.matches('input, select, textarea')) {
+    target.focus();
+    if (target instanceof HTMLInputElement) target.select();
+  } else target.click();
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.matches('input, select, textarea, [role=textbox]');
+}
+
+function showList(): void {
+  const dialog = document.createElement('dialog');
+  dialog.className = 'keys';
+  dialog.setAttribute('aria-labelledby', 'keys-title');
+  const title = document.createElement('h2');
+  title.id = 'keys-title';
+  title.textContent = 'Keys';
+  const list = document.createElement('dl');
+  const add = (key: string, meaning: string): void => {
+    const term = document.createElement('dt');
+    const kbd = document.createElement('kbd');
+    kbd.textContent = key;
+    term.append(kbd);
+    const description = document.createElement('dd');
+    description.textContent = meaning;
+    list.append(term, description);
+  };
+  add('Ctrl K', 'Go to a page or resource');
+  for (const element of document.querySelectorAll<HTMLElement>('[data-key]')) {
+    if (element.closest('[hidden]') === null) add(element.dataset['key']!, meaningOf(element));
+  }
+  // Keys that a script of the page handles itself.
+  for (const element of document.querySelectorAll<HTMLElement>('[data-keys]')) {
+    for (const line of element.dataset['keys']!.split('\n')) {
+      const [key = '', ...meaning] = line.split(' ');
+      add(key.replaceAll('+', ' '), meaning.join(' '));
+    }
+  }
+  add('?', 'Show this list');
+  const form = document.createElement('form');
+  form.method = 'dialog';
+  const close = document.createElement('button');
+  close.className = 'quiet';
+  close.textContent = 'Close';
+  form.append(close);
+  dialog.append(title, list, form);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function meaningOf(element: HTMLElement): string {
+  return (
+    element.getAttribute('aria-label') ??
+    element.getAttribute('placeholder') ??
+    element.textContent?.trim() ??
+    ''
+  );
+}

@@ -1,0 +1,99 @@
+/**
+ * The upload form of the start page with a suggested name, drag and drop, progress and a way to stop. Without this script the
+ * form is sent as it is and answered by a page.
+ */
+
+interface Answer {
+  readonly path?: string;
+  readonly operation?: string;
+  readonly detail?: unknown;
+}
+
+const form = document.querySelector<HTMLFormElement>('form[action="/api/uploads"]');
+if (form !== null) enhance(form);
+
+function enhance(form: HTMLFormElement): void {
+  const part = <E extends HTMLElement>(selector: string): E => form.querySelector<E>(selector)!;
+  const name = part<HTMLInputElement>('[name=filename]');
+  const file = part<HTMLInputElement>('[type=file]');
+  const progress = part<HTMLProgressElement>('progress');
+  const status = part('[role=status]');
+  const send = part<HTMLButtonElement>('[type=submit]');
+  const stop = part<HTMLButtonElement>('[type=button]');
+  let suggested = '';
+
+  const say = (text: string): void => {
+    status.textContent = text;
+  };
+  const setBusy = (isBusy: boolean): void => {
+    send.disabled = isBusy;
+    progress.hidden = stop.hidden = !isBusy;
+    progress.value = 0;
+  };
+  const end = (text: string): void => {
+    setBusy(false);
+    say(text);
+  };
+  const noteChosen = (): void => {
+    const chosen = file.files?.[0];
+    if (chosen === undefined) return;
+    if (name.value === '' || name.value === suggested) name.value = suggested = chosen.name;
+    const isTooLarge = chosen.size > Number(form.dataset['limit']);
+    say(isTooLarge ? 'This file is larger than an upload may be.' : '');
+  };
+  const finish = (request: XMLHttpRequest): void => {
+    const answer = parsed(request.responseText);
+    if (request.status !== 201) {
+      const { detail } = answer;
+      end(`Not stored: ${typeof detail === 'string' ? detail : `status ${request.status}`}`);
+      return;
+    }
+    form.reset();
+    suggested = '';
+    end(`${answer.path} was ${answer.operation}. `);
+    const link = document.createElement('a');
+    link.href = '/';
+    link.textContent = 'Show it in the list';
+    status.append(link);
+  };
+
+  file.addEventListener('change', noteChosen);
+  form.addEventListener('dragover', (event) => {
+    event.preventDefault();
+    form.classList.add('dropping');
+  });
+  form.addEventListener('dragleave', () => form.classList.remove('dropping'));
+  form.addEventListener('drop', (event) => {
+    event.preventDefault();
+    form.classList.remove('dropping');
+    if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
+    file.files = event.dataTransfer.files;
+    noteChosen();
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const request = new XMLHttpRequest();
+    request.open('POST', form.action);
+    request.responseType = 'text';
+    request.upload.addEventListener('progress', ({ loaded, total }) => {
+      progress.value = total > 0 ? loaded / total : 0;
+      say(`${Math.floor(progress.value * 100)} % sent`);
+    });
+    request.upload.addEventListener('load', () => say('Sent; it is being read.'));
+    request.addEventListener('load', () => finish(request));
+    request.addEventListener('error', () => end('The connection was lost; nothing was stored.'));
+    request.addEventListener('abort', () => end('Stopped; nothing was stored.'));
+    stop.onclick = () => request.abort();
+    setBusy(true);
+    request.send(new FormData(form));
+  });
+}
+
+function parsed(text: string): Answer {
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    // An error page of something in between; its status is told instead.
+    return {};
+  }
+}
