@@ -8,6 +8,7 @@ import { errorPage } from '../../src/server/pages/error.tsx';
 import { pages } from '../../src/server/pages/index.ts';
 import { landingPage } from '../../src/server/pages/landing.tsx';
 import { loginPage } from '../../src/server/pages/login.tsx';
+import { searchPage } from '../../src/server/pages/search.tsx';
 import { setupPage } from '../../src/server/pages/setup.tsx';
 import { uploadedPage } from '../../src/server/pages/uploaded.tsx';
 import type { ReadableResources } from '../../src/server/dependencies.ts';
@@ -65,10 +66,10 @@ describe('DS-182, DS-183: the start page', () => {
       (await server.fetch(path, { headers: { ...HTML, Cookie: cookie } })).text();
     const all = await page('/');
     for (const href of [
-      '/ui/a%20b/%C3%BC',
+      '/ui/a%20b/%C3%BC/',
       '/api/a%20b/%C3%BC/',
       '/api/hooks/',
-      '/ui/inv/Stock',
+      '/ui/inv/Stock/',
       '/notes',
       '/ui/song',
     ]) {
@@ -221,6 +222,29 @@ describe('DS-184, DS-208: pages', () => {
       frame,
     ),
     docs: renderPage(docsPage, {}, frame),
+    search: renderPage(
+      searchPage,
+      {
+        q: EVIL,
+        types: [{ type: EVIL, isChosen: true }],
+        hasQuery: true,
+        first: 1,
+        items: [
+          {
+            title: EVIL,
+            href: '/h',
+            place: EVIL,
+            type: EVIL,
+            snippet: [{ text: EVIL, isHit: true }],
+            dataHref: '/d',
+          },
+        ],
+        previousHref: '/p',
+        nextHref: '/n',
+        leftOut: [EVIL],
+      },
+      frame,
+    ),
     setup: renderPage(setupPage, { token: EVIL, problem: EVIL, username: EVIL }, frame),
   };
 
