@@ -331,11 +331,12 @@ async function clearOldLocks(state: State): Promise<void> {
   }
 }
 
-/** Lists may look at millions of rows, so a worker reads them. */
+/** A filter may look at millions of rows, so a worker reads what is not cheap. */
 function listsIn({ state_dir: dir }: Config, pool: ChildPool, config: () => Config): Lists {
   return {
     read: async (plan) => {
       const order = { path: join(dir, DATABASE_FILE), plan };
+      if (plan.isCheap) return runList(order);
       const response = await pool.request('list', order, {
         timeoutMs: config().limits.query_timeout_seconds * 1000,
       });

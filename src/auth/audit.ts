@@ -7,7 +7,7 @@
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { Database, SqlValue } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
 import { type ChainLink, linkHash, readHead, writeAnchor, writeHead } from './audit-chain.ts';
 
@@ -29,13 +29,6 @@ export interface AuditNote {
   readonly details: string | null;
   /** Client address (DS-204); null for the command line. */
   readonly ipAddress: string | null;
-}
-
-/** A stored entry; `userId` is null also when the user was deleted since. */
-export interface AuditEntry extends AuditNote {
-  readonly id: number;
-  /** DS-16 text. */
-  readonly timestamp: string;
 }
 
 interface AuditOptions {
@@ -164,83 +157,6 @@ function keyOf(note: AuditNote): string {
   // The details name the user of a failed login and the verb of a denied access; those of an upload are only a reason.
   const details = note.action === 'upload_denied' ? null : note.details;
   return JSON.stringify([note.action, note.userId, note.ipAddress, note.resource, details]);
-}
-
-/** A condition over the columns `id`, `timestamp`, `user_id`, `action`, `resource`, `details`, `ip_address`. */
-export interface AuditCondition {
-  /** A boolean SQL expression with `?` placeholders, made by us and never by a user. */
-  readonly sql: string;
-  readonly params: readonly SqlValue[];
-}
-
-/** Which entries, in which order. Exact texts; absent members do not restrict. */
-export interface AuditQuery {
-  readonly userId?: number;
-  readonly action?: string;
-  readonly resource?: string;
-  readonly condition?: AuditCondition;
-  /** Default: by id. Entries that tie stand in id order of the same direction. */
-  readonly sort?: 'timestamp' | 'action' | 'resource';
-  /** Default: newest first. */
-  readonly order?: 'asc' | 'desc';
-  readonly limit: number;
-  readonly offset: number;
-}
-
-interface AuditRow {
-  readonly id: number;
-  readonly timestamp: string;
-  readonly user_id: number | null;
-  readonly action: string;
-  readonly resource: string | null;
-  readonly details: string | null;
-  readonly ip_address: string | null;
-}
-
-/** A page of the audit, and how many entries there are before it is cut to a page. */
-export async function listAudit(
-  db: Database,
-  query: AuditQuery,
-): Promise<{ entries: AuditEntry[]; total: number }> {
-  const { where, params } = whereOf(query);
-  const direction = query.order === 'asc' ? 'ASC' : 'DESC';
-  const sort = query.sort === undefined ? '' : `${query.sort} ${direction}, `;
-  const count = await db.get<{ n: number }>(`SELECT count(*) AS n FROM audit ${where}`, params);
-  const rows = await db.all<AuditRow>(
-    `SELECT id, timestamp, user_id, action, resource, details, ip_address FROM audit ${where}
-     ORDER BY ${sort}id ${direction} LIMIT ? OFFSET ?`,
-    [...params, query.limit, query.offset],
-  );
-  return { entries: rows.map(entryOf), total: count?.n ?? 0 };
-}
-
-function whereOf(query: AuditQuery): { where: string; params: SqlValue[] } {
-  const conditions: string[] = [];
-  const params: SqlValue[] = [];
-  const exact = { user_id: query.userId, action: query.action, resource: query.resource };
-  for (const [column, value] of Object.entries(exact)) {
-    if (value === undefined) continue;
-    conditions.push(`${column} = ?`);
-    params.push(value);
-  }
-  if (query.condition !== undefined) {
-    conditions.push(`(${query.condition.sql})`);
-    params.push(...query.condition.params);
-  }
-  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, params };
-}
-
-function entryOf(row: AuditRow): AuditEntry {
-  const { id, timestamp, action, resource, details } = row;
-  return {
-    id,
-    timestamp,
-    userId: row.user_id,
-    action,
-    resource,
-    details,
-    ipAddress: row.ip_address,
-  };
 }
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Runs the plan of an admin list on the state database (DS-133).
  *
- * An audit may hold millions of entries and a filter may look at each, so a server runs this in a query worker, which
- * can be killed; a command, which serves nobody meanwhile, runs it in its own process.
+ * An audit may hold millions of entries and a filter may look at each, so a server runs all but cheap plans in a query
+ * worker, which can be killed; a command, which serves nobody meanwhile, runs them in its own process.
  */
 import { Database } from 'bun:sqlite';
 import type { ListPage } from '../store/list-source.ts';

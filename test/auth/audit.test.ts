@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { AuditNote } from '../../src/auth/audit.ts';
-import { Audit, listAudit, pruneAudit } from '../../src/auth/audit.ts';
+import { Audit, pruneAudit } from '../../src/auth/audit.ts';
 import { createUser, deleteUser } from '../../src/auth/users.ts';
 import type { Database } from '../../src/store/database.ts';
+import { listAudit } from '../support/audit.ts';
 import { temporaryDatabase, testClock, testLog } from '../support/database.ts';
 
 const everything = { limit: 10_000, offset: 0 };
@@ -207,32 +208,13 @@ describe('the list', () => {
     }
     return clock;
   }
-  const ids = async (db: Database, query: object) =>
-    (await listAudit(db, { ...everything, ...query })).entries.map(({ id }) => id);
-
-  test('is newest first, filtered exactly, sorted and cut', async () => {
-    await using at = await temporaryDatabase();
-    await filled(at.db);
-    expect(await ids(at.db, {})).toEqual([4, 3, 2, 1]);
-    expect(await ids(at.db, { order: 'asc' })).toEqual([1, 2, 3, 4]);
-    expect(await ids(at.db, { action: 'b' })).toEqual([3, 1]);
-    expect(await ids(at.db, { action: 'b', resource: 'r1' })).toEqual([1]);
-    expect(await ids(at.db, { action: 'B' })).toEqual([]);
-    expect(await ids(at.db, { userId: 1 })).toEqual([]);
-    expect(await ids(at.db, { sort: 'action', order: 'asc' })).toEqual([2, 1, 3, 4]);
-    expect(await ids(at.db, { sort: 'action' })).toEqual([4, 3, 1, 2]);
-    const condition = { sql: 'resource = ? OR id = ?', params: ['r2', 4] };
-    expect(await ids(at.db, { condition, action: 'b' })).toEqual([3]);
-    const page = await listAudit(at.db, { limit: 1, offset: 1 });
-    expect(page.total).toBe(4);
-    expect(page.entries.map(({ id }) => id)).toEqual([3]);
-  });
+  const ids = async (db: Database) => (await listAudit(db, everything)).entries.map(({ id }) => id);
 
   test('is cut at its old end', async () => {
     await using at = await temporaryDatabase();
     const clock = await filled(at.db);
     expect(await pruneAudit(at.db, clock.now() - 2500)).toBe(2);
-    expect(await ids(at.db, {})).toEqual([4, 3]);
+    expect(await ids(at.db)).toEqual([4, 3]);
     expect(await pruneAudit(at.db, clock.now())).toBe(2);
   });
 });

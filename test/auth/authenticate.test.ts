@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../src/auth/api-keys.ts';
-import { Audit, listAudit } from '../../src/auth/audit.ts';
+import { Audit } from '../../src/auth/audit.ts';
+import { listAudit } from '../support/audit.ts';
 import { authenticate } from '../../src/auth/authenticate.ts';
 import { refusalOf } from '../../src/auth/challenges.ts';
 import { LocalLogin } from '../../src/auth/local-login.ts';

@@ -87,6 +87,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /docs': everybody('/docs', 200),
   'GET /favicon.ico': everybody('/favicon.ico', 200),
   'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404),
+  'GET /_svc/resources': signedIn('/_svc/resources', 200),
 
   'GET /auth/login': everybody('/auth/login', 200),
   'POST /auth/login': everybody('/auth/login', 422, { body: {}, readOnly: 422 }),
@@ -112,6 +113,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'POST /api/apikeys': ownAccount('/api/apikeys', 422, { body: { description: 1 } }),
   'DELETE /api/apikeys/{key_id}': ownAccount('/api/apikeys/999999', 404),
   'POST /api/uploads': writers('/api/uploads', 400, { body: {} }),
+  'GET /search': signedIn('/search?q=nothing', 200),
 
   'GET /admin/users': superusers('/admin/users', 200),
   'POST /admin/users': superusers('/admin/users', 422, { body: {} }),
@@ -155,7 +157,12 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
 };
 
 /** Files in the docroot of the matrix. */
-export const FILES = { 'a.csv': 'n\n1\n' } as const;
+export const FILES = {
+  'a.csv': 'n\n1\n',
+  'hello.ts': `import { Elysia } from 'elysia';
+export const router = new Elysia().get('/', () => 'hello').post('/', () => 'changed');
+`,
+} as const;
 
 /** What published files answer, which no route of the list stands for; keys only name them. */
 export const FILE_EXPECTATIONS: Readonly<Record<string, Expectation>> = {
@@ -164,6 +171,10 @@ export const FILE_EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'PATCH a dataset': writers('/api/a/', 422, { body: {} }),
   'DELETE a dataset': writers('/api/a/', 422, { body: {} }),
   'PUT a dataset': writers('/api/a/', 405, { readOnly: 405 }),
+  'GET a handler': readers('/api/hello/', 200),
+  'POST a handler': writers('/api/hello/', 200),
+  'PUT a handler': writers('/api/hello/', 405),
+  'GET the schema of a handler': readers('/schema/hello/', 404),
   'GET a schema': readers('/schema/a/', 200),
   'GET a dataset page': readers('/ui/a/', 200),
   'GET a missing dataset': readers('/api/nothing/', 404),

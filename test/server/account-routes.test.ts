@@ -1,6 +1,6 @@
 /** A user's own account over HTTP: identity, sessions, password, API keys (DS-106 to DS-108, DS-116 to DS-118). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { listAudit } from '../../src/auth/audit.ts';
+import { listAudit } from '../support/audit.ts';
 import { PASSWORD, startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 

@@ -1,6 +1,6 @@
 /** The first superuser (DS-211). */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { listAudit } from '../../src/auth/audit.ts';
+import { listAudit } from '../support/audit.ts';
 import { PASSWORD, startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 

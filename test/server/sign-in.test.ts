@@ -1,6 +1,6 @@
 /** Signing in and out over HTTP: answers, cookies, CSRF (DS-98 to DS-105, DS-111 to DS-115). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { listAudit } from '../../src/auth/audit.ts';
+import { listAudit } from '../support/audit.ts';
 import { PASSWORD, startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 
