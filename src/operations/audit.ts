@@ -18,3 +18,53 @@ export async function listAudit(
 ): Promise<ListPage> {
   return readList(services, admin, auditList, request);
 }
+
+/** Formats of an export. */
+export const AUDIT_FORMATS = ['ndjson', 'csv'] as const;
+/** One of them. */
+export type AuditFormat = (typeof AUDIT_FORMATS)[number];
+
+/**
+ * Every entry that matches, as pieces of text, whatever the paging of the request; read a page at a time. Throws as `readList`
+ * before the first piece.
+ */
+export async function exportAudit(
+  services: AdminServices,
+  admin: Administrator,
+  { query, exact }: ListRequest,
+  format: AuditFormat,
+): Promise<AsyncIterable<string>> {
+  const page = async (cursor: string | null): Promise<ListPage> => {
+    const paged = new URLSearchParams(query);
+    for (const name of ['offset', 'cursor', 'limit']) paged.delete(name);
+    if (cursor !== null) paged.set('cursor', cursor);
+    return readList(services, admin, auditList, { query: paged, exact });
+  };
+  return exported(await page(null), page, format);
+}
+
+async function* exported(
+  first: ListPage,
+  next: (cursor: string) => Promise<ListPage>,
+  format: AuditFormat,
+): AsyncGenerator<string> {
+  const names = auditList.columns.map(({ name }) => name);
+  if (format === 'csv') yield `${names.join(',')}\n`;
+  for (let page = first; ; page = await next(page.nextCursor)) {
+    yield page.items.map((item) => lineOf(item, names, format)).join('');
+    if (page.nextCursor === null) return;
+  }
+}
+
+function lineOf(
+  item: ListPage['items'][number],
+  names: readonly string[],
+  format: AuditFormat,
+): string {
+  if (format === 'ndjson') return `${JSON.stringify(item)}\n`;
+  const cells = names.map((name) => {
+    const text = String(item[name] ?? '');
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  });
+  return `${cells.join(',')}\n`;
+}

@@ -65,6 +65,21 @@ export function booleanParameter(context: Context, name: string): boolean | unde
   throw invalidRequest({ type: 'bool_parsing', loc: ['query', name], msg, input });
 }
 
+/** One of a few words; undefined when absent. Throws `invalid-request`. */
+export function enumParameter<Word extends string>(
+  context: Context,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const input = context.queryValue(name);
+  if (input === null) return undefined;
+  const word = words.find((one) => one === input);
+  if (word !== undefined) return word;
+  const expected = words.join(', ');
+  const msg = `This parameter is one of ${expected}`;
+  throw invalidRequest({ type: 'enum', loc: ['query', name], msg, input, ctx: { expected } });
+}
+
 /** A text that must be exactly so; undefined when absent or empty. */
 export function textParameter(context: Context, name: string): string | undefined {
   const value = context.queryValue(name);

@@ -4,12 +4,13 @@
 import { Type } from '@sinclair/typebox';
 import { auditList } from '../../../auth/audit.ts';
 import { invalidRequest } from '../../../base/errors.ts';
+import { contentDisposition } from '../../../dataset/download-name.ts';
 import { lockList } from '../../../docroot/locks.ts';
-import { listAudit } from '../../../operations/audit.ts';
+import { AUDIT_FORMATS, exportAudit, listAudit } from '../../../operations/audit.ts';
 import { clearCache, deleteCacheEntry, listCache } from '../../../operations/cache.ts';
 import { cleanLocks, listLocks, releaseLock } from '../../../operations/locks.ts';
 import type { Context } from '../../context.ts';
-import { jsonReply } from '../../reply.ts';
+import { bodyReply, jsonReply } from '../../reply.ts';
 import type { Route } from '../../route-table.ts';
 import { auditEntryModel, cacheEntryModel, lockModel } from '../../administration-models.ts';
 import {
@@ -17,6 +18,7 @@ import {
   adminOf,
   describeChange,
   describeList,
+  enumParameter,
   listReply,
   queryParameter,
   successReply,
@@ -121,6 +123,11 @@ export const upkeepRoutes: readonly Route[] = [
         queryParameter('user_id', 'Only what this user did', Type.Integer({ minimum: 1 })),
         queryParameter('action', 'Only this action'),
         queryParameter('resource', 'Only what was done to this'),
+        queryParameter(
+          'format',
+          'All that match, as a download; ndjson or csv',
+          Type.Union(AUDIT_FORMATS.map((format) => Type.Literal(format))),
+        ),
       ]),
     },
     methods: {
@@ -130,10 +137,16 @@ export const upkeepRoutes: readonly Route[] = [
           action: textParameter(context, 'action'),
           resource: textParameter(context, 'resource'),
         };
-        return listReply(
-          context,
-          await listAudit(context.services, adminOf(context), { query: context.query, exact }),
-        );
+        const request = { query: context.query, exact };
+        const admin = adminOf(context);
+        const format = enumParameter(context, 'format', ['json', ...AUDIT_FORMATS]);
+        if (format === undefined || format === 'json') {
+          return listReply(context, await listAudit(context.services, admin, request));
+        }
+        const body = await exportAudit(context.services, admin, request, format);
+        const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
+        const headers = { 'Content-Disposition': contentDisposition('audit', format) };
+        return bodyReply(body, type, { headers });
       },
     },
   },
