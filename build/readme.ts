@@ -66,9 +66,15 @@ export function exampleConfig(): string {
     const names = key.split('.');
     const name = names.pop()!;
     const parent = names.join('.');
-    if (parent !== section && parent !== '') text += `\n${parent}:`;
+    const open = section.split('.');
+    const common = names.findIndex((part, index) => open[index] !== part);
+    if (common >= 0) {
+      for (const [index, part] of names.entries()) {
+        if (index >= common) text += `\n${'  '.repeat(index)}${part}:`;
+      }
+    }
     section = parent;
-    const indent = parent === '' ? '' : '  ';
+    const indent = '  '.repeat(names.length);
     text += `\n${indent}# ${setting.summary.replaceAll('`', '')}\n`;
     const facts = [allowed(setting), setting.live === true ? 'applied by a reload' : ''];
     const shown = facts.filter((fact) => fact !== '').join('; ');

@@ -28,6 +28,8 @@ export interface ChildProcessOptions {
   /** The whole environment of the child. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** Requests wait for it: it does not give way to the server. */
+  readonly isUrgent?: boolean;
 }
 
 /** How a child ended. `killedBecause` is null when it ended on its own, which no child does unless it crashes. */
@@ -60,7 +62,7 @@ export class ChildProcess {
       stderr: 'pipe',
     });
     this.#process.unref();
-    giveWay(this.#process.pid);
+    if (options.isUrgent !== true) giveWay(this.#process.pid);
     const drained = [this.#drain('stdout', 'info'), this.#drain('stderr', 'warning')];
     this.exited = this.#awaitExit(drained);
   }

@@ -22,7 +22,7 @@ export const BREAKAGE = 'breakage';
 const SHORT_BYTES = 256 * 1024;
 
 /**
- * One kind of work. `signal` is aborted when the caller went away. The response may stream; the body must then be
+ * One kind of work. `body` is a JSON value, or the bytes of a body sent as `BINARY`. `signal` is aborted when the caller went away. The response may stream; the body must then be
  * pulled (`ReadableStream` with `pull`, or an async generator), so that a slow reader slows the producer down. An error
  * thrown while the body streams reaches the reader in the parent as if the job had thrown it.
  */
@@ -70,7 +70,7 @@ export async function serveChild(options: ChildServerOptions): Promise<void> {
       try {
         const job = jobs.get(name);
         if (job === undefined) throw new Error(`This child has no job named ${name}`);
-        return await settled(await job(await request.json(), request.signal), onBreakage);
+        return await settled(await job(await bodyOf(request), request.signal), onBreakage);
       } catch (error) {
         return failureResponse(error);
       } finally {
@@ -81,6 +81,13 @@ export async function serveChild(options: ChildServerOptions): Promise<void> {
   process.umask(umask);
   await gone;
   rmSync(options.socketPath, { force: true });
+}
+
+/** Media type of a body that is no JSON. */
+export const BINARY = 'application/octet-stream';
+
+function bodyOf(request: Request): Promise<unknown> {
+  return request.headers.get('content-type') === BINARY ? request.bytes() : request.json();
 }
 
 /** The one spelling of a job's name, on both sides of the socket. */

@@ -37,6 +37,8 @@ export interface ChildSupplyOptions {
   readonly minIdle?: number;
   /** How long an idle child is kept; default 60,000. */
   readonly idleMs?: number;
+  /** See `ChildProcessOptions`. */
+  readonly isUrgent?: boolean;
 }
 
 /** The processes; starts nothing until one is taken or {@link warm} is called. */
@@ -147,7 +149,7 @@ export class ChildSupply {
   }
 
   #spawn(): ChildProcess {
-    const { role, command, socketDir, cwd, env, log } = this.#options;
+    const { role, command, socketDir, cwd, env, log, isUrgent } = this.#options;
     const socketPath = newSocketPath(socketDir, role);
     const environment = childEnvironment(process.env, env);
     const child = new ChildProcess({
@@ -157,6 +159,7 @@ export class ChildSupply {
       cwd: cwd ?? socketDir,
       environment,
       log,
+      isUrgent,
     });
     this.#children.add(child);
     void child.exited.then((exit) => {

@@ -17,6 +17,8 @@ import type { RawValue } from './setting.ts';
 export const MAX_CONFIG_BYTES = 2 ** 20;
 /** Resolving an alias walks the file once, so their number is bounded. */
 const MAX_ALIASES = 100;
+/** A list of maps of maps; an alias may point at a node around it. */
+const MAX_VALUE_DEPTH = 3;
 /** One broken bracket can yield thousands of follow-up errors. */
 const MAX_SYNTAX_FINDINGS = 10;
 
@@ -161,27 +163,27 @@ class Reading implements FileSettings {
     this.report(this.lineOf(item, line), `${key} ${parsed.problem}`);
   }
 
-  /** The value without YAML's wrapping, one level deep: what lies deeper fits no setting and becomes undefined. */
-  private plain(node: Node | null, key: string): RawValue {
-    if (isSeq(node)) return node.items.map((item) => this.scalar(item as Node | null));
-    if (!isMap(node)) return this.scalar(node);
+  /** The value without YAML's wrapping: what lies deeper than any setting has become undefined. */
+  private plain(node: Node | null, key: string, depth = MAX_VALUE_DEPTH): RawValue {
+    const value = this.resolved(node);
+    if (isEmpty(value)) return null;
+    if (isScalar(value)) {
+      return typeof value.value === 'object' ? undefined : (value.value as RawValue);
+    }
+    if (depth === 0) return undefined;
+    if (isSeq(value)) {
+      return value.items.map((item) => this.plain(item as Node | null, key, depth - 1));
+    }
+    if (!isMap(value)) return undefined;
     const entries = new Map<string, RawValue>();
-    for (const pair of node.items) {
+    for (const pair of value.items) {
       const name = this.keyOf(pair);
       const line = this.lineOf(pair.key as Node | null, 1);
       if (name === null) this.report(line, 'keys must be plain names');
       else if (entries.has(name)) this.report(line, `duplicate key '${key}.${name}'`);
-      else entries.set(name, this.scalar(pair.value as Node | null));
+      else entries.set(name, this.plain(pair.value as Node | null, `${key}.${name}`, depth - 1));
     }
     return entries;
-  }
-
-  private scalar(node: Node | null): RawValue {
-    const value = this.resolved(node);
-    if (isEmpty(value)) return null;
-    return isScalar(value) && typeof value.value !== 'object'
-      ? (value.value as RawValue)
-      : undefined;
   }
 
   private resolved(node: Node | null): Node | null {

@@ -4,7 +4,21 @@
  * The `Config` type, the loader, `svc config`, the flags of `serve`, the README table and the example file all follow
  * from this table; a new setting is one entry here and nothing else. Keys read as in YAML, with dots for nesting.
  */
-import { boolean, bytes, choice, integer, list, map, path, port, text } from './setting.ts';
+import type { ExtractorSetting, IndexRetention } from './event-values.ts';
+import { parseExtractors, parseIndexRetention, rate, timezone } from './event-values.ts';
+import {
+  boolean,
+  bytes,
+  choice,
+  integer,
+  list,
+  map,
+  nested,
+  optional,
+  path,
+  port,
+  text,
+} from './setting.ts';
 import type { Setting } from './setting.ts';
 import { baseUrl, bindHost, extension, hostPattern, issuer, mediaType, network } from './values.ts';
 
@@ -310,6 +324,178 @@ export const settings = {
     max: 2 ** 32 - 1,
     summary:
       'How many rows of one dataset are put into the search index; the log names those left out.',
+  }),
+  'events.default_access': choice({
+    default: 'none',
+    values: ['none', 'read'],
+    summary: 'What every signed-in user may do with every event index.',
+  }),
+  'events.throttle.ingest': text({
+    default: '',
+    live: true,
+    range: '`<n>/second`, `minute`, `hour`, `day`',
+    refine: rate,
+    summary: 'Requests with events one user may send; empty for any number.',
+  }),
+  'events.throttle.search': text({
+    default: '120/minute',
+    live: true,
+    range: '`<n>/second`, `minute`, `hour`, `day`',
+    refine: rate,
+    summary: 'Searches one user may run; empty for any number.',
+  }),
+  'events.limits.max_body_bytes': bytes({
+    default: 32 * 2 ** 20,
+    max: 2 ** 30,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest body with events as it is received.',
+  }),
+  'events.limits.max_decoded_bytes': bytes({
+    default: 256 * 2 ** 20,
+    max: 2 ** 30,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest body with events once it is decompressed.',
+  }),
+  'events.limits.max_event_bytes': bytes({
+    default: 2 ** 20,
+    max: 64 * 2 ** 20,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest text of one event, and as much again of its fields.',
+  }),
+  'events.limits.max_events': integer({
+    default: 100_000,
+    min: 1,
+    max: 1_000_000,
+    live: true,
+    summary: 'Most events of one request.',
+  }),
+  'events.limits.max_depth': integer({
+    default: 32,
+    min: 2,
+    max: 100,
+    live: true,
+    summary: 'Deepest nesting of JSON in a request with events.',
+  }),
+  'events.limits.max_fields': integer({
+    default: 1_000,
+    min: 1,
+    max: 100_000,
+    live: true,
+    summary: 'Most extracted fields of one event.',
+  }),
+  'events.commit_ms': integer({
+    default: 5,
+    min: 0,
+    max: 1_000,
+    unit: 'milliseconds',
+    summary: 'Longest an event waits for others to share its write.',
+  }),
+  'events.queue_events': integer({
+    default: 200_000,
+    min: 1,
+    max: 10_000_000,
+    summary: 'Most events that wait to be written.',
+  }),
+  'events.queue_bytes': bytes({
+    default: 256 * 2 ** 20,
+    unit: BYTES,
+    summary: 'Most bytes of events that wait to be written.',
+  }),
+  'events.queue_wait_ms': integer({
+    default: 2_000,
+    min: 0,
+    max: 60_000,
+    unit: 'milliseconds',
+    summary: 'Longest a request waits for room in the queue before it is refused.',
+  }),
+  'events.min_free_bytes': bytes({
+    default: 512 * 2 ** 20,
+    min: 0,
+    unit: BYTES,
+    summary: 'Free space of the disk below which no events are taken.',
+  }),
+  'events.idempotency_hours': integer({
+    default: 24,
+    min: 1,
+    max: 720,
+    unit: 'hours',
+    summary: 'How long the answer to an Idempotency-Key is kept.',
+  }),
+  'events.extractors': nested({
+    type: 'list',
+    default: [] as readonly ExtractorSetting[],
+    live: true,
+    range: 'maps of sourcetype, regex or grok, field, types, time',
+    parse: parseExtractors,
+    summary: 'Patterns that find fields in events of a sourcetype.',
+  }),
+  'events.syslog_timezone': text({
+    default: 'UTC',
+    range: 'UTC, an offset, a zone name',
+    refine: timezone,
+    summary: 'Zone of syslog times without one.',
+  }),
+  'events.hec_query_token': boolean({
+    default: false,
+    summary: 'Accepts a credential in the query of Splunk routes.',
+  }),
+  'events.retention.max_age_days': optional(
+    integer({
+      default: 0,
+      min: 1,
+      max: 36_500,
+      live: true,
+      unit: 'days',
+      summary: 'Age at which events of an index are deleted; empty keeps them for ever.',
+    }),
+  ),
+  'events.retention.max_bytes': optional(
+    bytes({
+      default: 0,
+      live: true,
+      unit: BYTES,
+      summary: 'Size at which the oldest events of an index are deleted.',
+    }),
+  ),
+  'events.retention.total_max_bytes': optional(
+    bytes({
+      default: 0,
+      live: true,
+      unit: BYTES,
+      summary: 'Size of the event database at which the oldest events are deleted.',
+    }),
+  ),
+  'events.retention.interval_seconds': integer({
+    default: 300,
+    min: 1,
+    max: DAY_SECONDS,
+    live: true,
+    unit: SECONDS,
+    summary: 'How often the rules of retention are applied.',
+  }),
+  'events.retention.indexes': nested({
+    type: 'map',
+    default: {} as Readonly<Record<string, IndexRetention>>,
+    live: true,
+    range: 'index → max_age_days, max_bytes',
+    parse: parseIndexRetention,
+    summary: 'Rules of single indexes; 0 keeps for ever.',
+  }),
+  'events.tail_per_user': integer({
+    default: 10,
+    min: 1,
+    max: 1_000,
+    summary: 'Most live tails of one user.',
+  }),
+  'events.explore_seconds': integer({
+    default: 5,
+    min: 1,
+    max: 60,
+    unit: SECONDS,
+    summary: 'Longest a histogram or a list of fields is worked on.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -249,6 +249,41 @@ export function map<const V extends string>(
   };
 }
 
+/** The setting, or nothing: null in YAML, empty text. */
+export function optional<T>(setting: Setting<T>): Setting<T | null> {
+  return {
+    ...setting,
+    default: null,
+    parseRaw: (raw) => (raw === null ? accepted(null) : setting.parseRaw(raw)),
+    parseText: (given) => (given.trim() === '' ? accepted(null) : setting.parseText(given)),
+  };
+}
+
+/** A list or map whose items have members; as text, JSON of the same shape. `parse` gets maps as `Map`. */
+export function nested<T>(
+  of: Of<T> & { type: 'list' | 'map'; range?: string; parse: (raw: RawValue) => Parsed<T> },
+): Setting<T> {
+  return {
+    ...of,
+    range: of.range ?? '',
+    parseRaw: of.parse,
+    parseText: (given) => {
+      try {
+        return of.parse(asRaw(JSON.parse(given)));
+      } catch {
+        // Not JSON.
+        return refused('JSON', given);
+      }
+    },
+  };
+}
+
+function asRaw(value: unknown): RawValue {
+  if (Array.isArray(value)) return value.map(asRaw);
+  if (typeof value !== 'object' || value === null) return value as RawValue;
+  return new Map(Object.entries(value).map(([name, member]) => [name, asRaw(member)]));
+}
+
 /** `10MiB` where the number is a whole multiple of a unit, else plain bytes. */
 export function formatBytes(value: number): string {
   for (const [suffix, unit] of [

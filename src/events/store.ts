@@ -209,6 +209,25 @@ export class EventStore {
     }
   }
 
+  /** No event of the index, or of any, has a smaller id. */
+  firstIdOf(index: string | null): number {
+    if (index === null) return 0;
+    const found = this.db
+      .query<{ first_id: number }, [string]>('SELECT first_id FROM indexes WHERE name = ?')
+      .get(index);
+    return found?.first_id ?? 0;
+  }
+
+  /** Notes that all events of the index up to that id are gone. */
+  noteFirst(index: string, id: number): void {
+    this.db.query('UPDATE indexes SET first_id = max(first_id, ?) WHERE name = ?').run(id, index);
+  }
+
+  /** The smallest id given at that moment (microseconds) or later; past the newest when there is none. */
+  firstIdCreatedFrom(micros: number): number {
+    return firstIdCreatedFrom(this.db, micros);
+  }
+
   /** What an earlier request with that key was answered. */
   findReply(userId: number, route: string, key: string): KeptReply | null {
     const row = this.db
@@ -234,7 +253,9 @@ export class EventStore {
     this.db.close();
   }
 
-  #count(index: string, events: number, bytes: number, id: number): void {
+  #count(index: string, events: number, bytes: number, addedId: number): void {
+    // What goes leaves the bound where it is.
+    const id = events > 0 ? addedId : Number.MAX_SAFE_INTEGER;
     const totals = this.#totals.get(index);
     if (totals === undefined) this.#totals.set(index, { events, bytes, firstId: id });
     else {
@@ -253,6 +274,28 @@ export class EventStore {
       .run(name, events, bytes, firstId);
     this.db.query('DELETE FROM indexes WHERE name = ? AND events <= 0').run(name);
   }
+}
+
+/** As the method; a search by halves over the ids, because `created` never decreases with them. */
+export function firstIdCreatedFrom(db: Database, micros: number): number {
+  const { low: first, high: last } = db
+    .query<{ low: number | null; high: number | null }, []>(
+      'SELECT (SELECT min(id) FROM events) AS low, (SELECT max(id) FROM events) AS high',
+    )
+    .get()!;
+  if (first === null || last === null) return 1;
+  const next = db.query<{ id: number; created: number }, [number]>(
+    'SELECT id, created FROM events WHERE id >= ? ORDER BY id LIMIT 1',
+  );
+  let low = first;
+  let high = last + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = next.get(middle);
+    if (found !== null && found.created < micros) low = found.id + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** UTF-8 bytes of an event's texts and JSON (EV-84), and whether all of them are ASCII. */

@@ -243,7 +243,7 @@ describe('findings (DS-196)', () => {
       'allowed_hosts:\n  - a\n  - b:1',
       'svc.yaml:3: allowed_hosts item must be a host name without scheme, port or path, or *.domain, not "b:1"',
     ],
-    ['allowed_hosts: [a, [b]]', 'svc.yaml:1: allowed_hosts must hold texts, not something nested'],
+    ['allowed_hosts: [a, [b]]', 'svc.yaml:1: allowed_hosts must hold texts, not a list'],
     [
       'plugin_registry:\n  .log: file\n  .csv: handler',
       "svc.yaml:3: plugin_registry cannot make '.csv' a handler; only .ts .js .mjs .py can be one",
@@ -253,7 +253,7 @@ describe('findings (DS-196)', () => {
       'oidc:\n  client_secret: x',
       'svc.yaml:2: oidc.client_secret is never read from the file; set SVC_OIDC_CLIENT_SECRET or SVC_OIDC_CLIENT_SECRET_FILE',
     ],
-    ['events: {}', "svc.yaml:1: unknown key 'events'"],
+    ['event_log: {}', "svc.yaml:1: unknown key 'event_log'"],
   ])('%j', async (text, finding) => {
     expect((await withFile(text, findings))[0]).toBe(finding);
   });

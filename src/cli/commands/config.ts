@@ -40,13 +40,24 @@ function asYaml(loaded: LoadedConfig): string {
     const names = key.split('.');
     const name = names.pop()!;
     const parent = names.join('.');
-    if (parent !== section && parent !== '') yaml += `${parent}:\n`;
+    yaml += sectionHeads(section, names);
     section = parent;
     // A flow value in JSON is YAML, and nothing in a value can be taken for a comment or a tag.
     const value = JSON.stringify(shownValue(loaded, key));
-    yaml += `${parent === '' ? '' : '  '}${name}: ${value} # ${loaded.sources[key]}\n`;
+    yaml += `${'  '.repeat(names.length)}${name}: ${value} # ${loaded.sources[key]}\n`;
   }
   return yaml;
+}
+
+/** The lines that lead from one section to another; a section stands in one piece. */
+function sectionHeads(from: string, to: readonly string[]): string {
+  const open = from.split('.');
+  const common = to.findIndex((name, index) => open[index] !== name);
+  if (common < 0) return '';
+  return to
+    .slice(common)
+    .map((name, index) => `${'  '.repeat(common + index)}${name}:\n`)
+    .join('');
 }
 
 /** Settings that only the environment can hold are shown when it does. */

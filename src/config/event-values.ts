@@ -1,0 +1,149 @@
+/**
+ * The values of event settings that have a form of their own: rates, extractors, rules of retention (EV-14, EV-47, EV-83).
+ *
+ * Patterns are compiled only where they run; here their shape is checked. What the compiler refuses is reported by the start.
+ */
+import type { Parsed, RawValue } from './setting.ts';
+import { accepted, refused } from './setting.ts';
+
+/** Types an extractor may give its members. */
+export type MemberType = 'string' | 'integer' | 'number' | 'boolean';
+
+/** One entry of `events.extractors`. */
+export interface ExtractorSetting {
+  /** Lower case; `*` for all. */
+  readonly sourcetype: string;
+  /** RE2 with named groups; exactly one of `regex` and `grok`. */
+  readonly regex: string | null;
+  readonly grok: string | null;
+  /** `data`, or a member found before. */
+  readonly field: string;
+  readonly types: Readonly<Record<string, MemberType>>;
+  readonly time: {
+    readonly field: string;
+    readonly format: string;
+    readonly timezone: string;
+  } | null;
+}
+
+/** Rules of one index; null: the common ones, 0: keep for ever. */
+export interface IndexRetention {
+  readonly max_age_days: number | null;
+  readonly max_bytes: number | null;
+}
+
+const MEMBER_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean']);
+const EXTRACTOR_KEYS = new Set(['sourcetype', 'regex', 'grok', 'field', 'types', 'time']);
+const TIME_KEYS = new Set(['field', 'format', 'timezone']);
+const RETENTION_KEYS = new Set(['max_age_days', 'max_bytes']);
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+};
+
+/** `''`, or `<n>/<unit>`. */
+export function rate(given: string): Parsed<string> {
+  const trimmed = given.trim();
+  return trimmed === '' || /^[1-9]\d{0,8}\/(?:second|minute|hour|day)$/.test(trimmed)
+    ? accepted(trimmed)
+    : refused('a rate such as 120/minute', given);
+}
+
+/** `UTC`, an offset, or the name of a zone. */
+export function timezone(given: string): Parsed<string> {
+  const name = given.trim();
+  if (/^(?:UTC|[+-]\d{2}:?\d{2})$/.test(name)) return accepted(name);
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return accepted(name);
+  } catch {
+    // RangeError: no such zone.
+    return refused('UTC, an offset such as +02:00, or the name of a time zone', given);
+  }
+}
+
+/** The entries of `events.extractors`. */
+export function parseExtractors(raw: RawValue): Parsed<readonly ExtractorSetting[]> {
+  if (!Array.isArray(raw)) return refused('a list', raw);
+  const extractors: ExtractorSetting[] = [];
+  for (const [index, item] of raw.entries()) {
+    const parsed = parseExtractor(item as RawValue);
+    if (!parsed.ok) return { ...parsed, problem: `item ${index + 1} ${parsed.problem}`, index };
+    extractors.push(parsed.value);
+  }
+  return accepted(extractors);
+}
+
+function parseExtractor(raw: RawValue): Parsed<ExtractorSetting> {
+  if (!(raw instanceof Map)) return refused('a map', raw);
+  const unknown = [...raw.keys()].find((key) => !EXTRACTOR_KEYS.has(key as string));
+  if (unknown !== undefined) return problem(`has the unknown key '${String(unknown)}'`);
+  const sourcetype = textOf(raw, 'sourcetype');
+  const regex = textOf(raw, 'regex');
+  const grok = textOf(raw, 'grok');
+  if (sourcetype === null) return problem('needs a sourcetype');
+  if ((regex === null) === (grok === null)) return problem('needs one of regex and grok');
+  const types = typesOf(raw.get('types'));
+  if (types === null) return problem('types must name string, integer, number or boolean');
+  const time = timeOf(raw.get('time'));
+  if (time === 'wrong') return problem('time must have a field and a format');
+  const field = textOf(raw, 'field') ?? 'data';
+  return accepted({ sourcetype: sourcetype.toLowerCase(), regex, grok, field, types, time });
+}
+
+function typesOf(raw: RawValue): Record<string, MemberType> | null {
+  if (raw === undefined || raw === null) return {};
+  if (!(raw instanceof Map) || ![...raw.values()].every((type) => MEMBER_TYPES.has(type)))
+    return null;
+  return Object.fromEntries(raw) as Record<string, MemberType>;
+}
+
+function timeOf(raw: RawValue): ExtractorSetting['time'] | 'wrong' {
+  if (raw === undefined || raw === null) return null;
+  if (!(raw instanceof Map) || [...raw.keys()].some((key) => !TIME_KEYS.has(key as string)))
+    return 'wrong';
+  const field = textOf(raw, 'field');
+  const format = textOf(raw, 'format');
+  const zone = timezone(textOf(raw, 'timezone') ?? 'UTC');
+  if (field === null || format === null || !zone.ok) return 'wrong';
+  return { field, format, timezone: zone.value };
+}
+
+/** The entries of `events.retention.indexes`. */
+export function parseIndexRetention(
+  raw: RawValue,
+): Parsed<Readonly<Record<string, IndexRetention>>> {
+  if (!(raw instanceof Map)) return refused('a map', raw);
+  const rules: Record<string, IndexRetention> = {};
+  for (const [name, rule] of raw as ReadonlyMap<string, RawValue>) {
+    if (!(rule instanceof Map)) return problem(`needs max_age_days or max_bytes under '${name}'`);
+    const unknown = [...rule.keys()].find((key) => !RETENTION_KEYS.has(key as string));
+    if (unknown !== undefined)
+      return problem(`has the unknown key '${String(unknown)}' under '${name}'`);
+    const age = amountOf(rule.get('max_age_days'));
+    const bytes = amountOf(rule.get('max_bytes'));
+    if (age === undefined || bytes === undefined)
+      return problem(`needs whole numbers under '${name}'`);
+    rules[name] = { max_age_days: age, max_bytes: bytes };
+  }
+  return accepted(rules);
+}
+
+/** Undefined for what is no amount. */
+function amountOf(raw: RawValue): number | null | undefined {
+  if (raw === undefined || raw === null) return null;
+  if (typeof raw === 'number') return Number.isSafeInteger(raw) && raw >= 0 ? raw : undefined;
+  const match = typeof raw === 'string' ? /^(\d+)\s*([kmg]ib)?$/i.exec(raw.trim()) : null;
+  return match === null ? undefined : Number(match[1]) * BYTE_UNITS[match[2]?.toLowerCase() ?? '']!;
+}
+
+function textOf(map: ReadonlyMap<string, RawValue>, name: string): string | null {
+  const value = map.get(name);
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function problem<T>(text: string): Parsed<T> {
+  return { ok: false, problem: text };
+}

@@ -1,0 +1,47 @@
+/**
+ * `access_combined`: lines of web servers, combined or common format (EV-45).
+ */
+import { timeText } from '../event-time.ts';
+import { timeReader } from './calendar.ts';
+import type { Members } from './members.ts';
+import { memberSet, setPresent } from './members.ts';
+
+const LINE =
+  /^(\S+) (\S+) (\S+) \[([^\]]{1,40})\] "((?:[^"\\]|\\.)*)" (\d{3}|-) (\d+|-)(?: "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)")?/s;
+const REQUEST = /^([A-Z]+) (\S+)(?: (HTTP\/[\d.]+))?$/;
+const readTime = timeReader('%d/%b/%Y:%H:%M:%S %z', 'UTC')!;
+
+/** The parts of the line; null for any other text. */
+export function extractAccessLog(text: string): Members | null {
+  const match = LINE.exec(text);
+  if (match === null) return null;
+  const [, clientip, ident, user, time, request, status, bytes, referer, useragent] = match;
+  const micros = readTime(time!);
+  if (micros === null) return null;
+  const members = memberSet();
+  setPresent(members, 'clientip', clientip);
+  setPresent(members, 'ident', ident);
+  setPresent(members, 'user', user);
+  members['event_time'] = timeText(micros);
+  setRequest(members, request!);
+  if (status !== '-') members['status'] = Number(status);
+  if (bytes !== '-') members['bytes'] = Number(bytes);
+  setPresent(members, 'referer', referer);
+  setPresent(members, 'useragent', useragent);
+  return members;
+}
+
+function setRequest(members: Members, request: string): void {
+  const parts = REQUEST.exec(request);
+  if (parts === null) {
+    setPresent(members, 'request', request);
+    return;
+  }
+  const [, method, uri, protocol] = parts;
+  const question = uri!.indexOf('?');
+  members['method'] = method;
+  members['uri'] = uri;
+  members['uri_path'] = question < 0 ? uri : uri!.slice(0, question);
+  if (question >= 0) members['uri_query'] = uri!.slice(question + 1);
+  setPresent(members, 'protocol', protocol);
+}

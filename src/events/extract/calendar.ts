@@ -1,0 +1,154 @@
+/**
+ * Civil times of a zone as microseconds, and the time formats of SL-81 read from text.
+ */
+
+/** English month names as logs write them. */
+export const MONTHS = [
+  'Jan',
+  'Feb',
+  'Mar',
+  'Apr',
+  'May',
+  'Jun',
+  'Jul',
+  'Aug',
+  'Sep',
+  'Oct',
+  'Nov',
+  'Dec',
+];
+
+/**
+ * Microseconds of `[year, month from 0, day, hour, minute, second]` in a zone: `UTC`, `+02:00`, or a name such as
+ * `Europe/Vienna`. Null for a day that does not exist.
+ */
+export function zonedMicros(parts: readonly number[], timezone: string): number | null {
+  const [year = 0, month = 0, day = 1, hour = 0, minute = 0, second = 0] = parts;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, day);
+  date.setUTCHours(hour, minute, second);
+  if (date.getUTCMonth() !== month || date.getUTCDate() !== day || hour > 23 || minute > 59)
+    return null;
+  return (date.getTime() - offsetMs(date.getTime(), timezone)) * 1000;
+}
+
+/** Whether a text names a zone `zonedMicros` knows. */
+export function isTimezone(name: string): boolean {
+  if (/^(?:UTC|[+-]\d{2}:?\d{2})$/.test(name)) return true;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    // RangeError: no such zone.
+    return false;
+  }
+}
+
+function offsetMs(localMs: number, timezone: string): number {
+  if (timezone === 'UTC' || timezone === '') return 0;
+  const fixed = /^([+-])(\d{2}):?(\d{2})$/.exec(timezone);
+  if (fixed !== null) {
+    return (fixed[1] === '-' ? -1 : 1) * (Number(fixed[2]) * 60 + Number(fixed[3])) * 60_000;
+  }
+  // Twice: the first guess may lie on the other side of a change of the clocks.
+  const first = offsetAt(localMs, timezone);
+  return offsetAt(localMs - first, timezone);
+}
+
+function offsetAt(utcMs: number, timezone: string): number {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  const part: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(utcMs)) part[type] = Number(value);
+  const local = Date.UTC(
+    part['year']!,
+    part['month']! - 1,
+    part['day'],
+    part['hour'],
+    part['minute'],
+    part['second'],
+  );
+  return local - Math.floor(utcMs / 1000) * 1000;
+}
+
+const FORMAT_PARTS: Readonly<Record<string, string>> = {
+  Y: '(?<Y>\\d{4})',
+  m: '(?<m>\\d{1,2})',
+  d: '(?<d>\\d{1,2})',
+  H: '(?<H>\\d{1,2})',
+  M: '(?<M>\\d{1,2})',
+  S: '(?<S>\\d{1,2})',
+  f: '(?<f>\\d{1,9})',
+  y: '(?<y>\\d{2})',
+  j: '(?<j>\\d{1,3})',
+  a: '[A-Za-z]{3}',
+  b: '(?<b>[A-Za-z]{3})',
+  z: '(?<z>Z|[+-]\\d{2}:?\\d{2})',
+  Z: '(?:UTC|GMT|Z)',
+  s: '(?<s>\\d+)',
+  F: '(?<Y>\\d{4})-(?<m>\\d{2})-(?<d>\\d{2})',
+  T: '(?<H>\\d{2}):(?<M>\\d{2}):(?<S>\\d{2})',
+  '%': '%',
+};
+
+/** A reader of times written in a format of SL-81, in microseconds or null; null when the format is none. */
+export function timeReader(
+  format: string,
+  timezone: string,
+): ((text: string) => number | null) | null {
+  let isKnown = true;
+  const source = format.replace(/%(.)|[^%]+/gs, (part, letter: string | undefined) => {
+    if (letter === undefined) return RegExp.escape(part);
+    const known = FORMAT_PARTS[letter];
+    if (known === undefined) isKnown = false;
+    return known ?? '';
+  });
+  if (!isKnown) return null;
+  let pattern: RegExp;
+  try {
+    pattern = new RegExp(`^${source}$`);
+  } catch {
+    // The same part twice.
+    return null;
+  }
+  return (text) => {
+    const groups = pattern.exec(text.trim())?.groups;
+    return groups === undefined ? null : microsOf(groups, timezone);
+  };
+}
+
+function microsOf(
+  groups: Readonly<Record<string, string | undefined>>,
+  timezone: string,
+): number | null {
+  const fraction = Number((groups['f'] ?? '').slice(0, 6).padEnd(6, '0'));
+  if (groups['s'] !== undefined) return Number(groups['s']) * 1_000_000 + fraction;
+  const shortYear = Number(groups['y'] ?? 0);
+  const year = Number(groups['Y'] ?? (shortYear < 69 ? 2000 : 1900) + shortYear);
+  const month =
+    groups['b'] === undefined
+      ? Number(groups['m'] ?? 1) - 1
+      : MONTHS.indexOf(titleCase(groups['b']));
+  const day = Number(groups['d'] ?? 1);
+  const clock = [groups['H'], groups['M'], groups['S']].map((part) => Number(part ?? 0));
+  const zone = groups['z'] === undefined ? timezone : groups['z'] === 'Z' ? 'UTC' : groups['z'];
+  const micros = zonedMicros(
+    [year, groups['j'] === undefined ? month : 0, groups['j'] === undefined ? day : 1, ...clock],
+    zone,
+  );
+  if (micros === null) return null;
+  const days = groups['j'] === undefined ? 0 : Number(groups['j']) - 1;
+  return micros + days * 86_400_000_000 + fraction;
+}
+
+function titleCase(month: string): string {
+  return month.charAt(0).toUpperCase() + month.slice(1).toLowerCase();
+}

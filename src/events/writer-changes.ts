@@ -1,0 +1,156 @@
+/**
+ * Updates and deletions of single events, inside the writer's transaction (EV-24, EV-39, EV-41).
+ */
+import type { Grants } from '../auth/permissions.ts';
+import { grantsCoverEvents } from '../auth/permissions.ts';
+import type { EventDraft, EventRow } from './event.ts';
+import { eventJson } from './event.ts';
+import type { Extraction } from './extract/extraction.ts';
+import { eventTimeOf } from './extract/extraction.ts';
+import { decodeUtf8, exactJson, isObject, JsonParseError, parseEventJson } from './json-text.ts';
+import type { EventStore } from './store.ts';
+import type { FieldErrors, SentEvent } from './validation.ts';
+import { mergedMeta, notAnObject, readEvent } from './validation.ts';
+import type { WriterAnswer } from './writer.ts';
+import { EMPTY_ANSWER } from './writer.ts';
+import type { DeleteOrder, UpdateOrder, WriterSettings } from './writer-orders.ts';
+
+const JSON_HEADERS = { 'Content-Type': 'application/json' };
+
+interface ChangeTools {
+  /** Microseconds. */
+  readonly now: number;
+  readonly settings: WriterSettings;
+  readonly extraction: Extraction;
+}
+
+/** Version of an event: the value of `ETag` and `If-Match` without quotes. */
+export function eventVersion({ id, updated }: Pick<EventRow, 'id' | 'updated'>): string {
+  return `${id}.${updated}`;
+}
+
+/** Changes the event, or says why not. */
+export function changeEvent(
+  store: EventStore,
+  order: UpdateOrder,
+  body: Uint8Array,
+  tools: ChangeTools,
+): () => WriterAnswer {
+  const old = store.get(order.id);
+  const refusal = refusalOf(old, order);
+  if (refusal !== null || old === null) return () => refusal ?? notFound();
+  const { limits } = tools.settings;
+  let value: unknown;
+  try {
+    value = parseEventJson(decodeUtf8(body), limits.maxDepth);
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    const { message } = error;
+    return () => detail(400, message);
+  }
+  const errors: FieldErrors = isObject(value) ? {} : notAnObject(value);
+  const sent = isObject(value)
+    ? readEvent(value, limits, { requiresData: !order.isPartial, isForm: order.isForm }, errors)
+    : null;
+  if (sent === null || Object.keys(errors).length > 0) return () => invalid(errors);
+  const draft = draftOf(old, sent, tools);
+  if (!mayWrite(order, draft.index)) return () => forbidden();
+  const row = store.update(order.id, draft, tools.now);
+  const headers = { ...JSON_HEADERS, ETag: `"${eventVersion(row)}"` };
+  return () => ({
+    ...EMPTY_ANSWER,
+    status: 200,
+    headers,
+    body: eventJson(row),
+    indexes: [draft.index],
+  });
+}
+
+/** Deletes the event, or says why not. */
+export function removeEvent(store: EventStore, order: DeleteOrder): () => WriterAnswer {
+  const old = store.get(order.id);
+  const refusal = refusalOf(old, order);
+  if (refusal !== null || old === null) return () => refusal ?? notFound();
+  store.delete([order.id]);
+  return () => ({ ...EMPTY_ANSWER, indexes: [old.index] });
+}
+
+function refusalOf(old: EventRow | null, order: UpdateOrder | DeleteOrder): WriterAnswer | null {
+  if (old === null) return notFound();
+  if (!mayWrite(order, old.index)) {
+    return grantsCoverEvents(order.grants, old.index, 'read') ? forbidden(old.index) : notFound();
+  }
+  const { ifMatch } = order;
+  if (ifMatch === null || ifMatch.trim() === '*') return null;
+  // Strong comparison, with the suffix of compressed answers left out.
+  const tags = [...ifMatch.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) =>
+    weak === undefined ? tag!.replace(/-gz$/, '') : null,
+  );
+  return tags.includes(eventVersion(old)) ? null : detail(412, 'Precondition failed.');
+}
+
+function mayWrite(
+  { grants, indexes }: { grants: Grants; indexes: readonly string[] | null },
+  index: string,
+): boolean {
+  return grantsCoverEvents(grants, index, 'write') && (indexes === null || indexes.includes(index));
+}
+
+function draftOf(old: EventRow, sent: SentEvent, { extraction, now }: ChangeTools): EventDraft {
+  const meta = mergedMeta(sent, old);
+  const data = sent.data ?? old.data;
+  if (sent.hasFields) {
+    return { ...meta, data, fields: exactJson(sent.fields), eventTime: eventTimeOf(sent.fields) };
+  }
+  const oldFields = parseEventJson(old.fields, Number.POSITIVE_INFINITY);
+  if (data === old.data && meta.sourcetype === old.sourcetype) {
+    return { ...meta, data, fields: old.fields, eventTime: eventTimeOf(oldFields) };
+  }
+  const yielded = extraction.membersOf(old.sourcetype, old.data, now);
+  const kept = isObject(oldFields) && yielded !== null ? without(oldFields, yielded) : oldFields;
+  const { text, eventTime } = extraction.fieldsOf(meta.sourcetype, data, kept, now);
+  return { ...meta, data, fields: text, eventTime };
+}
+
+/** The members but for those that still are what the old data yielded. */
+function without(
+  fields: Record<string, unknown>,
+  yielded: Record<string, unknown>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) =>
+        !Object.hasOwn(yielded, name) || exactJson(yielded[name]) !== exactJson(value),
+    ),
+  );
+}
+
+function notFound(): WriterAnswer {
+  return detail(404, 'No Event matches the given query.');
+}
+
+/** `index`: refused by the index the event stands in. */
+function forbidden(index?: string): WriterAnswer {
+  const answer = detail(403, 'You do not have permission to perform this action.');
+  return index === undefined ? answer : { ...answer, indexes: [index] };
+}
+
+function detail(status: number, text: string): WriterAnswer {
+  return {
+    ...EMPTY_ANSWER,
+    status,
+    headers: JSON_HEADERS,
+    body: JSON.stringify({ detail: text }),
+    problem: text,
+  };
+}
+
+function invalid(errors: FieldErrors): WriterAnswer {
+  return {
+    ...EMPTY_ANSWER,
+    status: 400,
+    headers: JSON_HEADERS,
+    body: JSON.stringify(errors),
+    problem: 'Invalid event',
+  };
+}

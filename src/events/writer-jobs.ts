@@ -1,0 +1,80 @@
+/**
+ * The jobs of the writer's process: open the store, take over settings, work off batches, close.
+ */
+import { join } from 'node:path';
+import { SQLiteError } from 'bun:sqlite';
+import { AppError } from '../base/errors.ts';
+import { dialects } from './dialects/index.ts';
+import { EVENTS_FILE } from './schema.ts';
+import { EventStore } from './store.ts';
+import { Writer } from './writer.ts';
+import type { WriterOrder, WriterSettings } from './writer-orders.ts';
+import { frame, unframe } from './writer-orders.ts';
+
+/** Order of the `open` job. */
+export interface OpenOrder {
+  readonly stateDir: string;
+  readonly settings: WriterSettings;
+}
+
+/** What clients hear while nothing can be written (EV-51). */
+export const NOT_WRITABLE = 'Event storage is not writable.';
+const RETRY_SECONDS = '5';
+
+type Job = (body: unknown) => Response;
+
+/** The jobs by name; the state lives as long as the process. */
+export function writerJobs(): Record<string, Job> {
+  let store: EventStore | null = null;
+  let writer: Writer | null = null;
+  const done = (): Response => new Response(null, { status: 204 });
+  return {
+    open: (body) => {
+      const { stateDir, settings } = body as OpenOrder;
+      store ??= new EventStore(join(stateDir, EVENTS_FILE));
+      writer = new Writer({ store, dialects, settings, now: nowMicros });
+      return done();
+    },
+    configure: (body) => {
+      writer?.configure(body as WriterSettings);
+      return done();
+    },
+    run: (body) => {
+      if (writer === null) throw new Error('The writer was not opened');
+      try {
+        return new Response(
+          frame(writer.run(unframe<WriterOrder>(body as Uint8Array))) as Bun.BodyInit,
+        );
+      } catch (error) {
+        throw translated(error);
+      }
+    },
+    close: () => {
+      store?.close();
+      store = null;
+      writer = null;
+      return done();
+    },
+  };
+}
+
+/** Microseconds; the clock of the system with the fraction of the monotonic one. */
+function nowMicros(): number {
+  const millis = Date.now();
+  return millis * 1000 + Math.floor((performance.now() % 1) * 1000);
+}
+
+function translated(error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? '')) {
+    return new AppError(
+      'state-unusable',
+      `${EVENTS_FILE} is damaged: restore it from a backup, or move it away and a new, empty one is made`,
+      { cause: error },
+    );
+  }
+  return new AppError('unavailable', NOT_WRITABLE, {
+    headers: { 'Retry-After': RETRY_SECONDS },
+    cause: error,
+  });
+}
