@@ -51,6 +51,10 @@ import { Handlers } from './handlers/handlers.ts';
 import { indexJobs } from './search/index-jobs.ts';
 import { searchJobs } from './search/search-jobs.ts';
 import { openSearch, type Search } from './search/search.ts';
+import { eventIndexJobs } from './events/index-jobs.ts';
+import { closeEvents, type EventParts, openEvents } from './events/open-events.ts';
+import { eventReadJobs } from './events/read-jobs.ts';
+import { writerJobs } from './events/writer-jobs.ts';
 import type { Database } from './store/database.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
@@ -78,6 +82,7 @@ export interface App {
   readonly edits: Edits;
   readonly locks: FileLocks;
   readonly uploads: Uploads;
+  readonly eventParts: EventParts;
   readonly cache: CacheEntries;
   readonly lists: Lists;
   /** Runs nothing in a process that does not serve. */
@@ -232,6 +237,17 @@ export async function openApp(
   // Worksheets have names only once their workbook was opened: known ones answer from the first request on.
   const listed = registry.listed();
   await Promise.race([listed, Bun.sleep(MAX_LISTING_MS)]);
+  const eventParts = openEvents({
+    db,
+    config: () => current.config,
+    clock,
+    log,
+    command: (role, socketPath) => [...selfCommand(), 'child', role, socketPath],
+    socketDir: ensureFolder(config.state_dir, 'run'),
+    readers: pools.query,
+  });
+  // Behind the start: requests for events wait for it, the others do not.
+  if (options.exclusive) void eventParts.events.open();
   let isClosing = false;
   void listed.then(() => {
     if (!isClosing) tables.prune(registry.list().filter(({ kind }) => kind.dataset));
@@ -301,6 +317,7 @@ export async function openApp(
       if (search === null) throw new Error('a command beside the server has no search');
       return search;
     },
+    eventParts,
     pools,
     settled: async () => {
       await registry.listed();
@@ -311,7 +328,8 @@ export async function openApp(
       await stopWatching?.();
       firstReads.close();
       search?.close();
-      await Promise.all([handlers.stop(), ...Object.values(pools).map((pool) => pool.stop())]);
+      await Promise.all([closeEvents(eventParts), handlers.stop()]);
+      await Promise.all(Object.values(pools).map((pool) => pool.stop()));
       await tables.close();
       await replaced.close();
       await locks.releaseAll();
@@ -628,9 +646,14 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
       },
     });
   } else if (role === 'query') {
-    await serveChild({ socketPath, jobs: { ...queryJobs(), ...listJobs(), ...searchJobs() } });
+    const jobs = { ...queryJobs(), ...listJobs(), ...searchJobs(), ...eventReadJobs() };
+    await serveChild({ socketPath, jobs });
   } else if (role === 'index') {
     await serveChild({ socketPath, jobs: indexJobs() });
+  } else if (role === 'events') {
+    await serveChild({ socketPath, jobs: writerJobs() });
+  } else if (role === 'events-index') {
+    await serveChild({ socketPath, jobs: eventIndexJobs() });
   } else {
     throw new AppError('usage', `No worker role '${role}'`);
   }

@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
 import { rememberedFor } from '../store/remembered.ts';
 import type { Caller, Scope, Verb } from './principal.ts';
-import { matchesDocument, matchesEventIndex } from './resource-names.ts';
+import { matchesDocument, matchesEventIndex, namesEvents } from './resource-names.ts';
 
 /** A right that groups can hold. */
 export interface Permission {
@@ -185,6 +185,11 @@ export function grantsNameAddressed(grants: Grants, typedName: string, verb: Ver
 /** Whether the grants allow `verb` on the event index (EV-20); document rights do not count. */
 export function grantsCoverEvents(grants: Grants, index: string, verb: Verb): boolean {
   return covers(grants, verb, eventCoverage(index));
+}
+
+/** Whether the grants may allow `verb` on some event index, existing or not (EV-23, EV-24). */
+export function grantsTouchEvents(grants: Grants, verb: Verb): boolean {
+  return covers(grants, verb, namesEvents);
 }
 
 function covers(grants: Grants, verb: Verb, matches: Coverage): boolean {

@@ -51,6 +51,11 @@ export function matchesEventIndex(pattern: string, index: string): boolean {
   return pattern === EVENTS || matchesText(pattern, `${EVENTS}/${index}`);
 }
 
+/** Whether the pattern is one of event rights. */
+export function namesEvents(pattern: string): boolean {
+  return pattern === EVENTS || pattern.startsWith(`${EVENTS}/`);
+}
+
 function matchesText(pattern: string, name: string): boolean {
   if (pattern === name) return true;
   return pattern.endsWith('/*') && name.startsWith(pattern.slice(0, -1));

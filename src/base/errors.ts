@@ -40,6 +40,11 @@ export const errorCatalogue = {
   locked: { status: 409, summary: 'Another operation holds the file (DS-90).' },
   'precondition-failed': { status: 412, summary: 'If-Match names another version (DS-82).' },
   'too-large': { status: 413, summary: 'The body or the file exceeds a configured limit.' },
+  'not-acceptable': { status: 406, summary: 'The route offers none of the asked types (EV-8).' },
+  'unsupported-media-type': {
+    status: 415,
+    summary: 'The body has a type or encoding this route does not read (EV-6, EV-7).',
+  },
   'invalid-request': {
     status: 422,
     summary: 'Parameters or body have the wrong shape; detail lists them (DS-9).',

@@ -75,6 +75,7 @@ const KEPT_COMMITS = 512;
 export class Ingest {
   readonly #options: IngestOptions;
   #child: ChildProcess | null = null;
+  #opening: Promise<ChildProcess> | null = null;
   #settings: WriterSettings | null = null;
   #problem: string | null = null;
   #openedAt = Number.NEGATIVE_INFINITY;
@@ -283,6 +284,13 @@ export class Ingest {
       }
       return this.#child;
     }
+    this.#opening ??= this.#openStore(settings).finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #openStore(settings: WriterSettings): Promise<ChildProcess> {
     const now = this.#options.clock.monotonic();
     if (this.#problem !== null && now - this.#openedAt < REOPEN_MS)
       throw unavailable(NOT_WRITABLE, 10);

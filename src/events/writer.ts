@@ -166,7 +166,10 @@ export class Writer {
     const events = () =>
       drafts.map((draft) => eventJson({ ...draft, id: null, created: now, updated: now }));
     const answer = intakeAnswer(reading, { firstId: null, count, events });
-    return order.isDryRun ? { ...answer, accepted: 0, rejected: 0, rejects: [] } : answer;
+    if (!order.isDryRun) return answer;
+    // Nothing was created.
+    const status = answer.status === 201 ? 200 : answer.status;
+    return { ...answer, status, accepted: 0, rejected: 0, rejects: [] };
   }
 
   /** How the answer to a repeat is made (EV-49); null for the first request with its key. */

@@ -10,9 +10,12 @@ import * as audit from './audit.ts';
 import * as backups from './backups.ts';
 import * as cache from './cache.ts';
 import * as datasets from './datasets.ts';
+import * as eventAccess from './event-access.ts';
+import * as events from './events.ts';
 import * as explanations from './explanations.ts';
 import * as groups from './groups.ts';
 import * as handlers from './handlers.ts';
+import * as ingestSettings from './ingest-settings.ts';
 import * as locks from './locks.ts';
 import * as oidcSignIn from './oidc-sign-in.ts';
 import * as permissions from './permissions.ts';
@@ -33,9 +36,12 @@ export const operations = {
   backups,
   cache,
   datasets,
+  eventAccess,
+  events,
   explanations,
   groups,
   handlers,
+  ingestSettings,
   locks,
   oidcSignIn,
   permissions,

@@ -8,6 +8,7 @@ import type { Registry } from '../docroot/registry.ts';
 import type { AccountServices } from '../operations/accounts.ts';
 import type { CacheServices } from '../operations/cache.ts';
 import type { SearchServices } from '../operations/search.ts';
+import type { EventServices } from '../operations/event-access.ts';
 import type { FirstRun } from '../operations/setup.ts';
 import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
@@ -33,7 +34,8 @@ export interface ReadableResources {
 }
 
 /** What every route may ask for, as `context.services`. */
-export interface ServerServices extends AccountServices, CacheServices, UploadServices {
+export interface ServerServices
+  extends AccountServices, CacheServices, UploadServices, EventServices {
   /** The running configuration. A reload puts another object in its place, so it is read where it is used. */
   readonly config: Config;
   readonly registry: Registry;

@@ -22,6 +22,7 @@ export function errorReply(error: unknown, context: Context, route: Route): Repl
   if (status === 401 && route.neverRedirects !== true && context.wantsHtml) {
     return emptyReply(302, { Location: loginAddress(context), Vary: 'Accept' });
   }
+  if (route.answersFailure !== undefined) return route.answersFailure(failure, context);
   const isPage = route.hasJsonErrors !== true && !JSON_PREFIX.test(context.path);
   if (isPage && context.wantsHtml) {
     const view = { status, detail: detailText(failure), requestId: context.requestId };

@@ -46,6 +46,8 @@ export interface Route {
   readonly hasJsonErrors?: boolean;
   /** Told of every request the door refuses (DS-8, steps 5 to 8), before the refusal goes out. */
   readonly onRefused?: (context: Context, reason: AppError) => Promise<void>;
+  /** Failures in the words of another contract; redirects of HTML clients come first. */
+  readonly answersFailure?: (failure: AppError, context: Context) => Reply;
   /** `Cache-Control` of its answers; `no-store` unless said otherwise (DS-20). */
   readonly cacheControl?: string;
   /** False: the path is 404 for everyone (DS-11). Asked for each request. */

@@ -90,6 +90,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     stop: async () => {
       stopUpkeep();
       stopFollowing();
+      app.eventParts.tails.close();
       await server.stop(GRACE_MS);
       await app.close();
     },
@@ -146,6 +147,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
         [String(app.clock.now())],
       );
     },
+    ...app.eventParts,
     cacheSize: () => app.tables.size,
     endpointCount: () => endpointCount(app),
     describeApi: (caller) =>

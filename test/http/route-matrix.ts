@@ -57,6 +57,12 @@ export function ownAccount(path: string, status: number, more: More = {}): Expec
   return { ...expected, statuses: { ...expected.statuses, scoped: 403 } };
 }
 
+/** Let in: those who may read some event index. */
+export function eventReaders(path: string, status: number): Expectation {
+  const expected = superusers(path, status);
+  return { ...expected, statuses: { ...expected.statuses, scoped: status } };
+}
+
 /** Let in: superusers (DS-132). */
 export function superusers(path: string, status: number, more: More = {}): Expectation {
   const expected = ownAccount(path, status, more);
@@ -80,6 +86,14 @@ export function writers(path: string, status: number, more: More = {}): Expectat
 
 /** Every method of every built-in route. */
 export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
+  // Rights on documents, `*` too, open no events (EV-20).
+  'GET /api/events': eventReaders('/api/events/', 200),
+  'POST /api/events': superusers('/api/events/', 400, { body: {} }),
+  'GET /api/events/{id:int}': eventReaders('/api/events/999999/', 404),
+  'PUT /api/events/{id:int}': superusers('/api/events/999999/', 404, { body: {} }),
+  'PATCH /api/events/{id:int}': superusers('/api/events/999999/', 404, { body: {} }),
+  'DELETE /api/events/{id:int}': superusers('/api/events/999999/', 404),
+
   'GET /': everybody('/', 200),
   'GET /health': everybody('/health', 200),
   'GET /metrics': signedIn('/metrics', 200),

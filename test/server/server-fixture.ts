@@ -14,6 +14,7 @@ import { createUser } from '../../src/auth/users.ts';
 import type { User } from '../../src/auth/users.ts';
 import { isLoopback } from '../../src/base/loopback.ts';
 import { ReplacedFiles } from '../../src/base/replaced-files.ts';
+import { ChildPool } from '../../src/children/child-pool.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { configFrom, settings } from '../../src/config/schema.ts';
 import type { SettingKey } from '../../src/config/schema.ts';
@@ -23,6 +24,7 @@ import { Registry } from '../../src/docroot/registry.ts';
 import { Uploads } from '../../src/docroot/uploads.ts';
 import { runList } from '../../src/dataset/list-run.ts';
 import { CacheEntries } from '../../src/docroot/cache.ts';
+import { openEvents } from '../../src/events/open-events.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import type { ReadableResources, ServerServices } from '../../src/server/dependencies.ts';
 import { createExchange } from '../../src/server/exchange.ts';
@@ -82,6 +84,22 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     audit,
     ...emptyFolder(dirname(database.path), { db, clock, log }),
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
+    ...openEvents({
+      config: () => services.config,
+      clock,
+      log,
+      db,
+      command: () => ['false'],
+      socketDir: join(dirname(database.path), 'run'),
+      readers: new ChildPool({
+        role: 'query',
+        size: 1,
+        command: () => ['false'],
+        socketDir: join(dirname(database.path), 'run'),
+        log,
+        maxRssBytes: 1e9,
+      }),
+    }),
     oidc: null,
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),

@@ -10,6 +10,7 @@ import { userRoutes } from './admin/users.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { assetRoutes } from './assets.ts';
 import { authRoutes } from './auth.ts';
+import { eventRoutes } from './events.ts';
 import { healthRoute } from './health.ts';
 import { landingRoute } from './landing.ts';
 import { metricsRoute } from './metrics.ts';
@@ -30,6 +31,7 @@ export const routes: readonly Route[] = [
   searchRoute,
   setupRoute,
   ...apiKeyRoutes,
+  ...eventRoutes,
   uploadsRoute,
   ...userRoutes,
   ...groupRoutes,

@@ -1,0 +1,114 @@
+/**
+ * What an API key may do with events beyond its owner's rights being narrowed (EV-57 to EV-59).
+ */
+import { sha256Hex } from '../base/ids.ts';
+import type { Database, SqlValue } from '../store/database.ts';
+import { rememberedFor } from '../store/remembered.ts';
+
+/** The settings of a key; those of a key without any are `DEFAULT_INGEST_SETTINGS`. */
+export interface IngestSettings {
+  /** It can do nothing but create events. */
+  readonly createOnly: boolean;
+  /** Indexes it may write; null: all its owner may. */
+  readonly indexes: readonly string[] | null;
+  /** For entries that name none. */
+  readonly index: string | null;
+  readonly sourcetype: string | null;
+  readonly source: string | null;
+  readonly host: string | null;
+  readonly ack: boolean;
+  readonly hasAlias: boolean;
+}
+
+/** No settings. */
+export const DEFAULT_INGEST_SETTINGS: IngestSettings = {
+  createOnly: false,
+  indexes: null,
+  index: null,
+  sourcetype: null,
+  source: null,
+  host: null,
+  ack: true,
+  hasAlias: false,
+};
+
+interface SettingsRow {
+  readonly create_only: number;
+  readonly indexes: string | null;
+  readonly default_index: string | null;
+  readonly default_sourcetype: string | null;
+  readonly default_source: string | null;
+  readonly default_host: string | null;
+  readonly ack: number;
+  readonly alias_hash: string | null;
+}
+
+const byKey = rememberedFor<IngestSettings>(1_000);
+
+/** The settings of a key. One indexed read after a change, else nothing. */
+export async function getIngestSettings(db: Database, apiKeyId: number): Promise<IngestSettings> {
+  return byKey(db).get(db, String(apiKeyId), async () => {
+    const row = await db.get<SettingsRow>(
+      `SELECT create_only, indexes, default_index, default_sourcetype, default_source, default_host, ack, alias_hash
+       FROM ingest_settings WHERE api_key_id = ?`,
+      [apiKeyId],
+    );
+    return row === null ? DEFAULT_INGEST_SETTINGS : settingsOf(row);
+  });
+}
+
+function settingsOf(row: SettingsRow): IngestSettings {
+  return {
+    createOnly: row.create_only === 1,
+    indexes: row.indexes === null ? null : (JSON.parse(row.indexes) as string[]),
+    index: row.default_index,
+    sourcetype: row.default_sourcetype,
+    source: row.default_source,
+    host: row.default_host,
+    ack: row.ack === 1,
+    hasAlias: row.alias_hash !== null,
+  };
+}
+
+/**
+ * Replaces the settings of a key. `alias`: a new value to be known by, null for none any more, undefined to keep what there
+ * is.
+ */
+export async function putIngestSettings(
+  db: Database,
+  apiKeyId: number,
+  settings: Omit<IngestSettings, 'hasAlias'>,
+  alias: string | null | undefined,
+): Promise<void> {
+  const aliasHash = typeof alias === 'string' ? sha256Hex(alias.toLowerCase()) : null;
+  const values: SqlValue[] = [
+    apiKeyId,
+    settings.createOnly ? 1 : 0,
+    settings.indexes === null ? null : JSON.stringify(settings.indexes),
+    settings.index,
+    settings.sourcetype,
+    settings.source,
+    settings.host,
+    settings.ack ? 1 : 0,
+    aliasHash,
+  ];
+  const keepsAlias = alias === undefined ? 'ingest_settings.alias_hash' : 'excluded.alias_hash';
+  await db.run(
+    `INSERT INTO ingest_settings (api_key_id, create_only, indexes, default_index, default_sourcetype, default_source,
+       default_host, ack, alias_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (api_key_id) DO UPDATE SET create_only = excluded.create_only, indexes = excluded.indexes,
+       default_index = excluded.default_index, default_sourcetype = excluded.default_sourcetype,
+       default_source = excluded.default_source, default_host = excluded.default_host, ack = excluded.ack,
+       alias_hash = ${keepsAlias}`,
+    values,
+  );
+}
+
+/** The key that goes by an alias (EV-58); null when there is none. */
+export async function findKeyByAlias(db: Database, alias: string): Promise<number | null> {
+  const row = await db.get<{ api_key_id: number }>(
+    'SELECT api_key_id FROM ingest_settings WHERE alias_hash = ?',
+    [sha256Hex(alias.toLowerCase())],
+  );
+  return row?.api_key_id ?? null;
+}

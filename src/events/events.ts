@@ -1,0 +1,289 @@
+/**
+ * The event store as the server uses it: accepting, reading, the substring index behind it, tails and retention.
+ *
+ * Only point reads and the newest events are read in the server's process; everything that may take long runs in workers.
+ */
+import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { ChildPool } from '../children/child-pool.ts';
+import { ChildSupply } from '../children/child-supply.ts';
+import type { Config } from '../config/schema.ts';
+import type { EventRow } from './event.ts';
+import { EVENT_SELECT } from './event.ts';
+import { Ingest, unavailable } from './ingest.ts';
+import { EVENTS_FILE } from './schema.ts';
+import { NOT_WRITABLE } from './writer-jobs.ts';
+import type { WriterSettings } from './writer-orders.ts';
+
+/** Totals of one index. */
+export interface IndexTotals {
+  readonly index: string;
+  readonly events: number;
+  readonly bytes: number;
+  /** Microseconds of `created`; null when the index is empty. */
+  readonly oldest: number | null;
+  readonly newest: number | null;
+}
+
+/** What the store needs of the rest of the program. */
+export interface EventsOptions {
+  readonly config: () => Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The command of a worker of a role, listening at that path. */
+  readonly command: (role: string, socketPath: string) => readonly string[];
+  readonly socketDir: string;
+  /** Reads lists and figures. */
+  readonly readers: ChildPool;
+}
+
+const INDEX_STEP_LIMIT_MS = 120_000;
+/** Rest between two looks for events to index; a commit wakes it earlier. */
+const INDEX_PAUSE_MS = 1_000;
+const INDEX_RETRY_MS = 30_000;
+const MIB = 2 ** 20;
+
+/** The store of one state directory; `open` starts it. */
+export class Events {
+  readonly ingest: Ingest;
+  readonly stateDir: string;
+  readonly #options: EventsOptions;
+  readonly #indexers: ChildPool;
+  #opened: Promise<void> | null = null;
+  #db: Database | null = null;
+  #settings: { config: Config; value: WriterSettings } | null = null;
+  readonly #listeners = new Set<() => void>();
+  #indexTimer: Timer | null = null;
+  #isIndexing = false;
+  #isClosing = false;
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+    this.stateDir = options.config().state_dir;
+    const { log, socketDir, clock } = options;
+    this.ingest = new Ingest({
+      supply: new ChildSupply({
+        role: 'events',
+        command: (socketPath) => options.command('events', socketPath),
+        socketDir,
+        log,
+        recycleRssBytes: Number.POSITIVE_INFINITY,
+        maxIdle: 1,
+        isUrgent: true,
+      }),
+      stateDir: this.stateDir,
+      settings: () => this.#writerSettings(),
+      limits: () => queueLimits(options.config()),
+      clock,
+      log,
+      onCommit: () => this.#committed(),
+    });
+    this.#indexers = new ChildPool({
+      role: 'events-index',
+      size: 1,
+      command: (socketPath) => options.command('events-index', socketPath),
+      socketDir,
+      log,
+      maxRssBytes: 512 * MIB,
+    });
+  }
+
+  /** Opens the store; a damaged one leaves `ingest.problem` and the rest of the server running (EV-51). */
+  open(): Promise<void> {
+    this.#opened ??= this.ingest.open().then(() => this.#indexLater(0));
+    return this.#opened;
+  }
+
+  /** Calls back after every commit that changed anything. The answer ends it. */
+  onCommit(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The event with that id; null when there is none. Throws `unavailable` while the store cannot be read. */
+  get(id: number): EventRow | null {
+    return this.#read((db) =>
+      db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`).get(id),
+    );
+  }
+
+  /** The highest id there is; 0 for none. */
+  newestId(): number {
+    return this.#read(
+      (db) =>
+        db.query<{ id: number | null }, []>('SELECT max(id) AS id FROM events').get()?.id ?? 0,
+    );
+  }
+
+  /** The events behind an id up to another, in order; at most `limit`, and not much more than 1 MiB of text. */
+  between(after: number, upTo: number, limit: number): EventRow[] {
+    return this.#read((db) => {
+      const rows: EventRow[] = [];
+      let size = 0;
+      const found = db
+        .query<EventRow, [number, number, number]>(
+          `SELECT ${EVENT_SELECT} FROM events WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
+        )
+        .iterate(after, upTo, limit);
+      for (const row of found) {
+        rows.push(row);
+        size += row.data.length + row.fields.length;
+        if (size > MIB) break;
+      }
+      return rows;
+    });
+  }
+
+  /** The names of the indexes that hold events. */
+  indexNames(): string[] {
+    return this.#read((db) =>
+      db
+        .query<{ name: string }, []>('SELECT name FROM indexes ORDER BY name')
+        .all()
+        .map(({ name }) => name),
+    );
+  }
+
+  /** Totals by index, in the order of their names. Costs a search by halves an index. */
+  indexTotals(): IndexTotals[] {
+    return this.#read((db) =>
+      db
+        .query<IndexTotals, []>(
+          `SELECT name AS "index", events, bytes,
+             (SELECT created FROM events NOT INDEXED WHERE id >= first_id AND "index" = name ORDER BY id LIMIT 1) AS oldest,
+             (SELECT created FROM events NOT INDEXED WHERE "index" = name ORDER BY id DESC LIMIT 1) AS newest
+           FROM indexes ORDER BY name`,
+        )
+        .all(),
+    );
+  }
+
+  /** Bytes of the database in use (EV-84). */
+  sizeInUse(): number {
+    return this.#read((db) => {
+      const one = (pragma: string): number =>
+        Number(Object.values(db.query(`PRAGMA ${pragma}`).get() as object)[0]);
+      return (one('page_count') - one('freelist_count')) * one('page_size');
+    });
+  }
+
+  /** Runs a reading job of `read-jobs.ts`; the body streams. Errors as `ChildPool.request`. */
+  async request(job: string, order: object, signal?: AbortSignal): Promise<Response> {
+    if (this.ingest.problem !== null) throw unavailable(NOT_WRITABLE, 10);
+    const { readers, config } = this.#options;
+    return readers.request(
+      job,
+      { ...order, stateDir: this.stateDir },
+      {
+        timeoutMs: config().limits.query_timeout_seconds * 1000,
+        signal,
+      },
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#indexTimer !== null) clearTimeout(this.#indexTimer);
+    await this.#indexers.stop();
+    this.#db?.close();
+    this.#db = null;
+    await this.ingest.close();
+  }
+
+  #read<Result>(read: (db: Database) => Result): Result {
+    if (this.ingest.problem !== null) throw unavailable(NOT_WRITABLE, 10);
+    try {
+      this.#db ??= openReader(this.stateDir);
+      return read(this.#db);
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      this.#options.log.error('the event store could not be read', { error });
+      this.#db?.close();
+      this.#db = null;
+      throw unavailable(NOT_WRITABLE, 5, error);
+    }
+  }
+
+  #committed(): void {
+    for (const listener of this.#listeners) listener();
+    this.#indexLater(INDEX_PAUSE_MS);
+  }
+
+  #indexLater(ms: number): void {
+    if (this.#isIndexing || this.#isClosing || this.#indexTimer !== null) return;
+    this.#indexTimer = setTimeout(() => {
+      this.#indexTimer = null;
+      void this.#index();
+    }, ms);
+    this.#indexTimer.unref();
+  }
+
+  async #index(): Promise<void> {
+    if (this.ingest.problem !== null) return;
+    this.#isIndexing = true;
+    let pauseMs: number | null = null;
+    try {
+      const response = await this.#indexers.request(
+        'step',
+        { stateDir: this.stateDir },
+        { timeoutMs: INDEX_STEP_LIMIT_MS },
+      );
+      const { hasMore } = (await response.json()) as { hasMore: boolean };
+      if (hasMore) pauseMs = 0;
+    } catch (error) {
+      // Searches scan meanwhile; the answers are the same.
+      if (!this.#isClosing)
+        this.#options.log.warning('the substring index was not brought up to date', { error });
+      pauseMs = INDEX_RETRY_MS;
+    }
+    this.#isIndexing = false;
+    if (pauseMs !== null) this.#indexLater(pauseMs);
+  }
+
+  #writerSettings(): WriterSettings {
+    const config = this.#options.config();
+    if (this.#settings?.config !== config)
+      this.#settings = { config, value: writerSettings(config) };
+    return this.#settings.value;
+  }
+}
+
+function openReader(stateDir: string): Database {
+  const path = join(stateDir, EVENTS_FILE);
+  if (!existsSync(path)) throw unavailable(NOT_WRITABLE, 5);
+  const db = new Database(path, { readonly: true });
+  db.run('PRAGMA busy_timeout = 20');
+  db.run('PRAGMA trusted_schema = OFF');
+  return db;
+}
+
+function queueLimits({ events }: Config): {
+  events: number;
+  bytes: number;
+  waitMs: number;
+  minFreeBytes: number;
+} {
+  return {
+    events: events.queue_events,
+    bytes: events.queue_bytes,
+    waitMs: events.queue_wait_ms,
+    minFreeBytes: events.min_free_bytes,
+  };
+}
+
+function writerSettings({ events }: Config): WriterSettings {
+  const { limits, extractors, syslog_timezone: syslogTimezone } = events;
+  return {
+    limits: {
+      maxEventBytes: limits.max_event_bytes,
+      maxEvents: limits.max_events,
+      maxDepth: limits.max_depth,
+      maxFields: limits.max_fields,
+    },
+    extraction: { extractors, syslogTimezone },
+  };
+}

@@ -1,0 +1,127 @@
+/**
+ * Which fields events have, and their commonest values (EV-81).
+ */
+import type { EventReader } from './reader.ts';
+import type { Selection } from './selection.ts';
+import { selectionSql } from './selection.ts';
+
+/** Order of the `events-fields` job. */
+export interface FieldsOrder {
+  readonly stateDir: string;
+  readonly selection: Selection;
+  /** Values shown of each field. */
+  readonly top: number;
+  /** Newest events looked at. */
+  readonly sample: number;
+  readonly budgetMs: number;
+}
+
+/** One field of the answer. */
+interface FieldView {
+  readonly name: string;
+  readonly type: string;
+  readonly count: number;
+  readonly distinct: number;
+  readonly distinct_capped: boolean;
+  readonly top: readonly { readonly value: unknown; readonly count: number }[];
+}
+
+/** The answer of the contract. */
+export interface FieldSummary {
+  readonly fields: readonly FieldView[];
+  readonly sampled: number;
+  readonly truncated: boolean;
+  readonly elapsed_ms: number;
+}
+
+interface Tally {
+  count: number;
+  types: Set<string>;
+  values: Map<string, { value: unknown; count: number }>;
+  isCapped: boolean;
+}
+
+const MAX_FIELDS = 500;
+const MAX_DEPTH = 3;
+/** Distinct values remembered of one field. */
+const MAX_DISTINCT = 1_000;
+const CHECK_ROWS = 500;
+const OWN_FIELDS = ['index', 'sourcetype', 'source', 'host'] as const;
+
+interface SampledRow extends Record<(typeof OWN_FIELDS)[number], string> {
+  readonly fields: string;
+}
+
+/** Looks at the newest selected events. */
+export function summariseFields(reader: EventReader, order: FieldsOrder): FieldSummary {
+  const startedAt = performance.now();
+  const { sql, params } = selectionSql(reader, order.selection);
+  const rows = reader.db
+    .query<SampledRow, (string | number)[]>(
+      `SELECT "index", sourcetype, source, host, json(fields) AS fields FROM events WHERE ${sql} ORDER BY id DESC LIMIT ?`,
+    )
+    .iterate(...params, order.sample);
+  const own = new Map<string, Tally>(OWN_FIELDS.map((name) => [name, emptyTally()]));
+  const found = new Map<string, Tally>();
+  let sampled = 0;
+  let isTruncated = false;
+  for (const row of rows) {
+    for (const name of OWN_FIELDS) note(own.get(name)!, row[name]);
+    if (row.fields !== '{}') walk(found, '', JSON.parse(row.fields), MAX_DEPTH);
+    sampled += 1;
+    if (sampled % CHECK_ROWS === 0 && performance.now() - startedAt > order.budgetMs) {
+      isTruncated = true;
+      break;
+    }
+  }
+  const members = [...found].sort(([a, x], [b, y]) => y.count - x.count || (a < b ? -1 : 1));
+  const all = sampled === 0 ? [] : [...own, ...members];
+  return {
+    fields: all.map(([name, tally]) => viewOf(name, tally, order.top)),
+    sampled,
+    truncated: isTruncated,
+    elapsed_ms: Math.round(performance.now() - startedAt),
+  };
+}
+
+function emptyTally(): Tally {
+  return { count: 0, types: new Set(), values: new Map(), isCapped: false };
+}
+
+function walk(found: Map<string, Tally>, prefix: string, value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  for (const [key, member] of Object.entries(value)) {
+    const name = prefix + key;
+    const isNested = typeof member === 'object' && member !== null && !Array.isArray(member);
+    if (isNested && depth > 1) walk(found, `${name}.`, member, depth - 1);
+    else if (member !== null) {
+      let tally = found.get(name);
+      if (tally === undefined) {
+        if (found.size >= MAX_FIELDS) continue;
+        found.set(name, (tally = emptyTally()));
+      }
+      note(tally, member);
+    }
+  }
+}
+
+function note(tally: Tally, value: unknown): void {
+  tally.count += 1;
+  tally.types.add(typeOf(value));
+  const key = typeof value === 'string' ? `s${value}` : JSON.stringify(value);
+  const known = tally.values.get(key);
+  if (known !== undefined) known.count += 1;
+  else if (tally.values.size < MAX_DISTINCT) tally.values.set(key, { value, count: 1 });
+  else tally.isCapped = true;
+}
+
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}
+
+function viewOf(name: string, { count, types, values, isCapped }: Tally, top: number): FieldView {
+  const best = [...values.values()].sort((a, b) => b.count - a.count).slice(0, top);
+  const type = types.size === 1 ? [...types][0]! : 'mixed';
+  return { name, type, count, distinct: values.size, distinct_capped: isCapped, top: best };
+}

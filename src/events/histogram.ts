@@ -1,0 +1,243 @@
+/**
+ * How many events there were over time (EV-80). Works through the index of times and stops at its time budget.
+ */
+import { timeText } from './event-time.ts';
+import type { EventReader } from './reader.ts';
+import type { Selection } from './selection.ts';
+import { selectionSql } from './selection.ts';
+
+/** Order of the `events-histogram` job. */
+export interface HistogramOrder {
+  readonly stateDir: string;
+  readonly selection: Selection;
+  /** `<n>s|m|h|d|w|mon`, or `auto`. */
+  readonly interval: string;
+  /** A member to split by; null: no series. */
+  readonly by: string | null;
+  /** Most series. */
+  readonly limit: number;
+  readonly budgetMs: number;
+}
+
+/** One bucket; `series` only with `by`. */
+interface Bucket {
+  t: string;
+  count: number;
+  series?: Record<string, number>;
+}
+
+/** The answer, or too many buckets. */
+export type Histogram =
+  | {
+      readonly interval: string;
+      readonly from: string | null;
+      readonly to: string | null;
+      readonly buckets: readonly Bucket[];
+      readonly total: number;
+      readonly series?: readonly string[];
+      readonly truncated: boolean;
+      readonly elapsed_ms: number;
+    }
+  | { readonly tooMany: number };
+
+const MAX_BUCKETS = 2_000;
+const AUTO_BUCKETS = 100;
+const AUTO = [
+  '1s',
+  '5s',
+  '10s',
+  '30s',
+  '1m',
+  '5m',
+  '10m',
+  '30m',
+  '1h',
+  '3h',
+  '6h',
+  '12h',
+  '1d',
+  '1w',
+  '1mon',
+];
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+const MICROS = 1_000_000;
+/** 1970-01-01 was a Thursday; weeks start on Monday. */
+const MONDAY_SHIFT = 4 * 86_400 * MICROS;
+const CHECK_ROWS = 2_000;
+
+/** Whether a text is an interval of the contract. */
+export function isInterval(text: string): boolean {
+  return text === 'auto' || /^[1-9]\d{0,5}(?:s|m|h|d|w|mon)$/.test(text);
+}
+
+/** Counts the selected events by `_time`. */
+export function countOverTime(reader: EventReader, order: HistogramOrder): Histogram {
+  const startedAt = performance.now();
+  const { sql, params } = selectionSql(reader, order.selection);
+  const { low, high } = reader.db
+    .query<{ low: number | null; high: number | null }, (string | number)[]>(
+      `SELECT min(time) AS low, max(time) AS high FROM events WHERE ${sql}`,
+    )
+    .get(...params)!;
+  const from = order.selection.earliest ?? low;
+  const to = order.selection.latest ?? (high === null ? null : high + 1);
+  if (from === null || to === null || to <= from) {
+    return emptyAnswer(order.interval === 'auto' ? '1s' : order.interval, startedAt);
+  }
+  const interval = order.interval === 'auto' ? automatic(from, to) : order.interval;
+  const starts = startsOf(interval, from, to);
+  if (typeof starts === 'number') return { tooMany: starts };
+  const counted = count(reader, order, { sql, params }, starts, startedAt);
+  return {
+    interval,
+    from: timeText(from),
+    to: timeText(to),
+    ...counted,
+    elapsed_ms: Math.round(performance.now() - startedAt),
+  };
+}
+
+function emptyAnswer(interval: string, startedAt: number): Histogram {
+  const elapsed = Math.round(performance.now() - startedAt);
+  return {
+    interval,
+    from: null,
+    to: null,
+    buckets: [],
+    total: 0,
+    truncated: false,
+    elapsed_ms: elapsed,
+  };
+}
+
+function automatic(from: number, to: number): string {
+  return (
+    AUTO.find((interval) => Array.isArray(startsOf(interval, from, to, AUTO_BUCKETS))) ?? '1mon'
+  );
+}
+
+/** The starts of all buckets that touch [from, to), or how many there would be. */
+function startsOf(
+  interval: string,
+  from: number,
+  to: number,
+  max = MAX_BUCKETS,
+): number[] | number {
+  const [, amount = '1', unit = 's'] = /^(\d+)(\w+)$/.exec(interval) ?? [];
+  if (unit === 'mon') return monthsFrom(Number(amount), from, to, max);
+  const width = Number(amount) * SECONDS[unit]! * MICROS;
+  const shift = unit === 'w' ? MONDAY_SHIFT : 0;
+  const first = Math.floor((from - shift) / width) * width + shift;
+  const total = Math.ceil((to - first) / width);
+  return total > max ? total : Array.from({ length: total }, (_, index) => first + index * width);
+}
+
+function monthsFrom(amount: number, from: number, to: number, max: number): number[] | number {
+  const start = new Date(from / 1000);
+  const months = start.getUTCFullYear() * 12 + start.getUTCMonth();
+  const starts: number[] = [];
+  for (let at = Math.floor(months / amount) * amount; ; at += amount) {
+    const micros = Date.UTC(Math.floor(at / 12), at % 12) * 1000;
+    if (micros >= to) return starts;
+    starts.push(micros);
+    if (starts.length > max) return Math.ceil((to - starts[0]!) / (30 * 86_400 * MICROS * amount));
+  }
+}
+
+function count(
+  reader: EventReader,
+  order: HistogramOrder,
+  { sql, params }: { sql: string; params: readonly (string | number)[] },
+  starts: readonly number[],
+  startedAt: number,
+): { buckets: Bucket[]; total: number; series?: string[]; truncated: boolean } {
+  const counts = new Float64Array(starts.length);
+  const byValue = new Map<string, Float64Array>();
+  const value = order.by === null ? 'NULL' : memberSql(order.by);
+  const path = order.by === null || isColumn(order.by) ? [] : [jsonPath(order.by)];
+  const rows = reader.db
+    .query<{ time: number; value: unknown }, (string | number)[]>(
+      `SELECT time, ${value} AS value FROM events WHERE ${sql} ORDER BY time`,
+    )
+    .iterate(...path, ...params);
+  let bucket = 0;
+  let seen = 0;
+  let isTruncated = false;
+  for (const { time, value: by } of rows) {
+    while (bucket + 1 < starts.length && starts[bucket + 1]! <= time) bucket += 1;
+    counts[bucket]! += 1;
+    if (order.by !== null) {
+      const name = by === null ? 'NULL' : String(by);
+      let series = byValue.get(name);
+      if (series === undefined) byValue.set(name, (series = new Float64Array(starts.length)));
+      series[bucket]! += 1;
+    }
+    seen += 1;
+    if (seen % CHECK_ROWS === 0 && performance.now() - startedAt > order.budgetMs) {
+      isTruncated = true;
+      break;
+    }
+  }
+  // What was cut off in the middle of a bucket is not complete.
+  if (isTruncated) counts.fill(0, bucket);
+  const buckets: Bucket[] = starts.map((start, index) => ({
+    t: timeText(start),
+    count: counts[index]!,
+  }));
+  const total = counts.reduce((sum, one) => sum + one, 0);
+  if (order.by === null) return { buckets, total, truncated: isTruncated };
+  const series = addSeries(buckets, byValue, order.limit, isTruncated ? bucket : starts.length);
+  return { buckets, total, series, truncated: isTruncated };
+}
+
+/** Puts the largest series into the buckets and the others into `OTHER`; answers the names, largest first. */
+function addSeries(
+  buckets: Bucket[],
+  byValue: ReadonlyMap<string, Float64Array>,
+  limit: number,
+  complete: number,
+): string[] {
+  const sizes = [...byValue].map(([name, counts]) => ({
+    name,
+    counts,
+    size: counts.reduce((sum, one) => sum + one, 0),
+  }));
+  sizes.sort((a, b) => b.size - a.size || (a.name < b.name ? -1 : 1));
+  const shown = sizes.slice(0, limit);
+  const rest = sizes.slice(limit);
+  for (const [index, bucket] of buckets.entries()) {
+    const isComplete = index < complete;
+    bucket.series = Object.fromEntries(
+      shown.map(({ name, counts }) => [name, isComplete ? counts[index]! : 0]),
+    );
+    if (rest.length > 0) {
+      bucket.series['OTHER'] = isComplete
+        ? rest.reduce((sum, { counts }) => sum + counts[index]!, 0)
+        : 0;
+    }
+  }
+  return [...shown.map(({ name }) => name), ...(rest.length > 0 ? ['OTHER'] : [])];
+}
+
+const TEXT_COLUMNS: Readonly<Record<string, string>> = {
+  index: '"index"',
+  sourcetype: 'sourcetype',
+  source: 'source',
+  host: 'host',
+};
+
+function isColumn(name: string): boolean {
+  return Object.hasOwn(TEXT_COLUMNS, name);
+}
+
+function memberSql(name: string): string {
+  return isColumn(name) ? TEXT_COLUMNS[name]! : 'fields ->> ?';
+}
+
+/** A dotted name as a JSON path; quotes in it cannot end the name. */
+function jsonPath(name: string): string {
+  return `$${name
+    .split('.')
+    .map((part) => `."${part.replaceAll('"', '\\"')}"`)
+    .join('')}`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Everything of the event service that lives as long as the server, joined in one place.
+ */
+import type { Database } from '../store/database.ts';
+import { IngestCounters } from './counters.ts';
+import type { EventsOptions } from './events.ts';
+import { Events } from './events.ts';
+import { RateLimiter } from './rate.ts';
+import { Tails } from './tail.ts';
+
+/** The parts, for whoever asks for events. */
+export interface EventParts {
+  readonly events: Events;
+  readonly ingestCounters: IngestCounters;
+  readonly tails: Tails;
+  readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
+}
+
+/** Makes the parts; nothing is opened before `events.open` or the first request. `db` is the state database. */
+export function openEvents(options: EventsOptions & { readonly db: Database }): EventParts {
+  const { clock, db, log } = options;
+  const events = new Events(options);
+  return {
+    events,
+    ingestCounters: new IngestCounters({ db, clock, log }),
+    tails: new Tails(events),
+    rates: { ingest: new RateLimiter(clock), search: new RateLimiter(clock) },
+  };
+}
+
+/** Ends tails and writers in order, after the last request. */
+export async function closeEvents({ events, ingestCounters, tails }: EventParts): Promise<void> {
+  tails.close();
+  await events.close();
+  await ingestCounters.flush();
+}

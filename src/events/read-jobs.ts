@@ -1,0 +1,208 @@
+/**
+ * Reading jobs of the query worker: lists of any length, figures over many events (EV-31, EV-33, EV-80, EV-81).
+ *
+ * A list is read in pages of ids, so that a slow reader of a long answer does not hold a snapshot: a snapshot keeps the
+ * write-ahead log from being folded.
+ */
+import type { EventRow } from './event.ts';
+import { EVENT_SELECT, eventJson } from './event.ts';
+import type { FieldsOrder } from './field-summary.ts';
+import { summariseFields } from './field-summary.ts';
+import type { HistogramOrder } from './histogram.ts';
+import { countOverTime } from './histogram.ts';
+import { timeText } from './event-time.ts';
+import { EventReader } from './reader.ts';
+import type { Selection } from './selection.ts';
+import { selectionSql } from './selection.ts';
+import type { SqlCondition } from './term.ts';
+import { allOf } from './term.ts';
+
+/** Order of the `events-list` job. */
+export interface ListOrder {
+  readonly stateDir: string;
+  readonly selection: Selection;
+  readonly isDescending: boolean;
+  /** Null: all. */
+  readonly limit: number | null;
+  readonly offset: number;
+  /** Goes on behind this id; null: from the start. */
+  readonly afterId: number | null;
+  /** Ids above this one are left out; absent: none. */
+  readonly highestId?: number;
+  /** Ids up to this one are left out; absent: none. Unlike `afterId` this is part of what is counted. */
+  readonly aboveId?: number | null;
+  readonly counts: boolean;
+  readonly format: 'json' | 'ndjson' | 'csv';
+}
+
+/** Headers in which figures travel beside the body. */
+export const LIST_HEADERS = { total: 'x-total', next: 'x-next' } as const;
+
+const PAGE_EVENTS = 500;
+const ENCODER = new TextEncoder();
+const CSV_HEAD = 'id,index,sourcetype,source,host,data,created,updated,extracted_fields\r\n';
+
+type Job = (body: unknown) => Response | Promise<Response>;
+
+/** The jobs by name. */
+export function eventReadJobs(): Record<string, Job> {
+  return {
+    'events-list': (body) => listEvents(body as ListOrder),
+    'events-histogram': (body) =>
+      withReader((body as HistogramOrder).stateDir, (reader) =>
+        countOverTime(reader, body as HistogramOrder),
+      ),
+    'events-fields': (body) =>
+      withReader((body as FieldsOrder).stateDir, (reader) =>
+        summariseFields(reader, body as FieldsOrder),
+      ),
+  };
+}
+
+function withReader(stateDir: string, work: (reader: EventReader) => unknown): Response {
+  const reader = new EventReader(stateDir);
+  try {
+    return Response.json(reader.snapshot(() => work(reader)));
+  } finally {
+    reader.close();
+  }
+}
+
+function listEvents(order: ListOrder): Response {
+  const reader = new EventReader(order.stateDir);
+  try {
+    const { highest, total, next } = reader.snapshot(() => firstFacts(reader, order));
+    const headers: Record<string, string> = {};
+    if (total !== null) headers[LIST_HEADERS.total] = String(total);
+    if (next !== null) headers[LIST_HEADERS.next] = String(next);
+    return new Response(bodyOf(reader, order, highest), { headers });
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
+}
+
+interface Facts {
+  /** The list covers ids up to this one. */
+  readonly highest: number;
+  readonly total: number | null;
+  /** Where the next page goes on; null when there is none. */
+  readonly next: number | null;
+}
+
+function firstFacts(reader: EventReader, order: ListOrder): Facts {
+  const { db } = reader;
+  const newest =
+    db.query<{ id: number | null }, []>('SELECT max(id) AS id FROM events').get()?.id ?? 0;
+  const highest = Math.min(newest, order.highestId ?? newest);
+  const { sql, params } = conditionOf(reader, order, highest);
+  const total = order.counts
+    ? db
+        .query<{ n: number }, (string | number)[]>(`SELECT count(*) AS n FROM events WHERE ${sql}`)
+        .get(...params)!.n
+    : null;
+  if (order.limit === null) return { highest, total, next: null };
+  // The last row of the page and one more, by id alone: cheap beside the rows themselves.
+  const page = pageSql(order, 'id', sql);
+  const ids = db
+    .query<{ id: number }, (string | number)[]>(`${page.sql} LIMIT 2 OFFSET ?`)
+    .all(...params, ...page.params, order.offset + order.limit - 1);
+  return { highest, total, next: ids.length === 2 ? ids[0]!.id : null };
+}
+
+function conditionOf(reader: EventReader, order: ListOrder, highest: number): SqlCondition {
+  const bounds = { sql: 'id > ? AND id <= ?', params: [order.aboveId ?? 0, highest] };
+  return allOf([bounds, selectionSql(reader, order.selection)]);
+}
+
+function pageSql(
+  order: ListOrder,
+  columns: string,
+  condition: string,
+): { sql: string; params: number[] } {
+  const direction = order.isDescending ? 'DESC' : 'ASC';
+  const after = order.afterId === null ? '' : ` AND id ${order.isDescending ? '<' : '>'} ?`;
+  return {
+    sql: `SELECT ${columns} FROM events WHERE (${condition})${after} ORDER BY id ${direction}`,
+    params: order.afterId === null ? [] : [order.afterId],
+  };
+}
+
+function bodyOf(
+  reader: EventReader,
+  order: ListOrder,
+  highest: number,
+): ReadableStream<Uint8Array> {
+  const pages = textPages(reader, order, highest);
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      try {
+        const { done, value } = pages.next();
+        if (done !== true) return controller.enqueue(ENCODER.encode(value));
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      reader.close();
+    },
+    cancel: () => reader.close(),
+  });
+}
+
+function* textPages(reader: EventReader, order: ListOrder, highest: number): Generator<string> {
+  const { format } = order;
+  if (format === 'csv') yield CSV_HEAD;
+  if (format === 'json') yield '[';
+  let isFirst = true;
+  for (const rows of rowPages(reader, order, highest)) {
+    if (format === 'json') {
+      yield (isFirst ? '' : ',') + rows.map(eventJson).join(',');
+    } else if (format === 'ndjson') yield rows.map((row) => `${eventJson(row)}\n`).join('');
+    else yield rows.map(csvLine).join('');
+    isFirst = false;
+  }
+  if (format === 'json') yield ']';
+}
+
+function* rowPages(reader: EventReader, order: ListOrder, highest: number): Generator<EventRow[]> {
+  let left = order.limit ?? Number.POSITIVE_INFINITY;
+  let step = order;
+  while (left > 0) {
+    const wanted = Math.min(left, PAGE_EVENTS);
+    const rows = reader.snapshot(() => {
+      const { sql, params } = conditionOf(reader, step, highest);
+      const page = pageSql(step, EVENT_SELECT, sql);
+      return reader.db
+        .query<EventRow, (string | number)[]>(`${page.sql} LIMIT ? OFFSET ?`)
+        .all(...params, ...page.params, wanted, step.offset);
+    });
+    if (rows.length > 0) yield rows;
+    if (rows.length < wanted) return;
+    left -= rows.length;
+    step = { ...step, afterId: rows.at(-1)!.id, offset: 0 };
+  }
+}
+
+function csvLine(row: EventRow): string {
+  const cells = [
+    String(row.id),
+    row.index,
+    row.sourcetype,
+    row.source,
+    row.host,
+    row.data,
+    timeText(row.created),
+    timeText(row.updated),
+    row.fields,
+  ];
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function csvCell(text: string): string {
+  // A spreadsheet would take it for a formula.
+  const safe =
+    /^[=+@\t\r]/.test(text) || (text.startsWith('-') && Number.isNaN(Number(text)))
+      ? `'${text}`
+      : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,96 @@
+/**
+ * Which events a list, a tail or a figure is about, as plain data, and as SQL (EV-31).
+ */
+import type { EventReader } from './reader.ts';
+import { firstIdCreatedFrom } from './store.ts';
+import type { SqlCondition } from './term.ts';
+import { allOf } from './term.ts';
+
+/** Exact filters by member. */
+export type MemberFilters = Readonly<
+  Partial<Record<'index' | 'sourcetype' | 'source' | 'host', string>>
+>;
+
+/** Everything that must hold; absent members do not restrict. */
+export interface Selection {
+  readonly members: MemberFilters;
+  /** Microseconds, as all times here. */
+  readonly created: number | null;
+  readonly updated: number | null;
+  /** Inclusive. */
+  readonly createdAfter: number | null;
+  /** Exclusive. */
+  readonly createdBefore: number | null;
+  /** Terms that must all occur. */
+  readonly terms: readonly string[];
+  /** Names of the indexes that may be read; null: all. */
+  readonly readable: readonly string[] | null;
+  /** Bounds of `_time`, the upper one exclusive. */
+  readonly earliest: number | null;
+  readonly latest: number | null;
+}
+
+/** Nothing left out. */
+export const ALL_EVENTS: Selection = {
+  members: {},
+  created: null,
+  updated: null,
+  createdAfter: null,
+  createdBefore: null,
+  terms: [],
+  readable: null,
+  earliest: null,
+  latest: null,
+};
+
+const COLUMNS = {
+  index: '"index"',
+  sourcetype: 'sourcetype',
+  source: 'source',
+  host: 'host',
+} as const;
+
+/** The selection as a condition on `events`; only inside a snapshot of the reader. */
+export function selectionSql(reader: EventReader, selection: Selection): SqlCondition {
+  const conditions: SqlCondition[] = [];
+  const add = (sql: string, ...params: (string | number)[]): void => {
+    conditions.push({ sql, params });
+  };
+  for (const [name, value] of Object.entries(selection.members)) {
+    add(`${COLUMNS[name as keyof typeof COLUMNS]} = ?`, value);
+  }
+  // `created` never decreases with the id, so its bounds are bounds of ids.
+  const fromMicros = (micros: number): number => firstIdCreatedFrom(reader.db, micros);
+  const { created, updated, createdAfter, createdBefore, earliest, latest, readable } = selection;
+  if (created !== null) add('id >= ? AND id < ?', fromMicros(created), fromMicros(created + 1));
+  if (createdAfter !== null) add('id >= ?', fromMicros(createdAfter));
+  if (createdBefore !== null) add('id < ?', fromMicros(createdBefore));
+  if (updated !== null) add('updated = ?', updated);
+  if (earliest !== null) add('time >= ?', earliest);
+  if (latest !== null) add('time < ?', latest);
+  if (readable !== null) {
+    add(`"index" IN (${readable.map(() => '?').join(', ')})`, ...readable);
+  }
+  for (const term of selection.terms) conditions.push(reader.term(term, 'any'));
+  return allOf(conditions);
+}
+
+/**
+ * The terms of a `search` parameter (EV-34): white space and commas separate, a term in matching quotes is a phrase, quoted
+ * parts inside of a term keep their spaces and quotes.
+ */
+export function searchTerms(text: string): string[] {
+  const terms: string[] = [];
+  const pattern = /(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,])+/gs;
+  for (const [term] of text.matchAll(pattern)) {
+    const quote = term[0]!;
+    const isPhrase =
+      (quote === '"' || quote === "'") && term.length > 1 && endOfQuoted(term) === term.length;
+    terms.push(isPhrase ? term.slice(1, -1).replace(/\\(.)/gs, '$1') : term);
+  }
+  return terms.filter((term) => term !== '');
+}
+
+function endOfQuoted(term: string): number {
+  return /^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')/s.exec(term)?.[0].length ?? 0;
+}

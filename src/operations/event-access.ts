@@ -1,0 +1,78 @@
+/**
+ * Rights on events: which indexes a caller may read or write (EV-20 to EV-25).
+ */
+import type { Audit } from '../auth/audit.ts';
+import type { Grants } from '../auth/permissions.ts';
+import { grantsCoverEvents, grantsTouchEvents, loadGrants } from '../auth/permissions.ts';
+import type { Principal, Verb } from '../auth/principal.ts';
+import { AppError } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../config/schema.ts';
+import type { IngestCounters } from '../events/counters.ts';
+import type { Events } from '../events/events.ts';
+import type { RateLimiter } from '../events/rate.ts';
+import type { Tails } from '../events/tail.ts';
+import type { Database } from '../store/database.ts';
+import type { Origin } from './access.ts';
+
+/** What the operations on events work with. */
+export interface EventServices {
+  readonly config: Config;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly audit: Audit;
+  readonly events: Events;
+  readonly ingestCounters: IngestCounters;
+  readonly tails: Tails;
+  readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
+}
+
+/** 403 of the event contract. */
+export const NO_EVENT_PERMISSION = 'You do not have permission to perform this action.';
+
+/** The caller's grants, with what `events.default_access` adds. */
+export async function eventGrants(
+  services: Pick<EventServices, 'config' | 'db'>,
+  caller: Principal,
+): Promise<Grants> {
+  const grants = await loadGrants(services.db, caller);
+  if (services.config.events.default_access !== 'read') return grants;
+  const { read, write } = grants.patterns;
+  return { ...grants, patterns: { read: [...read, '@events'], write } };
+}
+
+/** The grants of a caller who may do this with some index at least. Throws `permission-denied`, audited (EV-23, EV-24). */
+export async function requireEventRight(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  verb: Verb,
+): Promise<Grants> {
+  const grants = await eventGrants(services, caller);
+  if (grantsTouchEvents(grants, verb)) return grants;
+  await auditDenial(services, caller, origin, { verb, index: null });
+  throw new AppError('permission-denied', NO_EVENT_PERMISSION);
+}
+
+/** Notes that somebody was refused; `index` null: any. */
+export async function auditDenial(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  { verb, index }: { readonly verb: Verb; readonly index: string | null },
+): Promise<void> {
+  await services.audit.record({
+    userId: caller.userId,
+    action: 'permission_denied',
+    resource: index === null ? '@events' : `@events/${index}`,
+    details: verb,
+    ipAddress: origin.clientAddress,
+  });
+}
+
+/** The indexes that hold events and may be read; null: all there are and will be. */
+export function readableIndexes(services: EventServices, grants: Grants): string[] | null {
+  // No index can have this name: it is longer than an index may be.
+  if (grantsCoverEvents(grants, 'x'.repeat(256), 'read')) return null;
+  return services.events.indexNames().filter((index) => grantsCoverEvents(grants, index, 'read'));
+}

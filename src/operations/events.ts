@@ -1,0 +1,286 @@
+/**
+ * What can be done with events: send, read, change, delete them, and look at many at once (EV-21 to EV-39, EV-80, EV-81).
+ */
+import type { Principal } from '../auth/principal.ts';
+import { grantsCoverEvents } from '../auth/permissions.ts';
+import { AppError } from '../base/errors.ts';
+import type { Sender } from '../events/counters.ts';
+import type { EventRow } from '../events/event.ts';
+import type { FieldSummary } from '../events/field-summary.ts';
+import type { Histogram } from '../events/histogram.ts';
+import { throttled } from '../events/ingest.ts';
+import type { MetaDefaults } from '../events/intake.ts';
+import type { ListOrder } from '../events/read-jobs.ts';
+import type { Selection } from '../events/selection.ts';
+import type { WriterResult } from '../events/writer-orders.ts';
+import type { Origin } from './access.ts';
+import type { EventServices } from './event-access.ts';
+import { auditDenial, readableIndexes, requireEventRight } from './event-access.ts';
+import { ingestSettingsOf } from './ingest-settings.ts';
+
+/** A request of an accepting route, its body decompressed. */
+export interface IntakeRequest {
+  readonly dialect: string;
+  readonly mode: string;
+  readonly mediaType: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** How many events it holds, about: for the queue. */
+  readonly events: number;
+  readonly isDryRun: boolean;
+  readonly isMinimal: boolean;
+  /** Value of `Idempotency-Key`, and the route it counts for. */
+  readonly idempotency: { readonly route: string; readonly key: string } | null;
+}
+
+/** An answer the writer made. */
+export interface WriterReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | null;
+}
+
+/**
+ * Checks that the caller may send events at all, before the body is read (EV-24), and counts the request against its rate.
+ * Throws `permission-denied`, `throttled`.
+ */
+export async function admitIntake(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  dialect: string,
+): Promise<void> {
+  await requireEventRight(services, caller, origin, 'write');
+  const wait = services.rates.ingest.take(caller.userId, services.config.events.throttle.ingest);
+  if (wait === 0) return;
+  const error = throttled(wait);
+  services.ingestCounters.noteRefusal(senderOf(caller), dialect, error.message, true);
+  throw error;
+}
+
+/**
+ * Stores the events of a request; what it answers is on disk. Throws `permission-denied`, `throttled`, `unavailable`;
+ * everything about the body is in the answer.
+ */
+export async function ingestEvents(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: IntakeRequest,
+): Promise<WriterReply> {
+  const grants = await requireEventRight(services, caller, origin, 'write');
+  const settings = await ingestSettingsOf(services, caller);
+  const { dialect, mode, mediaType, parameters, headers, isDryRun, isMinimal, idempotency } =
+    request;
+  const sender = senderOf(caller);
+  try {
+    const { result, body } = await services.events.ingest.submit(
+      {
+        kind: 'intake',
+        dialect,
+        mode,
+        mediaType,
+        parameters,
+        headers,
+        userId: caller.userId,
+        grants,
+        indexes: settings.indexes,
+        defaults: { ...settings.defaults, ...defaultsIn(parameters) },
+        clientAddress: origin.clientAddress ?? '',
+        isDryRun,
+        isMinimal,
+        idempotency,
+      },
+      request.body,
+      { events: request.events, name: `${sender.kind} ${sender.id}` },
+    );
+    if (!isDryRun) services.ingestCounters.noteResult(sender, dialect, request.body.length, result);
+    if (result.status === 403)
+      await auditDenial(services, caller, origin, { verb: 'write', index: null });
+    return { status: result.status, headers: result.headers, body };
+  } catch (error) {
+    if (error instanceof AppError) {
+      const isThrottled = error.code === 'throttled';
+      services.ingestCounters.noteRefusal(sender, dialect, error.message, isThrottled);
+    }
+    throw error;
+  }
+}
+
+/** Query parameters that name what entries do not (EV-59). */
+function defaultsIn(parameters: Readonly<Record<string, string>>): MetaDefaults {
+  const defaults: Record<string, string> = {};
+  for (const name of ['index', 'sourcetype', 'source', 'host']) {
+    const value = parameters[name]?.trim();
+    if (value !== undefined && value !== '') defaults[name] = value;
+  }
+  return defaults;
+}
+
+function senderOf(caller: Principal): Sender {
+  const { username: label } = caller;
+  if (caller.apiKeyId !== null) return { kind: 'api_key', id: String(caller.apiKeyId), label };
+  const kind =
+    caller.credential === 'api-key' || caller.credential === 'setup'
+      ? 'session'
+      : caller.credential;
+  return { kind, id: String(caller.userId), label };
+}
+
+/** The event with that id. Throws `permission-denied`, and `not-found` for one the caller may not read. */
+export async function getEvent(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  id: number,
+): Promise<EventRow> {
+  const grants = await requireEventRight(services, caller, origin, 'read');
+  await services.events.open();
+  const event = services.events.get(id);
+  if (event === null || !grantsCoverEvents(grants, event.index, 'read')) throw noEvent();
+  return event;
+}
+
+/** Events in the order of their ids; see `ListOrder`. The body streams. Throws `permission-denied`, `unavailable`. */
+export async function listEvents(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: { readonly order: Omit<ListOrder, 'stateDir'>; readonly signal: AbortSignal },
+): Promise<Response> {
+  const selection = await readable(services, caller, origin, request.order.selection);
+  return services.events.request('events-list', { ...request.order, selection }, request.signal);
+}
+
+/** Counts over time (EV-80). */
+export async function countEvents(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: {
+    readonly selection: Selection;
+    readonly interval: string;
+    readonly by: string | null;
+    readonly limit: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<Histogram> {
+  const { signal, ...order } = request;
+  const selection = await readable(services, caller, origin, order.selection);
+  const budgetMs = services.config.events.explore_seconds * 1000;
+  const response = await services.events.request(
+    'events-histogram',
+    { ...order, selection, budgetMs },
+    signal,
+  );
+  return (await response.json()) as Histogram;
+}
+
+/** The fields of events (EV-81). */
+export async function describeFields(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: {
+    readonly selection: Selection;
+    readonly top: number;
+    readonly sample: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<FieldSummary> {
+  const { signal, ...order } = request;
+  const selection = await readable(services, caller, origin, order.selection);
+  const budgetMs = services.config.events.explore_seconds * 1000;
+  const response = await services.events.request(
+    'events-fields',
+    { ...order, selection, budgetMs },
+    signal,
+  );
+  return (await response.json()) as FieldSummary;
+}
+
+async function readable(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  selection: Selection,
+): Promise<Selection> {
+  const grants = await requireEventRight(services, caller, origin, 'read');
+  await services.events.open();
+  return { ...selection, readable: readableIndexes(services, grants) };
+}
+
+/** Changes an event; audited. The answer says what was wrong. Throws `permission-denied`, `unavailable`. */
+export async function updateEvent(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: {
+    readonly id: number;
+    readonly isPartial: boolean;
+    readonly isForm: boolean;
+    readonly ifMatch: string | null;
+    readonly body: Uint8Array;
+  },
+): Promise<WriterReply> {
+  const { body, ...rest } = request;
+  return change(services, caller, origin, { kind: 'update', ...rest }, body);
+}
+
+/** Deletes an event; audited. Throws as `updateEvent`. */
+export async function deleteEvent(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: { readonly id: number; readonly ifMatch: string | null },
+): Promise<WriterReply> {
+  return change(services, caller, origin, { kind: 'delete', ...request }, new Uint8Array());
+}
+
+async function change(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  order:
+    | { kind: 'update'; id: number; isPartial: boolean; isForm: boolean; ifMatch: string | null }
+    | { kind: 'delete'; id: number; ifMatch: string | null },
+  body: Uint8Array,
+): Promise<WriterReply> {
+  const grants = await requireEventRight(services, caller, origin, 'write');
+  const { indexes } = await ingestSettingsOf(services, caller);
+  const sender = senderOf(caller);
+  const { result, body: answer } = await services.events.ingest.submit(
+    { ...order, grants, indexes },
+    body,
+    { events: 1, name: `${sender.kind} ${sender.id}` },
+  );
+  await auditChange(services, caller, origin, order, result);
+  return { status: result.status, headers: result.headers, body: answer };
+}
+
+async function auditChange(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  { kind, id }: { readonly kind: 'update' | 'delete'; readonly id: number },
+  { status, indexes }: WriterResult,
+): Promise<void> {
+  const [index] = indexes;
+  if (index === undefined) return;
+  if (status === 403) {
+    await auditDenial(services, caller, origin, { verb: 'write', index });
+    return;
+  }
+  await services.audit.record({
+    userId: caller.userId,
+    action: `${kind}_event`,
+    resource: `@events/${index}`,
+    details: `${kind === 'update' ? 'Updated' : 'Deleted'} event ${id}`,
+    ipAddress: origin.clientAddress,
+  });
+}
+
+function noEvent(): AppError {
+  return new AppError('not-found', 'No Event matches the given query.');
+}

@@ -1,0 +1,108 @@
+/**
+ * Bodies of accepting routes: as received, decompressed with a limit, and what kind of body it is (EV-6, EV-7, EV-53).
+ *
+ * Decompression runs beside the event loop and stops at its limit, so a bomb costs no more than the limit.
+ */
+import { gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { AppError } from '../base/errors.ts';
+import type { Context } from './context.ts';
+
+/** A body with events. */
+export interface EventBody {
+  readonly bytes: Uint8Array;
+  /** `json`, NDJSON lines, or a form as JSON text. */
+  readonly form: 'json' | 'lines' | 'fields';
+}
+
+type Decompress = (
+  bytes: Uint8Array,
+  options: { maxOutputLength: number },
+  done: (error: Error | null, result: Buffer) => void,
+) => void;
+
+const CODINGS: Readonly<Record<string, Decompress>> = {
+  gzip: gunzip as Decompress,
+  'x-gzip': gunzip as Decompress,
+  deflate: ((bytes, options, done) =>
+    // Some clients send the bare stream, without the zlib wrapping the name stands for.
+    inflate(bytes, options, (error, result) =>
+      error !== null && (error as { code?: string }).code === 'Z_DATA_ERROR'
+        ? inflateRaw(bytes, options, done)
+        : done(error, result),
+    )) as Decompress,
+  zstd: zstdDecompress as Decompress,
+};
+const LINES: ReadonlySet<string> = new Set([
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+]);
+
+/**
+ * The bytes of the body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
+ * large`), `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged one.
+ */
+export async function decodedBody(context: Context): Promise<Uint8Array> {
+  const { max_body_bytes: maxBytes, max_decoded_bytes: maxDecoded } =
+    context.services.config.events.limits;
+  const coding = (context.request.headers.get('content-encoding') ?? 'identity')
+    .trim()
+    .toLowerCase();
+  const decompress = coding === 'identity' || coding === '' ? null : CODINGS[coding];
+  if (decompress === undefined) throw unsupported(coding);
+  const bytes = await context.body.bytes(maxBytes);
+  if (decompress === null) return bytes;
+  return new Promise((resolve, reject) => {
+    decompress(bytes, { maxOutputLength: maxDecoded }, (error, result) => {
+      if (error === null || error === undefined) resolve(result);
+      else if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') {
+        reject(new AppError('too-large', 'Decompressed body too large', { cause: error }));
+      } else
+        reject(
+          new AppError('bad-request', `The request body is no valid ${coding}`, { cause: error }),
+        );
+    });
+  });
+}
+
+/** The body of `POST /api/events/` and of updates. Throws as `decodedBody`, and `unsupported-media-type`. */
+export async function eventBody(
+  context: Context,
+  options: { readonly takesLines: boolean },
+): Promise<EventBody> {
+  const { mediaType } = context.body;
+  if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
+    return { bytes: await decodedBody(context), form: 'json' };
+  }
+  if (options.takesLines && LINES.has(mediaType))
+    return { bytes: await decodedBody(context), form: 'lines' };
+  if (mediaType === 'application/x-www-form-urlencoded') {
+    const bytes = await decodedBody(context);
+    // curl -d says so of everything.
+    if (/^\s*[[{]/.test(Buffer.from(bytes.subarray(0, 256)).toString('latin1')))
+      return { bytes, form: 'json' };
+    return asFields(new URLSearchParams(Buffer.from(bytes).toString()));
+  }
+  if (mediaType === 'multipart/form-data') {
+    const fields = await context.form();
+    return asFields(fields ?? new Map());
+  }
+  throw unsupported(mediaType);
+}
+
+function asFields(fields: Iterable<readonly [string, string]>): EventBody {
+  return { bytes: Buffer.from(JSON.stringify(Object.fromEntries(fields))), form: 'fields' };
+}
+
+function unsupported(type: string): AppError {
+  return new AppError('unsupported-media-type', `Unsupported media type "${type}" in request.`);
+}
+
+/** How many events a body holds, about: exact for lines, at least 1. */
+export function estimatedEvents({ bytes, form }: EventBody): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const mark = form === 'lines' ? '\n' : '"data"';
+  let count = 0;
+  for (let at = buffer.indexOf(mark); at >= 0; at = buffer.indexOf(mark, at + 1)) count += 1;
+  return Math.max(1, count);
+}

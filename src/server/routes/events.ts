@@ -1,0 +1,246 @@
+/**
+ * Events over HTTP (EV-31 to EV-39): create, list, read, change, delete.
+ */
+import { Type } from '@sinclair/typebox';
+import { eventJson } from '../../events/event.ts';
+import { LIST_HEADERS } from '../../events/read-jobs.ts';
+import { AppError } from '../../base/errors.ts';
+import type { WriterReply } from '../../operations/events.ts';
+import {
+  admitIntake,
+  deleteEvent,
+  getEvent,
+  ingestEvents,
+  listEvents,
+  updateEvent,
+} from '../../operations/events.ts';
+import type { Context } from '../context.ts';
+import { estimatedEvents, eventBody } from '../event-body.ts';
+import { eventErrorReply } from '../event-errors.ts';
+import {
+  eventChangeModel,
+  eventLinesModel,
+  eventModel,
+  listParameters,
+  newEventModel,
+} from '../event-models.ts';
+import { ignoredHeader, LIST_PARAMETERS, readListQuery } from '../event-query.ts';
+import { preferredType } from '../negotiate.ts';
+import { nextLink } from '../next-link.ts';
+import type { Reply } from '../reply.ts';
+import { bodyReply, emptyReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+
+const TYPES = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+} as const;
+type Format = keyof typeof TYPES;
+const OFFERED: Readonly<Record<string, Format>> = {
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'text/csv': 'csv',
+};
+
+/** What the routes of this contract have in common. */
+export const EVENT_ROUTE = {
+  access: 'user',
+  hasJsonErrors: true,
+  answersFailure: eventErrorReply,
+} as const;
+
+/** `/api/events` and `/api/events/{id}`. */
+export const eventRoutes: readonly Route[] = [
+  {
+    ...EVENT_ROUTE,
+    pattern: '/api/events',
+    describes: {
+      GET: {
+        summary: 'List events',
+        tag: 'events',
+        parameters: listParameters,
+        answers: { 200: { description: 'By ascending id', schema: Type.Array(eventModel) } },
+        errors: [400, 503],
+      },
+      POST: {
+        summary: 'Create one or more events',
+        tag: 'events',
+        body: [
+          { schema: Type.Union([newEventModel, Type.Array(newEventModel)]) },
+          { mediaType: 'application/x-ndjson', schema: null },
+        ],
+        answers: {
+          201: {
+            description:
+              'The event, the events in the order of the body, or what came of the lines',
+            schema: Type.Union([eventModel, Type.Array(eventModel), eventLinesModel]),
+          },
+        },
+        errors: [400, 413, 415, 422, 429, 503],
+      },
+    },
+    methods: { GET: list, POST: create },
+  },
+  {
+    ...EVENT_ROUTE,
+    pattern: '/api/events/{id:int}',
+    describes: {
+      GET: {
+        summary: 'Read an event',
+        tag: 'events',
+        answers: { 200: { description: 'The event', schema: eventModel } },
+        errors: [404],
+      },
+      PUT: {
+        summary: 'Replace an event',
+        tag: 'events',
+        body: { schema: newEventModel },
+        answers: { 200: { description: 'The event', schema: eventModel } },
+        errors: [400, 404, 412, 413, 415, 503],
+      },
+      PATCH: {
+        summary: 'Change parts of an event',
+        tag: 'events',
+        body: { schema: eventChangeModel },
+        answers: { 200: { description: 'The event', schema: eventModel } },
+        errors: [400, 404, 412, 413, 415, 503],
+      },
+      DELETE: {
+        summary: 'Delete an event',
+        tag: 'events',
+        answers: { 204: { description: 'It is gone', schema: null } },
+        errors: [404, 412, 503],
+      },
+    },
+    methods: {
+      GET: read,
+      PUT: (context) => change(context, false),
+      PATCH: (context) => change(context, true),
+      DELETE: remove,
+    },
+  },
+];
+
+async function list(context: Context): Promise<Reply> {
+  const { services, user, origin, request } = context;
+  const format = formatOf(context);
+  const query = readListQuery(context);
+  if ('reply' in query) {
+    // Who may not read at all learns that first (DS-8).
+    await listEvents(services, user, origin, { order: NOTHING, signal: request.signal }).then(
+      (answer) => answer.body?.cancel(),
+    );
+    return query.reply;
+  }
+  const { cursorAfter, ...order } = query.value;
+  const answer = await listEvents(services, user, origin, {
+    order: { ...order, format },
+    signal: request.signal,
+  });
+  const next = answer.headers.get(LIST_HEADERS.next);
+  const total = answer.headers.get(LIST_HEADERS.total);
+  const headers = {
+    ...ignoredHeader(context, LIST_PARAMETERS),
+    ...nextLink(context, next === null ? null : cursorAfter(Number(next))),
+    ...(total !== null && { 'X-Total-Count': total }),
+  };
+  return bodyReply(answer.body as ReadableStream<Uint8Array>, TYPES[format], { headers });
+}
+
+const NOTHING = {
+  selection: {
+    members: {},
+    created: null,
+    updated: null,
+    createdAfter: null,
+    createdBefore: null,
+    terms: [],
+    readable: null,
+    earliest: null,
+    latest: null,
+  },
+  isDescending: false,
+  limit: 1,
+  offset: 0,
+  afterId: Number.MAX_SAFE_INTEGER,
+  counts: false,
+  format: 'json',
+} as const;
+
+function formatOf(context: Context): Format {
+  const asked = context.queryValue('format');
+  if (asked !== null && asked !== '') {
+    if (Object.hasOwn(TYPES, asked)) return asked as Format;
+    throw new AppError('not-found', 'Not found.');
+  }
+  return (
+    OFFERED[preferredType(context.request.headers.get('accept'), Object.keys(OFFERED)) ?? ''] ??
+    'json'
+  );
+}
+
+async function create(context: Context): Promise<Reply> {
+  const { services, user, origin, request } = context;
+  await admitIntake(services, user, origin, 'rest');
+  requireFormat(context);
+  const key = request.headers.get('idempotency-key');
+  if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new AppError('bad-request', 'Invalid Idempotency-Key.');
+  const body = await eventBody(context, { takesLines: true });
+  const written = await ingestEvents(services, user, origin, {
+    dialect: 'rest',
+    mode: body.form === 'fields' ? 'form' : body.form,
+    mediaType: context.body.mediaType,
+    parameters: Object.fromEntries(context.query),
+    headers: {},
+    body: body.bytes,
+    events: estimatedEvents(body),
+    isDryRun: context.queryValue('dry_run') === '1',
+    isMinimal: /(?:^|,)\s*return\s*=\s*"?minimal"?/i.test(request.headers.get('prefer') ?? ''),
+    idempotency: key === null ? null : { route: 'POST /api/events/', key },
+  });
+  return writtenReply(written);
+}
+
+async function read(context: Context): Promise<Reply> {
+  const { services, user, origin } = context;
+  requireFormat(context);
+  const event = await getEvent(services, user, origin, context.intParameter('id'));
+  return bodyReply(eventJson(event), TYPES.json, { etag: `${event.id}.${event.updated}` });
+}
+
+async function change(context: Context, isPartial: boolean): Promise<Reply> {
+  const { services, user, origin, request } = context;
+  requireFormat(context);
+  const body = await eventBody(context, { takesLines: false });
+  const written = await updateEvent(services, user, origin, {
+    id: context.intParameter('id'),
+    isPartial,
+    isForm: body.form === 'fields',
+    ifMatch: request.headers.get('if-match'),
+    body: body.bytes,
+  });
+  return writtenReply(written);
+}
+
+async function remove(context: Context): Promise<Reply> {
+  const { services, user, origin, request } = context;
+  const id = context.intParameter('id');
+  const ifMatch = request.headers.get('if-match');
+  return writtenReply(await deleteEvent(services, user, origin, { id, ifMatch }));
+}
+
+/** The answer the writer made. */
+export function writtenReply({ status, headers, body }: WriterReply): Reply {
+  if (body === null) return emptyReply(status, headers);
+  return { status, headers, body };
+}
+
+/** `?format=` of a route that only has JSON (EV-8). */
+export function requireFormat(context: Context): void {
+  const asked = context.queryValue('format');
+  if (asked !== null && asked !== '' && asked !== 'json')
+    throw new AppError('not-found', 'Not found.');
+}
