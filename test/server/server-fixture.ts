@@ -85,7 +85,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     ...emptyFolder(dirname(database.path), { db, clock, log }),
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
     ...openEvents({
-      config: () => services.config,
+      config: () => config,
       clock,
       log,
       db,
