@@ -5,6 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { eventJson } from '../../events/event.ts';
 import { LIST_HEADERS } from '../../events/read-jobs.ts';
 import { AppError } from '../../base/errors.ts';
+import { requireEventRight } from '../../operations/event-access.ts';
 import type { WriterReply } from '../../operations/events.ts';
 import {
   admitIntake,
@@ -27,6 +28,7 @@ import {
 import { ignoredHeader, LIST_PARAMETERS, readListQuery } from '../event-query.ts';
 import { preferredType } from '../negotiate.ts';
 import { nextLink } from '../next-link.ts';
+import { readOnlyMode } from '../refusals.ts';
 import type { Reply } from '../reply.ts';
 import { bodyReply, emptyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
@@ -49,6 +51,8 @@ export const EVENT_ROUTE = {
   access: 'user',
   hasJsonErrors: true,
   answersFailure: eventErrorReply,
+  // Rights on events come first (DS-8), and only their operations know them; see `requireChangeable`.
+  isExemptFromReadOnly: true,
 } as const;
 
 /** `/api/events` and `/api/events/{id}`. */
@@ -184,6 +188,7 @@ function formatOf(context: Context): Format {
 async function create(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
   await admitIntake(services, user, origin, 'rest');
+  requireChangeable(context);
   requireFormat(context);
   const key = request.headers.get('idempotency-key');
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
@@ -213,6 +218,8 @@ async function read(context: Context): Promise<Reply> {
 
 async function change(context: Context, isPartial: boolean): Promise<Reply> {
   const { services, user, origin, request } = context;
+  await requireEventRight(services, user, origin, 'write');
+  requireChangeable(context);
   requireFormat(context);
   const body = await eventBody(context, { takesLines: false });
   const written = await updateEvent(services, user, origin, {
@@ -227,6 +234,8 @@ async function change(context: Context, isPartial: boolean): Promise<Reply> {
 
 async function remove(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
+  await requireEventRight(services, user, origin, 'write');
+  requireChangeable(context);
   const id = context.intParameter('id');
   const ifMatch = request.headers.get('if-match');
   return writtenReply(await deleteEvent(services, user, origin, { id, ifMatch }));
@@ -236,6 +245,11 @@ async function remove(context: Context): Promise<Reply> {
 export function writtenReply({ status, headers, body }: WriterReply): Reply {
   if (body === null) return emptyReply(status, headers);
   return { status, headers, body };
+}
+
+/** 405 of read-only mode, for a caller who would be let in. */
+export function requireChangeable(context: Context): void {
+  if (context.services.config.readonly) throw readOnlyMode();
 }
 
 /** `?format=` of a route that only has JSON (EV-8). */
