@@ -285,6 +285,26 @@ describe('coming back (DS-122)', () => {
     expect([again.status, await detailOf(again)]).toEqual([400, 'Invalid OIDC state']);
   });
 
+  test('made-up codes are a few requests at once to the provider, the others wait or are sent away', async () => {
+    let [running, most] = [0, 0];
+    const open = Promise.withResolvers<void>();
+    provider.answers['/token'] = async () => {
+      most = Math.max(most, (running += 1));
+      await open.promise;
+      running -= 1;
+      return Response.json({ error: 'invalid_grant' }, { status: 400 });
+    };
+    const answers = Array.from({ length: 120 }, (_, index) => {
+      const state = `made-up-${index}`;
+      const Cookie = `svc_oidc_state=${state}; svc_oidc_verifier=${'v'.repeat(43)}; svc_oidc_nonce=n`;
+      return svc.fetch(`/auth/oidc/callback?code=x&state=${state}`, { headers: { Cookie } });
+    });
+    const refused = (await Promise.race(answers)).status;
+    open.resolve();
+    const statuses = new Set((await Promise.all(answers)).map(({ status }) => status));
+    expect([refused, most, [...statuses].sort()]).toEqual([503, 8, [401, 503]]);
+  });
+
   const answers: [string, () => unknown, string][] = [
     ['an error', () => ({ error: 'invalid_grant' }), 'OIDC token response missing access_token'],
     ['no access token', () => ({ id_token: 'x' }), 'OIDC token response missing access_token'],

@@ -10,8 +10,6 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { isLoopback } from '../../base/loopback.ts';
 
-/** Longest a request may take, its body included. */
-export const REQUEST_TIMEOUT_MS = 10_000;
 /** Largest answer that is read; metadata and key sets are a few kilobytes. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
@@ -79,13 +77,16 @@ export function isPrivate(address: string): boolean {
 
 /**
  * `fetch` for a provider. Rejects with `RefusedAddress`, with an Error when the answer is too large, and as `fetch`.
- * The response is complete when it resolves.
+ * The response is complete when it resolves, which takes `timeoutMs` at most.
  */
-export function createFetch(issuer: URL): (url: string, init: RequestInit) => Promise<Response> {
+export function createFetch(
+  issuer: URL,
+  timeoutMs: number,
+): (url: string, init: RequestInit) => Promise<Response> {
   return async (address, init) => {
     const url = checkedAddress(address, 'the address', issuer);
     if (url.host !== issuer.host) await requirePublic(url);
-    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
     const { status, headers } = response;

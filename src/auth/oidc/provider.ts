@@ -11,8 +11,9 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Config } from '../../config/schema.ts';
-import { checkedAddress, createFetch, RefusedAddress, REQUEST_TIMEOUT_MS } from './outgoing.ts';
+import { checkedAddress, createFetch, RefusedAddress } from './outgoing.ts';
 
+const REQUEST_TIMEOUT_MS = 10_000;
 const HOUR_MS = 60 * 60 * 1000;
 const KEY_REFRESH_MS = 60_000;
 /** How long after a failure the provider is left alone; short, because people wait at the sign-in page. */
@@ -21,6 +22,8 @@ const RETRY_MS = 10_000;
 export const LEEWAY_SECONDS = 30;
 
 interface ProviderOptions {
+  /** Longest a request may take, its body included; 10 s unless said otherwise (DS-120). */
+  readonly timeoutMs?: number;
   readonly settings: Config['oidc'];
   readonly clock: Clock;
   readonly log: Log;
@@ -31,6 +34,7 @@ export class Provider {
   readonly issuer: string;
   readonly #options: ProviderOptions;
   readonly #issuerUrl: URL;
+  readonly #timeoutMs: number;
   readonly #fetch: ReturnType<typeof createFetch>;
   #metadata: { readonly value: ServerMetadata; readonly until: number } | null = null;
   #discovering: Promise<ServerMetadata> | null = null;
@@ -41,7 +45,8 @@ export class Provider {
     this.issuer = options.settings.issuer;
     this.#options = options;
     this.#issuerUrl = new URL(options.settings.issuer);
-    this.#fetch = createFetch(this.#issuerUrl);
+    this.#timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
+    this.#fetch = createFetch(this.#issuerUrl, this.#timeoutMs);
   }
 
   /** What the provider says about itself, its addresses checked. Throws `bad-gateway`; the log says why. */
@@ -69,7 +74,7 @@ export class Provider {
     };
     const about = { [client.clockTolerance]: LEEWAY_SECONDS };
     const configuration = new client.Configuration(metadata, clientId, about, authentication);
-    configuration.timeout = REQUEST_TIMEOUT_MS / 1000;
+    configuration.timeout = this.#timeoutMs / 1000;
     configuration[client.customFetch] = async (url, init) => {
       const response = await this.#fetch(url, init as RequestInit);
       watch?.(response.clone() as Response);
@@ -106,7 +111,7 @@ export class Provider {
     const set = createRemoteJWKSet(new URL(address), {
       cacheMaxAge: HOUR_MS,
       cooldownDuration: KEY_REFRESH_MS,
-      timeoutDuration: REQUEST_TIMEOUT_MS,
+      timeoutDuration: this.#timeoutMs,
       [customFetch]: (url: string, init: RequestInit) =>
         this.#unlessJustFailed('the key set', () => this.#fetch(url, init)),
     });

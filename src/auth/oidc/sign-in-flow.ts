@@ -8,6 +8,7 @@ import type { JWTPayload } from 'jose';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Lru } from '../../base/lru.ts';
+import { Semaphore } from '../../base/semaphore.ts';
 import { sha256Hex } from '../../base/ids.ts';
 import type { Config } from '../../config/schema.ts';
 import { ANY_CHALLENGE } from '../challenges.ts';
@@ -30,6 +31,10 @@ interface FlowOptions {
   readonly verifier: TokenVerifier;
   readonly log: Log;
 }
+
+/** Anybody may come back with a made-up code, and each is a request to the provider: so few at once. */
+const MAX_EXCHANGES = 8;
+const MAX_WAITING = 64;
 
 /** A sign-in under way: the browser keeps the three secrets. */
 export interface StartedFlow {
@@ -76,6 +81,7 @@ interface GrantedTokens {
 export class SignInFlow {
   readonly #options: FlowOptions;
   readonly #used = new Lru<string, true>(MAX_USED);
+  readonly #exchanges = new Semaphore(MAX_EXCHANGES, MAX_WAITING);
 
   constructor(options: FlowOptions) {
     this.#options = options;
@@ -108,7 +114,6 @@ export class SignInFlow {
   async finish(returned: ReturnedFlow): Promise<CompletedFlow> {
     const { provider, verifier } = this.#options;
     const parameters = checkReturn(returned, provider.issuer);
-    this.#useUp(parameters.state);
     const tokens = await this.#exchange(parameters);
     const claims = await verifier.idToken(tokens.idToken, parameters.nonce);
     if (claims === null) throw unauthenticated('Invalid OIDC ID token');
@@ -148,20 +153,24 @@ export class SignInFlow {
     const namesItself =
       configuration.serverMetadata().authorization_response_iss_parameter_supported;
     if (namesItself === true && !query.has('iss')) throw invalidState();
+    this.#useUp(state);
     const address = new URL(this.#redirectUri());
     for (const name of ['code', 'state', 'iss']) {
       const value = query.get(name);
       if (value !== null) address.searchParams.set(name, value);
     }
     try {
-      const granted = await client.authorizationCodeGrant(configuration, address, {
-        pkceCodeVerifier: verifier,
-        expectedState: state,
-        expectedNonce: nonce,
-        idTokenExpected: true,
-      });
+      const granted = await this.#exchanges.run(() =>
+        client.authorizationCodeGrant(configuration, address, {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true,
+        }),
+      );
       return { accessToken: granted.access_token, idToken: granted.id_token! };
     } catch (error) {
+      if (error instanceof AppError) throw error;
       log.warning('the identity provider gave no usable tokens', { reason: reasonOf(error) });
       throw unauthenticated(problemOf(await answer));
     }

@@ -14,6 +14,7 @@ import type { Config } from '../../config/schema.ts';
 import type { Command, Invocation, Outside } from '../command.ts';
 import { describeConfiguration, loadInvocation } from '../configuration.ts';
 import { ServerRequests } from '../server-requests.ts';
+import { tlsWarnings } from '../tls-warnings.ts';
 
 type Service = Awaited<ReturnType<typeof import('../../server/start.ts').startService>>;
 
@@ -65,6 +66,7 @@ async function serveUntilStopped(
 async function start(config: Config, outside: Outside, log: Log): Promise<Service> {
   const { startService } = await import('../../server/start.ts');
   const service = await startService(config, log);
+  for (const warning of await tlsWarnings(config, Date.now())) log.warning(warning);
   outside.out(`svc ${version} serving ${config.docroot} at ${service.url}\n`);
   if (service.setupUrl !== null) outside.out(`Create the first superuser: ${service.setupUrl}\n`);
   if (!service.hasSuperuser) {
