@@ -150,3 +150,34 @@ test('whatever comes with a change, read-only mode answers the same', async () =
     }
   }
 });
+
+test('a browser session without its token, or from elsewhere, changes nothing anywhere (DS-111, DS-114)', async () => {
+  const { cookie, csrfToken } = await services.plain!.accounts.session('superuser');
+  const refusals = [
+    [{ Cookie: cookie }, 'Missing CSRF token'],
+    [{ Cookie: cookie, 'X-CSRF-Token': 'x'.repeat(43) }, 'Invalid CSRF token'],
+    [
+      { Cookie: cookie, 'X-CSRF-Token': csrfToken, Origin: 'https://evil.example' },
+      'CSRF check failed: cross-site request',
+    ],
+  ] as const;
+  for (const [name, { path, body, statuses }] of matrix) {
+    // What is switched off is off for everybody, before anything is checked (DS-11).
+    if (isSafe(name) || statuses.anonymous === 404) continue;
+    for (const [headers, text] of refusals) {
+      const response = await services.plain!.fetch(path, {
+        method: methodOf(name),
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const { detail } = (await response.json()) as { detail: unknown };
+      expect({ name, status: response.status, detail }).toEqual({
+        name,
+        status: 403,
+        detail: text,
+      });
+    }
+  }
+  const still = await services.plain!.withHeaders({ Cookie: cookie }).fetch('/auth/me');
+  expect(still.status).toBe(200);
+});
