@@ -25,6 +25,7 @@ import { type BuildOrder, Tables, type TableTarget } from './dataset/tables.ts';
 import type { EditPlan, TableChanges, TableLayout } from './dataset/types.ts';
 import { CacheEntries } from './docroot/cache.ts';
 import { DocumentRoot } from './docroot/document-root.ts';
+import { Documents } from './docroot/documents.ts';
 import {
   type DocumentJob,
   editFile,
@@ -84,6 +85,7 @@ export interface App {
   readonly uploads: Uploads;
   readonly eventParts: EventParts;
   readonly cache: CacheEntries;
+  readonly documents: Documents;
   readonly lists: Lists;
   /** Runs nothing in a process that does not serve. */
   readonly handlers: Handlers;
@@ -311,6 +313,15 @@ export async function openApp(
       },
     }),
     cache,
+    documents: new Documents({
+      root,
+      kindOf,
+      cache,
+      run: async (job, { rel, type }, { timeoutMs, maxBytes }) => {
+        const order: DocumentJob = { ...fileOrder(current.config, rel, type), maxBytes };
+        return (await pools.parse.request(job, order, { timeoutMs })).text();
+      },
+    }),
     lists: listsIn(config, pools.query, () => current.config),
     handlers,
     get search() {

@@ -11,6 +11,9 @@ import { allowList } from './allow-list.ts';
 import { createColouring } from './code-colours.ts';
 import { splitFrontMatter } from './front-matter.ts';
 
+/** Quotes in quotes in quotes: nobody writes more, and the parser needs time by the square of it. */
+const TOO_DEEP = /^(?:[ \t]*>){50}/m;
+
 /** A document larger than `maxBytes`, or one made to be hard to read, is `too-large`. */
 export async function renderMarkdown(
   source: FileSource,
@@ -44,6 +47,7 @@ export async function safeMarkup(
     import('github-slugger'),
     import('sanitize-html'),
   ]);
+  if (TOO_DEEP.test(text)) throw tooDeep(rel);
   const colour = isColoured ? await createColouring() : null;
   const slugger = new Slugger();
   const marked = new Marked({
@@ -69,10 +73,12 @@ export async function safeMarkup(
     return sanitize(marked.parse(text) as string, allowList);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new AppError('too-large', `'${rel}' is nested too deep to be shown as a page`, {
-      cause: error,
-    });
+    throw tooDeep(rel, error);
   }
+}
+
+function tooDeep(rel: string, cause?: unknown): AppError {
+  return new AppError('too-large', `'${rel}' is nested too deep to be shown as a page`, { cause });
 }
 
 function escaped(text: string): string {

@@ -30,22 +30,33 @@ export function mayAccess(grants: Grants, resource: Resource, verb: Verb): boole
   return grantsCover(grants, permissionNames(resource), verb);
 }
 
+/** What a caller wants to use. */
+interface AccessRequest {
+  /** The path after the family prefix as typed. */
+  readonly name: string;
+  /** The whole path, where it might name something too (DS-30). */
+  readonly alsoNamed?: string;
+  /** What the registry found there. */
+  readonly resource: Resource | null;
+  readonly verb: Verb;
+}
+
 /**
- * The resource, when the caller may use it. `name` is the path after the family prefix as typed; `resource` is what
- * the registry found there. Throws `not-authenticated`, `not-found` for callers allowed to know, and
+ * The resource, when the caller may use it. Throws `not-authenticated`, `not-found` for callers allowed to know, and
  * `permission-denied` (audited) for everyone else.
  */
 export async function requireAccess(
   services: AccessServices,
   caller: Caller,
   origin: Origin,
-  request: { readonly name: string; readonly resource: Resource | null; readonly verb: Verb },
+  request: AccessRequest,
 ): Promise<Resource> {
   if (!caller) throw new AppError('not-authenticated', 'Not authenticated');
-  const { name, resource, verb } = request;
+  const { name, alsoNamed, resource, verb } = request;
   const grants = await loadGrants(services.db, caller);
   if (resource && mayAccess(grants, resource, verb)) return resource;
-  if (grantsNameAddressed(grants, name, verb)) {
+  const names = alsoNamed === undefined ? [name] : [name, alsoNamed];
+  if (names.some((one) => grantsNameAddressed(grants, one, verb))) {
     throw new AppError('not-found', 'Not Found');
   }
   await services.audit.record({

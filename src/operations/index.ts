@@ -9,6 +9,7 @@ import * as apiKeys from './api-keys.ts';
 import * as audit from './audit.ts';
 import * as backups from './backups.ts';
 import * as cache from './cache.ts';
+import * as content from './content.ts';
 import * as datasets from './datasets.ts';
 import * as eventAccess from './event-access.ts';
 import * as events from './events.ts';
@@ -35,6 +36,7 @@ export const operations = {
   audit,
   backups,
   cache,
+  content,
   datasets,
   eventAccess,
   events,

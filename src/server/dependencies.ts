@@ -9,6 +9,7 @@ import type { AccountServices } from '../operations/accounts.ts';
 import type { CacheServices } from '../operations/cache.ts';
 import type { SearchServices } from '../operations/search.ts';
 import type { EventServices } from '../operations/event-access.ts';
+import type { ContentServices } from '../operations/content.ts';
 import type { FirstRun } from '../operations/setup.ts';
 import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
@@ -42,6 +43,7 @@ export interface ServerServices
   /** 32 bytes that only this server knows. */
   readonly serverSecret: Uint8Array;
   readonly metrics: Metrics;
+  readonly documents: ContentServices['documents'];
   readonly search: SearchServices['search'];
   readonly firstRun: FirstRun;
   /** `clock.monotonic()` at the start of the server. */

@@ -115,6 +115,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     cache: app.cache,
     localLogin: app.localLogin,
     registry: app.registry,
+    documents: app.documents,
     uploads: app.uploads,
     oidc: app.oidc,
     search: app.search,

@@ -4,6 +4,9 @@ import type { Audience, FrameView } from '../../src/server/pages/frame.tsx';
 import { renderPage } from '../../src/server/pages/frame.tsx';
 import { datasetPage } from '../../src/server/pages/dataset.tsx';
 import { docsPage } from '../../src/server/pages/docs.tsx';
+import { documentPage } from '../../src/server/pages/document.tsx';
+import { galleryPage } from '../../src/server/pages/gallery.tsx';
+import { playerPage } from '../../src/server/pages/player.tsx';
 import { errorPage } from '../../src/server/pages/error.tsx';
 import { pages } from '../../src/server/pages/index.ts';
 import { landingPage } from '../../src/server/pages/landing.tsx';
@@ -242,6 +245,44 @@ describe('DS-184, DS-208: pages', () => {
         previousHref: '/p',
         nextHref: '/n',
         leftOut: [EVIL],
+      },
+      frame,
+    ),
+    document: renderPage(
+      documentPage,
+      {
+        title: EVIL,
+        rel: EVIL,
+        hasHeading: false,
+        // What stands here went through the allow list of its kind.
+        body: '<p>text</p>',
+        facts: [{ name: EVIL, text: EVIL }],
+        outline: [1, 2, 3].map((level) => ({ level, anchor: EVIL, text: EVIL })),
+      },
+      frame,
+    ),
+    gallery: renderPage(
+      galleryPage,
+      {
+        filter: EVIL,
+        total: 1,
+        entries: [{ name: EVIL, detail: EVIL, isVideo: true, href: '/h', cover: null }],
+        previousHref: '/p',
+        nextHref: '/n',
+      },
+      frame,
+    ),
+    player: renderPage(
+      playerPage,
+      {
+        title: EVIL,
+        isVideo: false,
+        source: '/s',
+        type: EVIL,
+        hasCover: false,
+        facts: [{ name: EVIL, text: EVIL }],
+        previous: { href: '/p', label: EVIL },
+        next: { href: '/n', label: EVIL },
       },
       frame,
     ),

@@ -19,6 +19,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { configFrom, settings } from '../../src/config/schema.ts';
 import type { SettingKey } from '../../src/config/schema.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
+import { Documents } from '../../src/docroot/documents.ts';
 import { FileLocks } from '../../src/docroot/locks.ts';
 import { Registry } from '../../src/docroot/registry.ts';
 import { Uploads } from '../../src/docroot/uploads.ts';
@@ -178,7 +179,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
 function emptyFolder(
   folder: string,
   { db, clock, log }: Pick<ServerServices, 'db' | 'clock' | 'log'>,
-): Pick<ServerServices, 'registry' | 'uploads' | 'search'> {
+): Pick<ServerServices, 'registry' | 'uploads' | 'search' | 'documents'> {
   const kindOf = () => undefined;
   const root = new DocumentRoot(folder, folder);
   const registry = new Registry({ root, kindOf, log, startedAtMs: null });
@@ -190,6 +191,12 @@ function emptyFolder(
     registry,
     search: { find: async () => ({ hits: [], hasMore: false }), leftOut: () => [] },
     uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
+    documents: new Documents({
+      root,
+      kindOf,
+      cache: new CacheEntries(clock),
+      run: () => Promise.reject(new Error('The folder is empty')),
+    }),
   };
 }
 

@@ -34,6 +34,8 @@ export interface Page<View> {
   /** `wide` for data, `card` for one form or message. */
   readonly layout: 'wide' | 'card';
   readonly navigation?: NavigationLink;
+  /** Whether the content brings the heading of the page itself; absent: never. */
+  readonly hasOwnHeading?: (view: View) => boolean;
   /** Beside the one every page has. */
   readonly styles?: readonly AssetName[];
   /** Run in this order once the page is there; the page is usable without. */
@@ -62,6 +64,7 @@ export function renderPage<View>(page: Page<View>, view: View, frame: FrameView)
     <Document
       title={page.title(view)}
       layout={page.layout}
+      hasHeading={page.hasOwnHeading?.(view) ?? false}
       styles={page.styles ?? []}
       scripts={page.scripts ?? []}
       trail={page.trail?.(view) ?? []}
@@ -84,6 +87,7 @@ export function CsrfField({ frame }: { frame: FrameView }): JSX.Element {
 interface DocumentProps {
   readonly title: string;
   readonly layout: 'wide' | 'card';
+  readonly hasHeading: boolean;
   readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];
   readonly trail: readonly Crumb[];
@@ -91,7 +95,7 @@ interface DocumentProps {
 }
 
 function Document(props: PropsWithChildren<DocumentProps>) {
-  const { title, layout, styles, scripts, trail, frame, children } = props;
+  const { title, layout, hasHeading, styles, scripts, trail, frame, children } = props;
   return (
     <html lang="en" data-theme={frame.theme ?? undefined}>
       <head>
@@ -114,7 +118,7 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         <Banner frame={frame} />
         <main id="content" class={layout}>
           <Trail crumbs={trail} />
-          <h1 safe>{title}</h1>
+          {hasHeading ? '' : <h1 safe>{title}</h1>}
           {children}
         </main>
       </body>

@@ -3,11 +3,14 @@
  */
 import { datasetPage } from './dataset.tsx';
 import { docsPage } from './docs.tsx';
+import { documentPage } from './document.tsx';
 import { errorPage } from './error.tsx';
 import type { Page } from './frame.tsx';
 import { landingPage } from './landing.tsx';
+import { galleryPage } from './gallery.tsx';
 import { loginPage } from './login.tsx';
 import { searchPage } from './search.tsx';
+import { playerPage } from './player.tsx';
 import { setupPage } from './setup.tsx';
 import { uploadedPage } from './uploaded.tsx';
 
@@ -16,6 +19,9 @@ export const pages: readonly Page<never>[] = [
   landingPage,
   searchPage,
   datasetPage,
+  documentPage,
+  galleryPage,
+  playerPage,
   docsPage,
   loginPage,
   setupPage,

@@ -13,6 +13,7 @@ import { authRoutes } from './auth.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoute } from './health.ts';
 import { landingRoute } from './landing.ts';
+import { mediaRoute } from './media.ts';
 import { metricsRoute } from './metrics.ts';
 import { oidcRoutes } from './oidc.ts';
 import { openApiRoutes } from './openapi.ts';
@@ -26,6 +27,7 @@ export const routes: readonly Route[] = [
   landingRoute,
   healthRoute,
   metricsRoute,
+  mediaRoute,
   ...authRoutes,
   ...oidcRoutes,
   searchRoute,

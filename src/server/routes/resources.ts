@@ -8,6 +8,7 @@ import { contentDisposition } from '../../dataset/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../../dataset/format.ts';
 import { parseListParameters } from '../../dataset/list-parameters.ts';
 import type { RowsPage } from '../../dataset/table-memory.ts';
+import type { Area } from '../../docroot/names.ts';
 import type { Resource } from '../../docroot/registry.ts';
 import { requireAccess } from '../../operations/access.ts';
 import {
@@ -22,18 +23,22 @@ import {
   requireReadable,
   requireWritable,
 } from '../../operations/datasets.ts';
+import { findByPath } from '../../operations/content.ts';
+import { contentReply, type ContentReplyServices } from '../content-reply.ts';
 import type { Context } from '../context.ts';
 import { datasetPageReply } from '../dataset-page.ts';
 import { handlerAnswer } from '../handler-exchange.ts';
+import { mediaPageReply } from '../media-page.ts';
 import { parseEntityTags, preferredType } from '../negotiate.ts';
 import { nextLink } from '../next-link.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../reply.ts';
-import type { Handler } from '../route-table.ts';
+import type { Answer, Handler } from '../route-table.ts';
 import type { HandlerServices } from '../../operations/handlers.ts';
 
 /** What files need beyond what every route has. */
-export interface ResourceServices extends DatasetServices, HandlerServices {
-  readonly config: { readonly readonly: boolean };
+export interface ResourceServices
+  extends DatasetServices, HandlerServices, Pick<ContentReplyServices, 'documents'> {
+  readonly config: ContentReplyServices['config'] & { readonly readonly: boolean };
 }
 
 const VARY = { Vary: 'Accept, Accept-Encoding' };
@@ -44,27 +49,52 @@ export function resourceHandler(services: ResourceServices): Handler {
     const [family, ...rest] = context.segments;
     const name = rest.join('/');
     if (context.isMatchable && name !== '') {
+      const area = AREAS.get(family!);
       if (family === 'api') {
-        return handlerAnswer(services, context) ?? datasetRows(services, context, name);
+        const answer = handlerAnswer(services, context);
+        if (answer !== null) return answer;
       }
-      if (family === 'schema') return datasetSchema(services, context, name);
-      if (family === 'ui') return datasetView(services, context, name);
+      // What is no name of the family may be the path of a file (DS-30).
+      const isInFamily = area !== undefined && services.registry.lookup(area, name) !== null;
+      if (isInFamily && family === 'api') return datasetRows(services, context, name);
+      if (isInFamily && family === 'schema') return datasetSchema(services, context, name);
     }
-    return nothingThere(services, context, name);
+    return fileAnswer(services, context, name);
   };
 }
 
-/** A miss: 404 for those allowed to know, else 403 (DS-130). */
-async function nothingThere(
+/** Where names behind the prefix of a family are looked up (DS-26). */
+const AREAS: ReadonlyMap<string, Area> = new Map([
+  ['api', 'dataset'],
+  ['schema', 'dataset'],
+  ['ui', 'ui'],
+  ['media', 'media'],
+]);
+
+/** Pages of datasets and media, media, and content; a miss is 404 for those allowed to know, else 403 (DS-130). */
+async function fileAnswer(
   services: ResourceServices,
   context: Context,
   nameBelow: string,
-): Promise<Reply> {
-  const isFamily = ['api', 'schema', 'ui', 'media'].includes(context.segments[0] ?? '');
-  const name = isFamily && nameBelow !== '' ? nameBelow : context.segments.join('/');
-  const request = { name, resource: null, verb: verbOf(context.method) };
-  await requireAccess(services, context.caller, context.origin, request);
-  throw new AppError('not-found', 'Not Found');
+): Promise<Answer> {
+  const { caller, origin, method, segments } = context;
+  const path = segments.join('/');
+  const area = nameBelow === '' ? null : (AREAS.get(segments[0]!) ?? null);
+  const name = area === null ? path : nameBelow;
+  const verb = verbOf(method);
+  if (!context.isMatchable) {
+    await requireAccess(services, caller, origin, { name, resource: null, verb });
+    throw new AppError('not-found', 'Not Found');
+  }
+  const resource = await findByPath(services, caller, origin, { area, name, path }, verb);
+  if (area !== 'ui' || resource.family === 'content') {
+    return contentReply(services, context, resource);
+  }
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  requireRead(method);
+  return resource.family === 'media'
+    ? mediaPageReply(services, context, resource)
+    : datasetPageReply(services, context, resource);
 }
 
 async function datasetRows(
@@ -157,16 +187,6 @@ async function datasetSchema(
   return bodyReply(json, 'application/json', { etag: `${version}.schema`, headers: VARY });
 }
 
-async function datasetView(
-  services: ResourceServices,
-  context: Context,
-  name: string,
-): Promise<Reply> {
-  const resource = await findReadOnly(services, context, name);
-  if (context.method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
-  return datasetPageReply(services, context, resource);
-}
-
 /** The dataset of an address that can only be read, whatever the caller may do elsewhere. */
 async function findReadOnly(
   services: ResourceServices,
@@ -174,7 +194,12 @@ async function findReadOnly(
   name: string,
 ): Promise<Resource> {
   const resource = await findDataset(services, caller, origin, name, verbOf(method));
-  if (verbOf(method) === 'read') return resource;
+  requireRead(method);
+  return resource;
+}
+
+function requireRead(method: string): void {
+  if (verbOf(method) === 'read') return;
   throw new AppError('method-not-allowed', 'Method Not Allowed', {
     headers: { allow: READ_METHODS },
   });

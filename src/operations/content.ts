@@ -1,0 +1,117 @@
+/**
+ * Content and media: find, open, render, describe (sections 2 and 19 of the contract). Every door comes through here:
+ * authorise, then run. Nothing here changes a file, so nothing is audited but refusals.
+ */
+import type { Caller, Verb } from '../auth/principal.ts';
+import { AppError } from '../base/errors.ts';
+import { isVideo, mediaTypeOf } from '../base/media-type.ts';
+import { fileNameOf } from '../base/paths.ts';
+import type { Documents } from '../docroot/documents.ts';
+import type { MediaMetadata } from '../docroot/kind.ts';
+import type { Area } from '../docroot/names.ts';
+import type { Registry, Resource } from '../docroot/registry.ts';
+import { type AccessServices, type Origin, mayAccess, requireAccess } from './access.ts';
+import { loadGrants } from '../auth/permissions.ts';
+
+/** What the operations on content and media need. */
+export interface ContentServices extends AccessServices {
+  readonly registry: Registry;
+  readonly documents: Documents;
+}
+
+/** Where a path may lead: an area with the name after its prefix, and the whole path as bare content (DS-30). */
+export interface ContentAddress {
+  /** Null for a path without the prefix of a family. */
+  readonly area: Area | null;
+  /** Name after the prefix; the whole path where there is none. */
+  readonly name: string;
+  /** The whole path. */
+  readonly path: string;
+}
+
+/**
+ * The resource a caller means by a path. Throws as `requireAccess`; with a family prefix a grant on either name lets know
+ * that nothing is there (DS-30, DS-130).
+ */
+export async function findByPath(
+  services: ContentServices,
+  caller: Caller,
+  origin: Origin,
+  { area, name, path }: ContentAddress,
+  verb: Verb,
+): Promise<Resource> {
+  const { registry } = services;
+  const inFamily = area === null ? null : registry.lookup(area, name);
+  const resource = inFamily ?? registry.lookup('content', path);
+  return requireAccess(services, caller, origin, { name, alsoNamed: path, resource, verb });
+}
+
+/** What a media file says about itself, with the facts of the file (DS-162). Broken media say nothing. */
+export interface MediaDescription extends MediaMetadata {
+  readonly resource: string;
+  readonly file_name: string;
+  readonly file_size: number;
+  readonly media_type: 'audio' | 'video';
+  readonly mime_type: string;
+}
+
+/** Describes a media file. Throws `not-found` when it is gone. */
+export async function describeMedia(
+  { documents }: ContentServices,
+  resource: Resource,
+): Promise<MediaDescription> {
+  const { rel, canonical } = resource;
+  const file = await documents.open(resource);
+  await file.close();
+  return {
+    resource: canonical,
+    file_name: fileNameOf(rel),
+    file_size: file.size,
+    media_type: isVideo(rel) ? 'video' : 'audio',
+    mime_type: mediaTypeOf(rel),
+    ...(await metadataOrNothing(documents, resource)),
+  };
+}
+
+async function metadataOrNothing(documents: Documents, resource: Resource): Promise<MediaMetadata> {
+  try {
+    return await documents.metadata(resource);
+  } catch (error) {
+    // The file is played all the same; a browser may know more about it than we do (DS-162).
+    const isBroken = error instanceof AppError && error.code !== 'not-found';
+    if (isBroken) return NO_METADATA;
+    throw error;
+  }
+}
+
+const NO_METADATA: MediaMetadata = {
+  duration: null,
+  bitrate: null,
+  sample_rate: null,
+  channels: null,
+  width: null,
+  height: null,
+  title: null,
+  artist: null,
+  album: null,
+  genre: null,
+  thumbnail: null,
+};
+
+/**
+ * The media files the caller may read, by rel in byte order. Throws `permission-denied` when there are none and the
+ * caller is no superuser (DS-185).
+ */
+export async function listMedia(
+  { db, registry }: ContentServices,
+  caller: NonNullable<Caller>,
+): Promise<readonly Resource[]> {
+  const grants = await loadGrants(db, caller);
+  const readable = registry
+    .list()
+    .filter((one) => one.family === 'media' && mayAccess(grants, one, 'read'));
+  if (readable.length === 0 && !caller.isSuperuser) {
+    throw new AppError('permission-denied', 'No accessible media resources');
+  }
+  return readable;
+}

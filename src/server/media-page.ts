@@ -1,0 +1,126 @@
+/**
+ * The player of one media file and the gallery of all (DS-184, DS-185), read through the same operations as the API.
+ */
+import { encodePath, fileNameOf } from '../base/paths.ts';
+import type { Resource } from '../docroot/registry.ts';
+import { type ContentServices, describeMedia, listMedia } from '../operations/content.ts';
+import type { MediaDescription } from '../operations/content.ts';
+import type { Context } from './context.ts';
+import { pageReply } from './page-reply.ts';
+import { galleryPage, type GalleryEntry } from './pages/gallery.tsx';
+import { playerPage } from './pages/player.tsx';
+import { redirectReply, type Reply } from './reply.ts';
+
+/** Files of a gallery page; each is looked at once for its length and its cover. */
+const PAGE_FILES = 24;
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** The player of a media file the caller may read. */
+export async function mediaPageReply(
+  services: ContentServices,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  const all = await listMedia(services, context.user);
+  const media = await describeMedia(services, resource);
+  const index = all.findIndex(({ rel }) => rel === resource.rel);
+  return pageReply(context, playerPage, {
+    title: media.title ?? media.file_name,
+    isVideo: media.media_type === 'video',
+    source: `/media/${encodePath(resource.canonical)}`,
+    type: media.mime_type,
+    hasCover: media.thumbnail !== null,
+    facts: factsOf(media),
+    previous: linkOf(all[index - 1]),
+    next: index < 0 ? null : linkOf(all[index + 1]),
+  });
+}
+
+/** Everything to hear and see the caller may read, a page at a time. Throws as `listMedia`. */
+export async function galleryReply(services: ContentServices, context: Context): Promise<Reply> {
+  // Whatever the Accept, because this address is a page only (DS-185).
+  if (context.caller === null) return redirectReply('/auth/login?next=/ui/media');
+  const filter = (context.queryValue('filter') ?? '').trim();
+  const wanted = filter.toLowerCase();
+  const all = await listMedia(services, context.caller);
+  const found = all.filter(({ canonical }) => canonical.toLowerCase().includes(wanted));
+  const offset = Math.max(0, Math.trunc(Number(context.queryValue('offset') ?? 0)) || 0);
+  const shown = found.slice(offset, offset + PAGE_FILES);
+  const entries = await Promise.all(shown.map((resource) => entryOf(services, resource)));
+  return pageReply(context, galleryPage, {
+    filter,
+    total: found.length,
+    entries: entries.filter((entry) => entry !== null),
+    previousHref: offset > 0 ? hrefAt(filter, Math.max(0, offset - PAGE_FILES)) : null,
+    nextHref: offset + PAGE_FILES < found.length ? hrefAt(filter, offset + PAGE_FILES) : null,
+  });
+}
+
+/** Null for a file that vanished meanwhile. */
+async function entryOf(
+  services: ContentServices,
+  resource: Resource,
+): Promise<GalleryEntry | null> {
+  const media = await describeMedia(services, resource).catch((error: unknown) => {
+    if (services.registry.get(resource.rel) === null) return null;
+    throw error;
+  });
+  if (media === null) return null;
+  const address = encodePath(resource.canonical);
+  return {
+    name: media.title ?? fileNameOf(resource.canonical),
+    detail: [media.artist, durationText(media.duration), sizeText(media.file_size)]
+      .filter((text) => text !== null)
+      .join(' · '),
+    isVideo: media.media_type === 'video',
+    href: `/ui/${address}`,
+    cover: media.thumbnail === null ? null : `/media/${address}?thumbnail=true`,
+  };
+}
+
+function factsOf(media: MediaDescription): { name: string; text: string }[] {
+  const size = media.width === null ? null : `${media.width} × ${media.height ?? '?'} pixels`;
+  const rate = media.bitrate === null ? null : `${Math.round(media.bitrate / 1000)} kbit/s`;
+  const sampling = media.sample_rate === null ? null : `${media.sample_rate / 1000} kHz`;
+  const facts: [string, string | null][] = [
+    ['Artist', media.artist],
+    ['Album', media.album],
+    ['Genre', media.genre],
+    ['Length', durationText(media.duration)],
+    ['Picture', size],
+    ['Bit rate', rate],
+    ['Sampling', sampling],
+    ['Channels', media.channels === null ? null : String(media.channels)],
+    ['File', media.file_name],
+    ['Type', media.mime_type],
+    ['Size', sizeText(media.file_size)],
+  ];
+  return facts.flatMap(([name, text]) => (text === null ? [] : [{ name, text }]));
+}
+
+function linkOf(resource: Resource | undefined): { href: string; label: string } | null {
+  if (resource === undefined) return null;
+  return { href: `/ui/${encodePath(resource.canonical)}`, label: resource.canonical };
+}
+
+function hrefAt(filter: string, offset: number): string {
+  const query = new URLSearchParams();
+  if (filter !== '') query.set('filter', filter);
+  if (offset > 0) query.set('offset', String(offset));
+  return query.size === 0 ? '/ui/media' : `/ui/media?${query}`;
+}
+
+function durationText(seconds: number | null): string | null {
+  if (seconds === null) return null;
+  const whole = Math.round(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const rest = String(whole % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+function sizeText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 1024 && unit < UNITS.length - 1; unit++) value /= 1024;
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}

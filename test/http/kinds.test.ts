@@ -1,0 +1,352 @@
+/**
+ * What every kind of file has in common (DS-23), asked of each of them: who may read it, how it is addressed, that it is
+ * listed, found by its names, followed on the disk and never altered by being read.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { utils, write } from 'xlsx';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { startService } from '../support/service.ts';
+import type { Client, Service } from '../support/service.ts';
+import { eventually } from './eventually.ts';
+
+interface KindCase {
+  readonly type: string;
+  readonly extension: string;
+  /** Sheet of the file, where a file holds several resources. */
+  readonly sheet?: string;
+  readonly content: string | Uint8Array;
+  /** Another version of the file. */
+  readonly other: string | Uint8Array;
+  /** Address of a name. */
+  readonly address: (name: string) => string;
+  readonly contentType: RegExp;
+  readonly isWritable?: boolean;
+  /** What the answer must hold, of `content` and of `other`. */
+  readonly words?: readonly [string, string];
+}
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+function workbook(value: string): Uint8Array {
+  const book = utils.book_new();
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['n'], [value]]), 'One');
+  return write(book, { type: 'buffer', bookType: 'xlsx' }) as Uint8Array;
+}
+
+function parquet(value: string): Uint8Array {
+  return new Uint8Array(
+    parquetWriteBuffer({ columnData: [{ name: 'n', data: [value], type: 'STRING' }] }),
+  );
+}
+
+const api = (name: string): string => `/api/${name}/`;
+const bare = (name: string): string => `/${name}`;
+const media = (name: string): string => `/media/${name}`;
+const JSON_TYPE = /^application\/json$/;
+
+function fileCase(
+  type: string,
+  extension: string,
+  contentType: RegExp,
+  address = bare,
+  content: string | Uint8Array = 'first',
+): KindCase {
+  return { type, extension, contentType, address, content, other: 'second, longer' };
+}
+
+const cases: readonly KindCase[] = [
+  {
+    type: 'csv',
+    extension: '.csv',
+    content: 'n\nfirst\n',
+    other: 'n\nsecond\n',
+    address: api,
+    contentType: JSON_TYPE,
+    isWritable: true,
+    words: ['first', 'second'],
+  },
+  {
+    type: 'excel',
+    extension: '.xlsx',
+    sheet: 'One',
+    content: workbook('first'),
+    other: workbook('second'),
+    address: api,
+    contentType: JSON_TYPE,
+    isWritable: true,
+    words: ['first', 'second'],
+  },
+  {
+    type: 'parquet',
+    extension: '.parquet',
+    content: parquet('first'),
+    other: parquet('second'),
+    address: api,
+    contentType: JSON_TYPE,
+    isWritable: true,
+    words: ['first', 'second'],
+  },
+  {
+    type: 'html',
+    extension: '.html',
+    content: '<p>first</p>',
+    other: '<p>second</p>',
+    address: bare,
+    contentType: /^text\/html; charset=utf-8$/,
+    words: ['<p>first</p>', '<p>second</p>'],
+  },
+  {
+    type: 'markdown',
+    extension: '.md',
+    content: '# first',
+    other: '# second',
+    address: bare,
+    contentType: /^text\/html; charset=utf-8$/,
+    words: ['<h1 id="first">first</h1>', '<h1 id="second">second</h1>'],
+  },
+  fileCase('file', '.txt', /^text\/plain; charset=utf-8$/),
+  fileCase('file', '.json', JSON_TYPE, bare, '{"a":1}'),
+  fileCase('file', '.xml', /^application\/xml$/, bare, '<a/>'),
+  fileCase('file', '.pdf', /^application\/pdf$/),
+  fileCase('file', '.svg', /^image\/svg\+xml$/, bare, '<svg xmlns="http://www.w3.org/2000/svg"/>'),
+  fileCase('file', '.png', /^image\/png$/, bare, PNG),
+  fileCase('file', '.jpg', /^image\/jpeg$/),
+  fileCase('file', '.jpeg', /^image\/jpeg$/),
+  fileCase('file', '.gif', /^image\/gif$/),
+  fileCase('file', '.webp', /^image\/webp$/),
+  fileCase('media', '.mp4', /^video\/mp4$/, media),
+  fileCase('media', '.avi', /^video\/x-msvideo$/, media),
+  fileCase('media', '.mkv', /^video\/x-matroska$/, media),
+  fileCase('media', '.webm', /^video\/webm$/, media),
+  fileCase('media', '.mp3', /^audio\/mpeg$/, media),
+  fileCase('media', '.ogg', /^audio\/ogg$/, media),
+  fileCase('media', '.wav', /^audio\/wav$/, media),
+];
+
+const HOSTILE_STEMS = ['ünï códe', `"quo'te<b>&amp`, '100% {x}*?', 'b#c;d=e', '日本語'];
+
+const kindName = ({ type, extension }: KindCase): string => `${type} (${extension.slice(1)})`;
+const fileOf = ({ extension }: KindCase, stem: string): string => `${stem}${extension}`;
+const nameOf = ({ sheet }: KindCase, name: string): string =>
+  sheet === undefined ? name : `${name}/${sheet}`;
+const encoded = (name: string): string => name.split('/').map(encodeURIComponent).join('/');
+
+let service: Service;
+let reader: Client;
+let stranger: Client;
+let superuser: Client;
+
+beforeAll(async () => {
+  const files: Record<string, string | Uint8Array> = {};
+  for (const one of cases) {
+    const folder = one.extension.slice(1);
+    files[`${folder}/${fileOf(one, 'plain')}`] = one.content;
+    files[`${folder}/${fileOf(one, 'changing')}`] = one.content;
+    files[`${folder}/.hidden/${fileOf(one, 'in')}`] = one.content;
+    files[`${folder}/${fileOf(one, '~$open')}`] = one.content;
+    for (const stem of HOSTILE_STEMS) files[`${folder}/${fileOf(one, stem)}`] = one.content;
+  }
+  service = await startService({ files });
+  const { accounts } = service;
+  await accounts.user('root', { superuser: true });
+  await accounts.user('stranger');
+  await accounts.grant('reader', '*', 'read');
+  await accounts.grant('writer', '*', 'write');
+  [reader, stranger, superuser] = await Promise.all([
+    service.as('reader'),
+    service.as('stranger'),
+    service.as('root'),
+  ]);
+});
+
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+});
+
+describe.each(cases.map((one) => [kindName(one), one] as const))('%s', (_, one) => {
+  const folder = one.extension.slice(1);
+  const rel = `${folder}/${fileOf(one, 'plain')}`;
+  const canonical = nameOf(one, `${folder}/plain`);
+  const address = one.address(encoded(canonical));
+  const longAddress = one.address(encoded(nameOf(one, rel)));
+
+  test('answers those who may read it, by both of its names and with a slash (DS-4, DS-25)', async () => {
+    const bodies: string[] = [];
+    for (const path of [address, longAddress, address.replace(/\/?$/, '/')]) {
+      for (const client of [reader, superuser]) {
+        const response = await client.fetch(path);
+        expect(response.status).toBe(200);
+        expect(response.headers.get('content-type')).toMatch(one.contentType);
+        const text = await response.text();
+        if (one.words !== undefined) expect(text).toContain(one.words[0]);
+        if (client === reader) bodies.push(one.type === 'markdown' ? one.type : text);
+      }
+    }
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  test('refuses everybody else before it says whether it exists (DS-12, DS-130)', async () => {
+    const absent = one.address(encoded(nameOf(one, `${folder}/absent`)));
+    for (const path of [address, absent]) {
+      expect((await service.fetch(path)).status).toBe(401);
+      const page = await service.fetch(path, { headers: { Accept: 'text/html' } });
+      expect(page.status).toBe(302);
+      expect(page.headers.get('location')).toBe(`/auth/login?next=${path}`);
+      expect((await stranger.fetch(path)).status).toBe(403);
+    }
+    expect(await (await stranger.fetch(address)).json()).toEqual({
+      detail: `Permission denied: read on ${canonical}`,
+    });
+    expect((await reader.fetch(absent)).status).toBe(404);
+  });
+
+  test('HEAD says what GET says, without a body (DS-6)', async () => {
+    const [get, head] = [
+      await reader.fetch(address),
+      await reader.fetch(address, { method: 'HEAD' }),
+    ];
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe('');
+    for (const name of ['content-type', 'etag', 'vary', 'cache-control', 'last-modified']) {
+      expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+    }
+    expect(get.headers.get('cache-control')).toBe('private, no-cache');
+    expect(get.headers.get('vary')).toBe('Accept, Accept-Encoding');
+  });
+
+  test('OPTIONS tells the methods, and only those who may read it (DS-6, DS-7)', async () => {
+    const options = await reader.fetch(address, { method: 'OPTIONS' });
+    expect(options.status).toBe(204);
+    const allowed =
+      one.isWritable === true ? 'GET, HEAD, OPTIONS, POST, PATCH, DELETE' : 'GET, HEAD, OPTIONS';
+    expect(options.headers.get('allow')).toBe(allowed);
+    expect((await stranger.fetch(address, { method: 'OPTIONS' })).status).toBe(403);
+    expect((await service.fetch(address, { method: 'OPTIONS' })).status).toBe(401);
+  });
+
+  test('a known version is 304, by tag (DS-46, DS-157, DS-160)', async () => {
+    const plain = { 'Accept-Encoding': 'identity' };
+    const first = await reader.fetch(address, { headers: plain });
+    const etag = first.headers.get('etag')!;
+    expect(etag).toMatch(/^"[^"]+"$/);
+    for (const header of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const again = await reader.fetch(address, { headers: { ...plain, 'If-None-Match': header } });
+      expect([header, again.status, await again.text()]).toEqual([header, 304, '']);
+      expect(again.headers.get('etag')).toBe(etag);
+    }
+    const other = await reader.fetch(address, { headers: { 'If-None-Match': '"other"' } });
+    expect(other.status).toBe(200);
+  });
+
+  test('what cannot be written is 405 for those who may write, 403 for others (DS-7, DS-8)', async () => {
+    const writer = await service.as('writer');
+    for (const method of one.isWritable === true ? ['PUT'] : ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const response = await writer.fetch(address, { method, body: '{}' });
+      expect([method, response.status]).toEqual([method, 405]);
+      expect(response.headers.get('allow')).toStartWith('GET, HEAD, OPTIONS');
+      const denied = await reader.fetch(address, { method, body: '{}' });
+      expect([method, denied.status]).toEqual([method, 403]);
+    }
+  });
+
+  test('is listed for those who may read it, on the start page with its link (DS-182, DS-183)', async () => {
+    const listed = (await (await reader.fetch('/')).json()) as { resources: string[] };
+    expect(listed.resources).toContain(rel);
+    expect(((await (await stranger.fetch('/')).json()) as typeof listed).resources).toEqual([]);
+    const page = await (await reader.fetch('/', { headers: { Accept: 'text/html' } })).text();
+    const shown = one.address === bare ? `/${encoded(canonical)}` : `/ui/${encoded(canonical)}`;
+    const links = [...page.matchAll(/href="([^"]*)"/g)].map((match) =>
+      match[1]!.replace(/\/$/, ''),
+    );
+    expect(links).toContain(shown);
+    const opened = await reader.fetch(shown, { headers: { Accept: 'text/html' } });
+    expect(opened.status).toBe(200);
+  });
+
+  test('hidden names answer as names that do not exist (DS-24)', async () => {
+    for (const hidden of [`${folder}/.hidden/in`, `${folder}/~$open`]) {
+      for (const name of [hidden, `${hidden}${one.extension}`]) {
+        const response = await reader.fetch(one.address(encoded(nameOf(one, name))));
+        expect([name, response.status]).toEqual([name, 404]);
+      }
+    }
+  });
+
+  test('any name is an address and plain text in headers and pages (DS-31, DS-184)', async () => {
+    const page = await reader.fetch('/', { headers: { Accept: 'text/html' } });
+    expect(boldElements(await page.text())).toBe(0);
+    for (const stem of HOSTILE_STEMS) {
+      const name = nameOf(one, `${folder}/${stem}`);
+      const response = await reader.fetch(one.address(encoded(name)));
+      expect([name, response.status]).toEqual([name, 200]);
+      const disposition = response.headers.get('content-disposition');
+      if (disposition !== null) expect(disposition).toMatch(/^[\x20-\x7e]*$/);
+      const shown = one.address === bare ? `/${encoded(name)}` : `/ui/${encoded(name)}`;
+      const view = await reader.fetch(shown, { headers: { Accept: 'text/html' } });
+      expect([name, view.status]).toEqual([name, 200]);
+      expect(boldElements(await view.text())).toBe(0);
+    }
+  });
+
+  test('reading leaves the file as it is', async () => {
+    const path = join(service.docroot, rel);
+    const before = [digest(path), statSync(path).mtimeMs, statSync(path).ino];
+    for (const query of ['', '?download=true', '?metadata=1', '?format=csv', '?raw=true']) {
+      await (await reader.fetch(address + query)).arrayBuffer();
+    }
+    expect([digest(path), statSync(path).mtimeMs, statSync(path).ino]).toEqual(before);
+  });
+
+  test('a replaced, rewritten, deleted and recreated file is followed (DS-33)', async () => {
+    const file = `${folder}/${fileOf(one, 'changing')}`;
+    const path = join(service.docroot, file);
+    const at = one.address(encoded(nameOf(one, `${folder}/changing`)));
+    const word = (index: 0 | 1): string => one.words?.[index] ?? '';
+    const read = async (): Promise<{ status: number; text: string; etag: string | null }> => {
+      const response = await reader.fetch(at);
+      return {
+        status: response.status,
+        text: await response.text(),
+        etag: response.headers.get('etag'),
+      };
+    };
+    /** The first answer with the status that is about another version than `known`. */
+    const become = (status: number, known: string | null = null) =>
+      eventually(async () => {
+        const now = await read();
+        expect(now.status).toBe(status);
+        expect(now.etag).not.toBe(known ?? '');
+        return now;
+      });
+    const first = await read();
+    service.write(`${file}.next`, one.other);
+    renameSync(`${path}.next`, path);
+    const second = await become(200, first.etag);
+    expect(second.text).toContain(word(1));
+    service.write(file, one.content);
+    const third = await become(200, second.etag);
+    expect(third.text).toContain(word(0));
+    rmSync(path);
+    await become(404);
+    service.write(file, one.other);
+    const back = await become(200);
+    expect(back.text).toContain(word(1));
+  });
+});
+
+function digest(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+/** What a name with markup in it would make. */
+function boldElements(page: string): number {
+  let found = 0;
+  new HTMLRewriter().on('b', { element: () => void (found += 1) }).transform(page);
+  return found;
+}
