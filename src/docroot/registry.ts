@@ -311,12 +311,15 @@ export class Registry {
     sheetsOf: (file: FoundFile) => Promise<readonly string[] | null>,
   ): Promise<void> {
     let names = this.#sheets.get(file.rel)?.names ?? null;
+    let problem: string | null = null;
     try {
       names = await sheetsOf(file);
     } catch (error) {
-      // Whoever reads a broken file as a whole hears the same and notes it as its problem (DS-34).
-      if (error instanceof AppError && error.status === 422) names = null;
-      else {
+      if (error instanceof AppError && error.status === 422) {
+        names = null;
+        // Whoever reads a broken dataset as a whole hears the same and notes it (DS-34); nobody reads a handler.
+        if (file.kind.detection) problem = error.message;
+      } else {
         const fields = { file: file.rel, error };
         this.#options.log.warning('the tables of a file could not be listed', fields);
       }
@@ -326,6 +329,7 @@ export class Registry {
       this.#sheets.set(file.rel, { file, names });
       const change = this.#followNames(this.#files, new Set());
       if (isSome(change)) this.#sorted = null;
+      if (problem !== null) this.setProblem({ rel: file.rel, sheet: null }, problem);
       return change;
     });
   }

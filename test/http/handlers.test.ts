@@ -181,6 +181,12 @@ describe.each(languages)('a handler in %s', (name) => {
     expect(await missing.json()).toEqual({ detail: 'Not Found' });
   });
 
+  test('its routes answer with and without a final slash, without redirects (DS-4)', async () => {
+    for (const path of ['/headers', '/headers/']) {
+      expect((await as('reader').fetch(`/api/${name}${path}`)).status).toBe(203);
+    }
+  });
+
   test('what it refuses is a 422 in list form (DS-9)', async () => {
     const response = await as('writer').fetch(`/api/${name}/items`, {
       method: 'POST',
@@ -310,6 +316,21 @@ describe('names of handlers', () => {
       detail: 'Handler unavailable: TypeError: `router` is not an Elysia instance',
     });
     expect((await as('reader').fetch('/api/script/')).status).toBe(200);
+  });
+
+  test('svc check names a script that does not parse, without running any (DS-200)', async () => {
+    const { stdout, exitCode } = await svc.command(['check', svc.docroot]);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^PROBLEM: broken\.ts: broken\.ts:1:\d+: /m);
+    expect(stdout).not.toContain('wrong.ts:');
+  });
+
+  test('list-endpoints names handlers and no other scripts', async () => {
+    const { stdout } = await svc.command(['list-endpoints', svc.docroot]);
+    const lines = stdout.split('\n');
+    expect(lines).toContain('/api/deep/er');
+    expect(lines).toContain('/api/deep/er.ts');
+    expect(stdout).not.toContain('plain');
   });
 
   test('a handler has no schema and no table page (DS-69)', async () => {

@@ -24,6 +24,7 @@ from urllib.parse import unquote
 try:
     import uvicorn
     from fastapi import APIRouter, FastAPI
+    from starlette.routing import Match
 except ImportError:
     sys.exit(3)
 
@@ -118,6 +119,7 @@ async def load(rel):
 
 async def make_app(handler, router):
     app = FastAPI(title="handler", openapi_url=None, docs_url=None, redoc_url=None)
+    app.router.redirect_slashes = False
     app.include_router(router)
     handler.lifespan = app.router.lifespan_context(app)
     await asyncio.wait_for(handler.lifespan.__aenter__(), LOAD_LIMIT_SECONDS)
@@ -189,19 +191,20 @@ class Exchange:
         self.status = 0
         self.allow = ()
         self.held = []
+        self.watcher = None
 
     async def run(self, app):
-        watch = None
         try:
             method = self.scope["method"]
+            self.scope = routed(app, self.scope)
             if method in ("GET", "HEAD", "OPTIONS"):
-                watch = asyncio.ensure_future(self.watch())
-            await app(self.scope, self.wait if watch else self.hear, self.tell)
+                self.begin_watch()
+            await app(self.scope, self.hear, self.tell)
             if self.status == 405 and not self.started and method == "HEAD":
                 # FastAPI has no HEAD for its GET routes; the server drops the body.
                 self.scope = {**self.scope, "method": "GET"}
                 self.status = 0
-                await app(self.scope, self.wait, self.tell)
+                await app(self.scope, self.hear, self.tell)
             elif self.status == 405 and not self.started:
                 await self.refuse(method)
             for message in self.held:
@@ -213,8 +216,8 @@ class Exchange:
             thrown = {"message": f"{type(error).__name__}: {error}", "stack": text}
             await reply(self.send, 500, thrown, ((b"x-svc-thrown", b"1"),))
         finally:
-            if watch is not None:
-                watch.cancel()
+            if self.watcher is not None:
+                self.watcher.cancel()
             abandoned.pop(id(self), None)
 
     async def refuse(self, method):
@@ -250,9 +253,12 @@ class Exchange:
         self.started = True
         await self.send(message)
 
-    async def watch(self):
-        """Reads the end of a request without a body, to learn when its client goes away."""
+    def begin_watch(self):
+        """From here on nothing of the request is left to be read but its end."""
         self.messages = asyncio.Queue()
+        self.watcher = asyncio.ensure_future(self.watch())
+
+    async def watch(self):
         while True:
             message = await self.receive()
             self.messages.put_nowait(message)
@@ -260,16 +266,26 @@ class Exchange:
                 abandoned.setdefault(id(self), time.monotonic())
                 return
 
-    async def wait(self):
-        while not hasattr(self, "messages"):
-            await asyncio.sleep(0)
-        return await self.messages.get()
-
     async def hear(self):
+        if self.watcher is not None:
+            return await self.messages.get()
         message = await self.receive()
         if message["type"] == "http.disconnect":
             abandoned.setdefault(id(self), time.monotonic())
+        elif not message.get("more_body"):
+            self.begin_watch()
         return message
+
+
+def routed(app, scope):
+    """With or without a final slash, whichever has a route: nothing redirects for it."""
+    if any(route.matches(scope)[0] != Match.NONE for route in app.router.routes):
+        return scope
+    path = scope["path"]
+    other = {**scope, "path": path[:-1] if path.endswith("/") else path + "/"}
+    if path != "/" and any(route.matches(other)[0] != Match.NONE for route in app.router.routes):
+        return other
+    return scope
 
 
 async def application(scope, receive, send):

@@ -8,6 +8,7 @@ import { descriptors } from './descriptors.ts';
 import { externalReader } from './external-reader.ts';
 import { failingCalls } from './failing-calls.ts';
 import { fullDisk } from './full-disk.ts';
+import { handlers } from './handlers.ts';
 import { randomKill } from './random-kill.ts';
 import { secondInstance } from './second-instance.ts';
 import { shortWrite } from './short-write.ts';
@@ -34,4 +35,5 @@ export const recipes: readonly Recipe[] = [
   damagedFiles,
   damagedCopies,
   vanishingClient,
+  handlers,
 ];
