@@ -17,6 +17,7 @@ import { formatScopes } from '../auth/scopes.ts';
 import { findUser, type User } from '../auth/users.ts';
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import type { Config } from '../config/schema.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import { permissionNames } from './access.ts';
 import type { Administrator, AdminServices } from './administration.ts';
@@ -25,6 +26,7 @@ import { userView, type UserView } from './users.ts';
 /** What explaining needs. */
 export interface ExplanationServices extends Pick<AdminServices, 'db' | 'clock'> {
   readonly registry: Registry;
+  readonly config: Pick<Config, 'readonly' | 'upload'>;
 }
 
 /** The question. */
@@ -58,11 +60,15 @@ export interface Explanation {
   readonly granted_by: readonly GroupGrant[];
   /** Scopes of the key that was asked about; null: none, or no key was. */
   readonly scopes: readonly string[] | null;
+  /** Sentences about what else stands in the way, whatever the rights. */
+  readonly notes: readonly string[];
 }
 
 interface Target {
   readonly name: string;
   readonly exists: boolean;
+  /** Null for what is no published file. */
+  readonly resource: Resource | null;
   readonly names: readonly string[];
   readonly covers: Coverage;
 }
@@ -95,7 +101,32 @@ export async function explainAccess(
     names: target.names,
     granted_by: grants,
     scopes: key?.scopes == null ? null : formatScopes(key.scopes),
+    notes: notesOf(services.config, target, action),
   };
+}
+
+function notesOf(
+  { readonly: isReadOnly, upload }: ExplanationServices['config'],
+  { name, exists, resource }: Target,
+  action: Verb,
+): string[] {
+  const notes: string[] = [];
+  if (!exists) notes.push('Nothing is published under that name now.');
+  if (action === 'write' && isReadOnly) notes.push('The server is in read-only mode.');
+  if (name === DOCROOT_BOUNDARY && !upload.enabled) notes.push('Uploads are switched off.');
+  if (resource !== null) {
+    if (resource.problem !== null) notes.push(`Problem of the file: ${resource.problem}`);
+    if (action === 'write' && !isWritable(resource)) {
+      notes.push('Files of this kind can only be read.');
+    }
+  }
+  return notes;
+}
+
+/** Handlers decide for themselves what a change is. */
+function isWritable({ rel, type, kind: { dataset } }: Resource): boolean {
+  if (type === 'handler') return true;
+  return dataset?.edit !== undefined && !dataset.readOnlyReason?.(rel);
 }
 
 interface Key {
@@ -170,12 +201,13 @@ function shown(resource: string): string {
 function targetOf(registry: Registry, text: string): Target {
   const name = normalResource(text).replace(/^\/+|\/+$/g, '');
   if (name === DOCROOT_BOUNDARY) {
-    return { name, exists: true, names: [name], covers: documentCoverage([name]) };
+    return { name, exists: true, resource: null, names: [name], covers: documentCoverage([name]) };
   }
   if (name === '@events' || name.startsWith('@events/')) return eventTarget(name);
   const resource = findResource(registry, name);
   const names = resource === null ? [name] : [...new Set(permissionNames(resource))];
-  return { name, exists: resource !== null, names, covers: documentCoverage(names) };
+  const exists = resource !== null;
+  return { name, exists, resource, names, covers: documentCoverage(names) };
 }
 
 function eventTarget(name: string): Target {
@@ -183,7 +215,7 @@ function eventTarget(name: string): Target {
     name === '@events'
       ? (pattern) => pattern === name
       : eventCoverage(name.slice('@events/'.length));
-  return { name, exists: true, names: [name], covers };
+  return { name, exists: true, resource: null, names: [name], covers };
 }
 
 /** By its own names first, then as one of the address families would find it (DS-26). */

@@ -147,6 +147,7 @@ export const explanationModel = Type.Object(
       }),
     ),
     scopes: nullable(scopes),
+    notes: Type.Array(text('Something else that stands in the way')),
   },
   { $id: 'Explanation' },
 );

@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { normalResource } from '../../src/auth/resource-names.ts';
 import type { Client } from '../support/service.ts';
+import { eventually } from './eventually.ts';
 import { get } from './listing.ts';
 import { seeded } from './seed.ts';
 import { sharedService } from './shared-service.ts';
@@ -19,6 +20,8 @@ const shared = sharedService({
     'star*.csv': 'n\n1\n',
     'é x.csv': 'n\n1\n',
     '@events/web.csv': 'n\n1\n',
+    'page.md': '# A page',
+    'broken.csv': new Uint8Array([0x61, 0x0a, 0xff, 0x0a]),
   },
 });
 
@@ -220,6 +223,21 @@ describe('the reasons', () => {
   test('a name nobody has published yet can be permitted (DS-131)', async () => {
     expect(await ask('ann', 'reports/2031')).toMatchObject({ allowed: true, exists: false });
     expect(await ask('root', 'no such thing')).toMatchObject({ allowed: true, exists: false });
+  });
+
+  test('what else stands in the way', async () => {
+    const notes = async (resource: string, action: string) =>
+      ((await ask('root', resource, action)) as Answer & { notes: string[] }).notes;
+    expect(await notes('sales', 'write')).toEqual([]);
+    expect(await notes('sales.md', 'write')).toEqual(['Nothing is published under that name now.']);
+    expect(await notes('', 'write')).toEqual(['Uploads are switched off.']);
+    expect(await notes('page', 'read')).toEqual([]);
+    expect(await notes('page', 'write')).toEqual(['Files of this kind can only be read.']);
+    // Known once the file has been read for the first time.
+    await eventually(async () => {
+      const problem = expect.stringMatching(/^Problem of the file: .*UTF-8/);
+      expect(await notes('broken', 'read')).toEqual([problem as unknown as string]);
+    });
   });
 
   test('superusers, deactivated users, keys', async () => {

@@ -127,6 +127,11 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'POST /api/apikeys': ownAccount('/api/apikeys', 422, { body: { description: 1 } }),
   'DELETE /api/apikeys/{key_id}': ownAccount('/api/apikeys/999999', 404),
   'POST /api/uploads': writers('/api/uploads', 400, { body: {} }),
+  // Who is not signed in is sent to sign in (DS-185).
+  'GET /ui/media': {
+    ...readers('/ui/media', 200),
+    statuses: { ...readers('/ui/media', 200).statuses, anonymous: 302 },
+  },
   'GET /search': signedIn('/search?q=nothing', 200),
 
   'GET /admin/users': superusers('/admin/users', 200),
@@ -173,6 +178,8 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
 /** Files in the docroot of the matrix. */
 export const FILES = {
   'a.csv': 'n\n1\n',
+  'page.md': '# A page\n',
+  'clip.mp3': 'no sound',
   'hello.ts': `import { Elysia } from 'elysia';
 export const router = new Elysia().get('/', () => 'hello').post('/', () => 'changed');
 `,
@@ -185,6 +192,10 @@ export const FILE_EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'PATCH a dataset': writers('/api/a/', 422, { body: {} }),
   'DELETE a dataset': writers('/api/a/', 422, { body: {} }),
   'PUT a dataset': writers('/api/a/', 405, { readOnly: 405 }),
+  'GET a page': readers('/page', 200),
+  'POST a page': writers('/page', 405, { readOnly: 405 }),
+  'GET a media file': readers('/media/clip', 200),
+  'GET a media player': readers('/ui/clip', 200),
   'GET a handler': readers('/api/hello/', 200),
   'POST a handler': writers('/api/hello/', 200),
   'PUT a handler': writers('/api/hello/', 405),

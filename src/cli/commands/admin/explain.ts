@@ -47,10 +47,9 @@ function keyIdOf(text: string): number {
   throw new AppError('usage', `--key-id: is the number of a key, not '${text}'`);
 }
 
-function textOf({ explanation, exists, names, granted_by: grants }: Explanation): string {
-  const lines = [`${plain(explanation)}\n`];
-  if (!exists) lines.push('Nothing is published under that name now.\n');
-  else if (names.length > 1) lines.push(`Permissions can name it ${plain(names.join(' or '))}.\n`);
+function textOf({ explanation, names, notes, granted_by: grants }: Explanation): string {
+  const lines = [explanation, ...notes].map((line) => `${plain(line)}\n`);
+  if (names.length > 1) lines.push(`Permissions can name it ${plain(names.join(' or '))}.\n`);
   if (grants.length > 0) {
     lines.push(
       textTable(
