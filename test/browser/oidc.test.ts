@@ -86,6 +86,15 @@ const cookieNames = async (page: Page) =>
     .map(({ name }) => name)
     .filter((n) => n.startsWith('svc'));
 
+test('the sign-in page offers the provider beside the password, and fits a phone', async () => {
+  const page = await openPage();
+  await page.setViewportSize({ width: 320, height: 600 });
+  await page.goto(`${svc.url}/auth/login`);
+  expect(await page.getByLabel('Password').count()).toBe(1);
+  expect(await offer(page).count()).toBe(1);
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
+});
+
 test('sign in: the account is made, its groups open its files, and the page asked for is shown', async () => {
   await provider.setClaims('ada', { groups: ['shop'] });
   const page = await openPage();

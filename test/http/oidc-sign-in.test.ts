@@ -3,8 +3,12 @@
  * and providers that are down, slow or hostile (S-O).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from '../support/openid-provider.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { startService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { Service } from '../support/service.ts';
 import { FIRST_KEY, StandInProvider } from '../support/stand-in-provider.ts';
 import { Browser, cookieOf, cookiesOf } from './cookies.ts';
@@ -583,6 +587,32 @@ describe('a provider that cannot be used (S-O1 to S-O3)', () => {
   });
 });
 
+describe('a provider with https', () => {
+  test('is asked only when its certificate is one that is trusted', async () => {
+    using folder = temporaryFolder();
+    makeCertificate(folder.path, 'issuer');
+    const read = (end: string): string => readFileSync(join(folder.path, `issuer.${end}`), 'utf8');
+    await using secure = await StandInProvider.start({ cert: read('crt'), key: read('key') });
+    {
+      await using doubting = await startWith(secure);
+      expect((await doubting.fetch('/auth/oidc/login')).status).toBe(502);
+      expect(secure.counts.size).toBe(0);
+    }
+    await using trusting = await startWith(
+      secure,
+      {},
+      {
+        SVC_OIDC_CLIENT_SECRET: SECRET,
+        NODE_EXTRA_CA_CERTS: join(folder.path, 'issuer.crt'),
+      },
+    );
+    const browser = await signIn({ sub: 't-1', preferred_username: 'tls' }, trusting, secure);
+    expect(await (await browser.fetch('/auth/me')).json()).toMatchObject({ username: 'tls' });
+    const Authorization = `Bearer ${await secure.token({ sub: 't-1', aud: trusting.url })}`;
+    expect((await trusting.fetch('/auth/me', { headers: { Authorization } })).status).toBe(200);
+  });
+});
+
 describe('settings', () => {
   test('off: 404 with its reason, and no metadata (DS-121, DS-127)', async () => {
     await using off = await startService({ files: { 'a.csv': 'n\n1\n' } });
@@ -632,6 +662,16 @@ describe('settings', () => {
     await signIn({ sub: 'public', preferred_username: 'public' }, service);
     expect(provider.exchange?.authorization).toBeNull();
     expect(provider.exchange?.body.get('client_id')).toBe(CLIENT);
+  });
+
+  test('the OpenAPI document shows the way to the provider while there is one (DS-190)', async () => {
+    const paths = async (service: Service) =>
+      Object.keys(
+        ((await (await service.fetch('/openapi.json')).json()) as { paths: object }).paths,
+      ).filter((path) => path.includes('oidc') || path.includes('well-known'));
+    expect(await paths(svc)).toEqual(['/auth/oidc/login', '/auth/oidc/callback']);
+    await using off = await startService();
+    expect(await paths(off)).toEqual([]);
   });
 
   test('clients find the provider (DS-127)', async () => {

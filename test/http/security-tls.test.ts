@@ -7,6 +7,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type PeerCertificate } from 'node:tls';
+import { makeCertificate } from '../support/certificate.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { cookiesOf } from './cookies.ts';
@@ -21,18 +22,6 @@ let svc: Service;
 
 const path = (name: string): string => join(folder, name);
 
-/** Makes `<name>.crt` and `<name>.key`. */
-function makeCertificate(name: string): void {
-  const made = Bun.spawnSync({
-    cmd: ['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'].concat(
-      ['-nodes', '-days', '2', '-subj', `/CN=${name}`],
-      ['-keyout', path(`${name}.key`), '-out', path(`${name}.crt`)],
-    ),
-    stderr: 'pipe',
-  });
-  if (!made.success) throw new Error(made.stderr.toString());
-}
-
 /** Puts a pair where the service reads it, in place, as most programs that renew certificates do. */
 function install(cert: string, key: string): void {
   copyFileSync(path(cert), path('server.crt'));
@@ -41,7 +30,7 @@ function install(cert: string, key: string): void {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-tls-'));
-  for (const name of ['first', 'second', 'third']) makeCertificate(name);
+  for (const name of ['first', 'second', 'third']) makeCertificate(folder, name);
   install('first.crt', 'first.key');
   svc = await startService({
     files: { 'a.csv': 'n\n1\n' },

@@ -23,24 +23,27 @@ export class StandInProvider implements AsyncDisposable {
   readonly counts = new Map<string, number>();
   /** The last body and Authorization header that reached the token endpoint. */
   exchange: { readonly body: URLSearchParams; readonly authorization: string | null } | null = null;
+  readonly issuer: string;
   readonly #server: Bun.Server<undefined>;
 
-  private constructor() {
+  private constructor(tls?: { readonly cert: string; readonly key: string }) {
     this.#server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
+      tls,
       fetch: (request) => this.#answer(request),
     });
+    this.issuer = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.#server.port}`;
   }
 
-  static async start(): Promise<StandInProvider> {
-    const provider = new StandInProvider();
+  /** With a certificate it speaks https. */
+  static async start(tls?: {
+    readonly cert: string;
+    readonly key: string;
+  }): Promise<StandInProvider> {
+    const provider = new StandInProvider(tls);
     await provider.addKey(FIRST_KEY, 'RS256');
     return provider;
-  }
-
-  get issuer(): string {
-    return `http://127.0.0.1:${this.#server.port}`;
   }
 
   async addKey(kid: string, alg: string): Promise<void> {

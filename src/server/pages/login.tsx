@@ -66,8 +66,11 @@ export const loginPage: Page<LoginView> = {
         <p>Signing in with a password is switched off on this site.</p>
       )}
       {hasOidc ? (
-        <p>
-          <a class="button" href={`/auth/oidc/login?next=${encodeURIComponent(next)}`}>
+        <p class="alternative">
+          <a
+            class={hasPasswordForm ? 'button quiet' : 'button'}
+            href={`/auth/oidc/login?next=${encodeURIComponent(next)}`}
+          >
             Sign in with your organisation
           </a>
         </p>
