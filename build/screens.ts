@@ -21,6 +21,7 @@ const pages = {
   landing: '/',
   dataset: '/ui/climate/seattle-weather/',
   docs: '/docs',
+  profile: '/profile',
   missing: '/nothing-here',
 };
 

@@ -14,7 +14,7 @@ import {
   listSessions as findSessions,
 } from '../auth/sessions.ts';
 import type { User } from '../auth/users.ts';
-import { setPasswordHash } from '../auth/users.ts';
+import { getUserWithHash, setPasswordHash } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { Origin } from './access.ts';
 import { Input } from '../base/input.ts';
@@ -142,6 +142,15 @@ export function describeCaller(caller: Principal): {
   is_superuser: boolean;
 } {
   return { id: caller.userId, username: caller.username, is_superuser: caller.isSuperuser };
+}
+
+/** Whether the caller can sign in with a password of this server (DS-109). */
+export async function hasLocalPassword(
+  { db }: Pick<AccountServices, 'db'>,
+  caller: Principal,
+): Promise<boolean> {
+  const found = await getUserWithHash(db, caller.userId);
+  return found !== null && found.passwordHash !== null;
 }
 
 /** One of the caller's own sessions, as answered (DS-107). */

@@ -123,6 +123,8 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /auth/sessions': ownAccount('/auth/sessions', 200),
   'DELETE /auth/sessions/{id}': ownAccount('/auth/sessions/999999', 404),
   'PUT /auth/password': ownAccount('/auth/password', 422, { body: {} }),
+  'GET /profile': ownAccount('/profile', 200),
+  'POST /profile': ownAccount('/profile', 400, { body: {} }),
   'GET /api/apikeys': ownAccount('/api/apikeys', 200),
   'POST /api/apikeys': ownAccount('/api/apikeys', 422, { body: { description: 1 } }),
   'DELETE /api/apikeys/{key_id}': ownAccount('/api/apikeys/999999', 404),

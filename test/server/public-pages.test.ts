@@ -11,6 +11,7 @@ import { errorPage } from '../../src/server/pages/error.tsx';
 import { pages } from '../../src/server/pages/index.ts';
 import { landingPage } from '../../src/server/pages/landing.tsx';
 import { loginPage } from '../../src/server/pages/login.tsx';
+import { profilePage } from '../../src/server/pages/profile.tsx';
 import { searchPage } from '../../src/server/pages/search.tsx';
 import { setupPage } from '../../src/server/pages/setup.tsx';
 import { uploadedPage } from '../../src/server/pages/uploaded.tsx';
@@ -225,6 +226,40 @@ describe('DS-184, DS-208: pages', () => {
       frame,
     ),
     docs: renderPage(docsPage, {}, frame),
+    profile: renderPage(
+      profilePage,
+      {
+        username: EVIL,
+        isSuperuser: true,
+        hasPassword: true,
+        sessions: [
+          {
+            id: 1,
+            created_at: EVIL,
+            last_active_at: EVIL,
+            expires_at: EVIL,
+            ip_address: EVIL,
+            user_agent: EVIL,
+            current: false,
+          },
+        ],
+        keys: [
+          {
+            id: 1,
+            description: EVIL,
+            created_at: EVIL,
+            expires_at: EVIL,
+            last_used_at: EVIL,
+            is_active: true,
+            scopes: [EVIL],
+          },
+        ],
+        newKey: { id: 1, key: EVIL, description: EVIL, expires_at: null, created_at: EVIL },
+        notice: EVIL,
+        problem: EVIL,
+      },
+      frame,
+    ),
     search: renderPage(
       searchPage,
       {

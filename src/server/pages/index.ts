@@ -11,6 +11,7 @@ import { galleryPage } from './gallery.tsx';
 import { loginPage } from './login.tsx';
 import { searchPage } from './search.tsx';
 import { playerPage } from './player.tsx';
+import { profilePage } from './profile.tsx';
 import { setupPage } from './setup.tsx';
 import { uploadedPage } from './uploaded.tsx';
 
@@ -24,6 +25,7 @@ export const pages: readonly Page<never>[] = [
   playerPage,
   docsPage,
   loginPage,
+  profilePage,
   setupPage,
   uploadedPage,
   errorPage,

@@ -19,6 +19,7 @@ import { oidcRoutes } from './oidc.ts';
 import { openApiRoutes } from './openapi.ts';
 import { searchRoute } from './search.ts';
 import { paletteRoute } from './palette.ts';
+import { profileRoute } from './profile.ts';
 import { setupRoute } from './setup.ts';
 import { uploadsRoute } from './uploads.ts';
 
@@ -31,6 +32,7 @@ export const routes: readonly Route[] = [
   ...authRoutes,
   ...oidcRoutes,
   searchRoute,
+  profileRoute,
   setupRoute,
   ...apiKeyRoutes,
   ...eventRoutes,

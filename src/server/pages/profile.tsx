@@ -1,0 +1,270 @@
+/**
+ * A user's own page (DS-184): password, sessions, API keys. Plain forms; every one comes back to this page.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { ApiKeyView, NewApiKeyView } from '../../operations/api-keys.ts';
+import type { SessionView } from '../../operations/accounts.ts';
+import type { FrameView, Page } from './frame.tsx';
+import { CsrfField } from './frame.tsx';
+
+/** What the page shows. */
+export interface ProfileView {
+  readonly username: string;
+  readonly isSuperuser: boolean;
+  /** False for accounts that only sign in at the identity provider. */
+  readonly hasPassword: boolean;
+  readonly sessions: readonly SessionView[];
+  readonly keys: readonly ApiKeyView[];
+  /** A key just made: the only time its value is shown. */
+  readonly newKey: NewApiKeyView | null;
+  /** What was just done; null on a plain visit. */
+  readonly notice: string | null;
+  /** Why the last form was refused. */
+  readonly problem: string | null;
+}
+
+/** `/profile`. */
+export const profilePage: Page<ProfileView> = {
+  name: 'profile',
+  layout: 'wide',
+  title: () => 'Your profile',
+  content: (view, frame) => (
+    <>
+      <p>
+        Signed in as <strong safe>{view.username}</strong>
+        {view.isSuperuser ? ', who may do everything here.' : '.'}
+      </p>
+      {view.problem === null ? (
+        ''
+      ) : (
+        <p class="problem" role="alert" safe>
+          {view.problem}
+        </p>
+      )}
+      {view.notice === null ? (
+        ''
+      ) : (
+        <p class="notice" role="status" safe>
+          {view.notice}
+        </p>
+      )}
+      {view.newKey === null ? '' : <NewKey created={view.newKey} />}
+      <Keys view={view} frame={frame} />
+      <Sessions view={view} frame={frame} />
+      {view.hasPassword ? <Password username={view.username} frame={frame} /> : ''}
+    </>
+  ),
+};
+
+function NewKey({ created }: { created: NewApiKeyView }) {
+  return (
+    <section class="notice">
+      <label>
+        Your new API key
+        <input class="code" value={created.key} readonly data-select />
+      </label>
+      <p class="fine">
+        Copy it now: it is not shown again. Programs send it in the header <code>X-API-Key</code>.
+      </p>
+    </section>
+  );
+}
+
+function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
+  return (
+    <section>
+      <h2 id="keys">API keys</h2>
+      {view.keys.length === 0 ? (
+        <p class="empty">A program uses an API key to act as you, with all your rights or fewer.</p>
+      ) : (
+        <div class="scroll" tabindex="0" role="region" aria-labelledby="keys">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">For</th>
+                <th scope="col">Rights</th>
+                <th scope="col">Made</th>
+                <th scope="col">Last used</th>
+                <th scope="col">Expires</th>
+                <th scope="col">
+                  <span class="visually-hidden">Revoke</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {view.keys.map((key) => (
+                <Key entry={key} frame={frame} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <form class="filter query" method="post" action="/profile">
+        <CsrfField frame={frame} />
+        <input type="hidden" name="action" value="create-key" />
+        <label>
+          What it is for
+          <input name="description" maxlength="1024" autocomplete="off" />
+        </label>
+        <label>
+          Days until it expires
+          <input name="expires_in_days" type="number" min="1" max="365" placeholder="never" />
+        </label>
+        <label>
+          Rights
+          <input
+            name="scopes"
+            placeholder="all of yours, or: read:reports/*, write:inbox"
+            autocomplete="off"
+            spellcheck="false"
+          />
+        </label>
+        <button type="submit">Make a key</button>
+      </form>
+    </section>
+  );
+}
+
+function Key({ entry, frame }: { entry: ApiKeyView; frame: FrameView }) {
+  const name = entry.description ?? `key ${entry.id}`;
+  return (
+    <tr>
+      <td safe>{name}</td>
+      <td safe>{entry.scopes?.join(', ') ?? 'all of yours'}</td>
+      <td>
+        <Time at={entry.created_at} />
+      </td>
+      <td>{entry.last_used_at === null ? 'never' : <Time at={entry.last_used_at} />}</td>
+      <td>{entry.expires_at === null ? 'never' : <Time at={entry.expires_at} />}</td>
+      <td>
+        {entry.is_active ? (
+          <Act frame={frame} action="revoke-key" id={entry.id} label="Revoke" about={name} />
+        ) : (
+          'revoked'
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Sessions({ view, frame }: { view: ProfileView; frame: FrameView }) {
+  return (
+    <section>
+      <h2 id="sessions">Where you are signed in</h2>
+      <div class="scroll" tabindex="0" role="region" aria-labelledby="sessions">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Browser</th>
+              <th scope="col">Address</th>
+              <th scope="col">Signed in</th>
+              <th scope="col">Last seen</th>
+              <th scope="col">
+                <span class="visually-hidden">End</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {view.sessions.map((session) => (
+              <tr>
+                <td title={session.user_agent ?? ''} safe>
+                  {browserName(session.user_agent)}
+                </td>
+                <td safe>{session.ip_address ?? ''}</td>
+                <td>
+                  <Time at={session.created_at} />
+                </td>
+                <td>
+                  <Time at={session.last_active_at} />
+                </td>
+                <td>
+                  {session.current ? (
+                    'this one'
+                  ) : (
+                    <Act
+                      frame={frame}
+                      action="end-session"
+                      id={session.id}
+                      label="End"
+                      about={`session of ${browserName(session.user_agent)}`}
+                    />
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Password({ username, frame }: { username: string; frame: FrameView }) {
+  return (
+    <section>
+      <h2>Change your password</h2>
+      <form class="stack narrow" method="post" action="/profile">
+        <CsrfField frame={frame} />
+        <input type="hidden" name="action" value="change-password" />
+        {/* Tells a password manager whose password it is. */}
+        <input hidden name="username" autocomplete="username" value={username} readonly />
+        <label>
+          Present password
+          <input name="current_password" type="password" autocomplete="current-password" required />
+        </label>
+        <label>
+          New password
+          <input name="new_password" type="password" autocomplete="new-password" required />
+          <small>All your sessions end, this one too. API keys stay.</small>
+        </label>
+        <button type="submit">Change it</button>
+      </form>
+    </section>
+  );
+}
+
+interface ActProps {
+  readonly frame: FrameView;
+  readonly action: string;
+  readonly id: number;
+  readonly label: string;
+  /** What it happens to, for those who hear the page. */
+  readonly about: string;
+}
+
+function Act({ frame, action, id, label, about }: ActProps) {
+  return (
+    <form method="post" action="/profile">
+      <CsrfField frame={frame} />
+      <input type="hidden" name="action" value={action} />
+      <input type="hidden" name="id" value={String(id)} />
+      <button class="quiet small" type="submit" aria-label={`${label} ${about}`} safe>
+        {label}
+      </button>
+    </form>
+  );
+}
+
+function Time({ at }: { at: string }) {
+  return (
+    <time datetime={at} safe>
+      {`${at.slice(0, 16).replace('T', ' ')} UTC`}
+    </time>
+  );
+}
+
+/** `Firefox on Linux`: enough to recognise a device by. */
+function browserName(userAgent: string | null): string {
+  if (userAgent === null) return 'unknown';
+  const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari', 'curl'];
+  const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'];
+  const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' };
+  const find = (words: readonly string[]): string | undefined => {
+    const word = words.find((one) => userAgent.includes(one));
+    return word === undefined ? undefined : (names[word] ?? word);
+  };
+  const [browser, system] = [find(browsers), find(systems)];
+  if (browser === undefined) return userAgent.slice(0, 40);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,141 @@
+/**
+ * `/profile`: the page of a user's own account, and its forms (DS-184). The same operations as `/auth/password`,
+ * `/auth/sessions` and `/api/apikeys`.
+ */
+import { AppError } from '../../base/errors.ts';
+import {
+  changePassword,
+  hasLocalPassword,
+  listSessions,
+  revokeSession,
+} from '../../operations/accounts.ts';
+import {
+  createApiKey,
+  listApiKeys,
+  type NewApiKeyView,
+  revokeApiKey,
+} from '../../operations/api-keys.ts';
+import type { Context } from '../context.ts';
+import { pageReply } from '../page-reply.ts';
+import { profilePage } from '../pages/profile.tsx';
+import { redirectReply, type Reply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+import { endSession } from '../sign-in.ts';
+
+/** What a form did, by the word in the address it comes back to. */
+const NOTICES: Readonly<Record<string, string>> = {
+  'end-session': 'The session is over.',
+  'revoke-key': 'The key no longer works.',
+};
+
+/** `/profile`. */
+export const profileRoute: Route = {
+  pattern: '/profile',
+  access: 'user',
+  refusesScopedKeys: true,
+  describes: {
+    GET: {
+      summary: 'Show your profile',
+      tag: 'auth',
+      answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
+      errors: [403],
+    },
+    POST: {
+      summary: 'Take a form of your profile',
+      tag: 'auth',
+      body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
+      answers: {
+        200: { description: 'The new API key, once', mediaType: 'text/html', schema: null },
+        303: { description: 'Done; back to the page', schema: null },
+      },
+      errors: [400, 404],
+    },
+  },
+  methods: {
+    GET: (context) => profile(context, { notice: NOTICES[context.queryValue('done') ?? ''] }),
+    POST: postProfile,
+  },
+};
+
+interface Shown {
+  readonly notice?: string | undefined;
+  readonly newKey?: NewApiKeyView;
+  readonly error?: AppError;
+}
+
+async function profile(context: Context, { notice, newKey, error }: Shown): Promise<Reply> {
+  const { services, user } = context;
+  const view = {
+    username: user.username,
+    isSuperuser: user.isSuperuser,
+    hasPassword: await hasLocalPassword(services, user),
+    sessions: await listSessions(services, user),
+    keys: await listApiKeys(services, user),
+    newKey: newKey ?? null,
+    notice: notice ?? null,
+    problem: error === undefined ? null : problemText(error),
+  };
+  return pageReply(context, profilePage, view, { status: error?.status, headers: error?.headers });
+}
+
+async function postProfile(context: Context): Promise<Reply> {
+  const fields = (await context.form()) ?? new Map<string, string>();
+  try {
+    return await act(context, fields);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500 || !context.wantsHtml) throw error;
+    return profile(context, { error });
+  }
+}
+
+async function act(context: Context, fields: ReadonlyMap<string, string>): Promise<Reply> {
+  const { services, user, origin } = context;
+  const field = (name: string): string => fields.get(name) ?? '';
+  const action = field('action');
+  switch (action) {
+    case 'change-password':
+      await changePassword(services, user, origin, Object.fromEntries(fields));
+      endSession(context);
+      return redirectReply('/auth/login', 303);
+    case 'end-session':
+      await revokeSession(services, user, origin, idOf(field('id')));
+      break;
+    case 'revoke-key':
+      await revokeApiKey(services, user, origin, idOf(field('id')));
+      break;
+    case 'create-key': {
+      const newKey = await createApiKey(services, user, origin, keyRequest(field));
+      return profile(context, { newKey, notice: 'The key is made.' });
+    }
+    default:
+      throw new AppError('bad-request', 'The form names no action');
+  }
+  return redirectReply(`/profile?done=${action}`, 303);
+}
+
+/** What the form leaves empty is absent in the request. */
+function keyRequest(field: (name: string) => string): Record<string, unknown> {
+  const description = field('description').trim();
+  const days = field('expires_in_days').trim();
+  const scopes = field('scopes')
+    .split(/[\s,]+/)
+    .filter((scope) => scope !== '');
+  return {
+    ...(description !== '' && { description }),
+    ...(days !== '' && { expires_in_days: /^[0-9]+$/.test(days) ? Number(days) : days }),
+    ...(scopes.length > 0 && { scopes }),
+  };
+}
+
+function idOf(text: string): number {
+  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
+  throw new AppError('bad-request', 'The form names no id');
+}
+
+function problemText(error: AppError): string {
+  if (error.code === 'weak-password') return `${error.message}: ${String(error.cause)}.`;
+  return (
+    error.issues?.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}.`).join(' ') ??
+    error.message
+  );
+}
