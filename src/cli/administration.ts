@@ -89,16 +89,16 @@ export async function requireGroupNamed({ db }: AccountsApp, name: string): Prom
   throw new AppError('not-found', `Group '${name}' not found${suggestion(name, names)}`);
 }
 
-/** All objects of a list, page by page. */
-export async function everything(
+/** All objects of a list, page by page; `Item` names the members the list has (DS-134). */
+export async function everything<Item>(
   readPage: (query: URLSearchParams) => Promise<ListPage>,
-): Promise<ListPage['items']> {
-  const items: ListPage['items'][number][] = [];
+): Promise<Item[]> {
+  const items: unknown[] = [];
   const query = new URLSearchParams();
   for (;;) {
     const page = await readPage(query);
     items.push(...page.items);
-    if (page.nextCursor === null) return items;
+    if (page.nextCursor === null) return items as Item[];
     query.set('cursor', page.nextCursor);
   }
 }

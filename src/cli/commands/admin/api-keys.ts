@@ -40,13 +40,11 @@ export const listApiKeys: Command = {
       const username = invocation.options['username'];
       const only =
         typeof username === 'string' ? await requireUserNamed(accounts, username) : undefined;
-      const items = await everything((query) =>
+      const items = await everything<KeyLine>((query) =>
         listAllApiKeys(accounts, OPERATOR, { query, exact: { user_id: only?.id } }),
       );
       const names = new Map((await listUsers(accounts.db)).map((user) => [user.id, user.username]));
-      printList(invocation, items as readonly unknown[] as readonly KeyLine[], (keys) =>
-        keyTable(keys, names),
-      );
+      printList(invocation, items, (keys) => keyTable(keys, names));
       return 0;
     }),
 };

@@ -66,7 +66,7 @@ function argumentsOf({ positionals, outside }: Invocation): {
 } {
   const words = positionals.flat();
   const [first] = words;
-  const isRoot = first !== undefined && existsSync(resolve(outside.cwd, first, '.') + '/.');
+  const isRoot = first !== undefined && existsSync(`${resolve(outside.cwd, first)}/.`);
   const names = isRoot ? words.slice(1) : words;
   if (names.length === 0) {
     throw new AppError('usage', `create-permissions: name resources, or ${EVERYTHING} for all`);

@@ -35,9 +35,11 @@ export const listGroups: Command = {
     withAccounts(invocation, async (accounts) => {
       const groups = await import('../../../operations/groups.ts');
       const { OPERATOR } = await import('../../../operations/administration.ts');
-      const items = await everything((query) => groups.listGroups(accounts, OPERATOR, { query }));
+      const items = await everything<Group>((query) =>
+        groups.listGroups(accounts, OPERATOR, { query }),
+      );
       const details: GroupDetails[] = [];
-      for (const { id } of items as readonly unknown[] as readonly Group[]) {
+      for (const { id } of items) {
         const group = await groups.readGroup(accounts, OPERATOR, id);
         const permissions = await groups.listPermissionsOfGroup(accounts, OPERATOR, id);
         details.push({ ...group, permissions });

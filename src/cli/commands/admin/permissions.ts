@@ -29,10 +29,10 @@ export const listPermissions: Command = {
     withAccounts(invocation, async (accounts) => {
       const permissions = await import('../../../operations/permissions.ts');
       const { OPERATOR } = await import('../../../operations/administration.ts');
-      const items = await everything((query) =>
+      const items = await everything<Permission>((query) =>
         permissions.listPermissions(accounts, OPERATOR, { query }),
       );
-      printList(invocation, items as readonly unknown[] as readonly Permission[], permissionTable);
+      printList(invocation, items, permissionTable);
       return 0;
     }),
 };

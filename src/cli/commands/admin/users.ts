@@ -27,8 +27,10 @@ export const listUsers: Command = {
     withAccounts(invocation, async (accounts) => {
       const users = await import('../../../operations/users.ts');
       const { OPERATOR } = await import('../../../operations/administration.ts');
-      const items = await everything((query) => users.listUsers(accounts, OPERATOR, { query }));
-      printList(invocation, items as readonly unknown[] as readonly UserView[], (found) =>
+      const items = await everything<UserView>((query) =>
+        users.listUsers(accounts, OPERATOR, { query }),
+      );
+      printList(invocation, items, (found) =>
         found.length === 0 ? 'No users.\n' : found.map(userLine).join(''),
       );
       return 0;
