@@ -52,10 +52,16 @@ import { Handlers } from './handlers/handlers.ts';
 import { indexJobs } from './search/index-jobs.ts';
 import { searchJobs } from './search/search-jobs.ts';
 import { openSearch, type Search } from './search/search.ts';
+import { extractPairs } from './events/extract/pairs.ts';
 import { eventIndexJobs } from './events/index-jobs.ts';
 import { closeEvents, type EventParts, openEvents } from './events/open-events.ts';
+import { EventReader } from './events/reader.ts';
 import { eventReadJobs } from './events/read-jobs.ts';
+import { EVENTS_FILE } from './events/schema.ts';
 import { writerJobs } from './events/writer-jobs.ts';
+import { pipelineJobs, type SearchParts } from './pipeline/search-jobs.ts';
+import { Searches } from './pipeline/searches.ts';
+import { isObject, valueOfJson, type Value } from './pipeline/value.ts';
 import type { Database } from './store/database.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
@@ -91,6 +97,7 @@ export interface App {
   readonly handlers: Handlers;
   /** Only in the process that serves, or in its place rebuilds the index. */
   readonly search: Search;
+  readonly searches: Searches;
   readonly pools: Readonly<Record<'parse' | 'query' | 'index', ChildPool>>;
   /** Resolves when every dataset found so far has been read once. */
   readonly settled: () => Promise<void>;
@@ -329,6 +336,10 @@ export async function openApp(
       return search;
     },
     eventParts,
+    searches: new Searches({
+      pool: pools.query,
+      perUser: () => current.config.events.search.concurrent_per_user,
+    }),
     pools,
     settled: async () => {
       await registry.listed();
@@ -657,8 +668,16 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
       },
     });
   } else if (role === 'query') {
-    const jobs = { ...queryJobs(), ...listJobs(), ...searchJobs(), ...eventReadJobs() };
-    await serveChild({ socketPath, jobs });
+    await serveChild({
+      socketPath,
+      jobs: {
+        ...queryJobs(),
+        ...listJobs(),
+        ...searchJobs(),
+        ...eventReadJobs(),
+        ...pipelineJobs(searchParts),
+      },
+    });
   } else if (role === 'index') {
     await serveChild({ socketPath, jobs: indexJobs() });
   } else if (role === 'events') {
@@ -669,3 +688,26 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
     throw new AppError('usage', `No worker role '${role}'`);
   }
 }
+
+/** What queries need of the events, which they do not know. */
+const searchParts: SearchParts = {
+  openEvents: (directory) => {
+    if (!existsSync(join(directory, EVENTS_FILE))) return null;
+    const reader = new EventReader(directory);
+    reader.begin();
+    return {
+      db: reader.db,
+      indexNames: () => reader.indexNames(),
+      term: (text) => reader.term(text, 'data'),
+      close: () => {
+        reader.end();
+        reader.close();
+      },
+    };
+  },
+  extract: (style, text) => {
+    if (style === 'kv') return extractPairs(text, 'kv') as Record<string, Value> | null;
+    const value = valueOfJson(text);
+    return isObject(value) ? value : null;
+  },
+};

@@ -497,6 +497,59 @@ export const settings = {
     unit: SECONDS,
     summary: 'Longest a histogram or a list of fields is worked on.',
   }),
+  'events.search.max_rows': integer({
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+    live: true,
+    summary: 'Most rows of a search that is answered as JSON.',
+  }),
+  'events.search.export_max_rows': integer({
+    default: 1_000_000,
+    min: 1,
+    max: 2 ** 32 - 1,
+    live: true,
+    summary: 'Most rows of a search that is answered as NDJSON or CSV.',
+  }),
+  'events.search.timeout_seconds': integer({
+    default: 30,
+    min: 1,
+    max: 3600,
+    live: true,
+    unit: SECONDS,
+    summary: 'Longest a search may run.',
+  }),
+  'events.search.memory_bytes': bytes({
+    default: 256 * 2 ** 20,
+    min: 2 ** 20,
+    live: true,
+    unit: BYTES,
+    summary: 'Most a search may hold in memory while it sorts, groups and joins.',
+  }),
+  'events.search.concurrent_per_user': integer({
+    default: 2,
+    min: 1,
+    max: 1000,
+    live: true,
+    summary: 'Searches of one user at once; 20 more wait for ten seconds.',
+  }),
+  'events.search.join_max_rows': integer({
+    default: 100_000,
+    min: 1,
+    max: 10_000_000,
+    live: true,
+    summary: 'Most rows on the right side of a join or a lookup.',
+  }),
+  'events.search.implicit_terms': boolean({
+    default: true,
+    live: true,
+    summary: 'A query that begins with no command searches for its words.',
+  }),
+  'events.search.audit': boolean({
+    default: false,
+    live: true,
+    summary: 'Writes an audit entry for every search.',
+  }),
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** The key path of a setting, as written with dots. */

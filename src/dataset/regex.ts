@@ -17,10 +17,16 @@ const CACHED_PATTERNS = 64;
 /** Found anywhere in the text. */
 type TextTest = (text: string) => boolean;
 
-const compiled = new Lru<string, TextTest>(CACHED_PATTERNS);
+const compiled = new Lru<string, RE2JS>(CACHED_PATTERNS);
 
 /** A test for "found anywhere in the text", or null when the pattern is malformed, unsupported or over the limits. */
 export function compileRegex(pattern: string): TextTest | null {
+  const regex = compilePattern(pattern);
+  return regex && ((text: string) => regex.test(text));
+}
+
+/** The compiled pattern, for whoever needs its groups; null as for `compileRegex`. Remembers the last ones. */
+export function compilePattern(pattern: string): RE2JS | null {
   const known = compiled.get(pattern);
   if (known) return known;
   if (pattern.length > MAX_PATTERN_CHARACTERS || programSize(pattern) > MAX_INSTRUCTIONS)
@@ -32,9 +38,8 @@ export function compileRegex(pattern: string): TextTest | null {
     // Whatever it complains about: the pattern is the caller's, and the contract has one text for all of it.
     return null;
   }
-  const test = (text: string) => regex.test(text);
-  compiled.set(pattern, test);
-  return test;
+  compiled.set(pattern, regex);
+  return regex;
 }
 
 /**

@@ -23,6 +23,7 @@ import * as permissions from './permissions.ts';
 import * as resources from './resources.ts';
 import * as sessions from './sessions.ts';
 import * as search from './search.ts';
+import * as searches from './searches.ts';
 import * as setup from './setup.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
@@ -50,6 +51,7 @@ export const operations = {
   resources,
   sessions,
   search,
+  searches,
   setup,
   uploads,
   users,

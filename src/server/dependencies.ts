@@ -8,6 +8,7 @@ import type { Registry } from '../docroot/registry.ts';
 import type { AccountServices } from '../operations/accounts.ts';
 import type { CacheServices } from '../operations/cache.ts';
 import type { SearchServices } from '../operations/search.ts';
+import type { SearchLanguageServices } from '../operations/searches.ts';
 import type { EventServices } from '../operations/event-access.ts';
 import type { ContentServices } from '../operations/content.ts';
 import type { FirstRun } from '../operations/setup.ts';
@@ -45,6 +46,9 @@ export interface ServerServices
   readonly metrics: Metrics;
   readonly documents: ContentServices['documents'];
   readonly search: SearchServices['search'];
+  readonly searches: SearchLanguageServices['searches'];
+  readonly tables: SearchLanguageServices['tables'];
+  readonly datasets: SearchLanguageServices['datasets'];
   readonly firstRun: FirstRun;
   /** `clock.monotonic()` at the start of the server. */
   readonly startedAt: number;

@@ -102,6 +102,10 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
       }),
     }),
     oidc: null,
+    // No test of the server below HTTP runs a query.
+    searches: {} as never,
+    tables: {} as never,
+    datasets: {} as never,
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),
     firstRun: new FirstRun({ db, clock, isLoopback: isLoopback(config.host) }),

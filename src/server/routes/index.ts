@@ -20,6 +20,7 @@ import { openApiRoutes } from './openapi.ts';
 import { searchRoute } from './search.ts';
 import { paletteRoute } from './palette.ts';
 import { profileRoute } from './profile.ts';
+import { searchLanguageRoutes } from './searches.ts';
 import { setupRoute } from './setup.ts';
 import { uploadsRoute } from './uploads.ts';
 
@@ -33,6 +34,7 @@ export const routes: readonly Route[] = [
   ...oidcRoutes,
   searchRoute,
   profileRoute,
+  ...searchLanguageRoutes,
   setupRoute,
   ...apiKeyRoutes,
   ...eventRoutes,

@@ -1,0 +1,347 @@
+/**
+ * Aggregates of both forms (SL-140, SL-141).
+ *
+ * Sums are compensated (Neumaier), as SQLite's are, so that a sum does not depend on who computes it.
+ */
+import type { Evaluate } from './functions.ts';
+import type { Meter } from './operator.ts';
+import { timeValue } from './calendar-parts.ts';
+import { MAX_LISTED } from './limits.ts';
+import {
+  compareValues,
+  doubleOf,
+  finite,
+  isNumber,
+  keyOf,
+  sizeOf,
+  type Row,
+  type Value,
+} from './value.ts';
+
+/** One group's value in the making. */
+export interface Accumulator {
+  add(row: Row): void;
+  result(): Value;
+}
+
+/** Makes the accumulator of a new group. */
+export type AccumulatorFactory = (meter: Meter) => Accumulator;
+
+/** What an aggregate needs of its rows. */
+export interface AggregateInput {
+  /** The value aggregated; null for a bare count. */
+  readonly get: Evaluate | null;
+  /** For `earliest` and `latest`. */
+  readonly time: Evaluate | null;
+}
+
+/** An aggregate of the terse form, for the reference. */
+export interface AggregateDefinition {
+  readonly summary: string;
+  readonly needsTime?: boolean;
+  readonly make: (input: AggregateInput) => AccumulatorFactory;
+}
+
+/** Numbers and numeric texts count, the rest is skipped. */
+function overNumbers(
+  make: () => { add(x: number): void; result(): Value },
+): AggregateDefinition['make'] {
+  return ({ get }) =>
+    () => {
+      const inner = make();
+      return {
+        add: (row) => {
+          const value = get!(row);
+          const number = typeof value === 'string' || isNumber(value) ? doubleOf(value) : null;
+          if (number !== null) inner.add(number);
+        },
+        result: () => inner.result(),
+      };
+    };
+}
+
+/** A sum that keeps what rounding loses. */
+export class ExactSum {
+  count = 0;
+  #sum = 0;
+  #lost = 0;
+
+  add(x: number): void {
+    this.count++;
+    const next = this.#sum + x;
+    this.#lost += Math.abs(this.#sum) > Math.abs(x) ? this.#sum - next + x : x - next + this.#sum;
+    this.#sum = next;
+  }
+
+  get value(): number {
+    // Past the range of doubles what was lost is no number.
+    return Number.isFinite(this.#sum) ? this.#sum + this.#lost : this.#sum;
+  }
+}
+
+const sum = overNumbers(() => {
+  const total = new ExactSum();
+  return {
+    add: (x) => total.add(x),
+    result: () => (total.count === 0 ? null : finite(total.value)),
+  };
+});
+
+const average = overNumbers(() => {
+  const total = new ExactSum();
+  return {
+    add: (x) => total.add(x),
+    result: () => (total.count === 0 ? null : finite(total.value / total.count)),
+  };
+});
+
+/** Squares of distances from the mean, by Welford's method. */
+function spread(
+  finish: (squares: number, count: number) => number | null,
+): AggregateDefinition['make'] {
+  return overNumbers(() => {
+    let count = 0;
+    let mean = 0;
+    let squares = 0;
+    return {
+      add: (x) => {
+        count++;
+        const before = x - mean;
+        mean += before / count;
+        squares += before * (x - mean);
+      },
+      result: () => {
+        const value = finish(squares, count);
+        return value === null ? null : finite(value);
+      },
+    };
+  });
+}
+
+const population = (squares: number, count: number): number | null =>
+  count === 0 ? null : squares / count;
+const sample = (squares: number, count: number): number | null =>
+  count < 2 ? null : squares / (count - 1);
+const root = (value: number | null): number | null => (value === null ? null : Math.sqrt(value));
+
+const rangeOf = overNumbers(() => {
+  let least = Infinity;
+  let most = -Infinity;
+  return {
+    add: (x) => {
+      least = Math.min(least, x);
+      most = Math.max(most, x);
+    },
+    result: () => (least > most ? null : finite(most - least)),
+  };
+});
+
+/** The value below which `percent` of the numbers lie, interpolated between the closest ranks. */
+export function percentile(percent: number): AggregateDefinition['make'] {
+  return ({ get }) =>
+    (meter) => {
+      const numbers: number[] = [];
+      return {
+        add: (row) => {
+          const value = get!(row);
+          const number = typeof value === 'string' || isNumber(value) ? doubleOf(value) : null;
+          if (number === null) return;
+          meter.hold(8);
+          numbers.push(number);
+        },
+        result: () => {
+          if (numbers.length === 0) return null;
+          numbers.sort((a, b) => a - b);
+          const rank = (percent / 100) * (numbers.length - 1);
+          const low = numbers[Math.floor(rank)]!;
+          const high = numbers[Math.ceil(rank)]!;
+          return finite(low + (high - low) * (rank - Math.floor(rank)));
+        },
+      };
+    };
+}
+
+function extreme(sign: number): AggregateDefinition['make'] {
+  return ({ get }) =>
+    () => {
+      let best: Value = null;
+      return {
+        add: (row) => {
+          const value = get!(row);
+          if (value !== null && (best === null || compareValues(value, best) * sign > 0))
+            best = value;
+        },
+        result: () => best,
+      };
+    };
+}
+
+/** Distinct values that are not null, with how often each came. */
+function counted(
+  finish: (values: Map<string, { value: Value; count: number }>) => Value,
+): AggregateDefinition['make'] {
+  return ({ get }) =>
+    (meter) => {
+      const seen = new Map<string, { value: Value; count: number }>();
+      return {
+        add: (row) => {
+          const value = get!(row);
+          if (value === null) return;
+          const key = keyOf(value);
+          const known = seen.get(key);
+          if (known) known.count++;
+          else {
+            meter.hold(sizeOf(value) + key.length * 2 + 64);
+            seen.set(key, { value, count: 1 });
+          }
+        },
+        result: () => finish(seen),
+      };
+    };
+}
+
+function byOrder(isLast: boolean): AggregateDefinition['make'] {
+  return ({ get }) =>
+    () => {
+      let kept: Value = null;
+      return {
+        add: (row) => {
+          if (!isLast && kept !== null) return;
+          const value = get!(row);
+          if (value !== null) kept = value;
+        },
+        result: () => kept,
+      };
+    };
+}
+
+function byTime(sign: number): AggregateDefinition['make'] {
+  return ({ get, time }) =>
+    () => {
+      let kept: Value = null;
+      let at: string | null = null;
+      return {
+        add: (row) => {
+          const value = get!(row);
+          const moment = timeValue(time!(row));
+          if (value === null || moment === null) return;
+          if (at !== null && (moment < at ? -1 : moment > at ? 1 : 0) * sign <= 0) return;
+          kept = value;
+          at = moment;
+        },
+        result: () => kept,
+      };
+    };
+}
+
+const count: AggregateDefinition['make'] =
+  ({ get }) =>
+  () => {
+    let rows = 0;
+    return {
+      add: (row) => {
+        if (get === null || get(row) !== null) rows++;
+      },
+      result: () => rows,
+    };
+  };
+
+/** Counts rows for which a condition is true. */
+export function countTrue(condition: Evaluate): AccumulatorFactory {
+  return () => {
+    let rows = 0;
+    return {
+      add: (row) => {
+        if (condition(row) === true) rows++;
+      },
+      result: () => rows,
+    };
+  };
+}
+
+const distinct = counted((values) => values.size);
+const ordered = (values: Map<string, { value: Value; count: number }>): Value[] =>
+  [...values.values()].map(({ value }) => value).sort(compareValues);
+
+const definitions: Record<string, AggregateDefinition> = {
+  count: { summary: 'number of rows, or of values that are not null', make: count },
+  dc: { summary: 'number of different values', make: distinct },
+  distinct_count: { summary: 'same as dc', make: distinct },
+  sum: { summary: 'sum of the numbers', make: sum },
+  avg: { summary: 'mean of the numbers', make: average },
+  mean: { summary: 'same as avg', make: average },
+  min: { summary: 'smallest value', make: extreme(-1) },
+  max: { summary: 'largest value', make: extreme(1) },
+  range: { summary: 'largest number less the smallest', make: rangeOf },
+  median: { summary: 'the middle of the numbers', make: percentile(50) },
+  mode: {
+    summary: 'the most frequent value; the smallest of several',
+    make: counted((values) => {
+      let best: { value: Value; count: number } | null = null;
+      for (const one of values.values()) {
+        const isBetter =
+          best === null ||
+          one.count > best.count ||
+          (one.count === best.count && compareValues(one.value, best.value) < 0);
+        if (isBetter) best = one;
+      }
+      return best?.value ?? null;
+    }),
+  },
+  stdev: { summary: 'standard deviation of a sample', make: spread((s, n) => root(sample(s, n))) },
+  var: { summary: 'variance of a sample', make: spread(sample) },
+  stdevp: { summary: 'standard deviation of all', make: spread((s, n) => root(population(s, n))) },
+  varp: { summary: 'variance of all', make: spread(population) },
+  first: { summary: 'first value, in row order', make: byOrder(false) },
+  last: { summary: 'last value, in row order', make: byOrder(true) },
+  earliest: { summary: 'value of the earliest row by _time', needsTime: true, make: byTime(-1) },
+  latest: { summary: 'value of the latest row by _time', needsTime: true, make: byTime(1) },
+  values: {
+    summary: 'the different values, in order',
+    make: counted((values) => (values.size === 0 ? null : ordered(values))),
+  },
+  list: {
+    summary: `the values in row order, the first ${MAX_LISTED}`,
+    make:
+      ({ get }) =>
+      (meter) => {
+        const kept: Value[] = [];
+        return {
+          add: (row) => {
+            const value = kept.length < MAX_LISTED ? get!(row) : null;
+            if (value === null) return;
+            meter.hold(sizeOf(value));
+            kept.push(value);
+          },
+          result: () => (kept.length === 0 ? null : kept),
+        };
+      },
+  },
+};
+
+/** Aggregates of the terse form by lower-case name; `perc<N>` and `p<N>` besides. */
+export const terseAggregates: ReadonlyMap<string, AggregateDefinition> = new Map(
+  Object.entries(definitions),
+);
+
+/** The aggregate of that name in lower case, also a percentile; null for none. */
+export function terseAggregate(name: string): AggregateDefinition | null {
+  const known = terseAggregates.get(name);
+  if (known) return known;
+  const match = /^(?:perc|p)(\d{1,3})$/.exec(name);
+  const percent = Number(match?.[1] ?? -1);
+  if (percent < 0 || percent > 100) return null;
+  return { summary: 'percentile', make: percentile(percent) };
+}
+
+/** Aggregates of the flag form by lower-case name. */
+export const flagAggregates: Readonly<Record<string, AggregateDefinition['make']>> = {
+  sum,
+  avg: average,
+  count,
+  min: extreme(-1),
+  max: extreme(1),
+  stddev: spread((s, n) => root(population(s, n))),
+  variance: spread(population),
+  distinct,
+};

@@ -1,0 +1,57 @@
+/**
+ * `append`: more rows behind the present ones.
+ */
+import { defineCommand } from '../command.ts';
+import { parseRightSide, printRightSide, rightSide, type RightSide } from '../right-side.ts';
+import { Schema, type Column } from '../schema.ts';
+import type { Row } from '../value.ts';
+
+/** The command. */
+export const append = defineCommand<RightSide>({
+  name: 'append',
+  forms: ['terse'],
+  summary: 'Adds the rows of a dataset or of a query of its own after the present ones.',
+  syntax: { terse: 'append FROM <dataset> | append [ <query> ]' },
+  isRowWise: false,
+  examples: ['index=web | stats count | append [ index=auth | stats count ]'],
+  parse: parseRightSide,
+  print: printRightSide,
+  bind: (args, input, context) => {
+    const right = rightSide(args, context);
+    const united = (schema: Schema): Schema => {
+      const columns: Column[] = [...input!.columns];
+      for (const column of schema.columns)
+        if (!columns.some(({ name }) => name === column.name)) columns.push(column);
+      return new Schema(columns, { isOpen: input!.isOpen || schema.isOpen });
+    };
+    if (right.schema.isOpen) {
+      return {
+        kind: 'table',
+        schema: united(right.schema),
+        run: (rows, meter) => {
+          const read = right.read(meter, Infinity);
+          const schema = united(read.schema);
+          return {
+            schema,
+            rows: [...moved(rows, input!, schema), ...moved(read.rows, read.schema, schema)],
+          };
+        },
+      };
+    }
+    const schema = united(right.schema);
+    return {
+      kind: 'rows',
+      schema,
+      start: (meter) => ({
+        push: (rows) => rows,
+        finish: () => moved(right.read(meter, Infinity).rows, right.schema, schema),
+      }),
+    };
+  },
+});
+
+/** Rows of one schema in the columns of another. */
+function moved(rows: readonly Row[], from: Schema, to: Schema): Row[] {
+  const positions = to.columns.map(({ name }) => from.indexOf(name));
+  return rows.map((row) => positions.map((index) => (index < 0 ? null : (row[index] ?? null))));
+}

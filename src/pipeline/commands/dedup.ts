@@ -1,0 +1,72 @@
+/**
+ * `dedup`: the first rows of each combination.
+ */
+import type { Word } from '../ast.ts';
+import { defineCommand } from '../command.ts';
+import { parseNames, printNames } from '../terse-aggregate.ts';
+import { keyOfAll } from '../value.ts';
+
+interface Args {
+  readonly count: number;
+  readonly fields: readonly Word[];
+  readonly keepsEmpty: boolean;
+}
+
+/** The command. */
+export const dedup = defineCommand<Args>({
+  name: 'dedup',
+  forms: ['terse'],
+  summary: 'Keeps the first row, or the first n, of each combination of fields.',
+  syntax: { terse: 'dedup [<n>] <field>, … [keepempty=true]' },
+  isRowWise: false,
+  examples: ['index=web | dedup host | table id, host'],
+  parse: (reader) => {
+    const number = reader.takeNumber();
+    const before = reader.options(['keepempty']);
+    const fields = parseDedupNames(reader);
+    const after = reader.options(['keepempty']);
+    const keepsEmpty =
+      (after.get('keepempty') ?? before.get('keepempty'))?.text.toLowerCase() === 'true';
+    return { count: number === null ? 1 : Math.trunc(Number(number.text)), fields, keepsEmpty };
+  },
+  print: ({ count, fields, keepsEmpty }) =>
+    `${count === 1 ? '' : `${count} `}${printNames(fields)}${keepsEmpty ? ' keepempty=true' : ''}`,
+  bind: ({ count, fields, keepsEmpty }, input) => {
+    const keys = fields.map(({ text, place }) => input!.require(text, 'terse', place).get);
+    return {
+      kind: 'rows',
+      schema: input!,
+      start: (meter) => {
+        const seen = new Map<string, number>();
+        return {
+          push: (rows) =>
+            rows.filter((row) => {
+              const values = keys.map((key) => key(row));
+              if (!keepsEmpty && values.includes(null)) return false;
+              const key = keyOfAll(values);
+              const times = seen.get(key) ?? 0;
+              if (times === 0) meter.hold(key.length * 2 + 48);
+              seen.set(key, times + 1);
+              return times < count;
+            }),
+          finish: () => [],
+        };
+      },
+    };
+  },
+});
+
+/** Names up to an option. */
+function parseDedupNames(reader: Parameters<typeof parseNames>[0]): Word[] {
+  const names: Word[] = [];
+  do {
+    const option = reader.at;
+    if (names.length > 0 && reader.takeOption(['keepempty'])) {
+      reader.at = option;
+      break;
+    }
+    names.push(reader.name({ inList: true }));
+    reader.take(',');
+  } while (!reader.isAtEnd());
+  return names;
+}

@@ -1,0 +1,19 @@
+/**
+ * `rare`: the least frequent combinations of values.
+ */
+import { defineCommand } from '../command.ts';
+import { bindFrequent, parseFrequent, printFrequent, type FrequentArguments } from '../frequent.ts';
+
+/** The command. */
+export const rare = defineCommand<FrequentArguments>({
+  name: 'rare',
+  forms: ['terse'],
+  summary:
+    'Counts combinations of values and shows the least frequent ones, with their percentage.',
+  syntax: { terse: 'rare [<n>] [limit=<n>] [showperc=false] <field>, … [BY <field>, …]' },
+  isRowWise: false,
+  examples: ['* | rare limit=2 host', '* | rare 1 host BY index'],
+  parse: parseFrequent,
+  print: printFrequent,
+  bind: (args, input) => bindFrequent(args, input!, 1),
+});

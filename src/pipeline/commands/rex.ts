@@ -1,0 +1,78 @@
+/**
+ * `rex`: columns from the named groups of a regular expression.
+ */
+import type { Word } from '../ast.ts';
+import { defineCommand } from '../command.ts';
+import { notWhole } from '../count.ts';
+import { mapped } from '../operator.ts';
+import { requirePattern } from '../patterns.ts';
+import { Problem } from '../problem.ts';
+import { withColumns } from '../shape.ts';
+import { quoted } from '../terse-reader.ts';
+import { textOf, type Row, type Value } from '../value.ts';
+
+interface Args {
+  readonly field: Word | null;
+  readonly maxMatches: number;
+  readonly pattern: Word;
+}
+
+/** The command. */
+export const rex = defineCommand<Args>({
+  name: 'rex',
+  forms: ['terse'],
+  summary: 'Makes a column of every named group of a regular expression (RE2 syntax).',
+  syntax: { terse: 'rex [field=<field>] [max_match=<n>] "<pattern with (?<name>…)>"' },
+  isRowWise: true,
+  examples: ['* | rex "from (?<ip>[0-9.]+)" | table id, ip'],
+  parse: (reader) => {
+    const options = reader.options(['field', 'max_match']);
+    const pattern = reader.takeString({ isVerbatim: true });
+    if (pattern === null) throw reader.expected('a regular expression in double quotes');
+    const most = options.get('max_match');
+    if (most && !/^\d{1,6}$/.test(most.text)) throw notWhole('max_match', most);
+    return {
+      field: options.get('field') ?? null,
+      maxMatches: most ? Number(most.text) : 1,
+      pattern,
+    };
+  },
+  print: ({ field, maxMatches, pattern }) =>
+    `${field ? `field=${quoted(field.text)} ` : ''}${maxMatches === 1 ? '' : `max_match=${maxMatches} `}${quoted(pattern.text)}`,
+  bind: ({ field, maxMatches, pattern }, input, _context, { word }) => {
+    const regex = requirePattern(pattern.text, pattern.place);
+    const groups = Object.entries(regex.namedGroups());
+    if (groups.length === 0) {
+      const text = 'The regular expression has no named group (?<name>...)';
+      throw new Problem('bad_regex', text, { place: pattern.place });
+    }
+    const { get } = input!.require(field?.text ?? 'data', 'terse', field?.place ?? word);
+    const { schema, positions } = withColumns(
+      input!,
+      groups.map(([name]) => ({ name, type: 'json' })),
+    );
+    return mapped(schema, (row: Row) => {
+      const next = row.slice();
+      while (next.length < schema.columns.length) next.push(null);
+      const text = textOf(get(row));
+      if (text === null) return next;
+      const matcher = regex.matcher(text);
+      const found: string[][] = groups.map(() => []);
+      let matches = 0;
+      while ((maxMatches === 0 || matches < maxMatches) && matcher.find()) {
+        matches++;
+        groups.forEach(([, number], index) => {
+          const value = matcher.group(number);
+          if (value !== null && value !== undefined) found[index]!.push(value);
+        });
+      }
+      if (matches === 0) return next;
+      positions.forEach((position, index) => {
+        const values = found[index]!;
+        const value: Value = maxMatches === 1 ? (values[0] ?? null) : values;
+        next[position] = value;
+      });
+      return next;
+    });
+  },
+});

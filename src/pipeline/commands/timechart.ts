@@ -1,0 +1,291 @@
+/**
+ * `timechart`: aggregates per bucket of `_time`, none missing.
+ */
+import type { Word } from '../ast.ts';
+import { fillText, unmarkPlaceholders } from '../placeholder.ts';
+import { defineCommand, type StageContext } from '../command.ts';
+import { notWhole } from '../count.ts';
+import { Groups } from '../grouping.ts';
+import { MAX_BUCKETS } from '../limits.ts';
+import { requireAtMost, type Meter } from '../operator.ts';
+import { Problem } from '../problem.ts';
+import { Schema, type Reference } from '../schema.ts';
+import { requireSpan } from '../span.ts';
+import {
+  bindAggregate,
+  parseAggregates,
+  printAggregates,
+  type AggregateArguments,
+  type BoundAggregate,
+} from '../terse-aggregate.ts';
+import { timeValue } from '../calendar-parts.ts';
+import { floorMs, moveMs, msOf, timeFromMs, type Span } from '../time.ts';
+import { compareValues, keyOf, textOf, type Row, type Value } from '../value.ts';
+
+interface Args extends AggregateArguments {
+  readonly span: Word | null;
+  readonly limit: number;
+  readonly usesOther: boolean;
+}
+
+type TimeSpan = Extract<Span, { kind: 'time' }>;
+
+/** Spans of `auto`, finest first (EV-80). */
+const AUTO: readonly TimeSpan[] = (
+  [
+    [1, 's'],
+    [5, 's'],
+    [10, 's'],
+    [30, 's'],
+    [1, 'm'],
+    [5, 'm'],
+    [10, 'm'],
+    [30, 'm'],
+    [1, 'h'],
+    [3, 'h'],
+    [6, 'h'],
+    [12, 'h'],
+    [1, 'd'],
+    [1, 'w'],
+    [1, 'mon'],
+  ] as const
+).map(([count, unit]) => ({ kind: 'time', count, unit }));
+const AUTO_BUCKETS = 100;
+
+/** The command. */
+export const timechart = defineCommand<Args>({
+  name: 'timechart',
+  forms: ['terse'],
+  summary: 'Computes aggregates per bucket of _time; with BY one column per value.',
+  syntax: {
+    terse: 'timechart [span=<n><unit>] [limit=<n>] [useother=false] <aggregate>, … [BY <field>]',
+  },
+  isRowWise: false,
+  examples: [
+    '* | timechart span=5m count BY index',
+    'index=web | timechart span=1h count, avg(bytes) AS mean',
+  ],
+  parse: (reader) => {
+    const options = reader.options(['span', 'limit', 'useother']);
+    const limit = options.get('limit');
+    if (limit && !/^\d{1,9}$/.test(limit.text)) throw notWhole('limit', limit);
+    return {
+      span: options.get('span') ?? null,
+      limit: limit ? Number(limit.text) : 10,
+      usesOther: options.get('useother')?.text.toLowerCase() !== 'false',
+      ...parseAggregates(reader),
+    };
+  },
+  print: ({ span, limit, usesOther, ...aggregates }) => {
+    const size = span ? `span=${unmarkPlaceholders(span.text)} ` : '';
+    return `${size}limit=${limit} ${usesOther ? '' : 'useother=false '}${printAggregates(aggregates)}`;
+  },
+  bind: (args, input, context, { word }) => {
+    const { span: written, aggregates, by } = args;
+    const span =
+      written &&
+      requireTimeSpan({
+        ...written,
+        text: fillText(written.text, context.parameters, written.place),
+      });
+    if (by.length > 0 && (aggregates.length > 1 || by.length > 1)) {
+      throw new Problem('bad_value', 'timechart BY allows one aggregate', { place: by[0]!.place });
+    }
+    const time = input!.require('_time', 'terse', word);
+    const series = by[0] ? input!.require(by[0].text, 'terse', by[0].place) : null;
+    const bound = aggregates.map((call) => bindAggregate(call, input!, context));
+    const chart = new Chart({ args, span, time, series, bound, range: context.range });
+    if (series === null) {
+      const schema = new Schema([
+        { name: '_time', type: 'time' },
+        ...bound.map(({ name }) => ({ name, type: 'json' as const })),
+      ]);
+      return {
+        kind: 'table',
+        schema,
+        run: (rows, meter) => ({ schema, rows: chart.plain(rows, meter) }),
+      };
+    }
+    const open = new Schema([{ name: '_time', type: 'time' }], { isOpen: true });
+    return { kind: 'table', schema: open, run: (rows, meter) => chart.bySeries(rows, meter) };
+  },
+});
+
+function requireTimeSpan(word: Word): TimeSpan {
+  const span = requireSpan(word);
+  return span.kind === 'time'
+    ? span
+    : { kind: 'time', count: Math.max(1, Math.trunc(span.size)), unit: 's' };
+}
+
+interface ChartOptions {
+  readonly args: Args;
+  readonly span: TimeSpan | null;
+  readonly time: Reference;
+  readonly series: Reference | null;
+  readonly bound: readonly BoundAggregate[];
+  readonly range: StageContext['range'];
+}
+
+class Chart {
+  readonly #options: ChartOptions;
+
+  constructor(options: ChartOptions) {
+    this.#options = options;
+  }
+
+  plain(rows: readonly Row[], meter: Meter): Row[] {
+    const { bound } = this.#options;
+    const { starts, bucketOf } = this.#buckets(rows);
+    const groups = new Groups(
+      [bucketOf],
+      bound.map(({ factory }) => factory),
+      meter,
+    );
+    for (const row of rows) if (bucketOf(row) !== null) groups.add(row);
+    const results = new Map(
+      [...groups.all()].map(({ keys, accumulators }) => [
+        keys[0]!,
+        accumulators.map((one) => one.result()),
+      ]),
+    );
+    return starts.map((start) => [
+      start,
+      ...(results.get(start) ?? bound.map(({ kind }) => emptyOf(kind))),
+    ]);
+  }
+
+  bySeries(rows: readonly Row[], meter: Meter): { schema: Schema; rows: Row[] } {
+    const { series, bound, args } = this.#options;
+    const [aggregate] = bound;
+    const { starts, bucketOf } = this.#buckets(rows);
+    const inRange = rows.filter((row) => bucketOf(row) !== null);
+    const { chosen, hasOther, hasNull } = this.#choose(inRange, meter);
+    const names = chosen.map((value) => textOf(value)!);
+    const columnOf = (value: Value): string | null => {
+      if (value === null) return 'NULL';
+      const name = textOf(value)!;
+      return chosenKeys.has(keyOf(value)) ? name : args.usesOther ? 'OTHER' : null;
+    };
+    const chosenKeys = new Set(chosen.map(keyOf));
+    const groups = new Groups(
+      [bucketOf, (row) => columnOf(series!.get(row))],
+      [aggregate!.factory],
+      meter,
+    );
+    for (const row of inRange) if (columnOf(series!.get(row)) !== null) groups.add(row);
+    const results = new Map<string, Map<string, Value>>();
+    for (const { keys, accumulators } of groups.all()) {
+      const bucket = keys[0] as string;
+      const cells = results.get(bucket) ?? new Map<string, Value>();
+      cells.set(keys[1] as string, accumulators[0]!.result());
+      results.set(bucket, cells);
+    }
+    const columns = [
+      ...names,
+      ...(hasOther && args.usesOther ? ['OTHER'] : []),
+      ...(hasNull ? ['NULL'] : []),
+    ];
+    const shown = [...new Set(columns)];
+    const schema = new Schema([
+      { name: '_time', type: 'time' },
+      ...shown.map((name) => ({ name, type: 'json' as const })),
+    ]);
+    const empty = emptyOf(aggregate!.kind);
+    return {
+      schema,
+      rows: starts.map((start) => [
+        start,
+        ...shown.map((name) => results.get(start)?.get(name) ?? empty),
+      ]),
+    };
+  }
+
+  /** The largest series: by count and sum of all, else by rows; ties by value. */
+  #choose(
+    rows: readonly Row[],
+    meter: Meter,
+  ): { chosen: readonly Value[]; hasOther: boolean; hasNull: boolean } {
+    const { series, bound, args } = this.#options;
+    const [aggregate] = bound;
+    const isBySize = aggregate!.kind === 'count' || aggregate!.kind === 'sum';
+    const groups = new Groups([series!.get], [isBySize ? aggregate!.factory : countRows], meter);
+    for (const row of rows) groups.add(row);
+    const all = groups.ordered();
+    const values = all.filter(({ keys }) => keys[0] !== null);
+    const sizes = new Map(values.map((group) => [group, group.accumulators[0]!.result()]));
+    const bySize = values.sort((a, b) => compareValues(sizes.get(b)!, sizes.get(a)!));
+    return {
+      chosen: bySize.slice(0, args.limit).map(({ keys }) => keys[0]!),
+      hasOther: bySize.length > args.limit,
+      hasNull: all.length > bySize.length,
+    };
+  }
+
+  #buckets(rows: readonly Row[]): { starts: readonly string[]; bucketOf: (row: Row) => Value } {
+    const { time, range } = this.#options;
+    let first: string | null = range.earliest;
+    let last: string | null = range.latest;
+    for (const row of rows) {
+      const moment = timeValue(time.get(row));
+      if (moment === null) continue;
+      if (range.earliest === null && (first === null || moment < first)) first = moment;
+      if (range.latest === null && (last === null || moment > last)) last = moment;
+    }
+    if (first === null || last === null || first > last)
+      return { starts: [], bucketOf: () => null };
+    const from = msOf(first);
+    // `latest` is exclusive: a bucket that would begin at it is not wanted.
+    const to = range.latest === null ? msOf(last) : msOf(last) - 1;
+    const span = this.#options.span ?? autoSpan(from, Math.max(from, to));
+    const starts: string[] = [];
+    for (
+      let at = floorMs(from, span.unit, span.count);
+      at <= to;
+      at = moveMs(at, span.count, span.unit)
+    ) {
+      requireAtMost(starts.length + 1, MAX_BUCKETS, 'time buckets');
+      starts.push(timeFromMs(at)!);
+    }
+    const known = new Set(starts);
+    return {
+      starts,
+      bucketOf: (row) => {
+        const moment = timeValue(time.get(row));
+        const start =
+          moment === null ? null : timeFromMs(floorMs(msOf(moment), span.unit, span.count));
+        return start !== null && known.has(start) ? start : null;
+      },
+    };
+  }
+}
+
+function countRows(): { add(): void; result(): number } {
+  let rows = 0;
+  return {
+    add: () => {
+      rows++;
+    },
+    result: () => rows,
+  };
+}
+
+function emptyOf(kind: string): Value {
+  return kind === 'count' || kind === 'dc' || kind === 'distinct_count' ? 0 : null;
+}
+
+/** The finest span that gives at most so many buckets. */
+function autoSpan(from: number, to: number): TimeSpan {
+  const fits = (span: TimeSpan): boolean => {
+    let count = 0;
+    for (
+      let at = floorMs(from, span.unit, span.count);
+      at <= to;
+      at = moveMs(at, span.count, span.unit)
+    ) {
+      if (++count > AUTO_BUCKETS) return false;
+    }
+    return true;
+  };
+  return AUTO.find(fits) ?? AUTO.at(-1)!;
+}

@@ -1,0 +1,16 @@
+/**
+ * `to_dataframe`: nothing, kept so that stored queries run.
+ */
+import { defineCommand } from '../command.ts';
+import { unchanged } from '../operator.ts';
+
+/** The command. */
+export const toDataframe = defineCommand({
+  name: 'to_dataframe',
+  forms: ['flag'],
+  summary: 'Has no effect.',
+  syntax: { flag: 'to_dataframe' },
+  isRowWise: true,
+  examples: ['search --limit=1 | to_dataframe | fields id'],
+  bindFlags: (_flags, input) => unchanged(input!),
+});

@@ -1,0 +1,18 @@
+/**
+ * `top`: the most frequent combinations of values.
+ */
+import { defineCommand } from '../command.ts';
+import { bindFrequent, parseFrequent, printFrequent, type FrequentArguments } from '../frequent.ts';
+
+/** The command. */
+export const top = defineCommand<FrequentArguments>({
+  name: 'top',
+  forms: ['terse'],
+  summary: 'Counts combinations of values and shows the most frequent ones, with their percentage.',
+  syntax: { terse: 'top [<n>] [limit=<n>] [showperc=false] <field>, … [BY <field>, …]' },
+  isRowWise: false,
+  examples: ['* | top limit=2 host', '* | top 1 host BY index'],
+  parse: parseFrequent,
+  print: printFrequent,
+  bind: (args, input) => bindFrequent(args, input!, -1),
+});

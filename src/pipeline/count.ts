@@ -1,0 +1,32 @@
+/**
+ * The number of `head` and `tail` in the terse form.
+ */
+import type { Word } from './ast.ts';
+import { fillValue, unmarkPlaceholders, type Parameters } from './placeholder.ts';
+import { Problem } from './problem.ts';
+import type { TerseReader } from './terse-reader.ts';
+
+/** A number as written; it may be a placeholder. */
+export interface Count {
+  readonly word: Word;
+  toString(): string;
+}
+
+/** The word that comes next, 10 when there is none. */
+export function parseCount(reader: TerseReader): Count {
+  const word = reader.takeWord() ?? { text: '10', place: reader.placeFrom(reader.at) };
+  return { word, toString: () => unmarkPlaceholders(word.text) };
+}
+
+/** The whole number. Throws `bad_value`. */
+export function readCount(what: string, { word }: Count, parameters: Parameters): number {
+  const value = String(fillValue(word.text, parameters, word.place) ?? '');
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw notWhole(what, { ...word, text: value });
+}
+
+/** The error for a word that is no whole number. */
+export function notWhole(what: string, word: Word): Problem {
+  const text = `'${what}' expects a whole number, got '${word.text}'`;
+  return new Problem('bad_value', text, { place: word.place });
+}

@@ -1,0 +1,111 @@
+/**
+ * Frequencies of combinations, for `top` and `rare`.
+ */
+import type { Word } from './ast.ts';
+import { roundTo } from './arithmetic.ts';
+import { flagAggregates } from './aggregates.ts';
+import { notWhole } from './count.ts';
+import { compareKeys, Groups, type Group } from './grouping.ts';
+import type { Compiled } from './operator.ts';
+import { Schema, type Column } from './schema.ts';
+import { parseNames, printNames } from './terse-aggregate.ts';
+import type { TerseReader } from './terse-reader.ts';
+import { keyOfAll, type Row, type Value } from './value.ts';
+
+/** What to count, in what, and how many to show. */
+export interface FrequentArguments {
+  readonly limit: number;
+  readonly showsPercent: boolean;
+  readonly fields: readonly Word[];
+  readonly by: readonly Word[];
+}
+
+/** Throws `syntax`, `bad_value`. */
+export function parseFrequent(reader: TerseReader): FrequentArguments {
+  const options = reader.options(['limit', 'showperc']);
+  const number = reader.takeNumber();
+  for (const [name, value] of reader.options(['limit', 'showperc'])) options.set(name, value);
+  const fields = parseNames(reader, ['BY']);
+  const by = reader.takeKeyword('BY') ? parseNames(reader) : [];
+  const limit = options.get('limit') ?? number;
+  if (limit && !/^\d{1,9}$/.test(limit.text)) throw notWhole('limit', limit);
+  return {
+    limit: limit ? Number(limit.text) : 10,
+    showsPercent: options.get('showperc')?.text.toLowerCase() !== 'false',
+    fields,
+    by,
+  };
+}
+
+/** The arguments as text that parses to them. */
+export function printFrequent({ limit, showsPercent, fields, by }: FrequentArguments): string {
+  const group = by.length === 0 ? '' : ` BY ${printNames(by)}`;
+  return `limit=${limit} ${showsPercent ? '' : 'showperc=false '}${printNames(fields)}${group}`;
+}
+
+/** Rows of group, combination, `count` and `percent`; `direction` -1 for the most frequent first. */
+export function bindFrequent(args: FrequentArguments, input: Schema, direction: 1 | -1): Compiled {
+  const named = [...args.by, ...args.fields].map(({ text, place }) => ({
+    name: text,
+    ...input.require(text, 'terse', place),
+  }));
+  const columns: Column[] = named.map(({ name, type }) => ({ name, type }));
+  columns.push({ name: 'count', type: 'json' });
+  if (args.showsPercent) columns.push({ name: 'percent', type: 'json' });
+  const last = new Map(columns.map(({ name }, index) => [name, index]));
+  const chosen = columns.flatMap(({ name }, index) => (last.get(name) === index ? [index] : []));
+  const groupSize = args.by.length;
+  return {
+    kind: 'rows',
+    schema: new Schema(chosen.map((index) => columns[index]!)),
+    start: (meter) => {
+      const count = flagAggregates['count']!({ get: null, time: null });
+      const groups = new Groups(
+        named.map(({ get }) => get),
+        [count],
+        meter,
+      );
+      const isWhole = (row: Row): boolean =>
+        named.slice(groupSize).every(({ get }) => get(row) !== null);
+      return {
+        push: (rows) => {
+          for (const row of rows) if (isWhole(row)) groups.add(row);
+          return [];
+        },
+        finish: () =>
+          ranked(groups, groupSize, args, direction).map((row) =>
+            chosen.map((index) => row[index]!),
+          ),
+      };
+    },
+  };
+}
+
+function ranked(
+  groups: Groups,
+  groupSize: number,
+  { limit, showsPercent }: FrequentArguments,
+  direction: 1 | -1,
+): Row[] {
+  const byGroup = new Map<string, { keys: readonly Value[]; members: Group[]; total: number }>();
+  const countOf = ({ accumulators }: Group): number => accumulators[0]!.result() as number;
+  for (const group of groups.all()) {
+    const keys = group.keys.slice(0, groupSize);
+    const text = keyOfAll(keys);
+    const known = byGroup.get(text) ?? { keys, members: [], total: 0 };
+    known.members.push(group);
+    known.total += countOf(group);
+    byGroup.set(text, known);
+  }
+  const outer = [...byGroup.values()].sort((a, b) => compareKeys(a.keys, b.keys));
+  return outer.flatMap(({ members, total }) =>
+    members
+      .sort((a, b) => (countOf(a) - countOf(b)) * direction || compareKeys(a.keys, b.keys))
+      .slice(0, limit)
+      .map((member) => {
+        const count = countOf(member);
+        const percent = showsPercent ? [roundTo((count * 100) / total, 6)] : [];
+        return [...member.keys, count, ...percent];
+      }),
+  );
+}

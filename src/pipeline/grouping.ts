@@ -1,0 +1,104 @@
+/**
+ * Rows by groups: one accumulator per aggregate and group, groups in ascending order of their keys (SL-11).
+ */
+import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
+import type { Evaluate } from './functions.ts';
+import { MAX_GROUPS } from './limits.ts';
+import { requireAtMost, type Compiled, type Meter } from './operator.ts';
+import type { Schema } from './schema.ts';
+import { compareValues, keyOfAll, sizeOf, type Row, type Value } from './value.ts';
+
+/** One group: its key values, and the accumulators in their order. */
+export interface Group {
+  readonly keys: readonly Value[];
+  readonly accumulators: readonly Accumulator[];
+}
+
+/** Groups in the making. */
+export class Groups {
+  readonly #keys: readonly Evaluate[];
+  readonly #factories: readonly AccumulatorFactory[];
+  readonly #meter: Meter;
+  readonly #groups = new Map<string, Group>();
+
+  constructor(keys: readonly Evaluate[], factories: readonly AccumulatorFactory[], meter: Meter) {
+    this.#keys = keys;
+    this.#factories = factories;
+    this.#meter = meter;
+  }
+
+  /** The group a row belongs to, its accumulators not yet changed. */
+  of(row: Row): Group {
+    const values = this.#keys.map((key) => key(row));
+    const text = keyOfAll(values);
+    let group = this.#groups.get(text);
+    if (!group) {
+      requireAtMost(this.#groups.size + 1, MAX_GROUPS, 'groups');
+      this.#meter.hold(
+        128 + text.length * 2 + values.reduce<number>((sum, value) => sum + sizeOf(value), 0),
+      );
+      group = { keys: values, accumulators: this.#factories.map((make) => make(this.#meter)) };
+      this.#groups.set(text, group);
+    }
+    return group;
+  }
+
+  add(row: Row): void {
+    for (const accumulator of this.of(row).accumulators) accumulator.add(row);
+  }
+
+  get size(): number {
+    return this.#groups.size;
+  }
+
+  /** All groups by ascending keys. */
+  ordered(): Group[] {
+    return [...this.#groups.values()].sort((a, b) => compareKeys(a.keys, b.keys));
+  }
+
+  /** All groups as they came. */
+  all(): Iterable<Group> {
+    return this.#groups.values();
+  }
+}
+
+/** The order of rows of keys. */
+export function compareKeys(a: readonly Value[], b: readonly Value[]): number {
+  for (let index = 0; index < a.length; index++) {
+    const order = compareValues(a[index]!, b[index]!);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** One row per group: keys, then results. Without keys always one row. */
+export function grouped(
+  schema: Schema,
+  keys: readonly Evaluate[],
+  factories: readonly AccumulatorFactory[],
+): Compiled {
+  return {
+    kind: 'rows',
+    schema,
+    start: (meter) => {
+      const groups = new Groups(keys, factories, meter);
+      return {
+        push: (rows) => {
+          for (const row of rows) groups.add(row);
+          return [];
+        },
+        finish: () => {
+          if (keys.length === 0 && groups.size === 0) {
+            return [factories.map((make) => make(meter).result())];
+          }
+          return groups
+            .ordered()
+            .map(({ keys: values, accumulators }) => [
+              ...values,
+              ...accumulators.map((accumulator) => accumulator.result()),
+            ]);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * The one error of the search language: what is wrong, where, and what would be right (SL-170 to SL-172).
+ *
+ * Places are UTF-16 offsets into the query text while it is worked on; they become code points when a problem is told.
+ */
+import { nearestName } from '../config/nearest-name.ts';
+
+/** Stable codes of SL-171. */
+export type ProblemCode =
+  | 'syntax'
+  | 'unknown_command'
+  | 'missing_input'
+  | 'unknown_flag'
+  | 'missing_flag'
+  | 'bad_value'
+  | 'bad_list'
+  | 'bad_mapping'
+  | 'bad_condition'
+  | 'bad_time'
+  | 'bad_regex'
+  | 'unknown_column'
+  | 'unknown_lookup'
+  | 'unknown_function'
+  | 'unknown_aggregate'
+  | 'unknown_placeholder'
+  | 'unknown_source'
+  | 'no_permission'
+  | 'saved_search_missing'
+  | 'saved_search_ambiguous'
+  | 'saved_search_cycle'
+  | 'join_limit'
+  | 'too_large'
+  | 'time_budget'
+  | 'memory_budget'
+  | 'bad_request';
+
+/** A part of the query text: UTF-16 offset and length. */
+export interface Place {
+  readonly at: number;
+  readonly length: number;
+}
+
+interface ProblemDetails {
+  /** Null for the place of the stage's command word. */
+  readonly place?: Place | null;
+  readonly suggestion?: string | null;
+  readonly allowed?: readonly string[];
+  /** Whether the message lists the possibilities; needs at most 20 of them. */
+  readonly listsAllowed?: boolean;
+}
+
+/** The JSON body of a failed query (EV-100). */
+export interface ToldProblem {
+  readonly error: string;
+  readonly code: ProblemCode;
+  readonly stage: number;
+  readonly command: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly suggestion?: string;
+  readonly allowed?: readonly string[];
+}
+
+const MAX_LISTED_NAMES = 20;
+
+/** A query that cannot be run, or could not be finished. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  place: Place | null;
+  /** From 1; filled in by whoever knows the stage. */
+  stage: number | null = null;
+  command: string | null = null;
+  readonly suggestion: string | null;
+  readonly allowed: readonly string[] | null;
+  readonly #listsAllowed: boolean;
+
+  constructor(code: ProblemCode, message: string, details: ProblemDetails = {}) {
+    super(message);
+    this.code = code;
+    this.place = details.place ?? null;
+    this.suggestion = details.suggestion ?? null;
+    this.allowed = details.allowed ?? null;
+    this.#listsAllowed = details.listsAllowed ?? false;
+  }
+
+  /** The message with suggestion and possibilities, without the place. */
+  get text(): string {
+    const meant = this.suggestion === null ? '' : `; did you mean '${this.suggestion}'?`;
+    const allowed =
+      this.#listsAllowed && this.allowed && this.allowed.length <= MAX_LISTED_NAMES
+        ? `; allowed: ${this.allowed.join(', ')}`
+        : '';
+    return this.message + meant + allowed;
+  }
+
+  /** The problem at its stage, unless it has one already. */
+  in(stage: number, command: string, word: Place): this {
+    this.place ??= word;
+    this.stage ??= stage;
+    this.command ??= command;
+    return this;
+  }
+
+  /** For the caller who sent `query`. */
+  told(query: string): ToldProblem {
+    const at = this.place?.at ?? 0;
+    const offset = codePoints(query.slice(0, at));
+    const length = this.place ? codePoints(query.slice(at, at + this.place.length)) : 1;
+    const stage = this.stage ?? 1;
+    return {
+      error: `${this.text} [stage ${stage}, column ${offset + 1}]`,
+      code: this.code,
+      stage,
+      command: this.command ?? '',
+      offset,
+      // At the end of the query there is nothing to count.
+      length: Math.max(1, length),
+      ...(this.suggestion !== null && { suggestion: this.suggestion }),
+      ...(this.allowed && { allowed: this.allowed }),
+    };
+  }
+}
+
+/** Details of an unknown name: the nearest of the possible ones, and all of them by code point. */
+export function unknownName(
+  name: string,
+  candidates: Iterable<string>,
+): { suggestion: string | null; allowed: readonly string[] } {
+  const allowed = [...new Set(candidates)].sort(byCodePoint);
+  return { suggestion: nearestName(name, allowed), allowed };
+}
+
+/** Order of strings by code point, which differs from that of UTF-16 units beyond the basic plane. */
+export function byCodePoint(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left === right) continue;
+    const isPair = left >= 0xd800 && left <= 0xdfff;
+    const isOtherPair = right >= 0xd800 && right <= 0xdfff;
+    if (isPair !== isOtherPair) return isPair ? 1 : -1;
+    return left - right;
+  }
+  return a.length - b.length;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0xdc00 || unit > 0xdfff) count++;
+  }
+  return count;
+}

@@ -1,0 +1,126 @@
+/**
+ * The context of one run: parameters, sources, saved searches, budgets and notices for one caller.
+ */
+import type { SourceName, StageContext } from './command.ts';
+import { parseQuery } from './parse.ts';
+import { builtInParameters, type Parameters } from './placeholder.ts';
+import { Problem, unknownName, type Place } from './problem.ts';
+import { prepareQuery, prepareSource, requireNoCycle, type RunWatch } from './run.ts';
+import type { Source } from './sources/source.ts';
+import type { Value } from './value.ts';
+
+/** A saved search as the caller finds it (SL-130). */
+export type FoundSavedSearch =
+  | { readonly kind: 'found'; readonly key: string; readonly query: string }
+  | { readonly kind: 'ambiguous-own' }
+  | { readonly kind: 'ambiguous-shared' }
+  | { readonly kind: 'missing' };
+
+/** What a run is given. */
+export interface QueryEnvironment {
+  readonly now: string;
+  readonly parameters: Readonly<Record<string, Value>>;
+  readonly implicitTerms: boolean;
+  readonly joinMaxRows: number;
+  /** The source of that name; null when there is none the caller may read. */
+  readonly source: (name: SourceName) => Source | null;
+  /** Names of datasets the caller may read, for suggestions. */
+  readonly datasetNames: readonly string[];
+  readonly readableIndexes: readonly string[] | null;
+  readonly savedSearch: (name: string) => FoundSavedSearch;
+  readonly extract: StageContext['extract'];
+  readonly watch: RunWatch;
+}
+
+/** The context, and what is to be said beside the rows. */
+export function createContext(environment: QueryEnvironment): {
+  context: StageContext;
+  notices: string[];
+} {
+  const notices: string[] = [];
+  const parameters = new Map([
+    ...builtInParameters(environment.now),
+    ...Object.entries(environment.parameters),
+  ]);
+  const note = (text: string): void => {
+    if (!notices.includes(text)) notices.push(text);
+  };
+  return { context: new Run(environment, note).context(parameters, []), notices };
+}
+
+interface Caller {
+  readonly name: string;
+  readonly key: string;
+}
+
+class Run {
+  readonly #environment: QueryEnvironment;
+  readonly #note: (text: string) => void;
+  /** One for each name, so that all stages ask the same one for the columns they want. */
+  readonly #sources = new Map<string, Source>();
+
+  constructor(environment: QueryEnvironment, note: (text: string) => void) {
+    this.#environment = environment;
+    this.#note = note;
+  }
+
+  context(parameters: Parameters, stack: readonly Caller[]): StageContext {
+    const { now, joinMaxRows, readableIndexes, extract, watch } = this.#environment;
+    const context: StageContext = {
+      parameters,
+      now,
+      notice: this.#note,
+      source: (name, place) => this.#source(name, place),
+      savedSearch: (name, place, given) =>
+        this.#savedSearch(name, place, new Map([...parameters, ...given]), stack),
+      extract,
+      // A query of its own has its own range.
+      prepare: (query) =>
+        prepareQuery(query, { ...context, range: { earliest: null, latest: null } }, watch),
+      prepareSource: (source, then) => prepareSource(source, then, watch),
+      joinMaxRows,
+      readableIndexes: () => readableIndexes,
+      range: { earliest: null, latest: null },
+    };
+    return context;
+  }
+
+  #source(name: SourceName, place: Place): Source {
+    const key = name.kind === 'dataset' ? `dataset ${name.name}` : name.kind;
+    const known = this.#sources.get(key);
+    if (known) return known;
+    const source = this.#environment.source(name);
+    if (source) {
+      this.#sources.set(key, source);
+      return source;
+    }
+    if (name.kind === 'audit')
+      throw new Problem('no_permission', 'No permission to read audit', { place });
+    const wanted = name.kind === 'dataset' ? name.name : 'events';
+    const text = `Unknown dataset '${wanted}' or no permission to read it`;
+    throw new Problem('unknown_source', text, {
+      place,
+      ...unknownName(wanted, this.#environment.datasetNames),
+    });
+  }
+
+  #savedSearch(name: string, place: Place, parameters: Parameters, stack: readonly Caller[]) {
+    const found = this.#environment.savedSearch(name);
+    if (found.kind === 'missing') {
+      const text = `SavedSearch '${name}' does not exist or is not shared with you`;
+      throw new Problem('saved_search_missing', text, { place });
+    }
+    if (found.kind === 'ambiguous-own') {
+      const text = `Multiple SavedSearch objects named '${name}' belong to you; rename one`;
+      throw new Problem('saved_search_ambiguous', text, { place });
+    }
+    if (found.kind === 'ambiguous-shared') {
+      const text = `Multiple shared or public SavedSearch objects named '${name}'`;
+      throw new Problem('saved_search_ambiguous', text, { place });
+    }
+    requireNoCycle(name, found.key, stack);
+    const { implicitTerms } = this.#environment;
+    const query = parseQuery(found.query, { implicitTerms });
+    return { query, context: this.context(parameters, [...stack, { name, key: found.key }]) };
+  }
+}

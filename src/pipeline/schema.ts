@@ -1,0 +1,174 @@
+/**
+ * Columns of a stage and how names reach into rows (SL-40 to SL-44).
+ *
+ * A name is a column, else a path into a json column, else (terse form, when there is `extracted_fields`) a path in that.
+ * Hidden columns can be named but are not shown.
+ */
+import type { Form } from './ast.ts';
+import { Problem, unknownName, type Place } from './problem.ts';
+import { isArray, isObject, type Row, type Value } from './value.ts';
+
+/** Types of SL-40; everything stages compute is json. */
+export type ColumnType = 'int' | 'text' | 'time' | 'json';
+
+/** A column of rows. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly isHidden?: boolean;
+  /** Tells the source that the cells of this column are wanted; travels with copies of the column. */
+  readonly use?: () => void;
+}
+
+/** What a name means in rows of one schema. */
+export interface Reference {
+  readonly get: (row: Row) => Value;
+  readonly type: ColumnType;
+  /** Position of the column when the name is one. */
+  readonly column: number | null;
+  /** For a path: the column it starts in and what follows. */
+  readonly path: { readonly column: number; readonly rest: string } | null;
+}
+
+const EXTRACTED = 'extracted_fields';
+
+/** The columns of rows, in order; names are unique. */
+export class Schema {
+  readonly columns: readonly Column[];
+  /** After stages whose columns depend on data, an unknown name is null instead of an error (SL-41). */
+  readonly isOpen: boolean;
+  readonly #index: ReadonlyMap<string, number>;
+
+  constructor(columns: readonly Column[], options: { readonly isOpen?: boolean } = {}) {
+    this.columns = columns;
+    this.isOpen = options.isOpen ?? false;
+    this.#index = new Map(columns.map(({ name }, index) => [name, index]));
+  }
+
+  /** Position of a column by its full name, or -1. */
+  indexOf(name: string): number {
+    return this.#index.get(name) ?? -1;
+  }
+
+  /** Tells the source that a column's cells are wanted. */
+  use(index: number): void {
+    this.columns[index]!.use?.();
+  }
+
+  /** Tells the source that everything shown is wanted. */
+  useShown(): void {
+    for (const { use, isHidden } of this.columns) if (!isHidden) use?.();
+  }
+
+  has(name: string): boolean {
+    return this.#index.has(name);
+  }
+
+  /** Columns that are shown, with their positions. */
+  get shown(): readonly { readonly column: Column; readonly index: number }[] {
+    return this.columns
+      .map((column, index) => ({ column, index }))
+      .filter(({ column }) => !column.isHidden);
+  }
+
+  /** All names, hidden ones too, for errors. */
+  get names(): readonly string[] {
+    return this.columns.map(({ name }) => name);
+  }
+
+  /** What the name means, or null when it means nothing here. */
+  find(name: string, form: Form): Reference | null {
+    const column = this.indexOf(name);
+    if (column >= 0) {
+      this.use(column);
+      return columnReference(column, this.columns[column]!.type);
+    }
+    return this.#findPath(name, form) ?? (this.isOpen ? NOTHING : null);
+  }
+
+  #findPath(name: string, form: Form): Reference | null {
+    for (const { head, rest } of splits(name, form)) {
+      const column = this.indexOf(head);
+      if (column < 0 || this.columns[column]!.type !== 'json') continue;
+      this.use(column);
+      return pathReference(column, rest, form);
+    }
+    const extracted = form === 'terse' ? this.indexOf(EXTRACTED) : -1;
+    if (extracted < 0) return null;
+    this.use(extracted);
+    return pathReference(extracted, name, form);
+  }
+
+  /** As {@link find}; throws `unknown_column`. */
+  require(name: string, form: Form, place: Place | null): Reference {
+    return this.find(name, form) ?? raiseUnknown(name, this, place);
+  }
+}
+
+function raiseUnknown(name: string, schema: Schema, place: Place | null): never {
+  throw unknownColumn(name, schema, place);
+}
+
+/** The error for a name that is no column; `prefix` replaces the usual beginning of its text. */
+export function unknownColumn(
+  name: string,
+  schema: Schema,
+  place: Place | null,
+  text = `Unknown column '${name}'`,
+): Problem {
+  return new Problem('unknown_column', text, {
+    place,
+    ...unknownName(name, schema.names),
+    listsAllowed: true,
+  });
+}
+
+const NOTHING: Reference = { get: () => null, type: 'json', column: null, path: null };
+
+function columnReference(column: number, type: ColumnType): Reference {
+  return { get: (row) => row[column] ?? null, type, column, path: null };
+}
+
+function pathReference(column: number, rest: string, form: Form): Reference {
+  const simple = /^[A-Za-z][A-Za-z0-9]*$/.test(rest);
+  const get = simple
+    ? (row: Row): Value => {
+        const value = row[column];
+        return isObject(value) && Object.hasOwn(value, rest) ? value[rest]! : null;
+      }
+    : (row: Row): Value => walk(row[column] ?? null, rest, form) ?? null;
+  return { get, type: 'json', column: null, path: { column, rest } };
+}
+
+/** Ways to cut a name in two at a separator, longest head first. */
+function* splits(name: string, form: Form): Generator<{ head: string; rest: string }> {
+  for (let at = name.length - 1; at > 0; at--) {
+    if (name[at] === '.') yield { head: name.slice(0, at), rest: name.slice(at + 1) };
+    else if (form === 'flag' && name[at] === '_' && name[at - 1] === '_') {
+      yield { head: name.slice(0, at - 1), rest: name.slice(at + 1) };
+    }
+  }
+}
+
+/** The value at a path, undefined when there is none; a member whose name contains separators wins over walking. */
+export function walk(value: Value, path: string, form: Form): Value | undefined {
+  if (isArray(value)) return walkArray(value, path, form);
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, path)) return value[path];
+  for (const { head, rest } of splits(path, form)) {
+    if (!Object.hasOwn(value, head)) continue;
+    const found = walk(value[head]!, rest, form);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function walkArray(value: readonly Value[], path: string, form: Form): Value | undefined {
+  const match = (
+    form === 'flag' ? /^(\d{1,9})(?:(?:\.|__)([\s\S]+))?$/ : /^(\d{1,9})(?:\.([\s\S]+))?$/
+  ).exec(path);
+  if (!match) return undefined;
+  const element = value[Number(match[1])];
+  if (element === undefined || match[2] === undefined) return element;
+  return walk(element, match[2], form);
+}

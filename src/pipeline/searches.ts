@@ -1,0 +1,118 @@
+/**
+ * Queries on their way to a worker: turns per user, budgets, and what comes back (EV-98).
+ */
+import { AppError } from '../base/errors.ts';
+import type { ChildPool } from '../children/child-pool.ts';
+import { Lane, type Place } from '../children/lane.ts';
+import { memoryProblem, timeProblem } from './budget.ts';
+import type { ToldProblem } from './problem.ts';
+import { OUTCOME_HEADER, type SearchOrder } from './search-jobs.ts';
+import type { Validation } from './validate.ts';
+
+/** An answer of a worker. */
+export type SearchAnswer =
+  | { readonly kind: 'rows'; readonly body: ReadableStream<Uint8Array> | null }
+  | { readonly kind: 'problem'; readonly problem: ToldProblem }
+  /** A dataset changed between looking it up and reading it; look again. */
+  | { readonly kind: 'stale' };
+
+/** What running queries needs. */
+export interface SearchesOptions {
+  readonly pool: ChildPool;
+  /** Queries of one user at once. */
+  readonly perUser: () => number;
+}
+
+const MAX_WAITING = 20;
+const MAX_WAIT_MS = 10_000;
+/** The worker keeps its budget by itself; only one that hangs in a statement is stopped from outside. */
+const GRACE_MS = 500;
+
+/** Runs queries; one for the process. */
+export class Searches {
+  readonly #options: SearchesOptions;
+  readonly #lanes = new Map<number, { lane: Lane; limit: number; users: number }>();
+
+  constructor(options: SearchesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A turn for one query of a user, to be given back. Throws `throttled` (`Too many searches running.`) when too many wait
+   * or none came free in ten seconds.
+   */
+  async enter(userId: number, signal?: AbortSignal): Promise<() => void> {
+    const limit = this.#options.perUser();
+    let entry = this.#lanes.get(userId);
+    if (!entry || (entry.limit !== limit && entry.users === 0)) {
+      entry = { lane: new Lane(limit, MAX_WAITING), limit, users: 0 };
+      this.#lanes.set(userId, entry);
+    }
+    const own = entry;
+    own.users++;
+    const leave = (): void => {
+      own.users--;
+      if (own.users === 0 && this.#lanes.get(userId) === own) this.#lanes.delete(userId);
+    };
+    let place: Place;
+    try {
+      place = await own.lane.enter(MAX_WAIT_MS, signal);
+    } catch (error) {
+      leave();
+      if (!(error instanceof AppError)) throw error;
+      throw new AppError('throttled', 'Too many searches running.', {
+        headers: { 'Retry-After': '1' },
+      });
+    }
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      Lane.leave(place);
+      leave();
+    };
+  }
+
+  /** Runs a query in a worker. Throws `unavailable` when no worker is free in time. */
+  async run(order: SearchOrder, signal?: AbortSignal): Promise<SearchAnswer> {
+    try {
+      const response = await this.#options.pool.request('pipeline', order, {
+        timeoutMs: order.timeoutMs + GRACE_MS,
+        ...(signal && { signal }),
+        dedicated: order.format !== 'json',
+        memoryError: () => new AppError('too-large', memoryProblem(order.memoryBytes).text),
+      });
+      const outcome = response.headers.get(OUTCOME_HEADER);
+      if (outcome === 'problem')
+        return { kind: 'problem', problem: (await response.json()) as ToldProblem };
+      if (outcome === null) return { kind: 'rows', body: response.body };
+      await response.body?.cancel();
+      return { kind: 'stale' };
+    } catch (error) {
+      return { kind: 'problem', problem: stoppedProblem(error, order) };
+    }
+  }
+
+  /** Checks a query in a worker (EV-102); null: look up its datasets again. */
+  async check(order: SearchOrder, signal?: AbortSignal): Promise<Validation | null> {
+    const response = await this.#options.pool.request('pipeline-check', order, {
+      timeoutMs: order.timeoutMs + GRACE_MS,
+      ...(signal && { signal }),
+    });
+    if (response.headers.get(OUTCOME_HEADER) === null) return (await response.json()) as Validation;
+    await response.body?.cancel();
+    return null;
+  }
+}
+
+/** A worker that was stopped from outside cannot say in which stage it was. */
+function stoppedProblem(error: unknown, order: SearchOrder): ToldProblem {
+  if (!(error instanceof AppError)) throw error;
+  const word = { at: 0, length: Math.max(1, /^\s*\S*/.exec(order.query)![0].length) };
+  const command = order.query.trim().split(/\s/, 1)[0] ?? '';
+  if (error.code === 'timed-out')
+    return timeProblem(order.timeoutMs).in(1, command, word).told(order.query);
+  if (error.code === 'too-large')
+    return memoryProblem(order.memoryBytes).in(1, command, word).told(order.query);
+  throw error;
+}

@@ -1,0 +1,30 @@
+/**
+ * The audit trail as a source, for superusers (SL-40, SL-45).
+ */
+import type { Database } from 'bun:sqlite';
+import { SqlSource } from './sql-source.ts';
+
+/** The source; `_time` is the timestamp. */
+export function auditSource(db: Database): SqlSource {
+  // Written with milliseconds; shown as all times are.
+  const time = `substr(timestamp, 1, 19) || '.' || substr(rtrim(substr(timestamp, 21), 'Z') || '000000', 1, 6) || 'Z'`;
+  return new SqlSource({
+    name: 'audit',
+    db,
+    from: 'audit',
+    columns: [
+      { name: 'id', type: 'int', sql: 'id', form: 'plain' },
+      { name: 'timestamp', type: 'time', sql: `${time} AS timestamp`, form: 'plain' },
+      { name: 'user_id', type: 'int', sql: 'user_id', form: 'plain' },
+      { name: 'action', type: 'text', sql: 'action', form: 'plain' },
+      { name: 'resource', type: 'text', sql: 'resource', form: 'plain' },
+      { name: 'details', type: 'text', sql: 'details', form: 'plain' },
+      { name: 'ip_address', type: 'text', sql: 'ip_address', form: 'plain' },
+      { name: '_time', type: 'time', sql: `${time} AS time`, form: 'plain', isHidden: true },
+    ],
+    orders: { forward: 'id', newest: 'audit.timestamp DESC, id DESC' },
+    restriction: null,
+    readableIndexes: null,
+    hasWideIntegers: false,
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * A dataset of the document root as a source: the rows of its typed copy, cells as its own address shows them (SL-40).
+ */
+import type { Database } from 'bun:sqlite';
+import { type Blank, tableColumns } from '../../dataset/query-table.ts';
+import type { Column } from '../../dataset/types.ts';
+import { wideText } from '../../dataset/wide-number.ts';
+import { SqlSource, type SqlColumn } from './sql-source.ts';
+
+/** What a worker needs to read one version of a dataset. */
+export interface DatasetOrder {
+  readonly name: string;
+  /** Of the typed copy. */
+  readonly path: string;
+  readonly columns: readonly Column[];
+  readonly blank: Blank;
+  /** The version the order was made for. */
+  readonly sequence: number;
+}
+
+/** The source; reads inside a transaction its owner began. */
+export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
+  const [rowId, ...cells] = tableColumns(order.columns);
+  const columns = cells.map((column, index): SqlColumn => {
+    const { type, file } = order.columns[index]!;
+    const { wide } = column;
+    const form =
+      wide || file?.type.kind === 'nested' ? 'json' : type === 'boolean' ? 'boolean' : 'plain';
+    return {
+      name: column.name,
+      type: 'json',
+      sql: `${column.sql} AS x${index}`,
+      form,
+      blank: order.blank === 'empty' ? '' : null,
+      ...(wide && { toJson: (stored: string) => wideText(stored, wide) }),
+    };
+  });
+  return new SqlSource({
+    name: order.name,
+    db,
+    from: 'rows',
+    columns: [
+      ...columns,
+      { name: '_row_id', type: 'int', sql: rowId!.sql, form: 'plain', isHidden: true },
+    ],
+    orders: { forward: 'rows._row_id', newest: 'rows._row_id DESC' },
+    restriction: null,
+    readableIndexes: null,
+    hasWideIntegers: order.columns.some(
+      ({ type, file }) => type === 'integer' || file !== undefined,
+    ),
+  });
+}

@@ -1,0 +1,251 @@
+/**
+ * Reads the text of one terse-form stage: names, texts, words and options, with the errors of SL-174.
+ */
+import type { Word } from './ast.ts';
+import { asQuoted, markPlaceholders } from './placeholder.ts';
+import { Problem, type Place } from './problem.ts';
+
+const SPACE = /\s/;
+const IDENT = /[A-Za-z_@][A-Za-z0-9_@]*/y;
+const NAME = /[A-Za-z_@][A-Za-z0-9_@]*(?:\.(?:[A-Za-z_@][A-Za-z0-9_@]*|[0-9]+))*/y;
+const NUMBER = /(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/y;
+const PLACEHOLDER = /\{[A-Za-z_]\w*(?::[^{}]*)?\}/y;
+
+/** A reader of `text` between two offsets. */
+export class TerseReader {
+  readonly text: string;
+  readonly to: number;
+  at: number;
+
+  constructor(text: string, from: number, to: number) {
+    this.text = text;
+    this.at = from;
+    let end = to;
+    while (end > from && SPACE.test(text[end - 1]!)) end--;
+    this.to = end;
+  }
+
+  skip(): void {
+    while (this.at < this.to && SPACE.test(this.text[this.at]!)) this.at++;
+  }
+
+  isAtEnd(): boolean {
+    this.skip();
+    return this.at >= this.to;
+  }
+
+  /** The next character after white space, or the empty text. */
+  peek(): string {
+    return this.isAtEnd() ? '' : this.text[this.at]!;
+  }
+
+  placeFrom(at: number): Place {
+    return { at, length: Math.max(1, this.at - at) };
+  }
+
+  /** Takes a punctuation text when it is next. */
+  take(expected: string): boolean {
+    this.skip();
+    if (!this.text.startsWith(expected, this.at) || this.at + expected.length > this.to)
+      return false;
+    this.at += expected.length;
+    return true;
+  }
+
+  #match(pattern: RegExp): string | null {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.text)?.[0];
+    if (match === undefined || this.at + match.length > this.to) return null;
+    return match;
+  }
+
+  #takeMatch(pattern: RegExp): Word | null {
+    this.skip();
+    const text = this.#match(pattern);
+    if (text === null) return null;
+    const at = this.at;
+    this.at += text.length;
+    return { text, place: { at, length: text.length } };
+  }
+
+  /** Takes a keyword, in any case, when it is the next word. */
+  takeKeyword(word: string): boolean {
+    return this.isKeyword(word) && this.#takeMatch(IDENT) !== null;
+  }
+
+  isKeyword(word: string): boolean {
+    this.skip();
+    const next = this.#match(IDENT);
+    return next !== null && next.toUpperCase() === word && this.text[this.at + next.length] !== '.';
+  }
+
+  takeIdent(): Word | null {
+    return this.#takeMatch(IDENT);
+  }
+
+  takeNumber(): Word | null {
+    return this.#takeMatch(NUMBER);
+  }
+
+  /** A placeholder on its own, as a marked text. */
+  takePlaceholder(): Word | null {
+    const found = this.#takeMatch(PLACEHOLDER);
+    return found && { ...found, text: markPlaceholders(found.text) };
+  }
+
+  /** A name; in lists a text in double quotes is one too. */
+  takeName(options: { readonly inList?: boolean } = {}): Word | null {
+    const next = this.peek();
+    if (next === "'") return this.#quotedName();
+    if (next === '"' && options.inList) return this.takeString();
+    return this.#takeMatch(NAME);
+  }
+
+  /** As {@link takeName}; throws `syntax`. */
+  name(options: { readonly inList?: boolean; readonly what?: string } = {}): Word {
+    const name = this.takeName(options);
+    if (name === null) throw this.expected(options.what ?? 'a field name');
+    return name;
+  }
+
+  #quotedName(): Word {
+    const at = this.at;
+    const end = this.text.indexOf("'", at + 1);
+    if (end < 0 || end >= this.to) throw unclosed(at);
+    this.at = end + 1;
+    return { text: markPlaceholders(this.text.slice(at + 1, end)), place: this.placeFrom(at) };
+  }
+
+  /** A text in double quotes, its escapes undone, or null when none is next. Placeholders are marked on request only. */
+  takeString(options: { readonly isVerbatim?: boolean } = {}): Word | null {
+    if (this.peek() !== '"') return null;
+    const at = this.at;
+    const end = stringEnd(this.text, at, this.to);
+    this.at = end + 1;
+    const text = unescape(this.text.slice(at + 1, end));
+    const place = this.placeFrom(at);
+    return { text: options.isVerbatim ? text : asQuoted(markPlaceholders(text)), place };
+  }
+
+  /** A run of characters up to white space or one of `stops`; null when there is none. */
+  takeWord(stops = '",()|'): Word | null {
+    this.skip();
+    const at = this.at;
+    while (
+      this.at < this.to &&
+      !SPACE.test(this.text[this.at]!) &&
+      !stops.includes(this.text[this.at]!)
+    ) {
+      this.at++;
+    }
+    if (this.at === at) return null;
+    return { text: markPlaceholders(this.text.slice(at, this.at)), place: this.placeFrom(at) };
+  }
+
+  /** Takes `name=value` when one of these names is next; the value is a word or a quoted text. */
+  takeOption(names?: readonly string[]): { readonly name: string; readonly value: Word } | null {
+    this.skip();
+    const start = this.at;
+    const name = this.#takeMatch(IDENT);
+    if (name && (!names || names.includes(name.text.toLowerCase())) && this.text[this.at] === '=') {
+      this.at++;
+      const value = this.text[this.at] === '"' ? this.takeString() : this.#adjacentWord();
+      if (value === null) throw this.expected('a value');
+      return { name: names ? name.text.toLowerCase() : name.text, value };
+    }
+    this.at = start;
+    return null;
+  }
+
+  #adjacentWord(): Word | null {
+    return this.at >= this.to || SPACE.test(this.text[this.at]!) ? null : this.takeWord();
+  }
+
+  /** All options in a row, the last of a name counting. */
+  options(names: readonly string[]): Map<string, Word> {
+    const options = new Map<string, Word>();
+    for (let next = this.takeOption(names); next; next = this.takeOption(names)) {
+      options.set(next.name, next.value);
+    }
+    return options;
+  }
+
+  /** The word an error points at: what is next, or the end of the stage. */
+  next(): Word | null {
+    if (this.isAtEnd()) return null;
+    const at = this.at;
+    const word = this.takeWord();
+    if (word === null) this.at++;
+    const text = this.text.slice(at, this.at);
+    const place = this.placeFrom(at);
+    this.at = at;
+    return { text, place };
+  }
+
+  /** The error `Expected <what>, found …` at what is next. */
+  expected(what: string): Problem {
+    const next = this.next();
+    const found = next === null ? 'end of stage' : `'${next.text}'`;
+    const place = next?.place ?? { at: this.to, length: 1 };
+    return new Problem('syntax', `Expected ${what}, found ${found}`, { place });
+  }
+
+  /** Throws `syntax` unless the stage ends here. */
+  requireEnd(): void {
+    const next = this.next();
+    if (next === null) return;
+    if (next.text.startsWith(')')) {
+      throw new Problem('syntax', "Unmatched ')'", { place: { at: next.place.at, length: 1 } });
+    }
+    throw new Problem('syntax', `Unexpected text, found '${next.text}'`, { place: next.place });
+  }
+}
+
+function unclosed(at: number): Problem {
+  return new Problem('syntax', 'No closing quotation', { place: { at, length: 1 } });
+}
+
+/** Position of the quote that closes the text at `at`. Throws `syntax`. */
+export function stringEnd(text: string, at: number, to: number): number {
+  for (let end = at + 1; end < to; end++) {
+    if (text[end] === '"') return end;
+    if (text[end] === '\\') end++;
+  }
+  throw unclosed(at);
+}
+
+function unescape(text: string): string {
+  return text.replace(/\\(["\\nt])/g, (_whole, code: string) =>
+    code === 'n' ? '\n' : code === 't' ? '\t' : code,
+  );
+}
+
+/** A text in double quotes that reads as the given one. */
+export function quoted(text: string): string {
+  const escaped = text.replace(/["\\\n\t]/g, (character) =>
+    character === '\n' ? '\\n' : character === '\t' ? '\\t' : `\\${character}`,
+  );
+  return `"${escaped}"`;
+}
+
+/** The end of a terse stage: the next `|` outside double quotes, single ones when names may stand in them, and brackets. */
+export function terseStageEnd(
+  text: string,
+  from: number,
+  to: number,
+  options: { readonly hasNames: boolean; readonly hasBrackets: boolean },
+): number {
+  let depth = 0;
+  for (let at = from; at < to; at++) {
+    const character = text[at];
+    if (character === '|' && depth === 0) return at;
+    if (character === '"') at = stringEnd(text, at, to);
+    else if (character === "'" && options.hasNames) {
+      const end = text.indexOf("'", at + 1);
+      if (end < 0 || end >= to) throw unclosed(at);
+      at = end;
+    } else if (options.hasBrackets && character === '[') depth++;
+    else if (options.hasBrackets && character === ']' && depth > 0) depth--;
+  }
+  return to;
+}

@@ -1,0 +1,255 @@
+/**
+ * `/search2/api/…`: run a query, check one, and what the language knows (EV-93 to EV-102).
+ */
+import { Type } from '@sinclair/typebox';
+import {
+  BadSearchRequest,
+  describeLanguage,
+  readSearchRequest,
+  runSearch,
+  type SearchResult,
+  validateSearch,
+} from '../../operations/searches.ts';
+import type { ResultFormat } from '../../pipeline/result.ts';
+import type { Context } from '../context.ts';
+import { AppError } from '../../base/errors.ts';
+import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/json-text.ts';
+import { eventBody } from '../event-body.ts';
+import { bodyReply, jsonReply, type Reply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+import { EVENT_ROUTE } from './events.ts';
+
+const TYPES: Readonly<Record<ResultFormat, string>> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+};
+
+const searchProblem = Type.Object(
+  {
+    error: Type.String(),
+    code: Type.String(),
+    stage: Type.Integer({ minimum: 1 }),
+    command: Type.String(),
+    offset: Type.Integer({ minimum: 0, description: 'In code points of the query' }),
+    length: Type.Integer({ minimum: 1 }),
+    suggestion: Type.Optional(Type.String()),
+    allowed: Type.Optional(Type.Array(Type.String())),
+  },
+  { $id: 'SearchProblem' },
+);
+
+const runMeta = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0 }),
+    truncated: Type.Boolean(),
+    elapsed_ms: Type.Integer({ minimum: 0 }),
+    scanned: Type.Integer({ minimum: 0, description: 'Rows read from sources' }),
+    notices: Type.Array(Type.String()),
+    columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
+    plan: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  },
+  { $id: 'SearchRunMeta' },
+);
+
+const runAnswer = Type.Object(
+  { rows: Type.Array(Type.Object({}, { additionalProperties: true })), meta: runMeta },
+  { $id: 'SearchRun' },
+);
+
+const runBody = Type.Object(
+  {
+    query: Type.String(),
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 100 })),
+    params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    format: Type.Optional(Type.String({ description: 'json, ndjson or csv' })),
+    explain: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'SearchRunRequest' },
+);
+
+const validation = Type.Object(
+  {
+    valid: Type.Boolean(),
+    errors: Type.Array(searchProblem),
+    notices: Type.Array(Type.String()),
+    stages: Type.Array(Type.Object({}, { additionalProperties: true })),
+    columns: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    parameters: Type.Array(Type.String()),
+    canonical: Type.Union([Type.String(), Type.Null()]),
+  },
+  { $id: 'SearchValidation' },
+);
+
+const run: Route = {
+  pattern: '/search2/api/run',
+  ...EVENT_ROUTE,
+  endsInSlash: true,
+  methods: {
+    POST: (context) =>
+      answering(async () => {
+        const { services } = context;
+        const request = readSearchRequest(
+          await bodyOf(context),
+          acceptedFormat(context),
+          services.config,
+        );
+        const result = await runSearch(
+          services,
+          context.user,
+          context.origin,
+          request,
+          context.request.signal,
+        );
+        return resultReply(result);
+      }),
+  },
+  describes: {
+    POST: {
+      summary: 'Run a query',
+      tag: 'search',
+      body: { schema: runBody, required: true },
+      answers: { 200: { description: 'Rows and what is told beside them', schema: runAnswer } },
+      errors: [400, 413, 429, 503],
+    },
+  },
+};
+
+const validate: Route = {
+  pattern: '/search2/api/validate',
+  ...EVENT_ROUTE,
+  endsInSlash: true,
+  methods: {
+    POST: (context) =>
+      answering(async () =>
+        jsonReply(
+          await validateSearch(
+            context.services,
+            context.user,
+            await bodyOf(context),
+            context.request.signal,
+          ),
+        ),
+      ),
+  },
+  describes: {
+    POST: {
+      summary: 'Check a query without running it',
+      tag: 'search',
+      body: {
+        schema: Type.Object({
+          query: Type.String(),
+          params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+        }),
+        required: true,
+      },
+      answers: { 200: { description: 'What is wrong with it, and its parts', schema: validation } },
+      errors: [400, 413, 503],
+    },
+  },
+};
+
+const language: Route = {
+  pattern: '/search2/api/commands',
+  ...EVENT_ROUTE,
+  endsInSlash: true,
+  methods: {
+    GET: async (context) => jsonReply(await describeLanguage(context.services, context.user)),
+  },
+  describes: {
+    GET: {
+      summary: 'Describe the search language',
+      tag: 'search',
+      answers: {
+        200: {
+          description: 'Commands, functions, lookups and sources',
+          schema: Type.Object({}, { additionalProperties: true }),
+        },
+      },
+    },
+  },
+};
+
+/** All of them. */
+export const searchLanguageRoutes: readonly Route[] = [run, validate, language];
+
+/** The members of a body of any accepted form (EV-6). Throws `bad-request` for what is no JSON. */
+async function bodyOf(context: Context): Promise<unknown> {
+  const { bytes, form } = await eventBody(context, { takesLines: false });
+  try {
+    const body = parseEventJson(decodeUtf8(bytes), context.services.config.events.limits.max_depth);
+    return form === 'fields' ? withParsedParameters(body) : body;
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    throw new AppError('bad-request', error.message, { cause: error });
+  }
+}
+
+/** Forms hold texts: `params` is JSON in one, the others are spelled. */
+function withParsedParameters(body: unknown): unknown {
+  const { params, limit, timeout_ms: timeout, explain, ...rest } = body as Record<string, string>;
+  return {
+    ...rest,
+    ...(params !== undefined && { params: parseEventJson(params, 2) }),
+    ...(limit !== undefined && { limit: Number(limit) }),
+    ...(timeout !== undefined && { timeout_ms: Number(timeout) }),
+    ...(explain !== undefined && { explain: explain === 'true' || explain === '1' }),
+  };
+}
+
+/** A request for the wrong thing is told as queries are (EV-100). */
+async function answering(work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BadSearchRequest)) throw error;
+    return jsonReply({ error: error.message, code: error.code }, { status: 400 });
+  }
+}
+
+function acceptedFormat(context: Context): ResultFormat {
+  const accept = context.request.headers.get('accept') ?? '';
+  if (/application\/(?:x-)?ndjson|application\/jsonl/.test(accept)) return 'ndjson';
+  return /text\/csv/.test(accept) ? 'csv' : 'json';
+}
+
+async function resultReply(result: SearchResult): Promise<Reply> {
+  if (result.kind === 'problem') return jsonReply(result.problem, { status: 400 });
+  const { format, body, leave } = result;
+  const headers: Record<string, string> =
+    format === 'csv' ? { 'Content-Disposition': 'attachment; filename="search.csv"' } : {};
+  if (format !== 'json') return bodyReply(leaving(body, leave), TYPES[format], { headers });
+  try {
+    return bodyReply(new Uint8Array(await new Response(body).arrayBuffer()), TYPES.json, {
+      headers,
+    });
+  } finally {
+    leave();
+  }
+}
+
+/** The stream, with the caller's turn given back however it ends. */
+function leaving(
+  body: ReadableStream<Uint8Array> | null,
+  leave: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = (body ?? new Response('').body!).getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value as Uint8Array);
+        leave();
+        controller.close();
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    async cancel(reason) {
+      leave();
+      await reader.cancel(reason);
+    },
+  });
+}

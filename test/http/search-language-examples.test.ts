@@ -1,0 +1,100 @@
+/**
+ * The examples of the search language (section 13) over HTTP, on events, a dataset and saved searches of a real service.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Database } from 'bun:sqlite';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Example, readExamples } from '../pipeline/golden-file.ts';
+import { type Client, type Service, startService } from '../support/service.ts';
+
+let svc: Service;
+let owner: Client;
+let viewer: Client;
+
+beforeAll(async () => {
+  svc = await startService({
+    files: { 'assets.csv': 'host,owner,tier\nalpha,soc,1\nbeta,web,2\nepsilon,lab,3\n' },
+    config: { events: { min_free_bytes: 1, throttle: { search: '' } } },
+  });
+  await svc.accounts.user('owner', { superuser: true });
+  for (const name of ['viewer', 'first', 'second']) await svc.accounts.user(name);
+  await svc.accounts.grant('viewer', '@events/web', 'read');
+  owner = await svc.as('owner');
+  viewer = await svc.as('viewer');
+  const lines = readFileSync(
+    join(import.meta.dir, '../golden/search-language.events.ndjson'),
+    'utf8',
+  );
+  const events = lines
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const { t, ...event } = JSON.parse(line) as Record<string, string>;
+      return { ...event, extracted_fields: { event_time: `2026-11-20T${t}.000000Z` } };
+    });
+  const created = await owner.fetch('/api/events/', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(events),
+  });
+  expect(created.status).toBe(201);
+  saveSearches();
+});
+afterAll(() => svc[Symbol.asyncDispose]());
+
+/** SL-181. */
+function saveSearches(): void {
+  const db = new Database(join(svc.stateDir, 'svc.db'));
+  db.run('PRAGMA busy_timeout = 5000');
+  const save = (username: string, name: string, query: string, isPublic: number): void => {
+    db.run(
+      `INSERT INTO saved_searches (owner_id, name, query, is_public, created_at, updated_at)
+       SELECT id, ?, ?, ?, '', '' FROM users WHERE username = ?`,
+      [name, query, isPublic, username],
+    );
+  };
+  save('owner', 'S1', `search --select='["id","host"]' --limit=2`, 0);
+  save('owner', 'filt', "filter --condition='host=alpha'", 0);
+  save('owner', 'loop', 'run_saved_search loop', 0);
+  save('owner', 'by host', 'index={idx} | stats count BY host', 0);
+  save('owner', 'broken', 'search | hed --n=1', 0);
+  save('first', 'dup', 'search', 1);
+  save('second', 'dup', 'search', 1);
+  db.close();
+}
+
+/** The clock of a service is its own: these ask for times relative to now. */
+const RELATIVE = ['E53'];
+const CLOCK = {
+  now: '2026-11-20T10:15:00.000000Z',
+  this_hour: '2026-11-20T10:00:00.000000Z',
+  today: '2026-11-20',
+};
+
+async function run({ query, caller, params }: Pick<Example, 'query' | 'caller' | 'params'>) {
+  const client = caller === 'viewer' ? viewer : owner;
+  const response = await client.fetch('/search2/api/run/', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query, params: { ...CLOCK, ...params } }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+describe('the examples of the contract over HTTP (SL-182)', () => {
+  for (const example of readExamples()) {
+    if (RELATIVE.includes(example.id)) continue;
+    test(`${example.id}: ${example.query.slice(0, 90)}`, async () => {
+      const { status, text } = await run(example);
+      if (example.problem !== null) {
+        expect(status).toBe(400);
+        const { code, stage, offset, length, error } = JSON.parse(text);
+        expect(`${code} ${stage} ${offset} ${length} ${error}`).toBe(example.problem);
+        return;
+      }
+      expect(text.slice(0, text.lastIndexOf(',"meta":'))).toBe(`{"rows":${example.rows}`);
+      expect(JSON.parse(text).meta.notices).toEqual(example.notices);
+    });
+  }
+});
