@@ -2,7 +2,8 @@
  * The SQLite file of the search index: what stands in it and how it is opened.
  *
  * `words` is a contentless FTS5 table over folded words (one rule of words for all of the product, `dataset/words.ts`);
- * it only tells which entries hold which words, so positions are not kept. `entries` has the texts for snippets and
+ * it only tells which entries hold which words, so positions are not kept; beginnings of one and two letters, which stand
+ * for thousands of words, have lists of their own. `entries` has the texts for snippets and
  * scores. `resources` says what each range of entries is; only `live` ranges are ever searched, so a resource is read
  * anew beside its old entries and takes their place in one step. Derived data: deleted and built again when in doubt.
  */
@@ -11,7 +12,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Raised when the meaning of the content changes: an older index is then built anew. */
-export const INDEX_FORMAT = 1;
+export const INDEX_FORMAT = 2;
 
 /** The text of an entry up to here stands apart from the rest, so that scoring reads a few pages at most. */
 export const HEAD_CHARACTERS = 16_384;
@@ -27,7 +28,7 @@ const SCHEMA = `
     left_out INTEGER NOT NULL DEFAULT 0
   );
   CREATE TABLE entries (id INTEGER PRIMARY KEY, title TEXT, anchor TEXT, size INTEGER, body TEXT, rest TEXT);
-  CREATE VIRTUAL TABLE words USING fts5(title, body, content='', contentless_delete=1, detail=column,
+  CREATE VIRTUAL TABLE words USING fts5(title, body, content='', contentless_delete=1, detail=column, prefix='1 2',
     tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
   PRAGMA user_version = ${INDEX_FORMAT};
 `;

@@ -17,8 +17,6 @@ import { tolerated, typoCandidates, typosIn } from './typos.ts';
 
 /** Matches of one resource that are scored. */
 const RANKED = 1_000;
-/** Matches read at once past the scored ones. */
-const CHUNK = 5_000;
 
 /** What to find. */
 export interface FindRequest {
@@ -77,6 +75,9 @@ export function find(db: Database, request: FindRequest, catalogue: () => Catalo
   return { hits, hasMore: ids.length > request.limit };
 }
 
+/** Entries from the first to the last, both included. */
+type Range = readonly [number, number];
+
 interface Entry {
   readonly title: string;
   readonly anchor: string | null;
@@ -89,8 +90,10 @@ class Matches {
   readonly #db: Database;
   readonly #words: readonly string[];
   readonly #order: ReadonlyMap<number, number>;
-  readonly #ranges: readonly (readonly [number, number])[];
+  readonly #ranges: readonly Range[];
   readonly #query: string;
+  /** Without the beginnings of words. */
+  readonly #wholeQuery: string;
   readonly #columns = new Map<number, readonly string[] | null>();
   readonly #scored = new Map<number, ReadonlySet<number>>();
 
@@ -100,15 +103,23 @@ class Matches {
     this.#order = new Map(resources.map((no, index) => [no, index]));
     this.#ranges = rangesOf(resources);
     this.#query = phrasesOf(words).join(' AND ');
+    this.#wholeQuery = this.#query.slice(0, -1);
   }
 
-  /** The scored matches, best first, and the resources that have more, in their order. */
+  /**
+   * The scored matches, best first, and the resources that have more, in their order. Where whole words alone give more
+   * than enough, words that only begin with the last one are not looked up: that takes SQLite a list of all of them.
+   */
   ranked(): { ranked: Match[]; overflowing: number[] } {
+    const whole = this.#matched(this.#wholeQuery, this.#ranges);
+    const full = new Map([...whole].filter(([, ids]) => ids.length > RANKED));
+    const matched = this.#matched(this.#query, rangesWithout(this.#ranges, [...full.keys()]));
     const ranked: Match[] = [];
     const overflowing: number[] = [];
-    for (const [no, ids] of this.#matched()) {
+    for (const [no, ids] of [...full, ...matched]) {
       if (ids.length > RANKED) overflowing.push(no);
-      const chosen = ids.length > RANKED ? this.#bestOf(no, ids) : ids;
+      const query = full.has(no) ? this.#wholeQuery : this.#query;
+      const chosen = ids.length > RANKED ? this.#bestOf(no, ids, query) : ids;
       for (const id of chosen) ranked.push({ id, score: this.#score(id) });
     }
     overflowing.sort((a, b) => this.#order.get(a)! - this.#order.get(b)!);
@@ -118,20 +129,20 @@ class Matches {
   /** Matches of an overflowing resource that were not scored: up to `count` after the first `skip`, and how many. */
   unranked(no: number, skip: number, count: number): { ids: number[]; count: number } {
     const scored = this.#scored.get(no)!;
-    const [first, last] = rangeOf(no);
     const ids: number[] = [];
     let seen = 0;
-    for (let from = first; ;) {
-      const chunk = this.#ids(this.#query, from, last, CHUNK);
-      for (const id of chunk) {
-        if (scored.has(id)) continue;
-        seen += 1;
-        if (seen > skip) ids.push(id);
-        if (ids.length === count) return { ids, count: seen };
-      }
-      if (chunk.length < CHUNK) return { ids, count: seen };
-      from = chunk.at(-1)! + 1;
+    const rows = this.#db
+      .query<{ rowid: number }, [string, number, number]>(
+        'SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?',
+      )
+      .iterate(this.#query, ...rangeOf(no));
+    for (const { rowid } of rows) {
+      if (scored.has(rowid)) continue;
+      seen += 1;
+      if (seen > skip) ids.push(rowid);
+      if (ids.length === count) break;
     }
+    return { ids, count: seen };
   }
 
   /** Documents that match but for typing mistakes, fewest first. */
@@ -164,11 +175,11 @@ class Matches {
   }
 
   /** Matches by resource, in the order of entries; more than RANKED of one are cut off after one more. */
-  *#matched(): Generator<[number, number[]]> {
+  *#matched(query: string, ranges: readonly Range[]): Generator<[number, number[]]> {
     const batch = RANKED + 1;
-    for (const [first, last] of this.#ranges) {
+    for (const [first, last] of ranges) {
       for (let from = first; from <= last;) {
-        const ids = this.#ids(this.#query, from, last, batch);
+        const ids = this.#ids(query, from, last, batch);
         const groups = groupedByResource(ids);
         const isAll = ids.length < batch;
         // The last resource of a full batch may have more: it is read again from its start, unless it fills the batch.
@@ -181,9 +192,9 @@ class Matches {
   }
 
   /** Of too many matches those with a word in the title first, then in file order. */
-  #bestOf(no: number, ids: readonly number[]): number[] {
+  #bestOf(no: number, ids: readonly number[], query: string): number[] {
     const [first, last] = rangeOf(no);
-    const titled = `${this.#query} AND {title} : (${phrasesOf(this.#words).join(' OR ')})`;
+    const titled = `${query} AND {title} : (${query.replaceAll(' AND ', ' OR ')})`;
     const chosen = new Set(this.#ids(titled, first, last, RANKED));
     for (const id of ids) {
       if (chosen.size >= RANKED) break;
@@ -274,4 +285,21 @@ function rangesOf(resources: readonly number[]): [number, number][] {
     else ranges.push([first, end]);
   }
   return ranges;
+}
+
+/** The ranges without the entries of the resources. */
+function rangesWithout(ranges: readonly Range[], nos: readonly number[]): Range[] {
+  let left: Range[] = [...ranges];
+  for (const no of nos) {
+    const [first, last] = rangeOf(no);
+    left = left.flatMap(([from, to]): Range[] => {
+      if (last < from || first > to) return [[from, to]];
+      const parts: Range[] = [
+        [from, first - 1],
+        [last + 1, to],
+      ];
+      return parts.filter(([start, end]) => start <= end);
+    });
+  }
+  return left;
 }
