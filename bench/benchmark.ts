@@ -25,7 +25,7 @@ export interface Benchmark {
   readonly run: (bench: Bench) => Promise<readonly Finding[]>;
 }
 
-export type Unit = 'requests/s' | 'rows/s' | 'edits/s' | 'ms' | 'MB' | 'ms/MB';
+export type Unit = 'requests/s' | 'rows/s' | 'edits/s' | 'ms' | 'MB' | 'ms/MB' | 'NDCG@10';
 
 /** One side's figures, one a round; the median counts. */
 export interface Series {

@@ -13,6 +13,9 @@ import { list } from './list.ts';
 import { loop } from './loop.ts';
 import { overhead } from './overhead.ts';
 import { point } from './point.ts';
+import { ranking } from './ranking.ts';
+import { search } from './search.ts';
+import { searchIndex } from './search-index.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
 
@@ -26,6 +29,9 @@ export const benchmarks: readonly Benchmark[] = [
   edit,
   editLoad,
   overhead,
+  search,
+  searchIndex,
+  ranking,
   loop,
   start,
   size,
