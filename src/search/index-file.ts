@@ -2,8 +2,9 @@
  * The SQLite file of the search index: what stands in it and how it is opened.
  *
  * `words` is a contentless FTS5 table over folded words (one rule of words for all of the product, `dataset/words.ts`);
- * it only tells which entries hold which words, so positions are not kept; beginnings of one and two letters, which stand
- * for thousands of words, have lists of their own. `entries` has the texts for snippets and
+ * it only tells which entries hold which words, not where. Words of titles are in it a second time, with a mark: so
+ * matches with a word in the title are found at once among a million without. Beginnings of one and two letters, which
+ * stand for thousands of words, have lists of their own. `entries` has the texts for snippets and
  * scores. `resources` says what each range of entries is; only `live` ranges are ever searched, so a resource is read
  * anew beside its old entries and takes their place in one step. Derived data: deleted and built again when in doubt.
  */
@@ -12,10 +13,13 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Raised when the meaning of the content changes: an older index is then built anew. */
-export const INDEX_FORMAT = 2;
+export const INDEX_FORMAT = 3;
 
 /** The text of an entry up to here stands apart from the rest, so that scoring reads a few pages at most. */
 export const HEAD_CHARACTERS = 16_384;
+
+/** Stands before the words of titles. For private use, so no text has it in a word, and part of a word to FTS5. */
+export const TITLE_MARK = '\ue000';
 
 const SCHEMA = `
   CREATE TABLE resources (
@@ -28,7 +32,7 @@ const SCHEMA = `
     left_out INTEGER NOT NULL DEFAULT 0
   );
   CREATE TABLE entries (id INTEGER PRIMARY KEY, title TEXT, anchor TEXT, size INTEGER, body TEXT, rest TEXT);
-  CREATE VIRTUAL TABLE words USING fts5(title, body, content='', contentless_delete=1, detail=column, prefix='1 2',
+  CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, prefix='1 2',
     tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
   PRAGMA user_version = ${INDEX_FORMAT};
 `;

@@ -10,7 +10,7 @@ import { AppError } from '../base/errors.ts';
 import type { RowTexts } from '../dataset/copy-rows.ts';
 import { foldedWords } from '../dataset/words.ts';
 import { entryId, MAX_RESOURCE_NO, rangeOf } from './entry-id.ts';
-import { deleteIndex, HEAD_CHARACTERS, openForWriting } from './index-file.ts';
+import { deleteIndex, HEAD_CHARACTERS, openForWriting, TITLE_MARK } from './index-file.ts';
 import { packCells, unpackRow } from './row-text.ts';
 
 const NON_ASCII = /[^\x00-\x7f]/;
@@ -100,7 +100,7 @@ export class IndexWriter {
         const packed = packCells(cells);
         const { title, body } = unpackRow(packed, columns);
         entry.run(id, null, null, sizeOf(body), packed, null);
-        words.run(id, wordsOf(title), wordsOf(body));
+        words.run(id, `${wordsOf(body)} ${markedWords(title)}`);
         change += 1;
       }
       this.#db.query('UPDATE resources SET documents = documents + ? WHERE no = ?').run(change, no);
@@ -208,7 +208,7 @@ export class IndexWriter {
     const head = text.slice(0, HEAD_CHARACTERS - cut);
     const rest = text.slice(HEAD_CHARACTERS - cut);
     this.#insertEntry().run(id, title, anchor, sizeOf(text), head, rest === '' ? null : rest);
-    this.#insertWords().run(id, wordsOf(title), wordsOf(text));
+    this.#insertWords().run(id, `${wordsOf(title)} ${wordsOf(text)} ${markedWords(title)}`);
   }
 
   /** How many entries went: 1 or 0. */
@@ -225,13 +225,20 @@ export class IndexWriter {
   }
 
   #insertWords(): Statement {
-    return this.#db.query('INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)');
+    return this.#db.query('INSERT INTO words (rowid, text) VALUES (?, ?)');
   }
 }
 
 /** What FTS5 is given: it takes ASCII texts apart as we do, but knows fewer scripts and their diacritics. */
 function wordsOf(text: string): string {
   return NON_ASCII.test(text) ? foldedWords(text).join(' ') : text;
+}
+
+/** The words of a title once more, so that they are words of their own. */
+function markedWords(title: string): string {
+  return foldedWords(title)
+    .map((word) => TITLE_MARK + word)
+    .join(' ');
 }
 
 function sizeOf(text: string): number {

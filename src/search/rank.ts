@@ -6,11 +6,12 @@
  * within a resource, so it does not depend on what else the caller may read, and a word that stands in a million rows
  * costs no more than one in a thousand.
  */
-import type { Database } from 'bun:sqlite';
+import type { Database, Statement } from 'bun:sqlite';
 import { foldText } from '../dataset/words.ts';
 import { rangeOf, resourceNoOf, rowOf } from './entry-id.ts';
 import type { Catalogue } from './catalogue.ts';
-import { unpackRow } from './row-text.ts';
+import { TITLE_MARK } from './index-file.ts';
+import { firstCell, unpackRow } from './row-text.ts';
 import { scoreOf, typoScore, UNRANKED } from './score.ts';
 import { type SnippetPart, snippetOf } from './snippet.ts';
 import { tolerated, typoCandidates, typosIn } from './typos.ts';
@@ -78,6 +79,13 @@ export function find(db: Database, request: FindRequest, catalogue: () => Catalo
 /** Entries from the first to the last, both included. */
 type Range = readonly [number, number];
 
+type StoredEntry = readonly [
+  title: string | null,
+  anchor: string | null,
+  size: number,
+  body: string,
+];
+
 interface Entry {
   readonly title: string;
   readonly anchor: string | null;
@@ -94,11 +102,13 @@ class Matches {
   readonly #query: string;
   /** Without the beginnings of words. */
   readonly #wholeQuery: string;
+  readonly #entries: Statement;
   readonly #columns = new Map<number, readonly string[] | null>();
   readonly #scored = new Map<number, ReadonlySet<number>>();
 
   constructor(db: Database, { words, resources }: FindRequest) {
     this.#db = db;
+    this.#entries = db.query('SELECT title, anchor, size, body FROM entries WHERE id = ?');
     this.#words = words;
     this.#order = new Map(resources.map((no, index) => [no, index]));
     this.#ranges = rangesOf(resources);
@@ -194,7 +204,8 @@ class Matches {
   /** Of too many matches those with a word in the title first, then in file order. */
   #bestOf(no: number, ids: readonly number[], query: string): number[] {
     const [first, last] = rangeOf(no);
-    const titled = `${query} AND {title} : (${query.replaceAll(' AND ', ' OR ')})`;
+    const inTitle = query.replaceAll(' AND ', ' OR ').replace(/"(?=[^ *])/g, `"${TITLE_MARK}`);
+    const titled = `${query} AND (${inTitle})`;
     const chosen = new Set(this.#ids(titled, first, last, RANKED));
     for (const id of ids) {
       if (chosen.size >= RANKED) break;
@@ -211,11 +222,14 @@ class Matches {
     return rows.map(([id]) => id);
   }
 
+  /** Column names are left out: they are the same for all rows. */
   #score(id: number): number {
-    const entry = this.#entry(id);
-    if (entry === null) return UNRANKED;
-    const { title, body, size } = entry;
-    return scoreOf({ title: foldText(title), body: foldText(body), size }, this.#words);
+    const stored = this.#stored(id);
+    if (stored === undefined) return UNRANKED;
+    const [title, , size, body] = stored;
+    const folded = foldText(body);
+    const foldedTitle = title === null ? firstCell(folded) : foldText(title);
+    return scoreOf({ title: foldedTitle, body: folded, size }, this.#words);
   }
 
   #sorted(matches: Match[]): Match[] {
@@ -229,14 +243,16 @@ class Matches {
   }
 
   #entry(id: number): Entry | null {
-    const row = this.#db
-      .query('SELECT title, anchor, size, body FROM entries WHERE id = ?')
-      .values(id)[0] as [string | null, string | null, number, string] | undefined;
-    if (row === undefined) return null;
-    const [title, anchor, size, body] = row;
+    const stored = this.#stored(id);
+    if (stored === undefined) return null;
+    const [title, anchor, size, body] = stored;
     const columns = this.#columnsOf(resourceNoOf(id));
     if (title !== null || columns === null) return { title: title ?? '', anchor, size, body };
     return { ...unpackRow(body, columns), anchor, size };
+  }
+
+  #stored(id: number): StoredEntry | undefined {
+    return this.#entries.values(id)[0] as StoredEntry | undefined;
   }
 
   #snippet(id: number, body: string): SnippetPart[] {

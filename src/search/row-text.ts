@@ -26,3 +26,15 @@ export function unpackRow(
   }
   return { title, body };
 }
+
+/** The title of packed cells: the first that is not blank. */
+export function firstCell(packed: string): string {
+  for (let start = 0; start <= packed.length;) {
+    const next = packed.indexOf(SEPARATOR, start);
+    const end = next < 0 ? packed.length : next;
+    const cell = packed.slice(start, end);
+    if (cell.trim() !== '') return cell;
+    start = end + 1;
+  }
+  return '';
+}
