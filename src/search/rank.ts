@@ -19,6 +19,11 @@ import { tolerated, typoCandidates, typosIn } from './typos.ts';
 /** Matches of one resource that are scored. */
 const RANKED = 1_000;
 
+/** Entries read by one statement; of documents each may have thousands of words. */
+const READ_AT_ONCE = 500;
+/** Shorter beginnings stand for too many words of titles. */
+const MIN_TITLE_BEGINNING = 3;
+
 /** What to find. */
 export interface FindRequest {
   /** Folded, at least one; all must occur, the last as a prefix. */
@@ -104,7 +109,7 @@ class Matches {
   readonly #wholeQuery: string;
   readonly #entries: Statement;
   readonly #columns = new Map<number, readonly string[] | null>();
-  readonly #scored = new Map<number, ReadonlySet<number>>();
+  readonly #best = new Map<number, ReadonlySet<number>>();
 
   constructor(db: Database, { words, resources }: FindRequest) {
     this.#db = db;
@@ -124,21 +129,20 @@ class Matches {
     const whole = this.#matched(this.#wholeQuery, this.#ranges);
     const full = new Map([...whole].filter(([, ids]) => ids.length > RANKED));
     const matched = this.#matched(this.#query, rangesWithout(this.#ranges, [...full.keys()]));
-    const ranked: Match[] = [];
+    const chosen: number[] = [];
     const overflowing: number[] = [];
     for (const [no, ids] of [...full, ...matched]) {
       if (ids.length > RANKED) overflowing.push(no);
       const query = full.has(no) ? this.#wholeQuery : this.#query;
-      const chosen = ids.length > RANKED ? this.#bestOf(no, ids, query) : ids;
-      for (const id of chosen) ranked.push({ id, score: this.#score(id) });
+      chosen.push(...(ids.length > RANKED ? this.#bestOf(no, ids, query) : ids));
     }
     overflowing.sort((a, b) => this.#order.get(a)! - this.#order.get(b)!);
-    return { ranked: this.#sorted(ranked), overflowing };
+    return { ranked: this.#sorted(this.#scored(chosen)), overflowing };
   }
 
   /** Matches of an overflowing resource that were not scored: up to `count` after the first `skip`, and how many. */
   unranked(no: number, skip: number, count: number): { ids: number[]; count: number } {
-    const scored = this.#scored.get(no)!;
+    const scored = this.#best.get(no)!;
     const ids: number[] = [];
     let seen = 0;
     const rows = this.#db
@@ -204,14 +208,16 @@ class Matches {
   /** Of too many matches those with a word in the title first, then in file order. */
   #bestOf(no: number, ids: readonly number[], query: string): number[] {
     const [first, last] = rangeOf(no);
-    const inTitle = query.replaceAll(' AND ', ' OR ').replace(/"(?=[^ *])/g, `"${TITLE_MARK}`);
+    const isShort = this.#words.at(-1)!.length < MIN_TITLE_BEGINNING;
+    const phrases = isShort ? this.#wholeQuery : query;
+    const inTitle = phrases.replaceAll(' AND ', ' OR ').replace(/"(?=[^ *])/g, `"${TITLE_MARK}`);
     const titled = `${query} AND (${inTitle})`;
     const chosen = new Set(this.#ids(titled, first, last, RANKED));
     for (const id of ids) {
       if (chosen.size >= RANKED) break;
       chosen.add(id);
     }
-    this.#scored.set(no, chosen);
+    this.#best.set(no, chosen);
     return [...chosen];
   }
 
@@ -222,11 +228,25 @@ class Matches {
     return rows.map(([id]) => id);
   }
 
+  #scored(ids: readonly number[]): Match[] {
+    const matches: Match[] = [];
+    for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
+      const list = JSON.stringify(ids.slice(start, start + READ_AT_ONCE));
+      // One by one they would take three times as long.
+      const rows = this.#db
+        .query(
+          'SELECT id, title, size, body FROM entries WHERE id IN (SELECT value FROM json_each(?))',
+        )
+        .values(list) as [number, string | null, number, string][];
+      for (const [id, title, size, body] of rows) {
+        matches.push({ id, score: this.#scoreOf(title, size, body) });
+      }
+    }
+    return matches;
+  }
+
   /** Column names are left out: they are the same for all rows. */
-  #score(id: number): number {
-    const stored = this.#stored(id);
-    if (stored === undefined) return UNRANKED;
-    const [title, , size, body] = stored;
+  #scoreOf(title: string | null, size: number, body: string): number {
     const folded = foldText(body);
     const foldedTitle = title === null ? firstCell(folded) : foldText(title);
     return scoreOf({ title: foldedTitle, body: folded, size }, this.#words);

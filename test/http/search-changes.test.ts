@@ -149,6 +149,21 @@ test('svc reindex works with and without a server and tells what it did (DS-200)
   );
 });
 
+test('a server that is killed while it reads a large file finishes it after the next start', async () => {
+  const rows = Array.from({ length: 40_000 }, (_, n) => `item${n},${n % 7}`);
+  const [svc, root] = await start({ 'big.csv': `name,day\n${rows.join('\n')}\n` });
+  await using _ = svc;
+  await eventually(async () => expect(existsSync(index(svc))).toBe(true));
+  await svc.kill('SIGKILL');
+  await svc.start();
+  await eventually(async () => {
+    expect(await found(root, 'item39999')).toEqual(['big#40000']);
+  }, 30_000);
+  expect(await found(root, 'item0 0')).toEqual(['big#1']);
+  const metrics = await (await root.fetch('/metrics')).text();
+  expect(Number(/^svc_search_documents (\d+)$/m.exec(metrics)![1])).toBe(40_001);
+});
+
 test('an index that is missing or damaged is built again', async () => {
   const [svc, root] = await start({ 'a.csv': 'w\nphoenix\n' });
   await using _ = svc;

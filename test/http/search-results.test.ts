@@ -22,6 +22,7 @@ beforeAll(async () => {
       'teams/players.csv': 'player,club\nMarta,Orlando Pride\nMegan,Pride London\n',
       'bulk.csv': `id,label,kind\n${many.join('\n')}\n`,
       'long.csv': `text\n"${Array.from({ length: 80 }, (_, n) => `word${n}`).join(' ')} needle ${Array.from({ length: 80 }, (_, n) => `tail${n}`).join(' ')}"\n`,
+      'crowd.csv': `who\tin\n${Array.from({ length: 3500 }, (_, n) => (n === 2000 || n === 3000 ? 'crowd\tcrowd' : `p${n}\tcrowd`)).join('\n')}\n`,
       'thermometer.csv': 'reading\n21\n',
     },
   });
@@ -30,6 +31,7 @@ beforeAll(async () => {
   await eventually(async () => {
     expect((await searched(root, 'bulk 2500')).count).toBe(1);
     expect((await searched(root, 'ada')).count).toBe(1);
+    expect((await searched(root, 'p3499')).count).toBe(1);
   });
 });
 afterAll(async () => svc[Symbol.asyncDispose]());
@@ -174,6 +176,12 @@ describe('pages', () => {
     expect(all.length).toBe(new Set(all).size);
   });
 
+  test('of very many matches those with the word in the title come first (DS-148)', async () => {
+    const { results } = await searched(root, 'crowd');
+    expect(results.slice(0, 2).map(({ row_id: row }) => row)).toEqual([2001, 3001]);
+    expect(results[2]).toMatchObject({ resource: 'crowd', title: 'crowd' });
+  });
+
   test('beyond the end there is an empty page (DS-145)', async () => {
     const answer = await searched(root, 'grace', { offset: '100000000' });
     expect(answer).toMatchObject({ count: 0, has_more: false, results: [] });
@@ -208,6 +216,6 @@ describe('pages', () => {
   test('the number of documents is a metric (DS-189)', async () => {
     const text = await (await root.fetch('/metrics')).text();
     const documents = Number(/^svc_search_documents (\d+)$/m.exec(text)![1]);
-    expect(documents).toBe(5 + 2 + 2500 + 1 + 1 + 5);
+    expect(documents).toBe(5 + 2 + 2500 + 1 + 1 + 3500 + 6);
   });
 });
