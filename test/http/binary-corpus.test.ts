@@ -15,8 +15,8 @@ import { childrenOf, forgetPeak, memoryOf } from './process-memory.ts';
 import { sharedService } from './shared-service.ts';
 
 const MIB = 1024 * 1024;
-/** Resident bytes of a worker that has read all this; one that holds a bomb as a whole has many more. */
-const WORKER_BYTES = 320 * MIB;
+/** Resident bytes of a worker that has read all this, garbage included; one that expands a bomb has twice as many. */
+const WORKER_BYTES = 512 * MIB;
 
 const refusals = [
   ...refusedWorkbooks.map((one) => [`${one[0]}.xlsx`, ...one] as const),

@@ -9,6 +9,7 @@ import { externalReader } from './external-reader.ts';
 import { failingCalls } from './failing-calls.ts';
 import { fullDisk } from './full-disk.ts';
 import { handlers } from './handlers.ts';
+import { mutatedFiles } from './mutated-files.ts';
 import { randomKill } from './random-kill.ts';
 import { secondInstance } from './second-instance.ts';
 import { shortWrite } from './short-write.ts';
@@ -34,6 +35,7 @@ export const recipes: readonly Recipe[] = [
   damagedState,
   damagedFiles,
   damagedCopies,
+  mutatedFiles,
   vanishingClient,
   handlers,
 ];
