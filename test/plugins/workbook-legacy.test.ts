@@ -14,15 +14,7 @@ import {
   sheet,
   withStrings,
 } from './legacy-workbook-corpus.ts';
-import {
-  f64,
-  label,
-  legacyFile,
-  number,
-  record,
-  u16,
-  u32,
-} from './legacy-workbook-files.ts';
+import { f64, label, legacyFile, number, record, u16, u32 } from './legacy-workbook-files.ts';
 import { readTable, sourceOf } from './workbook-files.ts';
 
 const TIMEOUT_MS = 300_000;
