@@ -1,6 +1,8 @@
 /**
  * Test data with a fixed seed: the same bytes on every machine. Written once into bench/data (ignored by git).
  */
+import { DuckDBInstance } from '@duckdb/node-api';
+import ExcelJS from 'exceljs';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -65,6 +67,48 @@ export async function productCsv(rows: number): Promise<string> {
     }
   }
   await file.close();
+  renameSync(`${path}.part`, path);
+  return path;
+}
+
+/** Path of the same rows as a Parquet file of DuckDB's with its default codec and row groups. */
+export async function productParquet(rows: number): Promise<string> {
+  const csv = await productCsv(rows);
+  const path = csv.replace(/csv$/, 'parquet');
+  if (existsSync(path)) return path;
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  await connection.run(`COPY (FROM read_csv('${csv}')) TO '${path}.part' (FORMAT parquet)`);
+  connection.closeSync();
+  renameSync(`${path}.part`, path);
+  return path;
+}
+
+/** The worksheet of `productWorkbook`. */
+export const SHEET = 'Products';
+
+/** Path of a workbook of one sheet with so many products, in ten columns: two more numbers than the CSV has. */
+export async function productWorkbook(rows: number): Promise<string> {
+  mkdirSync(DATA_DIR, { recursive: true });
+  const path = join(DATA_DIR, `products-${rows}.xlsx`);
+  if (existsSync(path)) return path;
+  const random = randomSource();
+  const book = new ExcelJS.stream.xlsx.WorkbookWriter({ filename: `${path}.part` });
+  const sheet = book.addWorksheet(SHEET);
+  sheet.addRow([...CSV_HEADER.split(','), 'weight', 'rating']).commit();
+  for (let index = 1; index <= rows; index++) {
+    const [sku, name, category, price, quantity, active, created, note] = productRow(
+      index,
+      random,
+    ).split(',');
+    const numbers = [Math.round(random() * 10_000) / 1000, 1 + Math.floor(random() * 5)];
+    sheet
+      .addRow([
+        ...[sku, name, category, Number(price), Number(quantity), active === 'true'],
+        ...[new Date(`${created}T00:00:00Z`), note, ...numbers],
+      ])
+      .commit();
+  }
+  await book.commit();
   renameSync(`${path}.part`, path);
   return path;
 }

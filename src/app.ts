@@ -146,6 +146,7 @@ export async function openApp(
     log,
     // A command beside the server must not tidy away what the server is writing.
     startedAtMs: options.exclusive ? clock.now() : null,
+    sheetMemory: options.exclusive ? join(config.state_dir, 'sheets.json') : null,
     sheetsOf: async ({ rel, kind }) => {
       const order = fileOrder(current.config, rel, kind.type);
       const response = await pools.parse.request(kind.detection ? 'detect' : 'sheets', order, {

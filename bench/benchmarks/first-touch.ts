@@ -6,11 +6,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, Benchmark } from '../benchmark.ts';
 import { productCsv } from '../data.ts';
-import { MemoryWatch } from '../memory.ts';
 import { output, peer } from '../processes.ts';
 import { requireEqual } from '../products.ts';
 import { inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
+import { touch } from '../touch.ts';
 
 const ROWS = 1_000_000;
 
@@ -25,8 +25,12 @@ export const firstTouch: Benchmark = {
     const peaks: number[] = [];
     const rounds = await inTurns(bench, {
       svc: async () => {
-        const { milliseconds, peak } = await touch(service);
-        peaks.push(peak);
+        const { milliseconds, peakMegabytes } = await touch(
+          service,
+          '/api/products/?limit=1',
+          ROWS,
+        );
+        peaks.push(peakMegabytes);
         return milliseconds;
       },
       papaparse: () => loadBarely(bench, csv),
@@ -47,19 +51,6 @@ export const firstTouch: Benchmark = {
     ];
   },
 };
-
-async function touch(service: BenchService): Promise<{ milliseconds: number; peak: number }> {
-  rmSync(join(service.stateDir, 'tables'), { recursive: true });
-  const startedAt = performance.now();
-  await service.run();
-  using memory = new MemoryWatch(service.pid);
-  const response = await service.get('/api/products/?limit=1');
-  const milliseconds = performance.now() - startedAt;
-  requireEqual('the number of rows', response.headers.get('x-total-count'), String(ROWS));
-  await response.arrayBuffer();
-  await service.stop();
-  return { milliseconds, peak: memory.peak };
-}
 
 async function loadBarely(bench: Bench, csv: string): Promise<number> {
   const path = join(bench.folder, 'bare.sqlite');

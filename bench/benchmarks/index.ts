@@ -4,8 +4,11 @@
 import type { Benchmark } from '../benchmark.ts';
 import { deepPage } from './deep-page.ts';
 import { editLoad } from './edit-load.ts';
+import { editXlsx } from './edit-xlsx.ts';
 import { edit } from './edit.ts';
 import { exportRows } from './export.ts';
+import { firstTouchParquet } from './first-touch-parquet.ts';
+import { firstTouchXlsx } from './first-touch-xlsx.ts';
 import { firstTouch } from './first-touch.ts';
 import { growth } from './growth.ts';
 import { listFloor } from './list-floor.ts';
@@ -25,9 +28,12 @@ export const benchmarks: readonly Benchmark[] = [
   point,
   deepPage,
   firstTouch,
+  firstTouchParquet,
+  firstTouchXlsx,
   exportRows,
   edit,
   editLoad,
+  editXlsx,
   overhead,
   search,
   searchIndex,

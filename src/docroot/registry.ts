@@ -5,7 +5,6 @@
  * after the other, in the order of their calls, and when one resolves the names and the listeners know. Reading a
  * name never touches the disk, so it may lag behind it by the watcher's delay; contents are checked on each read.
  */
-import { AppError } from '../base/errors.ts';
 import { sameStamp, type FileStamp } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import { Mutex } from '../base/semaphore.ts';
@@ -17,6 +16,7 @@ import type { KindTable } from './kind-table.ts';
 import type { Family, Kind, ResourceType } from './kind.ts';
 import { Names, stemNameOf, type Area, type SharedName } from './names.ts';
 import { scan, type FoundFile, type Scan, type ScanProblem } from './scan.ts';
+import { SheetNames } from './sheet-names.ts';
 
 /** Something published: a file or, later, one table in it. A snapshot: a change makes a new object. */
 export interface Resource {
@@ -53,17 +53,13 @@ interface RegistryOptions {
    * that is one resource; asked once for each version of the file. Throws as the kind. Absent: null for all.
    */
   readonly sheetsOf?: (file: FoundFile) => Promise<readonly string[] | null>;
+  /** File in which the answers are remembered across restarts; absent: they are asked for at every start. */
+  readonly sheetMemory?: string | null;
   /**
    * Wall clock at which this process started: the first scan deletes temporary files that are older. Null in a process
    * that is not the only one to write (a command beside `serve`): nothing is deleted, it might be in use.
    */
   readonly startedAtMs: number | null;
-}
-
-/** Null: not listed yet, or not listable, so that the file stands for itself and can show its problem. */
-interface SheetList {
-  readonly file: FoundFile;
-  readonly names: readonly string[] | null;
 }
 
 type Token = Pick<Resource, 'type' | 'family' | 'rel' | 'sheet'>;
@@ -75,9 +71,8 @@ export class Registry {
   readonly #updates = new Mutex();
   readonly #listeners = new Set<RegistryListener>();
   #files: ReadonlyMap<string, FoundFile> = new Map();
-  /** Files whose content decides what they are: the version last listed, and the names of the tables in it. */
-  readonly #sheets = new Map<string, SheetList>();
-  readonly #listings = new Set<Promise<void>>();
+  /** Of files whose content decides what they are; null: none does. */
+  readonly #sheets: SheetNames | null;
   #names = new Names<Token>([]);
   #resources = new Map<string, Resource>();
   #sorted: readonly Resource[] | null = null;
@@ -88,6 +83,16 @@ export class Registry {
   constructor(options: RegistryOptions) {
     this.root = options.root;
     this.#options = options;
+    const { sheetsOf, sheetMemory = null, log } = options;
+    this.#sheets =
+      sheetsOf === undefined
+        ? null
+        : new SheetNames({
+            sheetsOf,
+            memory: sheetMemory,
+            log,
+            onListed: (file, problem) => this.#followSheets(file, problem),
+          });
   }
 
   /** Looks at the whole document root. A root that is gone publishes nothing until it is back. */
@@ -119,7 +124,7 @@ export class Registry {
 
   /** Resolves when the tables of all files found so far are known. */
   async listed(): Promise<void> {
-    while (this.#listings.size > 0) await Promise.all(this.#listings);
+    await this.#sheets?.settled();
   }
 
   /** All resources by rel in byte order. */
@@ -281,7 +286,7 @@ export class Registry {
     const knownProblems = this.scanProblems();
     this.#files = files;
     this.#problems = problems;
-    this.#listSheets();
+    this.#sheets?.follow(files);
     const touched = new Set(companions);
     const change = holdsSameTables(known, files)
       ? this.#followContents(known, touched)
@@ -291,45 +296,14 @@ export class Registry {
     return change;
   }
 
-  /** Asks for the tables of files that are new or have changed; until then a changed file keeps those it had. */
-  #listSheets(): void {
-    const { sheetsOf } = this.#options;
-    if (sheetsOf === undefined) return;
-    for (const rel of this.#sheets.keys()) if (!this.#files.has(rel)) this.#sheets.delete(rel);
-    for (const file of this.#files.values()) {
-      if (!isLookedInto(file)) continue;
-      const known = this.#sheets.get(file.rel);
-      if (known?.file === file) continue;
-      this.#sheets.set(file.rel, { file, names: known?.names ?? [] });
-      const listing = this.#listOne(file, sheetsOf).finally(() => this.#listings.delete(listing));
-      this.#listings.add(listing);
-    }
-  }
-
-  async #listOne(
-    file: FoundFile,
-    sheetsOf: (file: FoundFile) => Promise<readonly string[] | null>,
-  ): Promise<void> {
-    let names = this.#sheets.get(file.rel)?.names ?? null;
-    let problem: string | null = null;
-    try {
-      names = await sheetsOf(file);
-    } catch (error) {
-      if (error instanceof AppError && error.status === 422) {
-        names = null;
-        // Whoever reads a broken dataset as a whole hears the same and notes it (DS-34); nobody reads a handler.
-        if (file.kind.detection) problem = error.message;
-      } else {
-        const fields = { file: file.rel, error };
-        this.#options.log.warning('the tables of a file could not be listed', fields);
-      }
-    }
+  async #followSheets(file: FoundFile, problem: string | null): Promise<void> {
     await this.#update(async () => {
-      if (this.#sheets.get(file.rel)?.file !== file) return NO_CHANGE;
-      this.#sheets.set(file.rel, { file, names });
+      if (this.#files.get(file.rel) !== file) return NO_CHANGE;
       const change = this.#followNames(this.#files, new Set());
       if (isSome(change)) this.#sorted = null;
-      if (problem !== null) this.setProblem({ rel: file.rel, sheet: null }, problem);
+      // Whoever reads a broken dataset as a whole hears the same and notes it (DS-34); nobody reads a handler.
+      if (problem !== null && file.kind.detection)
+        this.setProblem({ rel: file.rel, sheet: null }, problem);
       return change;
     });
   }
@@ -337,9 +311,9 @@ export class Registry {
   *#tokens(): Generator<Token> {
     for (const { rel, kind } of this.#files.values()) {
       const { type, family } = kind;
-      const list = this.#sheets.get(rel);
-      if (list === undefined || list.names === null) yield { rel, sheet: null, type, family };
-      else for (const sheet of list.names) yield { rel, sheet, type, family };
+      const names = this.#sheets?.namesOf(rel) ?? null;
+      if (names === null) yield { rel, sheet: null, type, family };
+      else for (const sheet of names) yield { rel, sheet, type, family };
     }
   }
 
@@ -410,12 +384,6 @@ export class Registry {
 }
 
 const NO_CHANGE: RegistryChange = { added: [], changed: [], removed: [] };
-
-/** Whether the file's content decides which resources it is. */
-function isLookedInto({ rel, kind }: FoundFile): boolean {
-  return kind.dataset?.sheets !== undefined || kind.detection?.needsContent(rel) === true;
-}
-
 function keyOf({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): string {
   return sheet === null ? rel : `${rel}\0${sheet}`;
 }

@@ -59,7 +59,7 @@ function nameOf(rel: string): Promise<string> {
       if ((await list(shared.reader, name, { limit: 1 })).status !== 404) return name;
     }
     throw new Error(`${rel} is not noticed`);
-  }, 20_000);
+  }, 40_000);
 }
 
 describe('a file that is', () => {
