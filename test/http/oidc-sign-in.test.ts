@@ -657,6 +657,13 @@ describe('settings', () => {
     await signIn({ sub: 'only', preferred_username: 'only' }, service);
   });
 
+  test('read-only mode does not keep anybody out (DS-22)', async () => {
+    await using service = await startWith(provider, {}, { SVC_READONLY: '1' });
+    const browser = await signIn({ sub: 'reader', preferred_username: 'reader' }, service);
+    expect((await browser.fetch('/api/apikeys', { method: 'POST', body: '{}' })).status).toBe(405);
+    expect((await browser.fetch('/auth/logout', { method: 'POST' })).status).toBe(302);
+  });
+
   test('a client without a secret sends none', async () => {
     await using service = await startWith(provider, {}, {});
     await signIn({ sub: 'public', preferred_username: 'public' }, service);
