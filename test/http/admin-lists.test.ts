@@ -182,7 +182,9 @@ describe.each(NAMES)('/admin/%s', (name) => {
 
   test('unknown parameters are ignored (DS-3), of a repeated one the last counts', async () => {
     const { total } = await list(name);
-    const path = `/admin/${name}?format=nonsense&columns=x&q=zzz&where=1&limit=x&limit=1`;
+    // Only the audit has an export, and so knows formats.
+    const format = name === 'audit-logs' ? '' : 'format=nonsense&';
+    const path = `/admin/${name}?${format}columns=x&q=zzz&where=1&limit=x&limit=1`;
     const answer = await get(shared.superuser, path);
     expect([answer.status, answer.total, answer.rows.length]).toEqual([200, total, 1]);
   });
