@@ -51,18 +51,20 @@ import { watchDocroot } from './docroot/watch.ts';
 import { Handlers } from './handlers/handlers.ts';
 import { indexJobs } from './search/index-jobs.ts';
 import { searchJobs } from './search/search-jobs.ts';
-import { openSearch, type Search } from './search/search.ts';
+import { INDEX_FILE as SEARCH_INDEX_FILE, openSearch, type Search } from './search/search.ts';
 import { extractPairs } from './events/extract/pairs.ts';
 import { eventIndexJobs } from './events/index-jobs.ts';
 import { closeEvents, type EventParts, openEvents } from './events/open-events.ts';
 import { EventReader } from './events/reader.ts';
 import { eventReadJobs } from './events/read-jobs.ts';
 import { EVENTS_FILE } from './events/schema.ts';
+import { INDEX_FILE as EVENTS_INDEX_FILE } from './events/text-index.ts';
 import { writerJobs } from './events/writer-jobs.ts';
 import { pipelineJobs, type SearchParts } from './pipeline/search-jobs.ts';
 import { Searches } from './pipeline/searches.ts';
 import { isObject, valueOfJson, type Value } from './pipeline/value.ts';
 import type { Database } from './store/database.ts';
+import { foldLog } from './store/fold-log.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
 import { openState, type State } from './store/state.ts';
@@ -353,6 +355,9 @@ export async function openApp(
       search?.close();
       await Promise.all([closeEvents(eventParts), handlers.stop()]);
       await Promise.all(Object.values(pools).map((pool) => pool.stop()));
+      if (options.exclusive) {
+        for (const name of WORKERS_DATABASES) foldLog(join(config.state_dir, name), log);
+      }
       await tables.close();
       await replaced.close();
       await locks.releaseAll();
@@ -361,6 +366,9 @@ export async function openApp(
     },
   };
 }
+
+/** Written by worker processes only. */
+const WORKERS_DATABASES = [EVENTS_FILE, EVENTS_INDEX_FILE, SEARCH_INDEX_FILE];
 
 /** The first write to the state (DS-92); when it fails, the refusal names the state as those of `openState` do. */
 async function clearOldLocks(state: State): Promise<void> {
