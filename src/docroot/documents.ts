@@ -5,8 +5,9 @@
  * (DS-143), so a stale page is never shown. Making runs in the parse worker under a time limit.
  */
 import { AppError } from '../base/errors.ts';
-import { sameStamp } from '../base/file-stamp.ts';
+import { type FileStamp, sameStamp } from '../base/file-stamp.ts';
 import { Lru } from '../base/lru.ts';
+import { isUtf8Text } from '../base/text-bytes.ts';
 import type { CacheEntries, CacheKind } from './cache.ts';
 import type { DocumentRoot } from './document-root.ts';
 import type { KindTable } from './kind-table.ts';
@@ -22,6 +23,10 @@ const METADATA_TIMEOUT_MS = 5_000;
 /** Things remembered; a page is about as large as its source, metadata with a cover up to 1.4 MB. */
 const MAX_REMEMBERED = 200;
 const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
+
+/** Looked at to tell the encoding of a text. */
+const SAMPLE_BYTES = 64 * 1024;
+const MAX_ENCODINGS = 10_000;
 
 /** Jobs of the parse worker. */
 export type DocumentJobName = 'render' | 'metadata';
@@ -51,6 +56,7 @@ export class Documents {
     MAX_REMEMBERED,
     (_, { json }) => (this.#bytes -= json.length),
   );
+  readonly #encodings = new Lru<string, { stamp: FileStamp; isUtf8: boolean }>(MAX_ENCODINGS);
   #bytes = 0;
 
   constructor(options: DocumentsOptions) {
@@ -70,6 +76,18 @@ export class Documents {
   /** The file, open for reading; the caller closes it. Throws as `openForRead`. */
   async open({ rel }: Resource): Promise<OpenedFile> {
     return openForRead(this.#options.root, rel);
+  }
+
+  /** Whether a text is UTF-8, judging by its first 64 KiB; remembered for the version that was opened. */
+  async isUtf8({ rel, type }: Resource, file: OpenedFile): Promise<boolean> {
+    let known = this.#encodings.get(rel);
+    if (known === undefined || !sameStamp(known.stamp, file.stamp)) {
+      const sample = await file.read(0, Math.min(file.size, SAMPLE_BYTES));
+      known = { stamp: file.stamp, isUtf8: isUtf8Text(sample, sample.length < file.size) };
+      this.#encodings.set(rel, known);
+    }
+    if (type === 'html') this.#options.cache.note('html', rel);
+    return known.isUtf8;
   }
 
   /**
@@ -159,6 +177,8 @@ export class Documents {
   }
 
   #forget(rel: string | null): void {
+    if (rel === null) this.#encodings.clear();
+    else this.#encodings.delete(rel);
     for (const [key] of [...this.#remembered.entries()]) {
       if (rel === null || key.slice(key.indexOf(':') + 1) === rel) this.#drop(key);
     }

@@ -10,7 +10,6 @@ import { mediaTypeOf } from '../base/media-type.ts';
 import { sameContent, stampOf } from '../base/file-stamp.ts';
 import { sha256Hex } from '../base/ids.ts';
 import { fileNameOf } from '../base/paths.ts';
-import { isUtf8Text } from '../base/text-bytes.ts';
 import { attachment, inline } from '../dataset/download-name.ts';
 import type { Documents } from '../docroot/documents.ts';
 import type { OpenedFile } from '../docroot/opener.ts';
@@ -27,8 +26,6 @@ import type { Answer } from './route-table.ts';
 const WHOLE_BYTES = 256 * 1024;
 /** Read at a time where the bytes pass through us. */
 const CHUNK_BYTES = 128 * 1024;
-/** Looked at to tell the encoding of a text. */
-const SAMPLE_BYTES = 64 * 1024;
 /** A file that changes each time it is read is sent as it was read last. */
 const MAX_ATTEMPTS = 8;
 /** Bun opens the path while it sends the head; the descriptor stays a little longer. */
@@ -50,12 +47,6 @@ interface FileServices {
   readonly config: { readonly content: { readonly trusted_html: boolean } };
 }
 
-/** How a file is to be sent. */
-interface FileReplyOptions {
-  /** Instead of what the name says. */
-  readonly mediaType?: string;
-}
-
 /** What all answers about one version of a file share. */
 interface Version {
   readonly file: OpenedFile;
@@ -75,16 +66,12 @@ export async function fileReply(
   services: FileServices,
   context: Context,
   resource: Resource,
-  options: FileReplyOptions = {},
 ): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     const file = await services.documents.open(resource);
     let needs: Made['needs'] = 'nothing';
     try {
-      const made = await answerFor(
-        context,
-        await versionOf(services, context, resource, file, options),
-      );
+      const made = await answerFor(context, await versionOf(services, context, resource, file));
       if (made.needs !== 'nothing' || isUnchanged(file) || attempt === MAX_ATTEMPTS) {
         needs = made.needs;
         return made.answer;
@@ -97,15 +84,16 @@ export async function fileReply(
 }
 
 async function versionOf(
-  { config }: FileServices,
+  { config, documents }: FileServices,
   context: Context,
-  { rel }: Resource,
+  resource: Resource,
   file: OpenedFile,
-  { mediaType = mediaTypeOf(rel) }: FileReplyOptions,
 ): Promise<Version> {
-  const name = fileNameOf(rel);
+  const name = fileNameOf(resource.rel);
+  const mediaType = mediaTypeOf(resource.rel);
   const isDownload = /^(?:true|1)$/i.test(context.queryValue('download') ?? '');
-  const type = mediaType.startsWith('text/') ? await withCharset(mediaType, file) : mediaType;
+  const isUtf8 = mediaType.startsWith('text/') && (await documents.isUtf8(resource, file));
+  const type = isUtf8 ? `${mediaType}; charset=utf-8` : mediaType;
   return {
     file,
     type,
@@ -126,12 +114,6 @@ function policyFor(mediaType: string, isTrusted: boolean): Record<string, string
     return { 'Content-Security-Policy': (isTrusted ? '' : SANDBOX) + PAGE_POLICY };
   }
   return OTHER_ACTIVE_TYPES.test(mediaType) ? { 'Content-Security-Policy': INERT_POLICY } : {};
-}
-
-async function withCharset(mediaType: string, file: OpenedFile): Promise<string> {
-  const sample = await file.read(0, Math.min(file.size, SAMPLE_BYTES));
-  const isUtf8 = isUtf8Text(sample, sample.length < file.size);
-  return isUtf8 ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
 /** Strong: of size, times and inode, which change with every write (file-stamp.ts). */

@@ -430,6 +430,7 @@ describe('media (DS-162, DS-184, DS-185)', () => {
       { detail: 'No accessible media resources' },
     ]);
     expect((await superuser.fetch('/ui/media')).status).toBe(200);
+    expect(await (await get('/', PAGE)).text()).toContain('href="/ui/media"');
   });
 });
 

@@ -186,6 +186,7 @@ describe('DS-184, DS-208: pages', () => {
         folders: [{ path: EVIL, entries: [entry] }],
         total: 2,
         filter: EVIL,
+        hasMedia: true,
         uploadLimit: 1,
       },
       frame,

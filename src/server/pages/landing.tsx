@@ -33,6 +33,8 @@ export interface LandingView {
   readonly total: number;
   /** The text the list is filtered by. */
   readonly filter: string;
+  /** Something to hear or see is among them. */
+  readonly hasMedia: boolean;
   /** Bytes a file may have; null when the caller may not upload. */
   readonly uploadLimit: number | null;
 }
@@ -93,6 +95,13 @@ function Resources({ view }: { view: LandingView }) {
       <p class="fine" role="status" safe>
         {countText(view)}
       </p>
+      {view.hasMedia ? (
+        <p class="fine">
+          <a href="/ui/media">Everything to hear and see</a>
+        </p>
+      ) : (
+        ''
+      )}
       {view.folders.map((folder) => (
         <Folder folder={folder} />
       ))}

@@ -62,6 +62,7 @@ async function landing(context: Context, { resources }: ReadableResources): Prom
     isSignedIn: caller !== null,
     folders: foldersOf(shown),
     total: resources.length,
+    hasMedia: resources.some(({ family }) => family === 'media'),
     filter,
     uploadLimit: (await mayUpload(services, caller)) ? services.config.upload.max_size_bytes : null,
   };
