@@ -59,6 +59,7 @@ import { EventReader } from './events/reader.ts';
 import { eventReadJobs } from './events/read-jobs.ts';
 import { EVENTS_FILE } from './events/schema.ts';
 import { INDEX_FILE as EVENTS_INDEX_FILE } from './events/text-index.ts';
+import { Retention } from './events/retention.ts';
 import { writerJobs } from './events/writer-jobs.ts';
 import { pipelineJobs, type SearchParts } from './pipeline/search-jobs.ts';
 import { Searches } from './pipeline/searches.ts';
@@ -258,6 +259,14 @@ export async function openApp(
     socketDir: ensureFolder(config.state_dir, 'run'),
     readers: pools.query,
   });
+  const retention = new Retention({
+    events: eventParts.events,
+    audit,
+    clock,
+    log,
+    config: () => current.config,
+  });
+  if (options.exclusive) retention.start();
   // Behind the start: requests for events wait for it, the others do not.
   if (options.exclusive) void eventParts.events.open();
   let isClosing = false;
@@ -353,6 +362,7 @@ export async function openApp(
       await stopWatching?.();
       firstReads.close();
       search?.close();
+      retention.stop();
       await Promise.all([closeEvents(eventParts), handlers.stop()]);
       await Promise.all(Object.values(pools).map((pool) => pool.stop()));
       if (options.exclusive) {

@@ -13,6 +13,8 @@ export interface EventParts {
   readonly events: Events;
   readonly ingestCounters: IngestCounters;
   readonly tails: Tails;
+  /** Filled by whoever knows the search language (EV-91). */
+  readonly validateQuery: ((query: string, name: string) => Promise<string | null>) | null;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
 }
 
@@ -24,6 +26,7 @@ export function openEvents(options: EventsOptions & { readonly db: Database }): 
     events,
     ingestCounters: new IngestCounters({ db, clock, log }),
     tails: new Tails(events),
+    validateQuery: null,
     rates: { ingest: new RateLimiter(clock), search: new RateLimiter(clock) },
   };
 }

@@ -12,6 +12,8 @@ import * as cache from './cache.ts';
 import * as content from './content.ts';
 import * as datasets from './datasets.ts';
 import * as eventAccess from './event-access.ts';
+import * as eventIndexes from './event-indexes.ts';
+import * as eventTails from './event-tails.ts';
 import * as events from './events.ts';
 import * as explanations from './explanations.ts';
 import * as groups from './groups.ts';
@@ -21,10 +23,12 @@ import * as locks from './locks.ts';
 import * as oidcSignIn from './oidc-sign-in.ts';
 import * as permissions from './permissions.ts';
 import * as resources from './resources.ts';
+import * as savedSearches from './saved-searches.ts';
 import * as sessions from './sessions.ts';
 import * as search from './search.ts';
 import * as searches from './searches.ts';
 import * as setup from './setup.ts';
+import * as tokens from './tokens.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
 
@@ -40,6 +44,8 @@ export const operations = {
   content,
   datasets,
   eventAccess,
+  eventIndexes,
+  eventTails,
   events,
   explanations,
   groups,
@@ -49,10 +55,12 @@ export const operations = {
   oidcSignIn,
   permissions,
   resources,
+  savedSearches,
   sessions,
   search,
   searches,
   setup,
+  tokens,
   uploads,
   users,
 } as const;

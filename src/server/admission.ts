@@ -60,6 +60,19 @@ async function admitKnown(
   checkRights(context, route);
 }
 
+/** Whether the credentials of a request that was let in still prove the same user; for answers that take long. */
+export async function isStillAdmitted(context: Context): Promise<boolean> {
+  const credentials = credentialsOf(context);
+  if (credentials === null) return context.caller === null;
+  try {
+    const found = await authenticate(context.services, credentials);
+    return found.principal?.userId === context.caller?.userId;
+  } catch (error) {
+    if (error instanceof AppError && error.status === 401) return false;
+    throw error;
+  }
+}
+
 function credentialsOf(context: Context): RequestCredentials | null {
   const { headers } = context.request;
   const cookies = headers.get('cookie');

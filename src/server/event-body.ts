@@ -68,7 +68,7 @@ export async function decodedBody(context: Context): Promise<Uint8Array> {
 /** The body of `POST /api/events/` and of updates. Throws as `decodedBody`, and `unsupported-media-type`. */
 export async function eventBody(
   context: Context,
-  options: { readonly takesLines: boolean },
+  options: { readonly takesLines: boolean; readonly lists?: readonly string[] },
 ): Promise<EventBody> {
   const { mediaType } = context.body;
   if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
@@ -81,7 +81,7 @@ export async function eventBody(
     // curl -d says so of everything.
     if (/^\s*[[{]/.test(Buffer.from(bytes.subarray(0, 256)).toString('latin1')))
       return { bytes, form: 'json' };
-    return asFields(new URLSearchParams(Buffer.from(bytes).toString()));
+    return asFields(new URLSearchParams(Buffer.from(bytes).toString()), options.lists);
   }
   if (mediaType === 'multipart/form-data') {
     const fields = await context.form();
@@ -90,8 +90,19 @@ export async function eventBody(
   throw unsupported(mediaType);
 }
 
-function asFields(fields: Iterable<readonly [string, string]>): EventBody {
-  return { bytes: Buffer.from(JSON.stringify(Object.fromEntries(fields))), form: 'fields' };
+/** Names in `lists` gather their values, of others the last counts. */
+function asFields(
+  fields: Iterable<readonly [string, string]>,
+  lists: readonly string[] = [],
+): EventBody {
+  const members: Record<string, unknown> = {};
+  for (const [name, value] of fields) {
+    const gathered = members[name];
+    if (!lists.includes(name)) members[name] = value;
+    else if (Array.isArray(gathered)) gathered.push(value);
+    else members[name] = [value];
+  }
+  return { bytes: Buffer.from(JSON.stringify(members)), form: 'fields' };
 }
 
 function unsupported(type: string): AppError {

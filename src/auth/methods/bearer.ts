@@ -1,10 +1,11 @@
 /**
- * `Authorization: Bearer <JWT>` of the identity provider (DS-93, DS-126); API keys have a method of their own.
+ * `Authorization: Bearer <JWT>` of the identity provider (DS-93, DS-126); API keys and tokens have methods of their own.
  */
 import { API_KEY_PREFIX } from '../api-keys.ts';
 import { BEARER_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { splitAuthorization } from '../method.ts';
+import { isTokenText } from '../tokens.ts';
 
 /** May also throw `permission-denied` for a name that somebody else holds here. */
 export const bearer: AuthenticationMethod = {
@@ -12,6 +13,7 @@ export const bearer: AuthenticationMethod = {
   claims({ authorization }) {
     const split = splitAuthorization(authorization);
     if (split?.scheme !== 'bearer' || split.rest.startsWith(API_KEY_PREFIX)) return [];
+    if (isTokenText(split.rest)) return [];
     return [{ carrier: 'authorization', value: split.rest, challenge: BEARER_CHALLENGE }];
   },
   async prove({ oidc }, claim, clientAddress) {

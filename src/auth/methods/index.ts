@@ -6,6 +6,7 @@ import { apiKey } from './api-key.ts';
 import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';
 import { session } from './session.ts';
+import { token } from './token.ts';
 
 /** In order of precedence. */
-export const methods: readonly AuthenticationMethod[] = [session, apiKey, basic, bearer];
+export const methods: readonly AuthenticationMethod[] = [session, apiKey, basic, token, bearer];

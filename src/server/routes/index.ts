@@ -10,7 +10,11 @@ import { userRoutes } from './admin/users.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { assetRoutes } from './assets.ts';
 import { authRoutes } from './auth.ts';
+import { eventAdministrationRoutes } from './event-administration.ts';
+import { eventViewRoutes } from './event-views.ts';
 import { eventRoutes } from './events.ts';
+import { savedSearchRoutes } from './saved-searches.ts';
+import { tokenRoutes } from './tokens.ts';
 import { healthRoute } from './health.ts';
 import { landingRoute } from './landing.ts';
 import { mediaRoute } from './media.ts';
@@ -38,6 +42,10 @@ export const routes: readonly Route[] = [
   setupRoute,
   ...apiKeyRoutes,
   ...eventRoutes,
+  ...eventViewRoutes,
+  ...savedSearchRoutes,
+  ...tokenRoutes,
+  ...eventAdministrationRoutes,
   uploadsRoute,
   ...userRoutes,
   ...groupRoutes,

@@ -1,0 +1,34 @@
+/**
+ * `Authorization: Token <40 hex>`, the same value as Bearer too (EV-12).
+ */
+import { BEARER_CHALLENGE } from '../challenges.ts';
+import type { AuthenticationMethod } from '../method.ts';
+import { inBackground, splitAuthorization } from '../method.ts';
+import { findToken, isTokenText, isTokenUseDue, noteTokenUse } from '../tokens.ts';
+
+/** An inactive owner is told from an unknown value only where the contract says so. */
+export const token: AuthenticationMethod = {
+  credential: 'token',
+  claims({ authorization }) {
+    const split = splitAuthorization(authorization);
+    const isOurs =
+      split?.scheme === 'token' || (split?.scheme === 'bearer' && isTokenText(split.rest));
+    if (split === null || !isOurs) return [];
+    return [{ carrier: 'authorization', value: split.rest, challenge: BEARER_CHALLENGE }];
+  },
+  async prove(services, { value }) {
+    if (value === '') return 'empty';
+    if (/\s/.test(value)) return 'spaces';
+    if (!isTokenText(value)) return 'unknown';
+    const { db, clock } = services;
+    const found = await findToken(db, value);
+    if (found === null) return 'unknown';
+    const { user } = found;
+    if (!user.isActive) return 'inactive-user';
+    const now = clock.now();
+    if (isTokenUseDue(found, now)) {
+      inBackground(services, 'noting a token use', noteTokenUse(db, user.id, now));
+    }
+    return { user };
+  },
+};

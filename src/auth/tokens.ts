@@ -1,0 +1,132 @@
+/**
+ * The one token of a user for event clients (EV-15 to EV-19): 40 hex, the same until it is revoked.
+ *
+ * Unlike an API key it can be given out again, so its value is kept, sealed with AES-256-GCM under a key derived from the
+ * server secret, and found by its SHA-256. With another secret the sealed values cannot be opened; the tokens still
+ * authenticate by their hash, and the next issue makes a new one.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { timestamp } from '../base/clock.ts';
+import { sha256Hex } from '../base/ids.ts';
+import type { Database } from '../store/database.ts';
+import { rememberedFor } from '../store/remembered.ts';
+import type { User, UserRow } from './users.ts';
+import { userColumns, userOf } from './users.ts';
+
+const TOKEN_BYTES = 20;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** As for API keys (DS-97). */
+const USE_INTERVAL_MS = 60_000;
+
+/** A token as administrators see it. */
+export interface TokenView {
+  readonly user_id: number;
+  readonly username: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+}
+
+/** Whether a text has the form of a token. */
+export function isTokenText(text: string): boolean {
+  return /^[0-9a-f]{40}$/.test(text);
+}
+
+/** The token of a user, made at the first call; `isNew` says so. */
+export async function issueToken(
+  db: Database,
+  serverSecret: Uint8Array,
+  userId: number,
+  now: number,
+): Promise<{ value: string; isNew: boolean }> {
+  return db.transaction(async (tx) => {
+    const row = await tx.get<{ sealed: Uint8Array }>(
+      'SELECT sealed FROM tokens WHERE user_id = ?',
+      [userId],
+    );
+    const known = row === null ? null : opened(row.sealed, serverSecret);
+    if (known !== null) return { value: known, isNew: false };
+    const value = randomBytes(TOKEN_BYTES).toString('hex');
+    await tx.run(
+      `INSERT INTO tokens (user_id, token_hash, sealed, created_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, sealed = excluded.sealed,
+         created_at = excluded.created_at, last_used_at = NULL`,
+      [userId, sha256Hex(value), sealed(value, serverSecret), timestamp(now)],
+    );
+    return { value, isNew: true };
+  });
+}
+
+/** A token found by its value; the caller decides by `user.isActive`. */
+export interface FoundToken {
+  readonly user: User;
+  readonly lastUsedAt: string | null;
+}
+
+const rowsByHash = rememberedFor<(UserRow & { last_used_at: string | null }) | null>(1_000);
+
+/** The token with that value; null when there is none. Costs one indexed read after a change, else nothing. */
+export async function findToken(db: Database, value: string): Promise<FoundToken | null> {
+  const hash = sha256Hex(value);
+  const row = await rowsByHash(db).get(db, hash, () =>
+    db.get<UserRow & { last_used_at: string | null }>(
+      `SELECT last_used_at, ${userColumns} FROM tokens JOIN users ON users.id = tokens.user_id WHERE token_hash = ?`,
+      [hash],
+    ),
+  );
+  return row === null ? null : { user: userOf(row), lastUsedAt: row.last_used_at };
+}
+
+/** Whether a use at `now` is to be noted. */
+export function isTokenUseDue({ lastUsedAt }: FoundToken, now: number): boolean {
+  return lastUsedAt === null || Math.abs(now - Date.parse(lastUsedAt)) >= USE_INTERVAL_MS;
+}
+
+/** Notes a use. */
+export async function noteTokenUse(db: Database, userId: number, now: number): Promise<void> {
+  await db.relaxed.run('UPDATE tokens SET last_used_at = ? WHERE user_id = ?', [
+    timestamp(now),
+    userId,
+  ]);
+}
+
+/** Deletes the token of a user; false when there was none. */
+export async function revokeToken(db: Database, userId: number): Promise<boolean> {
+  const { changes } = await db.run('DELETE FROM tokens WHERE user_id = ?', [userId]);
+  return changes > 0;
+}
+
+/** All tokens, by user id. */
+export async function listTokens(db: Database): Promise<TokenView[]> {
+  return db.all<TokenView>(
+    `SELECT user_id, username, tokens.created_at AS created_at, last_used_at
+     FROM tokens JOIN users ON users.id = user_id ORDER BY user_id`,
+  );
+}
+
+function keyFrom(serverSecret: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', serverSecret, new Uint8Array(), 'svc tokens', 32));
+}
+
+function sealed(value: string, serverSecret: Uint8Array): Uint8Array {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', keyFrom(serverSecret), iv);
+  const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+  return new Uint8Array(Buffer.concat([iv, cipher.getAuthTag(), text]));
+}
+
+function opened(bytes: Uint8Array, serverSecret: Uint8Array): string | null {
+  try {
+    const decipher = createDecipheriv(
+      'aes-256-gcm',
+      keyFrom(serverSecret),
+      bytes.subarray(0, IV_BYTES),
+    );
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    const text = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    // Sealed under another secret.
+    return null;
+  }
+}

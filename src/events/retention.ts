@@ -1,0 +1,198 @@
+/**
+ * Which events are too old or too many, and their deletion in small steps (EV-83 to EV-85).
+ */
+import type { Audit } from '../auth/audit.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/schema.ts';
+import { timeText } from './event-time.ts';
+import type { Events, IndexTotals } from './events.ts';
+import type { PrunedIndex, PruneOrder } from './writer-orders.ts';
+
+/** The rules an index follows; null: keep. */
+export interface IndexRules {
+  readonly max_age_days: number | null;
+  readonly max_bytes: number | null;
+}
+
+/** Why events went. */
+export type PruneRule = 'age' | 'size' | 'total' | 'query';
+
+/** What a run deleted, or would delete. */
+export interface Pruned extends PrunedIndex {
+  readonly rule: PruneRule;
+}
+
+interface RetentionOptions {
+  readonly events: Events;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: () => Config;
+}
+
+const DAY_MICROS = 86_400_000_000;
+/** Over a size the oldest go until so much of it is left. */
+const KEPT_SHARE = 0.95;
+const HOUR_MICROS = 3_600_000_000;
+
+/** The rules of an index: its own, else the common ones; 0 keeps for ever. */
+export function rulesOf(
+  { max_age_days: age, max_bytes: bytes, indexes }: Config['events']['retention'],
+  index: string,
+): IndexRules {
+  const own = Object.hasOwn(indexes, index) ? indexes[index] : undefined;
+  return {
+    max_age_days: (own?.max_age_days ?? age) || null,
+    max_bytes: (own?.max_bytes ?? bytes) || null,
+  };
+}
+
+/** Applies the rules of the configuration. */
+export class Retention {
+  readonly #options: RetentionOptions;
+  readonly #pruned = new Map<PruneRule, number>();
+  #timer: Timer | null = null;
+  #running: Promise<Pruned[]> | null = null;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Events deleted since the start, by rule. */
+  get counts(): ReadonlyMap<PruneRule, number> {
+    return this.#pruned;
+  }
+
+  /** Applies the rules now and then; the log says which ones. */
+  start(): void {
+    const { log, config } = this.#options;
+    const { max_age_days, max_bytes, total_max_bytes, indexes } = config().events.retention;
+    log.info('retention of events', { max_age_days, max_bytes, total_max_bytes, indexes });
+    const again = (): void => {
+      this.#timer = setTimeout(async () => {
+        await this.run().catch((error: unknown) =>
+          log.warning('old events were not deleted', { error }),
+        );
+        if (this.#timer !== null) again();
+      }, config().events.retention.interval_seconds * 1000);
+      this.#timer.unref();
+    };
+    again();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Deletes what the rules say; one run at a time. Audited. Throws `unavailable`. */
+  run(): Promise<Pruned[]> {
+    this.#running ??= this.#apply().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #apply(): Promise<Pruned[]> {
+    const { events, clock, config } = this.#options;
+    const { events: settings } = config();
+    await events.open();
+    const now = clock.now() * 1000;
+    await events.ingest.submit(
+      { kind: 'forget', before: now - settings.idempotency_hours * HOUR_MICROS },
+      new Uint8Array(),
+      { events: 0, name: 'retention' },
+    );
+    const pruned: Pruned[] = [];
+    for (const wanted of ['age', 'size'] as const) {
+      // Read anew for each rule: what age took does not count as size any more.
+      for (const totals of events.indexTotals()) {
+        const due = dueOrders(totals, rulesOf(settings.retention, totals.index), now);
+        const order = due.find(({ rule }) => rule === wanted)?.order;
+        if (order !== undefined) pruned.push(...(await this.prune(order, wanted)));
+      }
+    }
+    pruned.push(...(await this.#pruneTotal(settings.retention.total_max_bytes)));
+    return pruned;
+  }
+
+  async #pruneTotal(max: number | null): Promise<Pruned[]> {
+    const { events } = this.#options;
+    const used = max === null ? 0 : events.sizeInUse();
+    if (max === null || used <= max) return [];
+    // Pages hold more than texts; so much of the texts as has to go of the pages.
+    const texts = events.indexTotals().reduce((sum, { bytes }) => sum + bytes, 0);
+    const bytes = Math.ceil(texts * (1 - (max * KEPT_SHARE) / used));
+    return this.prune(
+      { kind: 'prune', index: null, createdBefore: null, bytes, ids: null },
+      'total',
+    );
+  }
+
+  /** Deletes what an order selects, in steps; audited by index. */
+  async prune(order: PruneOrder, rule: PruneRule): Promise<Pruned[]> {
+    const { events } = this.#options;
+    const byIndex = new Map<string, Pruned>();
+    let bytes = order.bytes;
+    for (let hasMore = true; hasMore;) {
+      const { result } = await events.ingest.submit({ ...order, bytes }, new Uint8Array(), {
+        events: 0,
+        name: 'retention',
+      });
+      for (const part of result.pruned) {
+        byIndex.set(part.index, added(byIndex.get(part.index), part, rule));
+        if (bytes !== null) bytes -= part.bytes;
+      }
+      hasMore = result.hasMore && (bytes === null || bytes > 0);
+    }
+    for (const pruned of byIndex.values()) await this.#audit(pruned);
+    return [...byIndex.values()];
+  }
+
+  async #audit({ index, events, bytes, oldest, newest, rule }: Pruned): Promise<void> {
+    this.#pruned.set(rule, (this.#pruned.get(rule) ?? 0) + events);
+    await this.#options.audit.record({
+      userId: null,
+      action: 'events_prune',
+      resource: `@events/${index}`,
+      details: `Deleted ${events} events, ${bytes} bytes, oldest ${timeText(oldest)}, newest ${timeText(newest)}, rule ${rule}`,
+      ipAddress: null,
+    });
+  }
+}
+
+/** What the rules of an index say about it now. */
+export function dueOrders(
+  { index, bytes, oldest }: IndexTotals,
+  { max_age_days: days, max_bytes: max }: IndexRules,
+  now: number,
+): { rule: PruneRule; order: PruneOrder }[] {
+  const due: { rule: PruneRule; order: PruneOrder }[] = [];
+  const createdBefore = days === null ? null : now - days * DAY_MICROS;
+  if (createdBefore !== null && oldest !== null && oldest < createdBefore) {
+    due.push({
+      rule: 'age',
+      order: { kind: 'prune', index, createdBefore, bytes: null, ids: null },
+    });
+  }
+  if (max !== null && bytes > max) {
+    const excess = Math.ceil(bytes - max * KEPT_SHARE);
+    due.push({
+      rule: 'size',
+      order: { kind: 'prune', index, createdBefore: null, bytes: excess, ids: null },
+    });
+  }
+  return due;
+}
+
+function added(known: Pruned | undefined, part: PrunedIndex, rule: PruneRule): Pruned {
+  if (known === undefined) return { ...part, rule };
+  return {
+    ...known,
+    events: known.events + part.events,
+    bytes: known.bytes + part.bytes,
+    oldest: Math.min(known.oldest, part.oldest),
+    newest: Math.max(known.newest, part.newest),
+  };
+}

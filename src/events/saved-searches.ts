@@ -1,0 +1,136 @@
+/**
+ * Saved searches in the state database (EV-86 to EV-92).
+ */
+import { timestamp } from '../base/clock.ts';
+import type { Database, SqlValue } from '../store/database.ts';
+
+/** A stored search. Times are DS-16 texts. */
+export interface SavedSearch {
+  readonly id: number;
+  readonly ownerId: number;
+  readonly name: string;
+  readonly query: string;
+  readonly isPublic: boolean;
+  /** User ids, ascending. */
+  readonly sharedWith: readonly number[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** What its owner decides. */
+export interface SavedSearchInput {
+  readonly name: string;
+  readonly query: string;
+  readonly isPublic: boolean;
+  readonly sharedWith: readonly number[];
+}
+
+interface SearchRow {
+  readonly id: number;
+  readonly owner_id: number;
+  readonly name: string;
+  readonly query: string;
+  readonly is_public: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Ids joined by commas; null for none. */
+  readonly shared: string | null;
+}
+
+const SELECT = `SELECT saved_searches.*, (SELECT group_concat(user_id) FROM saved_search_shares
+  WHERE search_id = saved_searches.id) AS shared FROM saved_searches`;
+
+function searchOf(row: SearchRow): SavedSearch {
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    name: row.name,
+    query: row.query,
+    isPublic: row.is_public === 1,
+    sharedWith: (row.shared ?? '')
+      .split(',')
+      .filter(Boolean)
+      .map(Number)
+      .sort((a, b) => a - b),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** The searches a user sees: own, shared with the user, public; all of them for `everything`. By name, then id. */
+export async function listSavedSearches(
+  db: Database,
+  viewer: { readonly userId: number; readonly everything: boolean },
+): Promise<SavedSearch[]> {
+  const seen = `owner_id = ? OR is_public = 1 OR id IN (SELECT search_id FROM saved_search_shares WHERE user_id = ?)`;
+  const rows = viewer.everything
+    ? await db.all<SearchRow>(`${SELECT} ORDER BY name, id`)
+    : await db.all<SearchRow>(`${SELECT} WHERE ${seen} ORDER BY name, id`, [
+        viewer.userId,
+        viewer.userId,
+      ]);
+  return rows.map(searchOf);
+}
+
+/** The search with that id; null when there is none. */
+export async function getSavedSearch(db: Database, id: number): Promise<SavedSearch | null> {
+  const row = await db.get<SearchRow>(`${SELECT} WHERE id = ?`, [id]);
+  return row === null ? null : searchOf(row);
+}
+
+/** Stores a new search. */
+export async function createSavedSearch(
+  db: Database,
+  ownerId: number,
+  input: SavedSearchInput,
+  now: number,
+): Promise<SavedSearch> {
+  return db.transaction(async (tx) => {
+    const at = timestamp(now);
+    const { lastId } = await tx.run(
+      'INSERT INTO saved_searches (owner_id, name, query, is_public, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
+      [ownerId, input.name, input.query, input.isPublic ? 1 : 0, at, at],
+    );
+    await share(tx, lastId, input.sharedWith);
+    return (await getSavedSearch(tx, lastId))!;
+  });
+}
+
+/** Replaces what its owner decides. */
+export async function updateSavedSearch(
+  db: Database,
+  id: number,
+  input: SavedSearchInput,
+  now: number,
+): Promise<SavedSearch> {
+  return db.transaction(async (tx) => {
+    const values: SqlValue[] = [
+      input.name,
+      input.query,
+      input.isPublic ? 1 : 0,
+      timestamp(now),
+      id,
+    ];
+    await tx.run(
+      'UPDATE saved_searches SET name = ?, query = ?, is_public = ?, updated_at = ? WHERE id = ?',
+      values,
+    );
+    await tx.run('DELETE FROM saved_search_shares WHERE search_id = ?', [id]);
+    await share(tx, id, input.sharedWith);
+    return (await getSavedSearch(tx, id))!;
+  });
+}
+
+/** Deletes the search. */
+export async function deleteSavedSearch(db: Database, id: number): Promise<void> {
+  await db.run('DELETE FROM saved_searches WHERE id = ?', [id]);
+}
+
+async function share(tx: Database, id: number, users: readonly number[]): Promise<void> {
+  for (const userId of new Set(users)) {
+    await tx.run('INSERT INTO saved_search_shares (search_id, user_id) VALUES (?, ?)', [
+      id,
+      userId,
+    ]);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The event indexes with their sizes and the rules of retention they follow (EV-83, EV-104).
+ */
+import type { Config } from '../config/schema.ts';
+import { timeText } from '../events/event-time.ts';
+import type { Events, IndexTotals } from '../events/events.ts';
+import type { IndexRules } from '../events/retention.ts';
+import { rulesOf } from '../events/retention.ts';
+
+/** An index as answered. */
+export interface IndexView extends IndexRules {
+  readonly index: string;
+  readonly events: number;
+  readonly bytes: number;
+  readonly oldest: string | null;
+  readonly newest: string | null;
+}
+
+/** All indexes that hold events, by name. Throws `unavailable`. */
+export async function listIndexes({
+  events,
+  config,
+}: {
+  readonly events: Events;
+  readonly config: Config;
+}): Promise<IndexView[]> {
+  await events.open();
+  return events.indexTotals().map((totals) => indexView(totals, config));
+}
+
+function indexView(
+  { index, events, bytes, oldest, newest }: IndexTotals,
+  config: Config,
+): IndexView {
+  return {
+    index,
+    events,
+    bytes,
+    oldest: oldest === null ? null : timeText(oldest),
+    newest: newest === null ? null : timeText(newest),
+    ...rulesOf(config.events.retention, index),
+  };
+}

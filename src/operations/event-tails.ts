@@ -1,0 +1,46 @@
+/**
+ * Live tails: who may follow which events, and for how long (EV-77 to EV-79).
+ */
+import { grantsCoverEvents, grantsTouchEvents } from '../auth/permissions.ts';
+import type { Principal } from '../auth/principal.ts';
+import { AppError } from '../base/errors.ts';
+import type { TailOrder } from '../events/tail.ts';
+import type { Origin } from './access.ts';
+import type { EventServices } from './event-access.ts';
+import { eventGrants, requireEventRight } from './event-access.ts';
+
+const RETRY_SECONDS = '5';
+
+/**
+ * A stream of the events of a selection; null when `isRefused`, which is asked for only after the right to read.
+ * `isAlive` tells whether the caller's credential still works. Throws `permission-denied`, `throttled`.
+ */
+export async function openTail(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: {
+    readonly order: Pick<TailOrder, 'selection' | 'lastId' | 'backlog'>;
+    readonly isRefused: boolean;
+    readonly isAlive: () => Promise<boolean>;
+  },
+): Promise<ReadableStream<Uint8Array> | null> {
+  await requireEventRight(services, caller, origin, 'read');
+  if (request.isRefused) return null;
+  await services.events.open();
+  if (services.tails.countOf(caller.userId) >= services.config.events.tail_per_user) {
+    const headers = { 'Retry-After': RETRY_SECONDS };
+    throw new AppError('throttled', 'Too many tail streams.', { headers });
+  }
+  return services.tails.open({
+    ...request.order,
+    userId: caller.userId,
+    query: null,
+    rights: async () => {
+      if (!(await request.isAlive())) return null;
+      const grants = await eventGrants(services, caller);
+      if (!grantsTouchEvents(grants, 'read')) return null;
+      return (index) => grantsCoverEvents(grants, index, 'read');
+    },
+  });
+}

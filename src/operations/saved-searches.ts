@@ -1,0 +1,280 @@
+/**
+ * Saved searches: who sees them, who may change them, what they may hold (EV-86 to EV-92).
+ */
+import type { Principal, Verb } from '../auth/principal.ts';
+import { getUser } from '../auth/users.ts';
+import { AppError } from '../base/errors.ts';
+import { JsonNumber } from '../base/json.ts';
+import type { SavedSearch, SavedSearchInput } from '../events/saved-searches.ts';
+import {
+  createSavedSearch as create,
+  deleteSavedSearch as remove,
+  getSavedSearch as get,
+  listSavedSearches as list,
+  updateSavedSearch as update,
+} from '../events/saved-searches.ts';
+import { searchTerms } from '../events/selection.ts';
+import { foldedText } from '../events/term.ts';
+import type { FieldErrors } from '../events/validation.ts';
+import { notAnObject, readText, typeName } from '../events/validation.ts';
+import type { Database } from '../store/database.ts';
+import type { Origin } from './access.ts';
+import type { EventServices } from './event-access.ts';
+import { NO_EVENT_PERMISSION } from './event-access.ts';
+
+/** Says what is wrong with the text of a query that would be stored under a name; null for nothing. */
+export type ValidateQuery = (query: string, name: string) => Promise<string | null>;
+
+/** A search as answered. */
+export interface SavedSearchView {
+  readonly id: number;
+  readonly name: string;
+  readonly query: string;
+  readonly shared_with: readonly number[];
+  readonly is_public: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A change, or what is wrong with it by field. */
+export type SavedSearchResult =
+  { readonly view: SavedSearchView } | { readonly errors: FieldErrors };
+
+/** The body of a change. */
+export interface SavedSearchRequest {
+  readonly body: unknown;
+  /** `?validate=1`. */
+  readonly validate: ValidateQuery | null;
+}
+
+const MAX_NAME = 255;
+const MAX_QUERY_BYTES = 64 * 1024;
+const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'yes', 'y', 'on', 'true', '1']);
+const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false', '0']);
+
+/** Searches the caller sees, by name; `search`: terms that name or query must hold. Throws `permission-denied`. */
+export async function listSavedSearches(
+  { db }: EventServices,
+  caller: Principal,
+  search: string,
+): Promise<SavedSearchView[]> {
+  requireScope(caller, 'read');
+  const found = await list(db, { userId: caller.userId, everything: caller.isSuperuser });
+  const terms = searchTerms(search).map(foldedText);
+  return found
+    .filter(({ name, query }) => {
+      const texts = [foldedText(name), foldedText(query)];
+      return terms.every((term) => texts.some((text) => text.includes(term)));
+    })
+    .map((one) => viewOf(one, caller));
+}
+
+/** The search with that id. Throws `not-found` for one the caller does not see. */
+export async function getSavedSearch(
+  { db }: EventServices,
+  caller: Principal,
+  id: number,
+): Promise<SavedSearchView> {
+  requireScope(caller, 'read');
+  const found = await get(db, id);
+  if (found === null || !isSeenBy(found, caller)) throw noSearch();
+  return viewOf(found, caller);
+}
+
+/** Stores a search of the caller; audited. */
+export async function createSavedSearch(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: SavedSearchRequest,
+): Promise<SavedSearchResult> {
+  requireScope(caller, 'write');
+  const read = await readInput(services.db, request, null, false);
+  if ('errors' in read) return read;
+  const made = await create(services.db, caller.userId, read.input, services.clock.now());
+  await auditChange(services, caller, origin, 'create', made.id);
+  return { view: viewOf(made, caller) };
+}
+
+/** Changes a search of the caller's own; audited. Throws `not-found` for everybody else's. */
+export async function updateSavedSearch(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: SavedSearchRequest & { readonly id: number; readonly isPartial: boolean },
+): Promise<SavedSearchResult> {
+  requireScope(caller, 'write');
+  const old = await requireOwn(services, caller, request.id);
+  const read = await readInput(services.db, request, old, request.isPartial);
+  if ('errors' in read) return read;
+  const changed = await update(services.db, old.id, read.input, services.clock.now());
+  await auditChange(services, caller, origin, 'update', old.id);
+  return { view: viewOf(changed, caller) };
+}
+
+/** Deletes a search of the caller's own; audited. Throws `not-found`. */
+export async function deleteSavedSearch(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  id: number,
+): Promise<void> {
+  requireScope(caller, 'write');
+  await requireOwn(services, caller, id);
+  await remove(services.db, id);
+  await auditChange(services, caller, origin, 'delete', id);
+}
+
+/** A scoped key needs the whole verb (EV-26). */
+export function requireScope(caller: Principal, verb: Verb): void {
+  const { scopes } = caller;
+  if (scopes === null || scopes.some((scope) => scope.verb === verb && scope.pattern === null))
+    return;
+  throw new AppError('permission-denied', NO_EVENT_PERMISSION);
+}
+
+async function requireOwn(
+  { db }: EventServices,
+  caller: Principal,
+  id: number,
+): Promise<SavedSearch> {
+  const found = await get(db, id);
+  if (found === null || found.ownerId !== caller.userId) throw noSearch();
+  return found;
+}
+
+function isSeenBy(
+  { ownerId, isPublic, sharedWith }: SavedSearch,
+  { userId, isSuperuser }: Principal,
+): boolean {
+  return isSuperuser || isPublic || ownerId === userId || sharedWith.includes(userId);
+}
+
+function viewOf(search: SavedSearch, { userId, isSuperuser }: Principal): SavedSearchView {
+  const seesAll = isSuperuser || search.ownerId === userId;
+  return {
+    id: search.id,
+    name: search.name,
+    query: search.query,
+    shared_with: seesAll ? search.sharedWith : search.sharedWith.filter((id) => id === userId),
+    is_public: search.isPublic,
+    created_at: micros(search.createdAt),
+    updated_at: micros(search.updatedAt),
+  };
+}
+
+/** EV-2 from DS-16. */
+function micros(text: string): string {
+  return text.replace('Z', '000Z');
+}
+
+async function readInput(
+  db: Database,
+  { body, validate }: SavedSearchRequest,
+  old: SavedSearch | null,
+  isPartial: boolean,
+): Promise<{ readonly input: SavedSearchInput } | { readonly errors: FieldErrors }> {
+  if (
+    typeof body !== 'object' ||
+    body === null ||
+    Array.isArray(body) ||
+    body instanceof JsonNumber
+  ) {
+    return { errors: notAnObject(body) };
+  }
+  const members = body as Record<string, unknown>;
+  const errors: FieldErrors = {};
+  const name = readText(members, 'name', errors);
+  const query = readText(members, 'query', errors);
+  for (const [field, value] of [
+    ['name', name],
+    ['query', query],
+  ] as const) {
+    if (value === undefined && !isPartial) errors[field] ??= ['This field is required.'];
+  }
+  if (name !== undefined && [...name].length > MAX_NAME) {
+    (errors['name'] ??= []).push(`Ensure this field has no more than ${MAX_NAME} characters.`);
+  }
+  if (query !== undefined && Buffer.byteLength(query) > MAX_QUERY_BYTES) {
+    (errors['query'] ??= []).push(`Ensure this field has no more than ${MAX_QUERY_BYTES} bytes.`);
+  }
+  const sharedWith = await readUsers(db, members['shared_with'], errors);
+  const isPublic = readFlag(members['is_public'], errors);
+  if (validate !== null && query !== undefined && errors['query'] === undefined) {
+    const problem = await validate(query, name ?? old?.name ?? '');
+    if (problem !== null) errors['query'] = [problem];
+  }
+  if (Object.keys(errors).length > 0) return { errors };
+  return {
+    input: {
+      name: name ?? old?.name ?? '',
+      query: query ?? old?.query ?? '',
+      sharedWith: sharedWith ?? old?.sharedWith ?? [],
+      isPublic: isPublic ?? old?.isPublic ?? false,
+    },
+  };
+}
+
+async function readUsers(
+  db: Database,
+  value: unknown,
+  errors: FieldErrors,
+): Promise<number[] | undefined> {
+  if (value === undefined) return undefined;
+  const refuse = (text: string): undefined => {
+    errors['shared_with'] = [text];
+    return undefined;
+  };
+  if (value === null) return refuse('This field may not be null.');
+  const items: unknown[] | null = Array.isArray(value)
+    ? value
+    : typeof value === 'string'
+      ? [value]
+      : null;
+  if (items === null) return refuse(`Expected a list of items but got type "${typeName(value)}".`);
+  const ids: number[] = [];
+  for (const item of items) {
+    const id = typeof item === 'string' && /^\d{1,15}$/.test(item.trim()) ? Number(item) : item;
+    if (typeof id !== 'number' || !Number.isInteger(id)) {
+      return refuse(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
+    }
+    if ((await getUser(db, id)) === null)
+      return refuse(`Invalid pk "${id}" - object does not exist.`);
+    ids.push(id);
+  }
+  return ids;
+}
+
+function readFlag(value: unknown, errors: FieldErrors): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (value === null) {
+    errors['is_public'] = ['This field may not be null.'];
+    return undefined;
+  }
+  const word = typeof value === 'object' ? '' : String(value).trim().toLowerCase();
+  if (TRUE_WORDS.has(word)) return true;
+  if (FALSE_WORDS.has(word)) return false;
+  errors['is_public'] = ['Must be a valid boolean.'];
+  return undefined;
+}
+
+async function auditChange(
+  { audit }: EventServices,
+  caller: Principal,
+  { clientAddress: ipAddress }: Origin,
+  verb: 'create' | 'update' | 'delete',
+  id: number,
+): Promise<void> {
+  const done = { create: 'Created', update: 'Updated', delete: 'Deleted' }[verb];
+  await audit.record({
+    userId: caller.userId,
+    action: `${verb}_saved_search`,
+    resource: 'savedsearch',
+    details: `${done} saved search ${id}`,
+    ipAddress,
+  });
+}
+
+function noSearch(): AppError {
+  return new AppError('not-found', 'No SavedSearch matches the given query.');
+}

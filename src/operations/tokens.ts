@@ -1,0 +1,122 @@
+/**
+ * Tokens of event clients (EV-15 to EV-19).
+ */
+import type { Principal } from '../auth/principal.ts';
+import type { TokenView } from '../auth/tokens.ts';
+import { issueToken as issue, listTokens as list, revokeToken as revoke } from '../auth/tokens.ts';
+import { getUser } from '../auth/users.ts';
+import { AppError } from '../base/errors.ts';
+import type { FieldErrors } from '../events/validation.ts';
+import type { Origin } from './access.ts';
+import type { AccountServices } from './accounts.ts';
+
+interface TokenServices extends AccountServices {
+  readonly serverSecret: Uint8Array;
+}
+
+const UNABLE = 'Unable to log in with provided credentials.';
+
+/** The token for a name and password, or what is wrong by field. Throws `permission-denied`, `throttled`, `unavailable`. */
+export async function issueToken(
+  services: TokenServices,
+  origin: Origin,
+  body: unknown,
+): Promise<{ readonly token: string } | { readonly errors: FieldErrors }> {
+  const { localLogin, db, audit, serverSecret, clock } = services;
+  if (!localLogin.isEnabled)
+    throw new AppError('permission-denied', 'Local password login is disabled');
+  const errors: FieldErrors = {};
+  const input = readCredentials(body, errors);
+  if (input === null) return { errors };
+  const user = await localLogin.signIn({ ...input, address: origin.clientAddress ?? '' });
+  if (user === null) return { errors: { non_field_errors: [UNABLE] } };
+  const { value, isNew } = await issue(db, serverSecret, user.id, clock.now());
+  if (isNew) {
+    await audit.record({
+      userId: user.id,
+      action: 'issue_token',
+      resource: 'token',
+      details: `Issued token for user ${user.username}`,
+      ipAddress: origin.clientAddress,
+    });
+  }
+  return { token: value };
+}
+
+function readCredentials(
+  body: unknown,
+  errors: FieldErrors,
+): { username: string; password: string } | null {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    const type = Array.isArray(body)
+      ? 'list'
+      : body === null
+        ? 'NoneType'
+        : typeof body === 'string'
+          ? 'str'
+          : typeof body === 'boolean'
+            ? 'bool'
+            : 'int';
+    errors['non_field_errors'] = [`Invalid data. Expected a dictionary, but got ${type}.`];
+    return null;
+  }
+  const members = body as Record<string, unknown>;
+  const read = (name: string, trims: boolean): string => {
+    const value = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (value === undefined) errors[name] = ['This field is required.'];
+    else if (value === null) errors[name] = ['This field may not be null.'];
+    else if (typeof value === 'boolean' || typeof value === 'object')
+      errors[name] = ['Not a valid string.'];
+    else {
+      const text = trims ? String(value).trim() : String(value);
+      if (text === '') errors[name] = ['This field may not be blank.'];
+      return text;
+    }
+    return '';
+  };
+  const username = read('username', true);
+  const password = read('password', false);
+  return Object.keys(errors).length > 0 ? null : { username, password };
+}
+
+/** Deletes the caller's own token, if there is one; audited. */
+export async function revokeOwnToken(
+  services: AccountServices,
+  caller: Principal,
+  origin: Origin,
+): Promise<void> {
+  await revokeAudited(services, caller, origin, { id: caller.userId, username: caller.username });
+}
+
+/** Deletes the token of a user; repeatable; audited. Throws `not-found` for an unknown user. */
+export async function revokeTokenOf(
+  services: AccountServices,
+  caller: Principal,
+  origin: Origin,
+  userId: number,
+): Promise<void> {
+  const user = await getUser(services.db, userId);
+  if (user === null) throw new AppError('not-found', 'User not found');
+  await revokeAudited(services, caller, origin, user);
+}
+
+async function revokeAudited(
+  { db, audit }: AccountServices,
+  caller: Principal,
+  { clientAddress: ipAddress }: Origin,
+  owner: { readonly id: number; readonly username: string },
+): Promise<void> {
+  if (!(await revoke(db, owner.id))) return;
+  await audit.record({
+    userId: caller.userId,
+    action: 'revoke_token',
+    resource: 'token',
+    details: `Revoked token of user ${owner.username}`,
+    ipAddress,
+  });
+}
+
+/** All tokens without their values. */
+export async function listTokens({ db }: AccountServices): Promise<TokenView[]> {
+  return list(db);
+}

@@ -1,0 +1,168 @@
+/**
+ * Saved searches over HTTP (EV-86 to EV-91).
+ */
+import { Type } from '@sinclair/typebox';
+import type { SavedSearchRequest, SavedSearchResult } from '../../operations/saved-searches.ts';
+import {
+  createSavedSearch,
+  deleteSavedSearch,
+  getSavedSearch,
+  listSavedSearches,
+  requireScope,
+  updateSavedSearch,
+} from '../../operations/saved-searches.ts';
+import type { Context } from '../context.ts';
+import { eventErrorReply } from '../event-errors.ts';
+import { eventJsonBody } from '../event-json.ts';
+import type { Reply } from '../reply.ts';
+import { emptyReply, jsonReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+import { requireChangeable } from './events.ts';
+
+const model = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String({ maxLength: 255 }),
+    query: Type.String(),
+    shared_with: Type.Array(Type.Integer({ description: 'Id of a user' })),
+    is_public: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'SavedSearch' },
+);
+const newModel = Type.Object(
+  {
+    name: Type.String({ maxLength: 255 }),
+    query: Type.String(),
+    shared_with: Type.Optional(Type.Array(Type.Integer())),
+    is_public: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'NewSavedSearch' },
+);
+const one = { description: 'The saved search', schema: model };
+const validate = {
+  name: 'validate',
+  in: 'query',
+  description: '1: refuse a query that does not parse',
+  schema: Type.String(),
+} as const;
+
+const SHARED = {
+  access: 'user',
+  hasJsonErrors: true,
+  answersFailure: eventErrorReply,
+  isExemptFromReadOnly: true,
+} as const;
+
+/** `/api/savedsearches` and `/api/savedsearches/{id}`. */
+export const savedSearchRoutes: readonly Route[] = [
+  {
+    ...SHARED,
+    pattern: '/api/savedsearches',
+    describes: {
+      GET: {
+        summary: 'List saved searches',
+        tag: 'events',
+        parameters: [
+          {
+            name: 'search',
+            in: 'query',
+            description: 'Terms in name or query',
+            schema: Type.String(),
+          },
+        ],
+        answers: {
+          200: { description: 'Own, shared and public ones, by name', schema: Type.Array(model) },
+        },
+      },
+      POST: {
+        summary: 'Save a search',
+        tag: 'events',
+        parameters: [validate],
+        body: { schema: newModel },
+        answers: { 201: one },
+        errors: [400, 415],
+      },
+    },
+    methods: {
+      GET: async (context) => {
+        const search = context.queryValue('search') ?? '';
+        return jsonReply(await listSavedSearches(context.services, context.user, search));
+      },
+      POST: async (context) => {
+        const { services, user, origin } = context;
+        return resultReply(
+          await createSavedSearch(services, user, origin, await requestOf(context)),
+          201,
+        );
+      },
+    },
+  },
+  {
+    ...SHARED,
+    pattern: '/api/savedsearches/{id:int}',
+    describes: {
+      GET: { summary: 'Read a saved search', tag: 'events', answers: { 200: one }, errors: [404] },
+      PUT: {
+        summary: 'Replace a saved search',
+        tag: 'events',
+        parameters: [validate],
+        body: { schema: newModel },
+        answers: { 200: one },
+        errors: [400, 404, 415],
+      },
+      PATCH: {
+        summary: 'Change parts of a saved search',
+        tag: 'events',
+        parameters: [validate],
+        body: { schema: Type.Partial(newModel, { $id: 'SavedSearchChange' }) },
+        answers: { 200: one },
+        errors: [400, 404, 415],
+      },
+      DELETE: {
+        summary: 'Delete a saved search',
+        tag: 'events',
+        answers: { 204: { description: 'It is gone', schema: null } },
+        errors: [404],
+      },
+    },
+    methods: {
+      GET: async (context) =>
+        jsonReply(await getSavedSearch(context.services, context.user, context.intParameter('id'))),
+      PUT: (context) => change(context, false),
+      PATCH: (context) => change(context, true),
+      DELETE: async (context) => {
+        const { services, user, origin } = context;
+        requireScope(user, 'write');
+        requireChangeable(context);
+        await deleteSavedSearch(services, user, origin, context.intParameter('id'));
+        return emptyReply();
+      },
+    },
+  },
+];
+
+async function change(context: Context, isPartial: boolean): Promise<Reply> {
+  const { services, user, origin } = context;
+  const id = context.intParameter('id');
+  const request = await requestOf(context);
+  return resultReply(
+    await updateSavedSearch(services, user, origin, { ...request, id, isPartial }),
+    200,
+  );
+}
+
+async function requestOf(context: Context): Promise<SavedSearchRequest> {
+  requireScope(context.user, 'write');
+  requireChangeable(context);
+  const body = await eventJsonBody(context, ['shared_with']);
+  const wantsCheck = context.queryValue('validate') === '1';
+  return { body, validate: wantsCheck ? context.services.validateQuery : null };
+}
+
+function resultReply(result: SavedSearchResult, status: number): Reply {
+  return 'errors' in result
+    ? jsonReply(result.errors, { status: 400 })
+    : jsonReply(result.view, { status });
+}

@@ -1,0 +1,112 @@
+/**
+ * Tokens of event clients over HTTP (EV-15 to EV-19).
+ */
+import { Type } from '@sinclair/typebox';
+import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../../operations/tokens.ts';
+import { notAuthenticated } from '../../auth/challenges.ts';
+import { eventErrorReply } from '../event-errors.ts';
+import { eventJsonBody } from '../event-json.ts';
+import { emptyReply, jsonReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+import { requireChangeable } from './events.ts';
+
+const tokenView = Type.Object(
+  {
+    user_id: Type.Integer(),
+    username: Type.String(),
+    created_at: Type.String({ format: 'date-time' }),
+    last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  },
+  { $id: 'TokenView' },
+);
+
+/** `/api-token-auth` and the administration of tokens. */
+export const tokenRoutes: readonly Route[] = [
+  {
+    pattern: '/api-token-auth',
+    access: 'public',
+    hasJsonErrors: true,
+    neverRedirects: true,
+    answersFailure: eventErrorReply,
+    isExemptFromReadOnly: true,
+    describes: {
+      POST: {
+        summary: 'Get the token of a user',
+        tag: 'auth',
+        body: {
+          schema: Type.Object(
+            { username: Type.String(), password: Type.String({ format: 'password' }) },
+            { $id: 'TokenRequest' },
+          ),
+        },
+        answers: {
+          200: {
+            description: 'The same at every request',
+            schema: Type.Object({ token: Type.String() }, { $id: 'Token' }),
+          },
+        },
+        errors: [400, 415, 429],
+      },
+      DELETE: {
+        summary: 'Revoke your token',
+        tag: 'auth',
+        answers: { 204: { description: 'It no longer works', schema: null } },
+      },
+    },
+    methods: {
+      POST: async (context) => {
+        const { services, origin } = context;
+        requireChangeable(context);
+        const result = await issueToken(services, origin, await eventJsonBody(context));
+        return 'errors' in result ? jsonReply(result.errors, { status: 400 }) : jsonReply(result);
+      },
+      DELETE: async (context) => {
+        const { services, caller, origin } = context;
+        if (caller === null) throw notAuthenticated();
+        requireChangeable(context);
+        await revokeOwnToken(services, caller, origin);
+        return emptyReply();
+      },
+    },
+  },
+  {
+    pattern: '/admin/tokens',
+    access: 'superuser',
+    refusesScopedKeys: true,
+    describes: {
+      GET: {
+        summary: 'List the tokens of event clients',
+        tag: 'admin',
+        answers: {
+          200: { description: 'Without their values, by user', schema: Type.Array(tokenView) },
+        },
+      },
+    },
+    methods: { GET: async ({ services }) => jsonReply(await listTokens(services)) },
+  },
+  {
+    pattern: '/admin/tokens/{user_id}',
+    access: 'superuser',
+    refusesScopedKeys: true,
+    describes: {
+      DELETE: {
+        summary: 'Revoke the token of a user',
+        tag: 'admin',
+        answers: {
+          200: {
+            description: 'It no longer works',
+            schema: Type.Object({ success: Type.Boolean() }, { $id: 'Success' }),
+          },
+        },
+        errors: [404],
+      },
+    },
+    methods: {
+      DELETE: async (context) => {
+        const { services, user, origin } = context;
+        await revokeTokenOf(services, user, origin, context.intParameter('user_id'));
+        return jsonReply({ success: true });
+      },
+    },
+  },
+];
