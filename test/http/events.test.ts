@@ -475,7 +475,7 @@ describe('lists', () => {
 
   test.each([
     ['item', 25],
-    ['ITEM 24', 1],
+    ['"ITEM 24"', 1],
     ['"item 2"', 6],
     ['strasse', 25],
     ['item, 3', 25],
