@@ -27,15 +27,16 @@ export class BenchService implements AsyncDisposable {
     mkdirSync(this.docroot, { recursive: true });
   }
 
-  /** Publishes copies of the files under the names given, which the user may read and write. */
+  /** Publishes copies of the files under the names given, which the user may read and write, as other resources. */
   static async start(
     bench: Bench,
     files: Readonly<Record<string, string>> = {},
+    resources: readonly string[] = ['*'],
   ): Promise<BenchService> {
     const service = new BenchService(bench);
     for (const [name, path] of Object.entries(files)) service.publish(name, path);
     await service.run();
-    await service.#accounts.grant(USER, '*', 'read', 'write');
+    for (const name of resources) await service.#accounts.grant(USER, name, 'read', 'write');
     service.#key = await service.#accounts.apiKey(USER);
     return service;
   }

@@ -12,6 +12,8 @@ import { firstTouchXlsx } from './first-touch-xlsx.ts';
 import { firstTouch } from './first-touch.ts';
 import { growth } from './growth.ts';
 import { listFloor } from './list-floor.ts';
+import { ingestOne } from './ingest-one.ts';
+import { ingest } from './ingest.ts';
 import { list } from './list.ts';
 import { loop } from './loop.ts';
 import { overhead } from './overhead.ts';
@@ -34,6 +36,8 @@ export const benchmarks: readonly Benchmark[] = [
   edit,
   editLoad,
   editXlsx,
+  ingest,
+  ingestOne,
   overhead,
   search,
   searchIndex,
