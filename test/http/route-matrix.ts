@@ -158,6 +158,12 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
     statuses: { ...readers('/ui/media', 200).statuses, anonymous: 302 },
   },
   'GET /search': signedIn('/search?q=nothing', 200),
+  'POST /search2/api/run': signedIn('/search2/api/run/', 200, { body: {}, readOnly: 200 }),
+  'POST /search2/api/validate': signedIn('/search2/api/validate/', 200, {
+    body: {},
+    readOnly: 200,
+  }),
+  'GET /search2/api/commands': signedIn('/search2/api/commands/', 200),
 
   'GET /admin/users': superusers('/admin/users', 200),
   'POST /admin/users': superusers('/admin/users', 422, { body: {} }),
