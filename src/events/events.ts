@@ -14,20 +14,12 @@ import { ChildSupply } from '../children/child-supply.ts';
 import type { Config } from '../config/schema.ts';
 import type { EventRow } from './event.ts';
 import { EVENT_SELECT } from './event.ts';
+import type { IndexTotals } from './index-totals.ts';
+import { indexTotals } from './index-totals.ts';
 import { Ingest, unavailable } from './ingest.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
 import type { WriterSettings } from './writer-orders.ts';
-
-/** Totals of one index. */
-export interface IndexTotals {
-  readonly index: string;
-  readonly events: number;
-  readonly bytes: number;
-  /** Microseconds of `created`; null when the index is empty. */
-  readonly oldest: number | null;
-  readonly newest: number | null;
-}
 
 /** What the store needs of the rest of the program. */
 export interface EventsOptions {
@@ -150,16 +142,7 @@ export class Events {
 
   /** Totals by index, in the order of their names. Costs a search by halves an index. */
   indexTotals(): IndexTotals[] {
-    return this.#read((db) =>
-      db
-        .query<IndexTotals, []>(
-          `SELECT name AS "index", events, bytes,
-             (SELECT created FROM events NOT INDEXED WHERE id >= first_id AND "index" = name ORDER BY id LIMIT 1) AS oldest,
-             (SELECT created FROM events NOT INDEXED WHERE "index" = name ORDER BY id DESC LIMIT 1) AS newest
-           FROM indexes ORDER BY name`,
-        )
-        .all(),
-    );
+    return this.#read(indexTotals);
   }
 
   /** Bytes of the database in use (EV-84). */

@@ -6,7 +6,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import { timeText } from './event-time.ts';
-import type { Events, IndexTotals } from './events.ts';
+import type { Events } from './events.ts';
+import type { IndexTotals } from './index-totals.ts';
 import type { PrunedIndex, PruneOrder } from './writer-orders.ts';
 
 /** The rules an index follows; null: keep. */

@@ -3,7 +3,8 @@
  */
 import type { Config } from '../config/schema.ts';
 import { timeText } from '../events/event-time.ts';
-import type { Events, IndexTotals } from '../events/events.ts';
+import type { Events } from '../events/events.ts';
+import type { IndexTotals } from '../events/index-totals.ts';
 import type { IndexRules } from '../events/retention.ts';
 import { rulesOf } from '../events/retention.ts';
 
@@ -25,7 +26,12 @@ export async function listIndexes({
   readonly config: Config;
 }): Promise<IndexView[]> {
   await events.open();
-  return events.indexTotals().map((totals) => indexView(totals, config));
+  return indexViews(events.indexTotals(), config);
+}
+
+/** Totals with the rules that apply to each. */
+export function indexViews(totals: readonly IndexTotals[], config: Config): IndexView[] {
+  return totals.map((one) => indexView(one, config));
 }
 
 function indexView(

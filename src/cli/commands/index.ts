@@ -6,6 +6,7 @@ import { backup } from './backup.ts';
 import { check } from './check.ts';
 import { child } from './child.ts';
 import { config } from './config.ts';
+import { events } from './events/index.ts';
 import { listEndpoints } from './list-endpoints.ts';
 import { openapi } from './openapi.ts';
 import { restore } from './restore.ts';
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   admin,
   backup,
   restore,
+  events,
   listEndpoints,
   reindex,
   openapi,

@@ -1,0 +1,14 @@
+/** The commands of `svc events`, in the order of its help. */
+import type { Command } from '../../command.ts';
+import { stats } from './stats.ts';
+
+/** Looks after stored events from the command line. */
+export const events: Command = {
+  name: 'events',
+  summary: 'Look after stored events.',
+  describe: (parser) => {
+    parser.addHelpText('after', '\nEvery command works while a server runs.');
+  },
+  commands: [stats],
+  run: async () => 2,
+};

@@ -1,0 +1,42 @@
+/**
+ * Totals of the event indexes, for the server and for commands beside it (EV-104).
+ */
+import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENTS_FILE } from './schema.ts';
+
+/** Totals of one index. */
+export interface IndexTotals {
+  readonly index: string;
+  readonly events: number;
+  readonly bytes: number;
+  /** Microseconds of `created`; null when the index is empty. */
+  readonly oldest: number | null;
+  readonly newest: number | null;
+}
+
+/** By name. */
+export function indexTotals(db: Database): IndexTotals[] {
+  return db
+    .query<IndexTotals, []>(
+      `SELECT name AS "index", events, bytes,
+         (SELECT created FROM events NOT INDEXED WHERE id >= first_id AND "index" = name ORDER BY id LIMIT 1) AS oldest,
+         (SELECT created FROM events NOT INDEXED WHERE "index" = name ORDER BY id DESC LIMIT 1) AS newest
+       FROM indexes ORDER BY name`,
+    )
+    .all();
+}
+
+/** Those of a state directory; none before the first event service ran there. */
+export function readIndexTotals(stateDir: string): IndexTotals[] {
+  const path = join(stateDir, EVENTS_FILE);
+  if (!existsSync(path)) return [];
+  const db = new Database(path, { readonly: true });
+  try {
+    db.run('PRAGMA busy_timeout = 5000');
+    return indexTotals(db);
+  } finally {
+    db.close();
+  }
+}
