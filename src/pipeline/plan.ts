@@ -15,7 +15,7 @@ import { fillText } from './placeholder.ts';
 import type { PlannedPrefix, PlannedRead } from './run.ts';
 import type { Schema } from './schema.ts';
 import { timeRangeOf, wordParts } from './term-match.ts';
-import { isTime } from './time.ts';
+import { timeOf } from './time.ts';
 import type { RowCondition } from './sources/source.ts';
 import { isArray, type Row } from './value.ts';
 
@@ -69,12 +69,12 @@ function ofFilter(
   if (reference.column === null) return [];
   const { name: column, type } = schema.columns[reference.column]!;
   if (type === 'text') {
-    if (lookup === 'exact' && typeof operand === 'string' && !isTime(operand))
+    if (lookup === 'exact' && typeof operand === 'string' && timeOf(operand) === null)
       return [{ kind: 'equals', column, values: [operand] }];
     if (
       lookup === 'in' &&
       isArray(operand) &&
-      operand.every((one) => typeof one === 'string' && !isTime(one))
+      operand.every((one) => typeof one === 'string' && timeOf(one) === null)
     ) {
       return [{ kind: 'equals', column, values: operand as string[] }];
     }

@@ -48,6 +48,7 @@ const HOSTS = [
   'a b',
   'true',
   '100%',
+  '2026-11-20T00:00:00.000000Z',
 ];
 const INDEXES = ['web', 'WEB', 'auth', 'app'];
 const FIELDS = [

@@ -10,6 +10,7 @@ import { events } from './events/index.ts';
 import { listEndpoints } from './list-endpoints.ts';
 import { openapi } from './openapi.ts';
 import { restore } from './restore.ts';
+import { search } from './search.ts';
 import { reindex } from './reindex.ts';
 import { serve } from './serve.ts';
 import { version } from './version.ts';
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   events,
   listEndpoints,
   reindex,
+  search,
   openapi,
   version,
   child,

@@ -1,0 +1,176 @@
+/** `svc search`: runs a query of the search language from the command line (EV-108). */
+import { AppError } from '../../base/errors.ts';
+import type { Principal } from '../../auth/principal.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Command, Invocation } from '../command.ts';
+import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
+
+const EXAMPLE = `The ten hosts with most failures of the last day:
+  svc search 'earliest=-24h status>=500 | top limit=10 host'`;
+
+/** Known once the command line is described. */
+let usage = (): string => '';
+
+/** Prints the rows as a table, or as JSON or CSV. */
+export const search: Command = {
+  name: 'search',
+  summary: 'Run a query over events and datasets.',
+  describe: (parser) => {
+    describeConfiguration(parser);
+    parser
+      .argument('[query]', 'The query; with one argument only, that one is the query.')
+      .option('--as <user>', 'Search with the rights of this user; else those of a superuser.')
+      .option('--json', 'Print the whole answer as JSON.')
+      .option('--csv', 'Print the rows as CSV.')
+      .option('--param <n=v>', 'Value of a placeholder; may be repeated.', collected, [])
+      .helpOption(false)
+      .option('-h, --help [command]', 'Show this help, or what a command of the language does.');
+    usage = () => parser.helpInformation();
+  },
+  run: async (invocation) => {
+    const { options, outside } = invocation;
+    const { help } = options;
+    if (help !== undefined) {
+      outside.out(help === true ? await overview() : await referenceOf(String(help)));
+      return 0;
+    }
+    const { root, query } = readPositionals(invocation);
+    const { config } = await loadInvocation({
+      ...invocation,
+      positionals: root === null ? [] : [root],
+    });
+    const text = await runQuery(config, invocation, query);
+    outside.out(text);
+    return 0;
+  },
+};
+
+function collected(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}
+
+function readPositionals({ positionals }: Invocation): { root: string | null; query: string } {
+  const query = positionals.at(-1);
+  if (query === undefined)
+    throw new AppError('usage', "a query is needed, such as 'from events | head 5'");
+  return { root: positionals.length > 1 ? positionals[0]! : null, query };
+}
+
+/** Usage, the commands of the language, and a query to begin with. */
+async function overview(): Promise<string> {
+  const { commands } = await import('../../pipeline/commands/index.ts');
+  const { textTable } = await import('../text-table.ts');
+  const table = textTable(
+    ['command', 'what it does'],
+    commands.map(({ name, summary }) => [name, summary]),
+  );
+  return `${usage()}\n${EXAMPLE}\n\n${table}\nsvc search --help <command> tells more of one.\n`;
+}
+
+async function referenceOf(name: string): Promise<string> {
+  const { commands } = await import('../../pipeline/commands/index.ts');
+  const { commandHelp } = await import('../../pipeline/reference.ts');
+  const command = commands.find((one) => one.name === name);
+  if (command) return `${commandHelp(command).join('\n')}\n`;
+  const { suggestion } = await import('../../config/nearest-name.ts');
+  const meant = suggestion(
+    name,
+    commands.map((one) => one.name),
+  );
+  throw new AppError('usage', `'${name}' is no command of the search language${meant}`);
+}
+
+async function runQuery(
+  config: Config,
+  { options, outside }: Invocation,
+  query: string,
+): Promise<string> {
+  const { openApp } = await import('../../app.ts');
+  const { BadSearchRequest, readSearchRequest, runSearch } =
+    await import('../../operations/searches.ts');
+  const isCsv = options['csv'] === true;
+  const app = await openApp(config, commandLog(config, outside), {
+    exclusive: false,
+    readsAhead: false,
+  });
+  try {
+    const { db, clock, audit, registry, datasets, tables, searches, eventParts } = app;
+    const { rates } = eventParts;
+    const services = { config, db, clock, audit, registry, datasets, tables, searches, rates };
+    const request = readSearchRequest(
+      { query, params: parametersOf(options['param']) },
+      isCsv ? 'csv' : 'json',
+      config,
+    );
+    const caller = await callerOf(app.db, options['as']);
+    const result = await runSearch(services, caller, { clientAddress: null }, request);
+    if (result.kind === 'problem')
+      throw new AppError('bad-request', pointedAt(query, result.problem));
+    const text = await new Response(result.body).text();
+    result.leave();
+    if (isCsv) return text;
+    if (options['json'] === true) return `${text}\n`;
+    return await tableOf(text, (notice) => outside.err(`${notice}\n`));
+  } catch (error) {
+    if (error instanceof BadSearchRequest)
+      throw new AppError('usage', error.message, { cause: error });
+    throw error;
+  } finally {
+    await app.close();
+  }
+}
+
+function parametersOf(given: unknown): Record<string, string | number> {
+  const entries = ((given ?? []) as readonly string[]).map((one): [string, string | number] => {
+    const at = one.indexOf('=');
+    if (at < 1) throw new AppError('usage', `--param: is <name>=<value>, not '${one}'`);
+    const value = one.slice(at + 1);
+    return [one.slice(0, at), String(Number(value)) === value ? Number(value) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+async function callerOf(
+  db: Parameters<typeof import('../../auth/users.ts').findUser>[0],
+  name: unknown,
+): Promise<Principal> {
+  const common = { credential: 'basic', sessionId: null, apiKeyId: null, scopes: null } as const;
+  if (typeof name !== 'string') {
+    // Nobody's own saved searches: the operator has no account.
+    return { userId: -1, username: 'operator', isSuperuser: true, ...common };
+  }
+  const { findUser } = await import('../../auth/users.ts');
+  const user = await findUser(db, name);
+  if (!user) throw new AppError('usage', `--as: there is no user '${name}'`);
+  return { userId: user.id, username: user.username, isSuperuser: user.isSuperuser, ...common };
+}
+
+/** The problem under the place it is at. */
+function pointedAt(
+  query: string,
+  { error, offset, length }: { error: string; offset: number; length: number },
+): string {
+  const shown = [...query].map((character) => (/\s/.test(character) ? ' ' : character)).join('');
+  const before = [...shown].slice(0, offset).join('');
+  return `${error}\n  ${shown}\n  ${' '.repeat(Bun.stringWidth(before))}${'^'.repeat(length)}`;
+}
+
+async function tableOf(text: string, say: (notice: string) => void): Promise<string> {
+  const { textTable } = await import('../text-table.ts');
+  const { rows, meta } = JSON.parse(text) as {
+    rows: Record<string, unknown>[];
+    meta: { count: number; elapsed_ms: number; notices: string[]; columns: { name: string }[] };
+  };
+  for (const notice of meta.notices) say(notice);
+  const names = meta.columns.map(({ name }) => name);
+  const cell = (value: unknown): string =>
+    value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+  const table =
+    names.length === 0
+      ? ''
+      : textTable(
+          names,
+          rows.map((row) => names.map((name) => cell(row[name]))),
+        );
+  return `${table}${meta.count} row(s), ${meta.elapsed_ms} ms\n`;
+}

@@ -1,0 +1,41 @@
+/**
+ * `svc search` (EV-108): rows as a table, as JSON and as CSV, rights of a user, the built-in reference.
+ */
+import { expect, test } from 'bun:test';
+import { startService } from '../support/service.ts';
+
+test('svc search runs a query beside the server and shows where it is wrong', async () => {
+  await using svc = await startService({ files: { 'hosts.csv': 'host,tier\nalpha,1\nbeta,2\n' } });
+  await svc.accounts.user('nobody');
+  const search = (...args: string[]) => svc.command(['search', svc.docroot, ...args]);
+
+  const table = await search('from hosts | where tier>=2');
+  expect(table.stdout).toStartWith('host  tier\nbeta  2\n');
+
+  const csv = await search('from hosts | table host', '--csv');
+  expect(csv.stdout).toBe('host\r\nalpha\r\nbeta\r\n');
+
+  const json = await search('from hosts | where host={h}', '--json', '--param', 'h=alpha');
+  expect(JSON.parse(json.stdout).rows).toEqual([{ host: 'alpha', tier: 1 }]);
+
+  const wrong = await search('from hosts | hed 1');
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.stderr).toContain("did you mean 'head'?");
+  expect(wrong.stderr).toContain('\n               ^^^');
+
+  const refused = await search('from hosts', '--as', 'nobody');
+  expect(refused.stderr).toContain("Unknown dataset 'hosts' or no permission to read it");
+});
+
+test('svc search --help shows the language, and --help <command> one command', async () => {
+  await using svc = await startService();
+  const overview = await svc.command(['search', '--help']);
+  expect(overview.exitCode).toBe(0);
+  expect(overview.stdout).toContain('top limit=10 host');
+  expect(overview.stdout).toContain('timechart');
+  const one = await svc.command(['search', '--help', 'timechart']);
+  expect(one.stdout).toContain('timechart [span=');
+  const wrong = await svc.command(['search', '--help', 'timchart']);
+  expect(wrong.exitCode).toBe(2);
+  expect(wrong.stderr).toContain("did you mean 'timechart'?");
+});

@@ -1,0 +1,300 @@
+/**
+ * Running queries over HTTP: shapes, caps, formats, budgets, rights, and hostile texts (EV-93 to EV-102, reliability B-F, S-Q9).
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Client, type Service, startService } from '../support/service.ts';
+
+let svc: Service;
+let root: Client;
+let user: Client;
+
+const ROWS = Array.from({ length: 3000 }, (_, index) => `${index},h${index % 7},=1+${index}`);
+
+beforeAll(async () => {
+  svc = await startService({
+    files: { 'many.csv': `n,host,formula\n${ROWS.join('\n')}\n`, 'secret.csv': 'a\n1\n' },
+    config: {
+      events: {
+        min_free_bytes: 1,
+        throttle: { search: '' },
+        search: { max_rows: 100, export_max_rows: 2000, memory_bytes: '4MiB' },
+      },
+    },
+  });
+  await svc.accounts.user('root', { superuser: true });
+  await svc.accounts.user('user');
+  await svc.accounts.grant('user', 'many', 'read');
+  root = await svc.as('root');
+  user = await svc.as('user');
+});
+afterAll(() => svc[Symbol.asyncDispose]());
+
+async function run(client: Client, body: unknown, headers: Record<string, string> = {}) {
+  const response = await client.fetch('/search2/api/run/', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : null,
+  };
+}
+
+describe('shapes', () => {
+  test('a blank query has no rows (EV-93)', async () => {
+    for (const query of ['', ' ', '|', ' | | ']) {
+      const { status, json } = await run(user, { query });
+      expect(status).toBe(200);
+      expect(json).toMatchObject({ rows: [], meta: { count: 0, truncated: false, notices: [] } });
+    }
+    expect((await run(user, {})).json.rows).toEqual([]);
+  });
+
+  test('the row cap cuts the final rows only and says so (EV-96)', async () => {
+    const { json } = await run(user, { query: 'from many' });
+    expect(json.meta).toMatchObject({
+      count: 100,
+      truncated: true,
+      notices: ['Result cut at 100 rows'],
+    });
+    expect(json.meta.columns).toEqual([
+      { name: 'n', type: 'number' },
+      { name: 'host', type: 'string' },
+      { name: 'formula', type: 'string' },
+    ]);
+    const counted = await run(user, { query: 'from many | stats count' });
+    expect(counted.json.rows).toEqual([{ count: 3000 }]);
+    expect(counted.json.meta.scanned).toBe(3000);
+  });
+
+  test('NDJSON ends with its figures; CSV marks formulas (EV-97)', async () => {
+    const lines = await run(user, { query: 'from many | fields n', format: 'ndjson' });
+    const rows = lines.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(rows).toHaveLength(2001);
+    expect(rows[0]).toEqual({ n: 0 });
+    expect(rows.at(-1).$meta).toMatchObject({ count: 2000, truncated: true });
+    const csv = await run(user, { query: 'from many | head 1' }, { Accept: 'text/csv' });
+    expect(csv.text).toBe("n,host,formula\r\n0,h0,'=1+0\r\n");
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="search.csv"');
+  });
+
+  test('explain tells the plan (SL-153)', async () => {
+    const { json } = await run(user, {
+      query: 'from many | where n>2990 | table n',
+      explain: true,
+    });
+    expect(json.meta.plan).toMatchObject({ sql_stages: 1, index_used: false });
+    expect(json.meta.plan.stages.map((stage: { rows_out: number }) => stage.rows_out)).toEqual([
+      3000, 9, 9,
+    ]);
+  });
+
+  test('wrong requests are told as problems (EV-95, EV-100)', async () => {
+    const cases: [unknown, string][] = [
+      [{ query: 5 }, 'query must be a string'],
+      [[], 'Expected a JSON object with a query'],
+      [{ query: '*', limit: 0 }, 'limit must be a whole number from 1 to 100'],
+      [{ query: '*', params: { 'a-b': 1 } }, "'a-b' is not a name for params"],
+      [{ query: '*', format: 'xml' }, 'format must be one of json, ndjson, csv'],
+    ];
+    for (const [body, error] of cases) {
+      const { status, json } = await run(user, body);
+      expect({ status, json }).toEqual({ status: 400, json: { error, code: 'bad_request' } });
+    }
+    const bad = await run(user, '{');
+    expect(bad.status).toBe(400);
+    expect(bad.json.detail).toStartWith('JSON parse error');
+    expect((await svc.fetch('/search2/api/run/', { method: 'POST' })).status).toBe(401);
+  });
+});
+
+describe('rights', () => {
+  test('unreadable and unknown datasets are indistinguishable (SL-45)', async () => {
+    const secret = await run(user, { query: 'from secret' });
+    const unknown = await run(user, { query: 'from secrex' });
+    expect(secret.json.error.replace('secret', 'X')).toBe(
+      unknown.json.error.replace('secrex', 'X'),
+    );
+    expect((await run(root, { query: 'from secret' })).json.rows).toEqual([{ a: 1 }]);
+    for (const query of [
+      'from many | append FROM secret',
+      'from many | lookup secret a',
+      'from many | append [ from secret ]',
+      'from many | join --on=\'["a"]\' --model=dataset.secret',
+    ]) {
+      expect((await run(user, { query })).json.code).toBe('unknown_source');
+    }
+    expect((await run(user, { query: 'from audit' })).json.error).toContain(
+      'No permission to read audit',
+    );
+    expect((await run(root, { query: 'from audit | head 1' })).status).toBe(200);
+    expect((await run(user, { query: '* | stats count' })).json.rows).toEqual([{ count: 0 }]);
+  });
+
+  test('an edit of the file is seen by the next query (SL-45)', async () => {
+    const query = 'from edited | stats sum(x) AS s';
+    svc.write('edited.csv', 'x\n1\n2\n');
+    await until(async () => (await run(root, { query })).json.rows?.[0]?.s === 3);
+    svc.write('edited.csv', 'x\n1\n2\n40\n');
+    expect((await run(root, { query })).json.rows).toEqual([{ s: 43 }]);
+  });
+});
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!(await isTrue())) {
+    if (Date.now() > end) throw new Error('it did not become true');
+    await Bun.sleep(50);
+  }
+}
+
+describe('hostile queries', () => {
+  test('a sort over its memory budget says so at its stage (EV-98)', async () => {
+    const big = Array.from({ length: 6 }, () => 'append [ from many ]').join(' | ');
+    const { status, json } = await run(root, { query: `from many | ${big} | sort -n` });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'memory_budget' });
+    expect(json.error).toStartWith('Query exceeded its memory budget of 4 MiB');
+  });
+
+  test('a join that explodes ends at a budget, and the service answers on', async () => {
+    const query =
+      'from many | fields host | join host [ from many | fields host ] | join host [ from many | fields host ] | stats count';
+    const { status, json } = await run(root, { query, timeout_ms: 2000 });
+    expect(status).toBe(400);
+    expect(['memory_budget', 'time_budget']).toContain(json.code);
+    expect((await run(user, { query: 'from many | head 1' })).status).toBe(200);
+  });
+
+  test('any text is answered with rows or a problem', async () => {
+    const texts = [
+      '"',
+      'AND',
+      'a OR',
+      'NEAR(',
+      'col:x',
+      '-x',
+      '*',
+      '^',
+      '{a b}:x',
+      '('.repeat(500),
+      'x'.repeat(60_000),
+      'y'.repeat(100_000),
+      Array.from({ length: 2000 }, (_, n) => `w${n}`).join(' '),
+      "' UNION SELECT * FROM users --",
+      ';ATTACH "x" AS y',
+      'load_extension("x")',
+      'from many | bogus',
+      'from sqlite_master',
+      "from '../../etc/passwd'",
+      'search --model=dataset.users',
+      "search --filter='__proto__=1'",
+      'from many | eval __proto__=1',
+      'from many | where __proto__.x=1',
+      'from many | rename --mapping=\'{"n":"__proto__"}\'',
+      'from many | eval x=attach("a")',
+      'earliest=9999-12-31 latest=0001-01-01',
+      '* | timechart span=1s count',
+      'from many | rex "(?<a>(a+)+)$"',
+      'from many | where match(host, "(?=x)")',
+      'x | append [ '.repeat(9),
+      'from many | stats count BY constructor',
+      '\u0000',
+      '\ud800',
+      'from many | head 99999999999999999999',
+      'from many | eval a="' + '\\'.repeat(1000) + '"',
+    ];
+    for (const query of texts) {
+      const { status, json } = await run(root, { query });
+      expect({ query: query.slice(0, 80), isGood: status === 200 || status === 400 }).toEqual({
+        query: query.slice(0, 80),
+        isGood: true,
+      });
+      if (status === 400) expect(json.error ?? json.detail).toBeString();
+    }
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  test('at most two run at once for a user, others wait (EV-98)', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => run(user, { query: 'from many | stats count' })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const flood = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        run(user, { query: 'from many | sort -formula | stats count' }),
+      ),
+    );
+    const refused = flood.filter(({ status }) => status === 429);
+    expect(flood.every(({ status }) => status === 200 || status === 429)).toBe(true);
+    for (const { json } of refused) expect(json.detail).toBe('Too many searches running.');
+  });
+});
+
+describe('checking and describing', () => {
+  const ask = async (path: string, body: unknown) => {
+    const response = await user.fetch(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return response.json();
+  };
+
+  test('validate tells stages, columns, parameters and a canonical text (EV-102)', async () => {
+    const good = await ask('/search2/api/validate/', {
+      query: 'from many | where n>1 | table n,host',
+    });
+    expect(good).toEqual({
+      valid: true,
+      errors: [],
+      notices: [],
+      stages: [
+        { stage: 1, command: 'from', form: 'terse', offset: 0, length: 9 },
+        { stage: 2, command: 'where', form: 'terse', offset: 12, length: 9 },
+        { stage: 3, command: 'table', form: 'terse', offset: 24, length: 12 },
+      ],
+      columns: ['n', 'host'],
+      parameters: [],
+      canonical: 'from many | where n > 1 | table n, host',
+    });
+    const bad = await ask('/search2/api/validate/', { query: 'from many | where m>1' });
+    expect(bad).toMatchObject({
+      valid: false,
+      errors: [{ code: 'unknown_column', stage: 2 }],
+      columns: null,
+    });
+    const open = await ask('/search2/api/validate/', { query: 'index={idx} | stats count' });
+    expect(open).toMatchObject({ valid: true, parameters: ['idx'], columns: null });
+  });
+
+  test('commands describes every command, function and readable source (EV-101)', async () => {
+    const response = await user.fetch('/search2/api/commands/');
+    const language = (await response.json()) as {
+      version: number;
+      commands: { name: string; flags: unknown[] }[];
+      sources: string[];
+    };
+    expect(language.version).toBe(1);
+    expect(language.commands).toHaveLength(33);
+    expect(language.sources).toEqual(['events', 'many']);
+    const head = language.commands.find(({ name }) => name === 'head')!;
+    expect(head).toMatchObject({ forms: ['flag', 'terse'], row_wise: false });
+    expect(head.flags[0]).toEqual({
+      name: 'n',
+      type: 'int',
+      required: false,
+      repeatable: false,
+      default: 10,
+      help: 'number of rows',
+    });
+  });
+});
