@@ -40,6 +40,7 @@ export interface PlannedRead {
   readonly order: SourceOrder;
   readonly stages: readonly Stage[];
   readonly context: StageContext;
+  readonly meter: Meter;
 }
 
 /** Rows that already went through the first stages. */
@@ -158,7 +159,7 @@ function runStage(
   }
   if (bound.kind !== 'source') return { table: apply(bound, input!, watch), stages: 1 };
   const { source, order } = bound;
-  const planned = watch.plan?.({ source, order, stages, context });
+  const planned = watch.plan?.({ source, order, stages, context, meter: watch.meter });
   if (planned) return { table: planned, stages: planned.stages };
   const read = { schema: source.schema, batches: counted(source.read(order), watch) };
   return { table: apply(bound.then, read, watch), stages: 1 };

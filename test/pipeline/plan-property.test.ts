@@ -127,6 +127,8 @@ function openStore(name: string): EventReader {
   return reader;
 }
 
+let countedInSql = 0;
+
 interface Run {
   readonly rows: string[];
   readonly columns: string[];
@@ -157,7 +159,13 @@ function run(
   const watch: RunWatch = {
     meter: { tick: () => {}, hold: () => {} },
     onRead: () => {},
-    ...(isPlanned && { plan: (read) => planPrefix(read, () => {}) }),
+    ...(isPlanned && {
+      plan: (read) => {
+        const prefix = planPrefix(read, () => {});
+        if (prefix && prefix.stages > 1) countedInSql++;
+        return prefix;
+      },
+    }),
   };
   const given = isPlanned
     ? source
@@ -226,4 +234,5 @@ test(`planned and naive runs agree (seed ${SEED}, ${CASES} cases)`, () => {
   // A property over queries that find nothing would prove little.
   expect(withRows).toBeGreaterThan(CASES * 0.25);
   expect(problems).toBeLessThan(CASES * 0.5);
+  expect(countedInSql).toBeGreaterThan(CASES * 0.02);
 }, 600_000);

@@ -33,7 +33,39 @@ export class RandomQueries {
     return Array.from({ length: count }, make);
   }
 
+  /** What SQL can count by itself. */
+  countedQuery(): string {
+    const terms = this.many(0, 2, () =>
+      this.pick([
+        'index=web',
+        'host=ALPHA',
+        'host=strasse',
+        'bob',
+        '*',
+        '"a b"',
+        'latest=2026-11-20T10:03:00Z',
+        'earliest=2026-11-20T10:01:00Z',
+        'host IN (alpha, k)',
+        'source=X',
+      ]),
+    ).join(this.pick([' ', ' AND ']));
+    const keys = this.pick([
+      '',
+      ' BY host',
+      ' BY index, host',
+      ' BY n',
+      ' BY v',
+      ' BY v, host',
+      ' BY extracted_fields.n',
+      ' BY host, host',
+    ]);
+    return `${terms === '' ? '*' : terms} | stats ${this.pick(['count', 'count AS c', 'count, count AS d', 'count()'])}${keys}`;
+  }
+
   query(): string {
+    if (this.chance(0.15)) {
+      return [this.countedQuery(), ...this.many(0, 1, () => 'sort -count')].join(' | ');
+    }
     const stages = [
       this.chance(0.5) ? this.terms(2) : this.flagSearch(),
       ...this.many(0, 4, () => this.stage()),

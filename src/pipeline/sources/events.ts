@@ -7,8 +7,8 @@ import type { Database } from 'bun:sqlite';
 import { type Grants, grantsCoverEvents } from '../../auth/permissions.ts';
 import { fold } from '../fold.ts';
 import { microsOf } from '../micros.ts';
-import type { RowCondition } from './source.ts';
-import { SqlSource, type SqlCondition } from './sql-source.ts';
+import type { CountKey, RowCondition } from './source.ts';
+import { type CellForm, SqlSource, type SqlCondition } from './sql-source.ts';
 
 /** A connection to the event store inside a snapshot. */
 export interface EventStore {
@@ -55,6 +55,7 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     restriction: restrictionOf(readable),
     readableIndexes: readable,
     condition: (condition) => conditionSql(store, condition, onIndexUse),
+    countKey,
     hasWideIntegers: false,
   });
 }
@@ -96,7 +97,11 @@ function conditionSql(
     const parts: SqlCondition[] = [];
     if (condition.from !== null)
       parts.push({ sql: `${sql} >= ?`, params: [microsOf(condition.from)] });
-    if (condition.to !== null) parts.push({ sql: `${sql} <= ?`, params: [microsOf(condition.to)] });
+    if (condition.to !== null)
+      parts.push({
+        sql: `${sql} ${condition.isOpenEnded ? '<' : '<='} ?`,
+        params: [microsOf(condition.to)],
+      });
     if (parts.length === 0) return null;
     return {
       sql: parts.map((part) => part.sql).join(' AND '),
@@ -124,4 +129,18 @@ function conditionSql(
 function indexCondition(store: EventStore, folded: readonly string[]): SqlCondition {
   const names = store.indexNames().filter((name) => folded.includes(fold(name)));
   return { sql: `"index" IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(names)] };
+}
+
+/** Text columns as they are; members of `extracted_fields` as JSON text, which keeps their type. */
+function countKey({
+  column,
+  member,
+}: CountKey): { readonly sql: string; readonly form: CellForm } | null {
+  if (member === null) {
+    if (!TEXTS.includes(column)) return null;
+    return { sql: column === 'index' ? '"index"' : column, form: 'plain' };
+  }
+  // Letters and digits only: nothing in it can end the path.
+  if (column !== 'extracted_fields' || !/^[A-Za-z][A-Za-z0-9]*$/.test(member)) return null;
+  return { sql: `fields -> '$.${member}'`, form: 'json' };
 }

@@ -4,7 +4,7 @@
  * Sources are made per run, for one caller: rights are part of them, so no stage can reach more (SL-45).
  */
 import type { Schema } from '../schema.ts';
-import type { Row } from '../value.ts';
+import type { Row, Value } from '../value.ts';
 
 /** The order rows come in: as stored, or newest first. */
 export type SourceOrder = 'forward' | 'newest';
@@ -20,9 +20,29 @@ export interface Source {
    * uses (`Column.use`) need to be there, so a query is checked before it is run.
    */
   read(order: SourceOrder, conditions?: readonly RowCondition[]): Iterable<Row[]>;
+  /**
+   * How many rows meet all conditions, by key: exactly, or null when this source cannot. The same key may come more than
+   * once, because texts of equal values may differ.
+   */
+  countBy?(
+    conditions: readonly RowCondition[],
+    keys: readonly CountKey[],
+  ): Iterable<CountedKey> | null;
 }
 
-/** What a wanted row must meet; a source may ignore any of them, the stages look again. */
+/** What rows are counted by: a column, or a member of the object in one. */
+export interface CountKey {
+  readonly column: string;
+  readonly member: string | null;
+}
+
+/** Values of the keys, and how many rows have them. */
+export interface CountedKey {
+  readonly values: readonly Value[];
+  readonly count: number;
+}
+
+/** What a wanted row must meet; `read` may ignore any of them, because the stages look again. */
 export type RowCondition =
   /** The column equals one of the texts. */
   | { readonly kind: 'equals'; readonly column: string; readonly values: readonly string[] }
@@ -30,10 +50,12 @@ export type RowCondition =
   | { readonly kind: 'equals-folded'; readonly column: string; readonly values: readonly string[] }
   /** The column's folded text contains this folded text. */
   | { readonly kind: 'contains-folded'; readonly column: string; readonly text: string }
-  /** The time lies in the range: `from` and `to` included, in the form of SL-13. */
+  /** The time lies in the range, in the form of SL-13; both ends included unless `isOpenEnded`. */
   | {
       readonly kind: 'time';
       readonly column: string;
       readonly from: string | null;
       readonly to: string | null;
+      /** `to` itself is no part of it. */
+      readonly isOpenEnded?: boolean;
     };

@@ -7,7 +7,7 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { Schema, type Column, type ColumnType } from '../schema.ts';
 import { timeFromMicros } from '../micros.ts';
 import { valueOfJson, type Row, type Value } from '../value.ts';
-import type { RowCondition, Source, SourceOrder } from './source.ts';
+import type { CountedKey, CountKey, RowCondition, Source, SourceOrder } from './source.ts';
 
 /** What SQL gives for a cell, and what it means. */
 export type CellForm =
@@ -51,6 +51,8 @@ export interface SqlTable {
   readonly readableIndexes: readonly string[] | null;
   /** SQL that holds for every row that meets the condition, perhaps for others too; null for none. */
   readonly condition?: (condition: RowCondition) => SqlCondition | null;
+  /** SQL for what rows are counted by; null for none. Needs conditions that are exact. */
+  readonly countKey?: (key: CountKey) => { readonly sql: string; readonly form: CellForm } | null;
   /** Whether SQLite's integers may be past 2^53. */
   readonly hasWideIntegers: boolean;
 }
@@ -110,6 +112,38 @@ export class SqlSource implements Source {
     }
   }
 
+  countBy(
+    conditions: readonly RowCondition[],
+    keys: readonly CountKey[],
+  ): Iterable<CountedKey> | null {
+    const { db, from, condition, countKey } = this.table;
+    if (!countKey || !conditions.every((one) => condition?.(one))) return null;
+    const parts = keys.map((key) => countKey(key));
+    const known = parts.filter((part) => part !== null);
+    if (known.length < parts.length) return null;
+    const where = this.where(conditions);
+    const list = known.map(({ sql }, index) => `${sql} AS k${index}`);
+    const groups =
+      known.length === 0 ? '' : ` GROUP BY ${known.map((_, index) => `k${index}`).join(', ')}`;
+    const sql = `SELECT ${[...list, 'count(*) AS n'].join(', ')} FROM ${from}${where.sql}${groups}`;
+    const decoders = known.map(({ form }) => decoderOf({ form }));
+    return (function* () {
+      const statement = db.prepare(sql);
+      try {
+        for (const cells of statement.iterate(...where.params) as Iterable<
+          Record<string, unknown>
+        >) {
+          yield {
+            values: decoders.map((decode, index) => decode(cells[`k${index}`] ?? null)),
+            count: Number(cells['n']),
+          };
+        }
+      } finally {
+        statement.finalize();
+      }
+    })();
+  }
+
   /** ` WHERE …` for the caller's restriction and what the conditions allow to tell. */
   where(conditions: readonly RowCondition[]): {
     readonly sql: string;
@@ -138,7 +172,8 @@ export function decoderOf({
     case 'json':
       return (stored) => {
         if (typeof stored !== 'string') return plain(stored, blank);
-        return valueOfJson(toJson ? toJson(stored) : stored) ?? stored;
+        const value = valueOfJson(toJson ? toJson(stored) : stored);
+        return value === undefined ? stored : value;
       };
     case 'boolean':
       return (stored) =>
