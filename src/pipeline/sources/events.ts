@@ -68,8 +68,14 @@ function readableIndexes(store: EventStore, grants: Grants): readonly string[] |
 
 function restrictionOf(readable: readonly string[] | null): SqlCondition | null {
   if (readable === null) return null;
+  return oneOf('"index"', readable);
+}
+
+/** The expression equals one of the texts: a lone one by `=`, so that an index on it also gives the order. */
+function oneOf(sql: string, values: readonly string[]): SqlCondition {
+  if (values.length === 1) return { sql: `${sql} = ?`, params: [values[0]!] };
   // As one value, because a list may be longer than SQLite's limit of values.
-  return { sql: '"index" IN (SELECT value FROM json_each(?))', params: [JSON.stringify(readable)] };
+  return { sql: `${sql} IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(values)] };
 }
 
 const TIMES: Readonly<Record<string, string>> = {
@@ -111,24 +117,17 @@ function conditionSql(
   if (!TEXTS.includes(column)) return null;
   const sql = column === 'index' ? '"index"' : column;
   if (condition.kind === 'equals') {
-    return {
-      sql: `${sql} IN (SELECT value FROM json_each(?))`,
-      params: [JSON.stringify(condition.values)],
-    };
+    return oneOf(sql, condition.values);
   }
   if (column === 'index') return indexCondition(store, condition.values);
-  const list = JSON.stringify(condition.values);
   // Letters of ASCII fold as SQLite lowers them; other texts go through the function.
-  return {
-    sql: `CASE ascii WHEN 1 THEN lower(${sql}) ELSE ${FOLD}(${sql}) END IN (SELECT value FROM json_each(?))`,
-    params: [list],
-  };
+  return oneOf(`CASE ascii WHEN 1 THEN lower(${sql}) ELSE ${FOLD}(${sql}) END`, condition.values);
 }
 
 /** The few names there are, so that the index on them can be used. */
 function indexCondition(store: EventStore, folded: readonly string[]): SqlCondition {
   const names = store.indexNames().filter((name) => folded.includes(fold(name)));
-  return { sql: `"index" IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(names)] };
+  return oneOf('"index"', names);
 }
 
 /** Text columns as they are; members of `extracted_fields` as JSON text, which keeps their type. */
