@@ -10,7 +10,9 @@ import { utils, write } from 'xlsx';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { startService } from '../support/service.ts';
 import type { Client, Service } from '../support/service.ts';
+import { label, legacyFile } from '../plugins/legacy-workbook-files.ts';
 import { eventually } from './eventually.ts';
+import { hasPythonHandlers } from './handler-files.ts';
 
 interface KindCase {
   readonly type: string;
@@ -26,6 +28,8 @@ interface KindCase {
   readonly isWritable?: boolean;
   /** What the answer must hold, of `content` and of `other`. */
   readonly words?: readonly [string, string];
+  /** Its routes answer, not the file: no version to compare, and no part in what negotiation adds. */
+  readonly isRouter?: boolean;
 }
 
 const PNG = Buffer.from(
@@ -38,6 +42,23 @@ function workbook(value: string): Uint8Array {
   utils.book_append_sheet(book, utils.aoa_to_sheet([['n'], [value]]), 'One');
   return write(book, { type: 'buffer', bookType: 'xlsx' }) as Uint8Array;
 }
+
+function legacyWorkbook(value: string): Uint8Array {
+  return legacyFile({ sheets: [{ name: 'One', records: [label(0, 0, 'n'), label(1, 0, value)] }] });
+}
+
+const script = (value: string): string =>
+  `import { Elysia } from 'elysia';\nexport const router = new Elysia().get('/', () => '${value}');\n`;
+
+const python = (value: string): string => `
+from fastapi import APIRouter
+router = APIRouter()
+
+
+@router.get("/")
+def root():
+    return "${value}"
+`;
 
 function parquet(value: string): Uint8Array {
   return new Uint8Array(
@@ -60,6 +81,19 @@ function fileCase(
   return { type, extension, contentType, address, content, other: 'second, longer' };
 }
 
+function handlerCase(extension: string, program: (value: string) => string): KindCase {
+  return {
+    type: 'handler',
+    extension,
+    content: program('first'),
+    other: program('second'),
+    address: api,
+    contentType: /^(text\/plain;charset=utf-8|application\/json)$/,
+    words: ['first', 'second'],
+    isRouter: true,
+  };
+}
+
 const cases: readonly KindCase[] = [
   {
     type: 'csv',
@@ -80,6 +114,16 @@ const cases: readonly KindCase[] = [
     address: api,
     contentType: JSON_TYPE,
     isWritable: true,
+    words: ['first', 'second'],
+  },
+  {
+    type: 'excel',
+    extension: '.xls',
+    sheet: 'One',
+    content: legacyWorkbook('first'),
+    other: legacyWorkbook('second'),
+    address: api,
+    contentType: JSON_TYPE,
     words: ['first', 'second'],
   },
   {
@@ -127,9 +171,16 @@ const cases: readonly KindCase[] = [
   fileCase('media', '.mp3', /^audio\/mpeg$/, media),
   fileCase('media', '.ogg', /^audio\/ogg$/, media),
   fileCase('media', '.wav', /^audio\/wav$/, media),
+  handlerCase('.ts', script),
+  handlerCase('.js', script),
+  handlerCase('.mjs', script),
+  ...(hasPythonHandlers() ? [handlerCase('.py', python)] : []),
 ];
 
 const HOSTILE_STEMS = ['ünï códe', `"quo'te<b>&amp`, '100% {x}*?', 'b#c;d=e', '日本語'];
+const stemsOf = ({ isRouter }: KindCase): readonly string[] =>
+  // The runtime cannot load a module whose path has a question mark.
+  isRouter === true ? HOSTILE_STEMS.map((stem) => stem.replace('?', '')) : HOSTILE_STEMS;
 
 const kindName = ({ type, extension }: KindCase): string => `${type} (${extension.slice(1)})`;
 const fileOf = ({ extension }: KindCase, stem: string): string => `${stem}${extension}`;
@@ -150,7 +201,7 @@ beforeAll(async () => {
     files[`${folder}/${fileOf(one, 'changing')}`] = one.content;
     files[`${folder}/.hidden/${fileOf(one, 'in')}`] = one.content;
     files[`${folder}/${fileOf(one, '~$open')}`] = one.content;
-    for (const stem of HOSTILE_STEMS) files[`${folder}/${fileOf(one, stem)}`] = one.content;
+    for (const stem of stemsOf(one)) files[`${folder}/${fileOf(one, stem)}`] = one.content;
   }
   service = await startService({ files });
   const { accounts } = service;
@@ -180,8 +231,7 @@ describe.each(cases.map((one) => [kindName(one), one] as const))('%s', (_, one) 
     const bodies: string[] = [];
     for (const path of [address, longAddress, address.replace(/\/?$/, '/')]) {
       for (const client of [reader, superuser]) {
-        const response = await client.fetch(path);
-        expect(response.status).toBe(200);
+        const response = await answering(client, path);
         expect(response.headers.get('content-type')).toMatch(one.contentType);
         const text = await response.text();
         if (one.words !== undefined) expect(text).toContain(one.words[0]);
@@ -217,7 +267,7 @@ describe.each(cases.map((one) => [kindName(one), one] as const))('%s', (_, one) 
       expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
     }
     expect(get.headers.get('cache-control')).toBe('private, no-cache');
-    expect(get.headers.get('vary')).toBe('Accept, Accept-Encoding');
+    if (one.isRouter !== true) expect(get.headers.get('vary')).toBe('Accept, Accept-Encoding');
   });
 
   test('OPTIONS tells the methods, and only those who may read it (DS-6, DS-7)', async () => {
@@ -230,19 +280,24 @@ describe.each(cases.map((one) => [kindName(one), one] as const))('%s', (_, one) 
     expect((await service.fetch(address, { method: 'OPTIONS' })).status).toBe(401);
   });
 
-  test('a known version is 304, by tag (DS-46, DS-157, DS-160)', async () => {
-    const plain = { 'Accept-Encoding': 'identity' };
-    const first = await reader.fetch(address, { headers: plain });
-    const etag = first.headers.get('etag')!;
-    expect(etag).toMatch(/^"[^"]+"$/);
-    for (const header of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-      const again = await reader.fetch(address, { headers: { ...plain, 'If-None-Match': header } });
-      expect([header, again.status, await again.text()]).toEqual([header, 304, '']);
-      expect(again.headers.get('etag')).toBe(etag);
-    }
-    const other = await reader.fetch(address, { headers: { 'If-None-Match': '"other"' } });
-    expect(other.status).toBe(200);
-  });
+  test.skipIf(one.isRouter === true)(
+    'a known version is 304, by tag (DS-46, DS-157, DS-160)',
+    async () => {
+      const plain = { 'Accept-Encoding': 'identity' };
+      const first = await reader.fetch(address, { headers: plain });
+      const etag = first.headers.get('etag')!;
+      expect(etag).toMatch(/^"[^"]+"$/);
+      for (const header of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+        const again = await reader.fetch(address, {
+          headers: { ...plain, 'If-None-Match': header },
+        });
+        expect([header, again.status, await again.text()]).toEqual([header, 304, '']);
+        expect(again.headers.get('etag')).toBe(etag);
+      }
+      const other = await reader.fetch(address, { headers: { 'If-None-Match': '"other"' } });
+      expect(other.status).toBe(200);
+    },
+  );
 
   test('what cannot be written is 405 for those who may write, 403 for others (DS-7, DS-8)', async () => {
     const writer = await service.as('writer');
@@ -260,11 +315,11 @@ describe.each(cases.map((one) => [kindName(one), one] as const))('%s', (_, one) 
     expect(listed.resources).toContain(rel);
     expect(((await (await stranger.fetch('/')).json()) as typeof listed).resources).toEqual([]);
     const page = await (await reader.fetch('/', { headers: { Accept: 'text/html' } })).text();
-    const shown = one.address === bare ? `/${encoded(canonical)}` : `/ui/${encoded(canonical)}`;
+    const shown = pageOf(one, canonical);
     const links = [...page.matchAll(/href="([^"]*)"/g)].map((match) =>
       match[1]!.replace(/\/$/, ''),
     );
-    expect(links).toContain(shown);
+    expect(links).toContain(shown.replace(/\/$/, ''));
     const opened = await reader.fetch(shown, { headers: { Accept: 'text/html' } });
     expect(opened.status).toBe(200);
   });
@@ -281,13 +336,12 @@ describe.each(cases.map((one) => [kindName(one), one] as const))('%s', (_, one) 
   test('any name is an address and plain text in headers and pages (DS-31, DS-184)', async () => {
     const page = await reader.fetch('/', { headers: { Accept: 'text/html' } });
     expect(boldElements(await page.text())).toBe(0);
-    for (const stem of HOSTILE_STEMS) {
+    for (const stem of stemsOf(one)) {
       const name = nameOf(one, `${folder}/${stem}`);
-      const response = await reader.fetch(one.address(encoded(name)));
-      expect([name, response.status]).toEqual([name, 200]);
+      const response = await answering(reader, one.address(encoded(name)));
       const disposition = response.headers.get('content-disposition');
       if (disposition !== null) expect(disposition).toMatch(/^[\x20-\x7e]*$/);
-      const shown = one.address === bare ? `/${encoded(name)}` : `/ui/${encoded(name)}`;
+      const shown = pageOf(one, name);
       const view = await reader.fetch(shown, { headers: { Accept: 'text/html' } });
       expect([name, view.status]).toEqual([name, 200]);
       expect(boldElements(await view.text())).toBe(0);
@@ -307,38 +361,56 @@ describe.each(cases.map((one) => [kindName(one), one] as const))('%s', (_, one) 
     const file = `${folder}/${fileOf(one, 'changing')}`;
     const path = join(service.docroot, file);
     const at = one.address(encoded(nameOf(one, `${folder}/changing`)));
-    const word = (index: 0 | 1): string => one.words?.[index] ?? '';
-    const read = async (): Promise<{ status: number; text: string; etag: string | null }> => {
-      const response = await reader.fetch(at);
-      return {
-        status: response.status,
-        text: await response.text(),
-        etag: response.headers.get('etag'),
-      };
-    };
     /** The first answer with the status that is about another version than `known`. */
-    const become = (status: number, known: string | null = null) =>
+    const become = (status: number, word = '', known: string | null = null) =>
       eventually(async () => {
-        const now = await read();
-        expect(now.status).toBe(status);
-        expect(now.etag).not.toBe(known ?? '');
-        return now;
-      });
-    const first = await read();
+        const response = await reader.fetch(at);
+        const etag = response.headers.get('etag');
+        expect({ status: response.status, text: await response.text() }).toEqual({
+          status,
+          text: expect.stringContaining(word),
+        });
+        expect(etag).not.toBe(known ?? '');
+        return etag;
+      }, 20_000);
+    const [first = '', second = ''] = one.words ?? [];
+    const begun = await become(200, first);
     service.write(`${file}.next`, one.other);
     renameSync(`${path}.next`, path);
-    const second = await become(200, first.etag);
-    expect(second.text).toContain(word(1));
+    const replaced = await become(200, second, begun);
     service.write(file, one.content);
-    const third = await become(200, second.etag);
-    expect(third.text).toContain(word(0));
+    await become(200, first, replaced);
     rmSync(path);
     await become(404);
     service.write(file, one.other);
-    const back = await become(200);
-    expect(back.text).toContain(word(1));
+    await become(200, second);
   });
 });
+
+test('a handler whose path has a question mark says why it cannot be loaded (DS-171)', async () => {
+  service.write('asked?.ts', script('first'));
+  await eventually(async () => {
+    const answer = await superuser.fetch('/api/asked%3F/');
+    expect(await answer.json()).toEqual({
+      detail: "Handler unavailable: a module whose path has a '?' cannot be loaded",
+    });
+  });
+});
+
+/** The page that shows a resource of this name. */
+function pageOf({ address, isRouter }: KindCase, name: string): string {
+  if (isRouter === true) return api(encoded(name));
+  return address === bare ? `/${encoded(name)}` : `/ui/${encoded(name)}`;
+}
+
+/** The answer with status 200, for which a router that is only now being loaded is waited for. */
+function answering(client: Client, path: string): Promise<Response> {
+  return eventually(async () => {
+    const response = await client.fetch(path);
+    expect([path, response.status]).toEqual([path, 200]);
+    return response;
+  }, 20_000);
+}
 
 function digest(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');

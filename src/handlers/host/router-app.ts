@@ -40,7 +40,9 @@ export async function createRouterApp(router: Elysia): Promise<RouterApp> {
       try {
         const response = await elysia.fetch(request);
         const failure = noted.get(request);
-        return failure === undefined ? response : await answerTo(failure, request, response);
+        const answer =
+          failure === undefined ? response : await answerTo(failure, request, response);
+        return request.method === 'HEAD' ? withTypeOfText(answer) : answer;
       } catch (error) {
         return thrown(error);
       }
@@ -61,6 +63,14 @@ export async function createRouterApp(router: Elysia): Promise<RouterApp> {
     }
     return thrown(error);
   }
+}
+
+/** Elysia's answer to HEAD lacks the type that the runtime gives text when it is sent (DS-6). */
+function withTypeOfText(response: Response): Response {
+  const { headers } = response;
+  const hasText = Number(headers.get('content-length')) > 0 && !headers.has('content-type');
+  if (hasText) headers.set('content-type', 'text/plain;charset=utf-8');
+  return response;
 }
 
 /** Whether the handler left the error to Elysia, whose answer to it is the error's text. */

@@ -14,6 +14,9 @@ import { type RouterApp, createRouterApp } from './router-app.ts';
 /** A module whose top level awaits for longer is given up. */
 const LOAD_LIMIT_MS = 10_000;
 
+/** The runtime takes what follows it for no part of the path. */
+const UNUSABLE_NAME = "a module whose path has a '?' cannot be loaded";
+
 /** The result of loading, and the routes when there are some. */
 export interface LoadedScript extends LoadResult {
   readonly app: RouterApp | null;
@@ -22,6 +25,7 @@ export interface LoadedScript extends LoadResult {
 /** Loads a file by its path in the document root. Never rejects. One at a time: loads share the module cache. */
 export async function loadScript(docroot: string, rel: string): Promise<LoadedScript> {
   const folder = docroot.endsWith(sep) ? docroot : docroot + sep;
+  if (rel.includes('?')) return { problem: UNUSABLE_NAME, modules: [rel], app: null };
   forgetModules(folder);
   try {
     const exports = await withinLimit(import(folder + rel));
