@@ -116,6 +116,7 @@ describe('adding one thing in one place', () => {
     'src/operations',
     'src/pipeline/commands',
     'src/events/dialects',
+    'src/server/mcp/tools',
   ];
 
   test.each(lists)('the list of %s names every sibling', (folder) => {

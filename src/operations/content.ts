@@ -6,6 +6,7 @@ import type { Caller, Verb } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import { isVideo, mediaTypeOf } from '../base/media-type.ts';
 import { fileNameOf } from '../base/paths.ts';
+import { looksLikeText, readText } from '../base/text-bytes.ts';
 import type { Documents } from '../docroot/documents.ts';
 import type { MediaMetadata } from '../docroot/kind.ts';
 import type { Area } from '../docroot/names.ts';
@@ -44,6 +45,60 @@ export async function findByPath(
   const inFamily = area === null ? null : registry.lookup(area, name);
   const resource = inFamily ?? registry.lookup('content', path);
   return requireAccess(services, caller, origin, { name, alsoNamed: path, resource, verb });
+}
+
+/** A published file as programs without a browser read it. */
+export type FileContent =
+  | { readonly kind: 'text'; readonly text: string; readonly mimeType: string }
+  /** No text; `readBytes` gives them. */
+  | { readonly kind: 'bytes'; readonly size: number; readonly mimeType: string };
+
+/** Media types whose files are text (DS-151). */
+const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|yaml|toml)$|.*\+(?:xml|json)$)/;
+
+/**
+ * What a page or file holds: the HTML of a rendered document, the text of a text file, or only the size of everything else.
+ * Throws `too-large` for a text of more than `maxBytes`, `not-found`, and as `Documents.rendered`.
+ */
+export async function readContent(
+  { documents }: Pick<ContentServices, 'documents'>,
+  resource: Resource,
+  maxBytes: number,
+): Promise<FileContent> {
+  if (resource.kind.render !== undefined) {
+    const { body } = await documents.rendered(resource);
+    if (Buffer.byteLength(body) > maxBytes) throw fileTooLarge(Buffer.byteLength(body));
+    return { kind: 'text', text: body, mimeType: 'text/html' };
+  }
+  const mimeType = mediaTypeOf(resource.rel);
+  const file = await documents.open(resource);
+  try {
+    const isText = TEXT_TYPES.test(mimeType) && (await looksLikeText(file));
+    if (!isText && resource.type !== 'html') return { kind: 'bytes', size: file.size, mimeType };
+    if (file.size > maxBytes) throw fileTooLarge(file.size);
+    return { kind: 'text', text: await readText(file, maxBytes), mimeType };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The bytes of a published file. Throws `too-large` past `maxBytes`, and `not-found`. */
+export async function readBytes(
+  { documents }: Pick<ContentServices, 'documents'>,
+  resource: Resource,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const file = await documents.open(resource);
+  try {
+    if (file.size > maxBytes) throw fileTooLarge(file.size);
+    return await file.read(0, file.size);
+  } finally {
+    await file.close();
+  }
+}
+
+function fileTooLarge(bytes: number): AppError {
+  return new AppError('too-large', `Result too large: ${bytes} bytes; download the file instead`);
 }
 
 /** What a media file says about itself, with the facts of the file (DS-162). Broken media say nothing. */

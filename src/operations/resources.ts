@@ -2,14 +2,14 @@
  * What the document root publishes, as far as a caller may know (DS-182).
  */
 import { type Grants, loadGrants } from '../auth/permissions.ts';
-import type { Caller } from '../auth/principal.ts';
+import type { Caller, Verb } from '../auth/principal.ts';
 import type { StoredValue } from '../dataset/infer.ts';
 import type { Table } from '../dataset/table.ts';
 import type { Tables, TableTarget } from '../dataset/tables.ts';
 import type { Column } from '../dataset/types.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
-import { mayAccess } from './access.ts';
+import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
 
 interface CatalogueServices {
   readonly db: Database;
@@ -24,6 +24,41 @@ export async function listReadable(
   if (!caller) return [];
   const grants = await loadGrants(db, caller);
   return registry.list().filter((resource) => mayAccess(grants, resource, 'read'));
+}
+
+/** What a caller wants of a resource that is known by its name alone. */
+export interface NamedRequest {
+  /** Canonical name or extension form. */
+  readonly name: string;
+  readonly verb: Verb;
+}
+
+/**
+ * The resource of a canonical name or an extension form, whatever its family, for doors without addresses (DS-25). Throws as
+ * `requireAccess`.
+ */
+export async function findResource(
+  services: AccessServices & Pick<CatalogueServices, 'registry'>,
+  caller: Caller,
+  origin: Origin,
+  { name, verb }: NamedRequest,
+): Promise<Resource> {
+  const resource = namedResource(services.registry, name);
+  return requireAccess(services, caller, origin, { name, resource, verb });
+}
+
+/** A name that several families know is first a file, then the resource listed under it (DS-25). */
+function namedResource(registry: Registry, name: string): Resource | null {
+  const wanted = name.normalize('NFC');
+  const found = (['dataset', 'media', 'content'] as const).flatMap(
+    (area) => registry.lookup(area, wanted) ?? [],
+  );
+  return (
+    found.find(({ extensionForm }) => extensionForm === wanted) ??
+    found.find(({ canonical }) => canonical === wanted) ??
+    found[0] ??
+    null
+  );
 }
 
 /** A column with a value of the dataset; `example` undefined: none that could be shown. */

@@ -8,7 +8,7 @@ import { csrfToken } from '../auth/csrf.ts';
 import type { RequestCredentials } from '../auth/method.ts';
 import { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
-import { requireCsrf, requireOwnOrigin } from './csrf.ts';
+import { requireAllowedOrigin, requireCsrf, requireOwnOrigin } from './csrf.ts';
 import type { HostCheck } from './host-check.ts';
 import { isSafeMethod, readOnlyMode } from './refusals.ts';
 import type { Route } from './route-table.ts';
@@ -36,6 +36,7 @@ export function admit(
   route: Guarded,
   hosts: HostCheck,
 ): Promise<void> | undefined {
+  if (route.refusesForeignOrigin === true) requireAllowedOrigin(context, hosts);
   if (route.ignoresCredentials === true) return undefined;
   const credentials = credentialsOf(context);
   if (credentials !== null) return admitKnown(context, route, hosts, credentials);

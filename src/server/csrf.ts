@@ -5,6 +5,7 @@
  */
 import { checkCsrf, checkOrigin } from '../auth/csrf.ts';
 import type { RequestOrigin } from '../auth/csrf.ts';
+import { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import { peekFormField } from './form-body.ts';
 import { hostnameOf } from './host-check.ts';
@@ -32,6 +33,13 @@ export async function requireCsrf(
 /** Throws `csrf-failed` when the browser says the request comes from another site (DS-115). */
 export function requireOwnOrigin(context: Context, hosts: HostCheck): void {
   checkOrigin(originOf(context, hosts));
+}
+
+/** Throws `permission-denied` for an `Origin` that is neither own nor allowed (DS-178); none at all passes. */
+export function requireAllowedOrigin(context: Context, hosts: HostCheck): void {
+  const { origin, isOwnOrigin } = originOf(context, hosts);
+  if (origin === null || isOwnOrigin(origin)) return;
+  throw new AppError('permission-denied', 'Origin not allowed');
 }
 
 function originOf(context: Context, hosts: HostCheck): RequestOrigin {

@@ -11,6 +11,7 @@ import type { SearchServices } from '../operations/search.ts';
 import type { SearchLanguageServices } from '../operations/searches.ts';
 import type { EventServices } from '../operations/event-access.ts';
 import type { ContentServices } from '../operations/content.ts';
+import type { DatasetServices } from '../operations/datasets.ts';
 import type { FirstRun } from '../operations/setup.ts';
 import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
@@ -49,6 +50,8 @@ export interface ServerServices
   readonly searches: SearchLanguageServices['searches'];
   readonly tables: SearchLanguageServices['tables'];
   readonly datasets: SearchLanguageServices['datasets'];
+  readonly reading: DatasetServices['reading'];
+  readonly edits: DatasetServices['edits'];
   readonly firstRun: FirstRun;
   /** `clock.monotonic()` at the start of the server. */
   readonly startedAt: number;

@@ -38,6 +38,8 @@ export interface Route {
   readonly refusesScopedKeys?: boolean;
   /** Unsafe methods must come from an own origin even without a session (DS-115). */
   readonly requiresOwnOrigin?: boolean;
+  /** A foreign `Origin` is refused before anybody is asked who they are (DS-178). */
+  readonly refusesForeignOrigin?: boolean;
   /** Answers the same whatever credentials come along, good or bad (DS-94: embedded assets). */
   readonly ignoresCredentials?: boolean;
   /** A 401 stays one for HTML clients too (exceptions of DS-12). */

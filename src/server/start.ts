@@ -122,6 +122,8 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     searches: app.searches,
     tables: app.tables,
     datasets: app.datasets,
+    reading: app.reading,
+    edits: app.edits,
     metrics,
     firstRun,
     startedAt: app.clock.monotonic(),

@@ -157,6 +157,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
     ...readers('/ui/media', 200),
     statuses: { ...readers('/ui/media', 200).statuses, anonymous: 302 },
   },
+  'POST /mcp': everybody('/mcp', 400, { body: {}, readOnly: 400 }),
   'GET /search': signedIn('/search?q=nothing', 200),
   'POST /search2/api/run': signedIn('/search2/api/run/', 200, { body: {}, readOnly: 200 }),
   'POST /search2/api/validate': signedIn('/search2/api/validate/', 200, {

@@ -106,6 +106,8 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     searches: {} as never,
     tables: {} as never,
     datasets: {} as never,
+    reading: {} as never,
+    edits: {} as never,
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),
     firstRun: new FirstRun({ db, clock, isLoopback: isLoopback(config.host) }),

@@ -17,6 +17,7 @@ import { savedSearchRoutes } from './saved-searches.ts';
 import { tokenRoutes } from './tokens.ts';
 import { healthRoute } from './health.ts';
 import { landingRoute } from './landing.ts';
+import { mcpRoute } from './mcp.ts';
 import { mediaRoute } from './media.ts';
 import { metricsRoute } from './metrics.ts';
 import { oidcRoutes } from './oidc.ts';
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   healthRoute,
   metricsRoute,
   mediaRoute,
+  mcpRoute,
   ...authRoutes,
   ...oidcRoutes,
   searchRoute,

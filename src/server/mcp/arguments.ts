@@ -1,0 +1,76 @@
+/**
+ * Arguments of a tool against its own input schema: the part of JSON Schema the schemas here use. What is more than a shape
+ * (ranges, columns) is checked by the operation, so that it is told in the same words as over HTTP (DS-180).
+ */
+import { AppError } from '../../base/errors.ts';
+import { JsonNumber } from '../../base/json.ts';
+import { isObject, type Members } from './message.ts';
+
+/** The schema of a tool's arguments, or of one of them. */
+export interface ArgumentSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly maxLength?: number;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  integer: 'an integer',
+  string: 'a string',
+  object: 'an object',
+  array: 'an array',
+  boolean: 'a boolean',
+  null: 'null',
+};
+
+/** Throws `invalid-request` that names the first argument that is unknown, missing or of a wrong type. */
+export function checkArguments(
+  schema: { readonly properties?: object; readonly required?: readonly string[] },
+  given: Members,
+): void {
+  const known = new Map(Object.entries(schema.properties ?? {}) as [string, ArgumentSchema][]);
+  for (const name of Object.keys(given)) {
+    if (!known.has(name)) throw wrong(`Unknown argument '${name.slice(0, 100)}'`);
+  }
+  for (const [name, expected] of known) {
+    const value = given[name];
+    if (value !== undefined) checkValue(name, value, expected);
+    else if (schema.required?.includes(name)) throw wrong(`Missing argument '${name}'`);
+  }
+}
+
+function checkValue(name: string, value: unknown, schema: ArgumentSchema): void {
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
+  if (types.length > 0 && !types.some((type) => isOfType(value, type))) {
+    const expected = types.map((type) => NAMES[type] ?? type).join(' or ');
+    throw wrong(`Argument '${name}' must be ${expected}`);
+  }
+  if (schema.enum !== undefined && !schema.enum.includes(value)) {
+    throw wrong(`Argument '${name}' must be one of ${schema.enum.join(', ')}`);
+  }
+  const { maxLength } = schema;
+  if (maxLength !== undefined && typeof value === 'string' && value.length > maxLength) {
+    throw wrong(`Argument '${name}' must have at most ${maxLength} characters`);
+  }
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'integer':
+      return (
+        Number.isInteger(value instanceof JsonNumber ? value.value : value) ||
+        typeof value === 'bigint'
+      );
+    default:
+      return typeof value === type;
+  }
+}
+
+function wrong(text: string): AppError {
+  return new AppError('invalid-request', text);
+}

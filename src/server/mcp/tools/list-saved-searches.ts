@@ -1,0 +1,51 @@
+/**
+ * `list_saved_searches`: the queries the caller sees, as `GET /api/savedsearches/`.
+ */
+import { listSavedSearches as list } from '../../../operations/saved-searches.ts';
+import { jsonResult, READER, type Tool } from '../tool.ts';
+
+/** Names and texts of stored queries, for `search_events`. */
+export const listSavedSearches: Tool = {
+  description: {
+    name: 'list_saved_searches',
+    title: 'List saved searches',
+    description:
+      'The saved queries you may use, by name; run one by giving its query to search_events.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        search: {
+          type: ['string', 'null'],
+          default: null,
+          description: 'Words that name or query must hold',
+        },
+      },
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        saved_searches: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              id: { type: 'integer' },
+              name: { type: 'string' },
+              query: { type: 'string' },
+              is_public: { type: 'boolean' },
+            },
+            required: ['id', 'name', 'query'],
+            additionalProperties: true,
+          },
+        },
+      },
+      required: ['saved_searches'],
+    },
+    annotations: { title: 'List saved searches', ...READER },
+  },
+  call: async ({ services, caller, arguments: { search } }) => {
+    const found = await list(services, caller, typeof search === 'string' ? search : '');
+    return jsonResult({ saved_searches: found }, found.length);
+  },
+};
