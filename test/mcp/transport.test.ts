@@ -146,7 +146,7 @@ describe('what is no message (B-N)', () => {
     for (const [method, params] of wrong) {
       const { status, error } = await answerTo(request(method, params));
       expect([method, status]).toEqual([method, 200]);
-      expect([-32602, -32002]).toContain(error?.code);
+      expect([-32602, -32002]).toContain(error?.code ?? 0);
     }
     expect((await answerTo(request('tools/call', { name: 'nothing' }))).error).toEqual({
       code: -32602,
