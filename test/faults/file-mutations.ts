@@ -74,7 +74,8 @@ function mutatedPart(content: Buffer, trial: Trial): Buffer {
   );
 }
 
-function mutatedBytes(content: Buffer, trial: Trial): Buffer {
+/** Any bytes after one to three mutations. */
+export function mutatedBytes(content: Buffer, trial: Trial): Buffer {
   let bytes: Buffer = Buffer.from(content);
   for (let count = trial.integer(1, 3); count > 0 && bytes.length > 0; count--) {
     bytes = trial.pick(MUTATIONS)(bytes, trial);

@@ -9,6 +9,7 @@ import { externalReader } from './external-reader.ts';
 import { failingCalls } from './failing-calls.ts';
 import { fullDisk } from './full-disk.ts';
 import { handlers } from './handlers.ts';
+import { hostileDocuments } from './hostile-documents.ts';
 import { mutatedFiles } from './mutated-files.ts';
 import { randomKill } from './random-kill.ts';
 import { secondInstance } from './second-instance.ts';
@@ -36,6 +37,7 @@ export const recipes: readonly Recipe[] = [
   damagedFiles,
   damagedCopies,
   mutatedFiles,
+  hostileDocuments,
   vanishingClient,
   handlers,
 ];
