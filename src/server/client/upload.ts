@@ -34,12 +34,17 @@ function enhance(form: HTMLFormElement): void {
     setBusy(false);
     say(text);
   };
+  /** Says so when the chosen file would be refused for its size, which no sending is needed to find out. */
+  const isTooLarge = (): boolean => {
+    const isRefused = (file.files?.[0]?.size ?? 0) > Number(form.dataset['limit']);
+    say(isRefused ? 'This file is larger than an upload may be.' : '');
+    return isRefused;
+  };
   const noteChosen = (): void => {
     const chosen = file.files?.[0];
     if (chosen === undefined) return;
     if (name.value === '' || name.value === suggested) name.value = suggested = chosen.name;
-    const isTooLarge = chosen.size > Number(form.dataset['limit']);
-    say(isTooLarge ? 'This file is larger than an upload may be.' : '');
+    isTooLarge();
   };
   const finish = (request: XMLHttpRequest): void => {
     const answer = parsed(request.responseText);
@@ -72,6 +77,7 @@ function enhance(form: HTMLFormElement): void {
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
+    if (isTooLarge()) return;
     const request = new XMLHttpRequest();
     request.open('POST', form.action);
     request.responseType = 'text';
