@@ -66,6 +66,7 @@ import { Searches } from './pipeline/searches.ts';
 import { isObject, valueOfJson, type Value } from './pipeline/value.ts';
 import type { Database } from './store/database.ts';
 import { foldLog } from './store/fold-log.ts';
+import { readInstanceKey } from './store/instance-key.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
 import { openState, type State } from './store/state.ts';
@@ -79,6 +80,8 @@ export interface App {
   readonly clock: Clock;
   readonly db: Database;
   readonly serverSecret: Uint8Array;
+  /** Seals tokens: a file of the operator, else the server secret (EV-16). */
+  readonly instanceKey: Uint8Array;
   /** See `State.foldLog`. */
   readonly foldStateLog: () => Promise<void>;
   readonly audit: Audit;
@@ -93,6 +96,7 @@ export interface App {
   readonly locks: FileLocks;
   readonly uploads: Uploads;
   readonly eventParts: EventParts;
+  readonly retention: Retention;
   readonly cache: CacheEntries;
   readonly documents: Documents;
   readonly lists: Lists;
@@ -131,12 +135,15 @@ export async function openApp(
   options: { readonly exclusive: boolean; readonly readsAhead?: boolean },
 ): Promise<App> {
   const clock = systemClock;
+  const keyFile = config.instance_key_file;
+  const ownKey = keyFile === null ? null : readInstanceKey(keyFile);
   const state = await openState({
     stateDir: config.state_dir,
     migrations,
     log,
     exclusive: options.exclusive,
   });
+  const instanceKey = ownKey ?? state.serverSecret;
   const current = { config };
   const { db } = state;
   const audit = new Audit({ db, clock, log });
@@ -300,6 +307,7 @@ export async function openApp(
     clock,
     db,
     serverSecret: state.serverSecret,
+    instanceKey,
     foldStateLog: () => state.foldLog(),
     audit,
     localLogin: new LocalLogin({
@@ -348,6 +356,7 @@ export async function openApp(
       return search;
     },
     eventParts,
+    retention,
     searches: new Searches({
       pool: pools.query,
       perUser: () => current.config.events.search.concurrent_per_user,

@@ -38,6 +38,15 @@ export interface ApiKey {
   readonly scopes: readonly Scope[] | null;
 }
 
+/** Whether a text is meant as a key: one by its start, or the alias of one by its form (EV-58). */
+export function isApiKeyText(text: string): boolean {
+  return text.startsWith(API_KEY_PREFIX) || isAlias(text);
+}
+
+function isAlias(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
 interface ApiKeyRow {
   readonly id: number;
   readonly key_hash: string;
@@ -175,18 +184,22 @@ export interface FoundApiKey {
 
 const rowsByHash = rememberedFor<(ApiKeyRow & UserRow) | null>(1_000);
 
-/** The key with that value; null when there is none. Costs one indexed read after a change, else nothing. */
+/** The key with that value or alias; null when there is none. Costs one indexed read after a change, else nothing. */
 export async function findApiKey(
   db: Database,
   value: string,
   now: number,
 ): Promise<FoundApiKey | null> {
-  if (!/^ak_[\w-]{43}$/.test(value)) return null;
-  const hash = sha256Hex(value);
+  const isByAlias = isAlias(value);
+  if (!isByAlias && !/^ak_[\w-]{43}$/.test(value)) return null;
+  const hash = sha256Hex(isByAlias ? value.toLowerCase() : value);
+  const where = isByAlias
+    ? 'api_keys.id = (SELECT api_key_id FROM ingest_settings WHERE alias_hash = ?)'
+    : 'key_hash = ?';
   const row = await rowsByHash(db).get(db, hash, () =>
     db.get<ApiKeyRow & UserRow>(
       `SELECT ${keyColumns}, ${userColumns} FROM api_keys JOIN users ON users.id = api_keys.user_id
-       WHERE key_hash = ?`,
+       WHERE ${where}`,
       [hash],
     ),
   );

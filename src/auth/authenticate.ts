@@ -96,5 +96,6 @@ function principalOf(proof: Proven, sessionId: number | null): Principal {
     sessionId,
     apiKeyId: proof.apiKeyId ?? null,
     scopes: proof.scopes ?? null,
+    ...(proof.isCreateOnly === true && { isCreateOnly: true }),
   };
 }

@@ -103,12 +103,3 @@ export async function putIngestSettings(
     values,
   );
 }
-
-/** The key that goes by an alias (EV-58); null when there is none. */
-export async function findKeyByAlias(db: Database, alias: string): Promise<number | null> {
-  const row = await db.get<{ api_key_id: number }>(
-    'SELECT api_key_id FROM ingest_settings WHERE alias_hash = ?',
-    [sha256Hex(alias.toLowerCase())],
-  );
-  return row?.api_key_id ?? null;
-}

@@ -73,6 +73,8 @@ export interface Proof {
   readonly apiKeyId?: number;
   /** Absent or null: all rights of the user. */
   readonly scopes?: readonly Scope[] | null;
+  /** The key can do nothing but create events. */
+  readonly isCreateOnly?: boolean;
 }
 
 /** One way to sign in; see the file header for what it promises. */

@@ -26,6 +26,8 @@ export interface Principal {
   readonly apiKeyId: number | null;
   /** Null: all rights of the owner. */
   readonly scopes: readonly Scope[] | null;
+  /** A key that can do nothing but create events (EV-58). */
+  readonly isCreateOnly?: boolean;
 }
 
 /** The caller of an operation: a principal, or null for an anonymous one. */

@@ -9,6 +9,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { timestamp } from '../base/clock.ts';
 import { sha256Hex } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
+import type { ListSource } from '../store/list-source.ts';
 import { rememberedFor } from '../store/remembered.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
@@ -18,14 +19,6 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** As for API keys (DS-97). */
 const USE_INTERVAL_MS = 60_000;
-
-/** A token as administrators see it. */
-export interface TokenView {
-  readonly user_id: number;
-  readonly username: string;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-}
 
 /** Whether a text has the form of a token. */
 export function isTokenText(text: string): boolean {
@@ -96,13 +89,20 @@ export async function revokeToken(db: Database, userId: number): Promise<boolean
   return changes > 0;
 }
 
-/** All tokens, by user id. */
-export async function listTokens(db: Database): Promise<TokenView[]> {
-  return db.all<TokenView>(
-    `SELECT user_id, username, tokens.created_at AS created_at, last_used_at
-     FROM tokens JOIN users ON users.id = user_id ORDER BY user_id`,
-  );
-}
+/** Tokens of all users as administrators list them (EV-19), without their values. */
+export const tokenList: ListSource = {
+  name: 'tokens',
+  from: 'tokens JOIN users ON users.id = tokens.user_id',
+  id: 'tokens.user_id',
+  columns: [
+    { name: 'user_id', type: 'integer', sql: 'tokens.user_id' },
+    { name: 'username', type: 'string', sql: 'users.username' },
+    { name: 'created_at', type: 'date-time', sql: 'tokens.created_at' },
+    { name: 'last_used_at', type: 'date-time', sql: 'tokens.last_used_at' },
+  ],
+  sortable: ['user_id', 'created_at', 'last_used_at'],
+  order: 'asc',
+};
 
 function keyFrom(serverSecret: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', serverSecret, new Uint8Array(), 'svc tokens', 32));

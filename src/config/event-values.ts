@@ -1,30 +1,12 @@
 /**
  * The values of event settings that have a form of their own: rates, extractors, rules of retention (EV-14, EV-47, EV-83).
  *
- * Patterns are compiled only where they run; here their shape is checked. What the compiler refuses is reported by the start.
+ * Patterns are compiled here too, so that a bad one is a configuration error with its place (DS-196).
  */
 import type { Parsed, RawValue } from './setting.ts';
 import { accepted, refused } from './setting.ts';
-
-/** Types an extractor may give its members. */
-export type MemberType = 'string' | 'integer' | 'number' | 'boolean';
-
-/** One entry of `events.extractors`. */
-export interface ExtractorSetting {
-  /** Lower case; `*` for all. */
-  readonly sourcetype: string;
-  /** RE2 with named groups; exactly one of `regex` and `grok`. */
-  readonly regex: string | null;
-  readonly grok: string | null;
-  /** `data`, or a member found before. */
-  readonly field: string;
-  readonly types: Readonly<Record<string, MemberType>>;
-  readonly time: {
-    readonly field: string;
-    readonly format: string;
-    readonly timezone: string;
-  } | null;
-}
+import type { ExtractorSetting, MemberType } from './extractor-pattern.ts';
+import { compilePattern, isTimeFormat } from './extractor-pattern.ts';
 
 /** Rules of one index; null: the common ones, 0: keep for ever. */
 export interface IndexRetention {
@@ -90,7 +72,15 @@ function parseExtractor(raw: RawValue): Parsed<ExtractorSetting> {
   const time = timeOf(raw.get('time'));
   if (time === 'wrong') return problem('time must have a field and a format');
   const field = textOf(raw, 'field') ?? 'data';
-  return accepted({ sourcetype: sourcetype.toLowerCase(), regex, grok, field, types, time });
+  if (time !== null && !isTimeFormat(time.format))
+    return problem(`time.format '${time.format}' is no time format`);
+  const setting = { sourcetype: sourcetype.toLowerCase(), regex, grok, field, types, time };
+  try {
+    compilePattern(setting);
+  } catch (error) {
+    return problem(`has a bad pattern: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return accepted(setting);
 }
 
 function typesOf(raw: RawValue): Record<string, MemberType> | null {

@@ -4,8 +4,9 @@
  * The `Config` type, the loader, `svc config`, the flags of `serve`, the README table and the example file all follow
  * from this table; a new setting is one entry here and nothing else. Keys read as in YAML, with dots for nesting.
  */
-import type { ExtractorSetting, IndexRetention } from './event-values.ts';
+import type { IndexRetention } from './event-values.ts';
 import { parseExtractors, parseIndexRetention, rate, timezone } from './event-values.ts';
+import type { ExtractorSetting } from './extractor-pattern.ts';
 import {
   boolean,
   bytes,
@@ -40,6 +41,11 @@ export const settings = {
     defaultText: '`<docroot>/.svc`',
     flag: 'common',
     summary: 'Folder for the state database, secrets and sockets; created with mode 0700.',
+  }),
+  instance_key_file: path({
+    default: null,
+    summary:
+      'File with at least 16 random bytes that seals stored tokens; unset, the secret in the state folder does.',
   }),
   host: text({
     default: '127.0.0.1',

@@ -9,6 +9,7 @@ import { timestamp } from '../base/clock.ts';
 import { sha256Hex } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../store/database.ts';
+import { IngestTotals } from './ingest-totals.ts';
 import type { WriterResult } from './writer-orders.ts';
 
 /** Who sent something. */
@@ -62,6 +63,7 @@ const MAX_UNKNOWN = 100;
 
 /** The counters of one process. */
 export class IngestCounters {
+  readonly totals = new IngestTotals();
   readonly #options: CountersOptions;
   readonly #counters = new Map<string, SenderCounters>();
   readonly #changed = new Set<string>();
@@ -76,6 +78,7 @@ export class IngestCounters {
 
   /** Counts a request that the writer answered; `bytes` as received. */
   noteResult(sender: Sender, dialect: string, bytes: number, result: WriterResult): void {
+    this.totals.noteResult(dialect, result);
     const counters = this.#of(sender, dialect);
     const now = timestamp(this.#options.clock.now());
     counters.requests += 1;
@@ -101,6 +104,7 @@ export class IngestCounters {
 
   /** Counts a request that was refused before the writer. */
   noteRefusal(sender: Sender, dialect: string, problem: string, isThrottled: boolean): void {
+    this.totals.noteRejected(dialect, isThrottled ? 'throttled' : 'unavailable', 1);
     const counters = this.#of(sender, dialect);
     const now = timestamp(this.#options.clock.now());
     counters.requests += 1;

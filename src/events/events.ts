@@ -154,6 +154,16 @@ export class Events {
     });
   }
 
+  /** As `sizeInUse`; null while the store cannot be read. */
+  sizeIfOpen(): number | null {
+    try {
+      return this.sizeInUse();
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  }
+
   /** Runs a reading job of `read-jobs.ts`; the body streams. Errors as `ChildPool.request`. */
   async request(job: string, order: object, signal?: AbortSignal): Promise<Response> {
     if (this.ingest.problem !== null) throw unavailable(NOT_WRITABLE, 10);
@@ -249,12 +259,14 @@ function queueLimits({ events }: Config): {
   bytes: number;
   waitMs: number;
   minFreeBytes: number;
+  commitMs: number;
 } {
   return {
     events: events.queue_events,
     bytes: events.queue_bytes,
     waitMs: events.queue_wait_ms,
     minFreeBytes: events.min_free_bytes,
+    commitMs: events.commit_ms,
   };
 }
 

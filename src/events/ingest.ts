@@ -22,6 +22,8 @@ export interface QueueLimits {
   readonly bytes: number;
   readonly waitMs: number;
   readonly minFreeBytes: number;
+  /** Longest a batch waits for more orders. */
+  readonly commitMs: number;
 }
 
 /** What came of an order. */
@@ -84,6 +86,9 @@ export class Ingest {
   #bytes = 0;
   readonly #heldBy = new Map<string, number>();
   #isPumping = false;
+  /** Orders of the last batch: about as many clients are about to send their next one. */
+  #lastOrders = 0;
+  #wakeGatherer: (() => void) | null = null;
   #isClosing = false;
   #roomWaiters: (() => void)[] = [];
   #freeCheckedAt = Number.NEGATIVE_INFINITY;
@@ -125,6 +130,7 @@ export class Ingest {
     await this.#enter(body.length, holder);
     const { promise, resolve, reject } = Promise.withResolvers<Written>();
     this.#queue.push({ order, body, events: holder.events, settle: resolve, fail: reject });
+    if (this.#queue.length >= this.#gathersUpTo()) this.#wakeGatherer?.();
     this.#pump();
     try {
       return await promise;
@@ -222,6 +228,7 @@ export class Ingest {
     // Requests of the same turn of the event loop go together.
     await new Promise(setImmediate);
     while (this.#queue.length > 0) {
+      await this.#gather();
       const batch = this.#nextBatch();
       try {
         await this.#write(batch);
@@ -232,6 +239,23 @@ export class Ingest {
     this.#isPumping = false;
   }
 
+  /** Half of the clients of the last batch: those that were answered with it send again in a moment, and a lone one waits for nobody. */
+  #gathersUpTo(): number {
+    return Math.floor(this.#lastOrders / 2);
+  }
+
+  /** Waits a little for the orders that are likely to come, so that they share a sync (EV-48). */
+  async #gather(): Promise<void> {
+    const { commitMs } = this.#options.limits();
+    if (commitMs === 0 || this.#queue.length >= this.#gathersUpTo()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, commitMs);
+    this.#wakeGatherer = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.#wakeGatherer = null;
+  }
+
   #nextBatch(): Waiting[] {
     let bytes = 0;
     let count = 0;
@@ -240,6 +264,7 @@ export class Ingest {
       bytes += body.length;
       count += 1;
     }
+    this.#lastOrders = count;
     return this.#queue.splice(0, count);
   }
 

@@ -13,8 +13,6 @@ export interface EventParts {
   readonly events: Events;
   readonly ingestCounters: IngestCounters;
   readonly tails: Tails;
-  /** Filled by whoever knows the search language (EV-91). */
-  readonly validateQuery: ((query: string, name: string) => Promise<string | null>) | null;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
 }
 
@@ -26,7 +24,6 @@ export function openEvents(options: EventsOptions & { readonly db: Database }): 
     events,
     ingestCounters: new IngestCounters({ db, clock, log }),
     tails: new Tails(events),
-    validateQuery: null,
     rates: { ingest: new RateLimiter(clock), search: new RateLimiter(clock) },
   };
 }

@@ -24,8 +24,6 @@ export interface EventServices {
   readonly events: Events;
   readonly ingestCounters: IngestCounters;
   readonly tails: Tails;
-  /** Says what is wrong with a query text that is to be stored under a name; null while nothing can tell. */
-  readonly validateQuery: ((query: string, name: string) => Promise<string | null>) | null;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
 }
 

@@ -274,7 +274,7 @@ async function scopeOf(
 async function namesIn(
   services: SearchLanguageServices,
   caller: Principal,
-  { query, parameters }: SearchRequest,
+  { query, parameters }: Pick<SearchRequest, 'query' | 'parameters'>,
   now: string,
 ): Promise<{ datasets: Set<string>; savedSearches: Map<string, NamedSavedSearch> }> {
   const known = new Map([...builtInParameters(now), ...Object.entries(parameters)]);
@@ -353,4 +353,20 @@ export async function describeLanguage(
     ...datasets,
     ...(caller.isSuperuser && caller.scopes === null ? ['audit'] : []),
   ]);
+}
+
+/**
+ * What is wrong with a query that is to be stored under a name: the text of SL's error, or that it would run itself, also
+ * through others (EV-91); null for nothing.
+ */
+export async function checkSavedQuery(
+  services: SearchLanguageServices,
+  caller: Principal,
+  { query, name }: { readonly query: string; readonly name: string },
+): Promise<string | null> {
+  const now = timeFromMs(services.clock.now())!;
+  const { savedSearches } = await namesIn(services, caller, { query, parameters: {} }, now);
+  if (savedSearches.has(name)) return `Saved search '${name}' would run itself`;
+  const { errors } = await validateSearch(services, caller, { query });
+  return errors[0]?.error ?? null;
 }

@@ -2,16 +2,19 @@
  * Tokens of event clients (EV-15 to EV-19).
  */
 import type { Principal } from '../auth/principal.ts';
-import type { TokenView } from '../auth/tokens.ts';
-import { issueToken as issue, listTokens as list, revokeToken as revoke } from '../auth/tokens.ts';
+import { issueToken as issue, revokeToken as revoke, tokenList } from '../auth/tokens.ts';
 import { getUser } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldErrors } from '../events/validation.ts';
+import type { ListPage } from '../store/list-source.ts';
 import type { Origin } from './access.ts';
 import type { AccountServices } from './accounts.ts';
+import type { Administrator, AdminServices } from './administration.ts';
+import { readList } from './administration.ts';
 
 interface TokenServices extends AccountServices {
-  readonly serverSecret: Uint8Array;
+  /** Seals the stored values (EV-16). */
+  readonly instanceKey: Uint8Array;
 }
 
 const UNABLE = 'Unable to log in with provided credentials.';
@@ -22,7 +25,7 @@ export async function issueToken(
   origin: Origin,
   body: unknown,
 ): Promise<{ readonly token: string } | { readonly errors: FieldErrors }> {
-  const { localLogin, db, audit, serverSecret, clock } = services;
+  const { localLogin, db, audit, instanceKey, clock } = services;
   if (!localLogin.isEnabled)
     throw new AppError('permission-denied', 'Local password login is disabled');
   const errors: FieldErrors = {};
@@ -30,7 +33,7 @@ export async function issueToken(
   if (input === null) return { errors };
   const user = await localLogin.signIn({ ...input, address: origin.clientAddress ?? '' });
   if (user === null) return { errors: { non_field_errors: [UNABLE] } };
-  const { value, isNew } = await issue(db, serverSecret, user.id, clock.now());
+  const { value, isNew } = await issue(db, instanceKey, user.id, clock.now());
   if (isNew) {
     await audit.record({
       userId: user.id,
@@ -116,7 +119,11 @@ async function revokeAudited(
   });
 }
 
-/** All tokens without their values. */
-export async function listTokens({ db }: AccountServices): Promise<TokenView[]> {
-  return list(db);
+/** A page of the tokens of all users, without their values. Throws `invalid-request`. */
+export async function listTokens(
+  services: AdminServices,
+  admin: Administrator,
+  query: URLSearchParams,
+): Promise<ListPage> {
+  return readList(services, admin, tokenList, { query });
 }

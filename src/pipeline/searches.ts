@@ -33,6 +33,11 @@ export class Searches {
   readonly #options: SearchesOptions;
   readonly #lanes = new Map<number, { lane: Lane; limit: number; users: number }>();
 
+  /** Queries run since the start, by `rows` or the code of what was wrong. */
+  readonly outcomes = new Map<string, number>();
+  /** Seconds until they answered, and how many did. */
+  readonly times = { sum: 0, count: 0 };
+
   constructor(options: SearchesOptions) {
     this.#options = options;
   }
@@ -75,6 +80,17 @@ export class Searches {
 
   /** Runs a query in a worker. Throws `unavailable` when no worker is free in time. */
   async run(order: SearchOrder, signal?: AbortSignal): Promise<SearchAnswer> {
+    const startedAt = performance.now();
+    const answer = await this.#run(order, signal);
+    if (answer.kind === 'stale') return answer;
+    const outcome = answer.kind === 'rows' ? 'rows' : answer.problem.code;
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    this.times.sum += (performance.now() - startedAt) / 1000;
+    this.times.count += 1;
+    return answer;
+  }
+
+  async #run(order: SearchOrder, signal?: AbortSignal): Promise<SearchAnswer> {
     try {
       const response = await this.#options.pool.request('pipeline', order, {
         timeoutMs: order.timeoutMs + GRACE_MS,

@@ -117,6 +117,9 @@ function checkOwnOrigin(context: Context, route: Guarded, hosts: HostCheck): voi
 
 function checkRights(context: Context, route: Guarded): void {
   const { caller, services } = context;
+  if (caller?.isCreateOnly === true && !takesEvents(context, route)) {
+    throw new AppError('permission-denied', 'You do not have permission to perform this action.');
+  }
   if (route.refusesScopedKeys === true && caller !== null && caller.scopes !== null) {
     throw new AppError('permission-denied', 'API key scope does not permit this');
   }
@@ -125,4 +128,10 @@ function checkRights(context: Context, route: Guarded): void {
   }
   if (!services.config.readonly || isSafeMethod(context.method)) return;
   if (route.isExemptFromReadOnly !== true && route.decidesReadOnly !== true) throw readOnlyMode();
+}
+
+/** What a key that may only create events may do (EV-58), beside what is open to everybody. */
+function takesEvents({ method }: Context, { access, takesEventsBy }: Guarded): boolean {
+  if (access === 'public' && isSafeMethod(method)) return true;
+  return takesEventsBy?.some((one) => one === method) ?? false;
 }

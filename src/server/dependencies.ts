@@ -44,6 +44,8 @@ export interface ServerServices
   readonly registry: Registry;
   /** 32 bytes that only this server knows. */
   readonly serverSecret: Uint8Array;
+  /** Seals what must be told again, such as tokens (EV-16). */
+  readonly instanceKey: Uint8Array;
   readonly metrics: Metrics;
   readonly documents: ContentServices['documents'];
   readonly search: SearchServices['search'];

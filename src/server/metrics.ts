@@ -17,7 +17,7 @@ export interface Counter {
 }
 
 interface Family {
-  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly help: string;
   readonly lines: () => string[];
 }
@@ -73,6 +73,15 @@ export class Metrics {
       return samples.map((one) => sample(name, one.labels ?? {}, one.value));
     };
     this.#register(name, { type, help, lines });
+  }
+
+  /** A sum and a count read when somebody asks. Throws RangeError when the name is taken. */
+  summary(name: string, help: string, read: () => { sum: number; count: number }): void {
+    const lines = (): string[] => {
+      const { sum, count } = read();
+      return [sample(`${name}_sum`, {}, sum), sample(`${name}_count`, {}, count)];
+    };
+    this.#register(name, { type: 'summary', help, lines });
   }
 
   /** Notes an answered request. `route` is a pattern. */

@@ -24,6 +24,20 @@ export function preferredType(accept: string | null, offered: readonly string[])
   return best;
 }
 
+/** Whether the client takes one of the types, by name or by a wildcard; also when it says nothing. */
+export function acceptsSome(accept: string | null, offered: readonly string[]): boolean {
+  if (accept === null || accept.trim() === '') return true;
+  return weighted(accept).some(({ value, quality }) => {
+    if (quality === 0) return false;
+    const [kind, subtype] = value.split('/');
+    return offered.some((type) => type === value || (subtype === '*' && isOfKind(type, kind)));
+  });
+}
+
+function isOfKind(type: string, kind: string | undefined): boolean {
+  return kind === '*' || type.split('/')[0] === kind;
+}
+
 /** Whether the client takes gzip. */
 export function acceptsGzip(acceptEncoding: string | null): boolean {
   if (acceptEncoding === null) return false;

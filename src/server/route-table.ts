@@ -34,6 +34,8 @@ export interface Route {
   readonly isListedFor?: (viewer: Viewer) => boolean;
   /** Unsafe methods that still work in read-only mode (DS-22). */
   readonly isExemptFromReadOnly?: boolean;
+  /** Methods that only create events, the only ones open to a key with `create_only` (EV-58). */
+  readonly takesEventsBy?: readonly RouteMethod[];
   /** Closed to API keys with scopes (DS-118). */
   readonly refusesScopedKeys?: boolean;
   /** Unsafe methods must come from an own origin even without a session (DS-115). */

@@ -17,6 +17,7 @@ import { standalonePaths } from './openapi/handler-paths.ts';
 import { FirstRun } from '../operations/setup.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './certificate.ts';
 import { createExchange } from './exchange.ts';
+import { registerEventMetrics } from './event-metrics.ts';
 import { Metrics, registerProcessMetrics } from './metrics.ts';
 import { describeApi } from './openapi/api-description.ts';
 import { routes } from './routes/index.ts';
@@ -102,11 +103,13 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
   const metrics = new Metrics();
   registerProcessMetrics(metrics, version, app.clock.now());
   registerAppMetrics(metrics, app);
+  registerEventMetrics(metrics, app);
   const services: ServerServices = {
     get config() {
       return app.config;
     },
     serverSecret: app.serverSecret,
+    instanceKey: app.instanceKey,
     db: app.db,
     clock: app.clock,
     log: app.log,

@@ -108,6 +108,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     datasets: {} as never,
     reading: {} as never,
     edits: {} as never,
+    instanceKey: new Uint8Array(32),
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),
     firstRun: new FirstRun({ db, clock, isLoopback: isLoopback(config.host) }),

@@ -1,9 +1,10 @@
 /**
- * API keys: `X-API-Key: ak_...` or `Authorization: Bearer ak_...` (DS-93, DS-116).
+ * API keys: `X-API-Key: ak_...` or `Authorization: Bearer ak_...` (DS-93, DS-116); aliases of keys likewise (EV-58).
  */
-import { API_KEY_PREFIX, findApiKey, isUseDue, noteApiKeyUse } from '../api-keys.ts';
+import { findApiKey, isApiKeyText, isUseDue, noteApiKeyUse } from '../api-keys.ts';
 import { BEARER_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod, Claim } from '../method.ts';
+import { getIngestSettings } from '../ingest-settings.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
 
 /** Both headers may come at once; each is checked. */
@@ -16,7 +17,7 @@ export const apiKey: AuthenticationMethod = {
       claims.push({ carrier: 'x-api-key', value: apiKeyHeader.trim(), challenge });
     }
     const split = splitAuthorization(authorization);
-    if (split?.scheme === 'bearer' && split.rest.startsWith(API_KEY_PREFIX)) {
+    if (split?.scheme === 'bearer' && isApiKeyText(split.rest)) {
       claims.push({ carrier: 'authorization', value: split.rest, challenge });
     }
     return claims;
@@ -30,6 +31,7 @@ export const apiKey: AuthenticationMethod = {
     if (!found.isUsable) return 'revoked';
     if (!user.isActive) return 'inactive-user';
     if (isUseDue(key, now)) inBackground(services, 'noting a key use', noteApiKeyUse(db, key, now));
-    return { user, apiKeyId: key.id, scopes: key.scopes };
+    const { createOnly } = await getIngestSettings(db, key.id);
+    return { user, apiKeyId: key.id, scopes: key.scopes, isCreateOnly: createOnly };
   },
 };

@@ -1,7 +1,7 @@
 /**
  * `Authorization: Bearer <JWT>` of the identity provider (DS-93, DS-126); API keys and tokens have methods of their own.
  */
-import { API_KEY_PREFIX } from '../api-keys.ts';
+import { isApiKeyText } from '../api-keys.ts';
 import { BEARER_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { splitAuthorization } from '../method.ts';
@@ -12,7 +12,7 @@ export const bearer: AuthenticationMethod = {
   credential: 'bearer',
   claims({ authorization }) {
     const split = splitAuthorization(authorization);
-    if (split?.scheme !== 'bearer' || split.rest.startsWith(API_KEY_PREFIX)) return [];
+    if (split?.scheme !== 'bearer' || isApiKeyText(split.rest)) return [];
     if (isTokenText(split.rest)) return [];
     return [{ carrier: 'authorization', value: split.rest, challenge: BEARER_CHALLENGE }];
   },

@@ -11,7 +11,7 @@ import type { Members } from './members.ts';
 import { memberSet } from './members.ts';
 import { extractPairs, hasTwoPairs } from './pairs.ts';
 import type { Extractor } from './pattern.ts';
-import type { ExtractorSetting } from '../../config/event-values.ts';
+import type { ExtractorSetting } from '../../config/extractor-pattern.ts';
 import { compileExtractor } from './pattern.ts';
 import { extractSyslog } from './syslog.ts';
 

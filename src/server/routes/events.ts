@@ -26,12 +26,13 @@ import {
   newEventModel,
 } from '../event-models.ts';
 import { ignoredHeader, LIST_PARAMETERS, readListQuery } from '../event-query.ts';
-import { preferredType } from '../negotiate.ts';
+import { acceptsSome, preferredType } from '../negotiate.ts';
 import { nextLink } from '../next-link.ts';
 import { readOnlyMode } from '../refusals.ts';
 import type { Reply } from '../reply.ts';
 import { bodyReply, emptyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { noteUnknownSender } from '../unknown-senders.ts';
 
 const TYPES = {
   json: 'application/json',
@@ -60,6 +61,8 @@ export const eventRoutes: readonly Route[] = [
   {
     ...EVENT_ROUTE,
     pattern: '/api/events',
+    takesEventsBy: ['POST'],
+    onRefused: noteUnknownSender,
     describes: {
       GET: {
         summary: 'List events',
@@ -179,6 +182,7 @@ function formatOf(context: Context): Format {
     if (Object.hasOwn(TYPES, asked)) return asked as Format;
     throw new AppError('not-found', 'Not found.');
   }
+  requireAccepted(context, Object.keys(OFFERED));
   return (
     OFFERED[preferredType(context.request.headers.get('accept'), Object.keys(OFFERED)) ?? ''] ??
     'json'
@@ -252,9 +256,15 @@ export function requireChangeable(context: Context): void {
   if (context.services.config.readonly) throw readOnlyMode();
 }
 
-/** `?format=` of a route that only has JSON (EV-8). */
+/** `?format=` and `Accept` of a route that only has JSON (EV-8). */
 export function requireFormat(context: Context): void {
   const asked = context.queryValue('format');
-  if (asked !== null && asked !== '' && asked !== 'json')
-    throw new AppError('not-found', 'Not found.');
+  if (asked === null || asked === '') requireAccepted(context, ['application/json']);
+  else if (asked !== 'json') throw new AppError('not-found', 'Not found.');
+}
+
+/** Throws `not-acceptable` when `Accept` names only other types. */
+function requireAccepted({ request }: Context, types: readonly string[]): void {
+  if (acceptsSome(request.headers.get('accept'), types)) return;
+  throw new AppError('not-acceptable', 'Could not satisfy the request Accept header.');
 }

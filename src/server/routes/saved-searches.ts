@@ -12,6 +12,7 @@ import {
   updateSavedSearch,
 } from '../../operations/saved-searches.ts';
 import type { Context } from '../context.ts';
+import { checkSavedQuery } from '../../operations/searches.ts';
 import { eventErrorReply } from '../event-errors.ts';
 import { eventJsonBody } from '../event-json.ts';
 import type { Reply } from '../reply.ts';
@@ -158,7 +159,9 @@ async function requestOf(context: Context): Promise<SavedSearchRequest> {
   requireChangeable(context);
   const body = await eventJsonBody(context, ['shared_with']);
   const wantsCheck = context.queryValue('validate') === '1';
-  return { body, validate: wantsCheck ? context.services.validateQuery : null };
+  if (!wantsCheck) return { body, validate: null };
+  const { services, user } = context;
+  return { body, validate: (query, name) => checkSavedQuery(services, user, { query, name }) };
 }
 
 function resultReply(result: SavedSearchResult, status: number): Reply {

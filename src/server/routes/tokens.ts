@@ -2,12 +2,14 @@
  * Tokens of event clients over HTTP (EV-15 to EV-19).
  */
 import { Type } from '@sinclair/typebox';
+import { tokenList } from '../../auth/tokens.ts';
 import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../../operations/tokens.ts';
 import { notAuthenticated } from '../../auth/challenges.ts';
 import { eventErrorReply } from '../event-errors.ts';
 import { eventJsonBody } from '../event-json.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { adminDoor, adminOf, describeList, listReply } from './admin/admin-list.ts';
 import { requireChangeable } from './events.ts';
 
 const tokenView = Type.Object(
@@ -71,18 +73,12 @@ export const tokenRoutes: readonly Route[] = [
   },
   {
     pattern: '/admin/tokens',
-    access: 'superuser',
-    refusesScopedKeys: true,
-    describes: {
-      GET: {
-        summary: 'List the tokens of event clients',
-        tag: 'admin',
-        answers: {
-          200: { description: 'Without their values, by user', schema: Type.Array(tokenView) },
-        },
-      },
+    ...adminDoor,
+    describes: { GET: describeList('List the tokens of event clients', tokenView, tokenList) },
+    methods: {
+      GET: async (context) =>
+        listReply(context, await listTokens(context.services, adminOf(context), context.query)),
     },
-    methods: { GET: async ({ services }) => jsonReply(await listTokens(services)) },
   },
   {
     pattern: '/admin/tokens/{user_id}',
