@@ -8,6 +8,7 @@ import { kinds } from '../plugins/index.ts';
 import { Audit } from './auth/audit.ts';
 import { LocalLogin } from './auth/local-login.ts';
 import { isOidcOn, type Oidc, openOidc } from './auth/oidc/oidc.ts';
+import { settlePromises } from './auth/upload-groups.ts';
 import { replaceFile } from './base/atomic-file.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
@@ -252,7 +253,10 @@ export async function openApp(
         (rels) => handlers.touched(rels),
       )
     : null;
-  if (options.exclusive) await replaced.removeLeftovers();
+  if (options.exclusive) {
+    await replaced.removeLeftovers();
+    await settlePromises(db, (filename) => existsSync(root.absolute(filename)));
+  }
   await registry.rescan();
   // Worksheets have names only once their workbook was opened: known ones answer from the first request on.
   const listed = registry.listed();

@@ -60,6 +60,11 @@ export interface UploadOrder {
   readonly rules: UploadRules;
   /** Told the name once it is known and well formed. */
   readonly onName: (name: string) => void;
+  /**
+   * Called under the lock before a file that was not there gets its name, with the `ownText` it will have; what it throws
+   * abandons the upload. It may turn out an overwrite all the same, when another program is quicker.
+   */
+  readonly onCreate: (name: string, ownText: string | null) => Promise<void>;
 }
 
 /** A file that is in its place, durable and published. */
@@ -106,7 +111,8 @@ export class Uploads {
     if (order.fields === null) throw invalidUploadName();
     const fields = order.fields[Symbol.asyncIterator]();
     try {
-      const stored = await new Reception(this.#options, order, fields).run();
+      const onCreate = (name: string): Promise<void> => order.onCreate(name, this.#ownTextOf(name));
+      const stored = await new Reception(this.#options, { ...order, onCreate }, fields).run();
       await this.#publish(stored.name);
       return { ...stored, ownText: this.#ownTextOf(stored.name) };
     } finally {
@@ -146,17 +152,21 @@ export class Uploads {
   }
 }
 
+interface ReceptionOrder extends Omit<UploadOrder, 'onCreate'> {
+  readonly onCreate: (name: string) => Promise<void>;
+}
+
 /** One upload on its way in. */
 class Reception {
   readonly #options: UploadsOptions;
-  readonly #order: UploadOrder;
+  readonly #order: ReceptionOrder;
   readonly #fields: AsyncIterator<UploadField>;
   readonly #content: Content;
   #name: string | null = null;
   #hasFile = false;
   #declared = '';
 
-  constructor(options: UploadsOptions, order: UploadOrder, fields: AsyncIterator<UploadField>) {
+  constructor(options: UploadsOptions, order: ReceptionOrder, fields: AsyncIterator<UploadField>) {
     this.#options = options;
     this.#order = order;
     this.#fields = fields;
@@ -226,7 +236,7 @@ class Reception {
 
   async #place(name: string, pieces: Chunks): Promise<Omit<StoredUpload, 'ownText'>> {
     const { locks, replaced } = this.#options;
-    const { rules, owner } = this.#order;
+    const { rules, owner, onCreate } = this.#order;
     const { rel, path, isTaken } = await this.#locate(name);
     const held: HeldLock[] = [];
     try {
@@ -240,11 +250,13 @@ class Reception {
         replaced,
         beforeCommit: async () => {
           held.push(await locks.acquire({ resource: rel, owner, reason: 'upload' }));
-          if (!rules.overwrites && isThere(path)) throw existsAlready();
+          const isNew = !isThere(path);
+          if (!rules.overwrites && !isNew) throw existsAlready();
           if (rules.isStrict) {
             const types = { sniffed: this.#content.sniffed(name), declared: this.#declared };
             requireFittingType(name, types, rules.allowedTypes);
           }
+          if (isNew) await onCreate(name);
         },
       });
       const { size, checksum } = this.#content;

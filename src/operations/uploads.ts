@@ -6,7 +6,7 @@ import type { Audit } from '../auth/audit.ts';
 import { grantsCover, loadGrants } from '../auth/permissions.ts';
 import type { Caller, Principal } from '../auth/principal.ts';
 import { DOCROOT_BOUNDARY } from '../auth/resource-names.ts';
-import { giveToUploader } from '../auth/upload-groups.ts';
+import { giveToUploader, promiseToUploader, withdrawPromise } from '../auth/upload-groups.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
@@ -58,23 +58,30 @@ export async function uploadFile(
     throw refusal;
   }
   let name = NO_NAME;
+  let isPromised = false;
+  const { db } = services;
+  const { userId } = caller;
   try {
     const stored = await services.uploads.store({
       fields,
       owner: caller.username,
       rules: rulesOf(services.config.upload),
       onName: (found) => (name = found),
+      onCreate: async (filename, resource) => {
+        isPromised = true;
+        await promiseToUploader(db, { filename, userId, resource });
+      },
     });
     const operation = stored.isNew ? 'created' : 'overwritten';
     if (stored.isNew) {
-      const { userId } = caller;
-      await giveToUploader(services.db, { filename: name, userId, resource: stored.ownText });
-    }
+      await giveToUploader(db, { filename: name, userId, resource: stored.ownText });
+    } else if (isPromised) await withdrawPromise(db, name);
     await note(services, caller, origin, 'upload_success', name, `${operation} ${name}`);
     const { size, sniffed, checksum } = stored;
     return { path: name, size, mime_type: sniffed, checksum, operation };
   } catch (error) {
     const failure = failureOf(error);
+    if (isPromised) await withdrawPromise(db, name);
     if (failure.code === 'upload-failed') services.log.error('upload failed', { name, error });
     await note(services, caller, origin, 'upload_failed', name, failure.message);
     throw failure;

@@ -5,10 +5,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'bun:test';
+import { AttachedStrace } from '../faults/attached-strace.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
 import { isExcused } from '../faults/recipe.ts';
 import { Service, startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
+import { list, listNoticed } from './listing.ts';
 import { field, file, formOf, namesIn, send, upload } from './upload-form.ts';
 
 const MIB = 1024 * 1024;
@@ -75,3 +77,53 @@ test('a killed server leaves one whole file and, once started, nothing else', as
     expect(await upload(root, 'x.txt', content('a'))).toMatchObject({ status: 201 });
   }
 });
+
+/** Groups that own uploads, with their members. */
+function ownersIn({ accounts }: Service): Promise<{ name: string; description: string }[]> {
+  return accounts.db.all(
+    `SELECT groups.name, groups.description, group_concat(username) AS members FROM groups
+     LEFT JOIN group_members ON group_id = groups.id LEFT JOIN users ON users.id = user_id
+     WHERE groups.name LIKE 'upload%' GROUP BY groups.id`,
+  );
+}
+
+test.skipIf(isExcused() || Bun.which('strace') === null)(
+  'killed before a new file has its name or right after, it is there with its owner or not at all (DS-156)',
+  async () => {
+    await using service = await startService({ files: { 'old.csv': 'n\n1\n' }, config });
+    await service.accounts.grant('ada', '', 'write');
+    const ada = await service.as('ada');
+    for (const [call, name] of [
+      ['renameat2', 'before.csv'],
+      ['fsync', 'after.csv'],
+    ] as const) {
+      await using strace = await AttachedStrace.attach(service.pid, {
+        injections: [`${call}:signal=SIGKILL:when=1`],
+        // The folder's own sync comes after the file has its name.
+        paths: call === 'fsync' ? [service.docroot] : [],
+      });
+      expect(await upload(ada, name, 'n\n1\n').catch(() => null)).toBeNull();
+      await service.kill('SIGKILL');
+      await strace.ended();
+      expect(namesIn(service).includes(name)).toBe(call === 'fsync');
+      expect(await ownersIn(service)).toEqual([
+        {
+          name: `upload_owner_${name}`,
+          description: `Uploading ${name}`,
+          members: 'ada',
+        } as never,
+      ]);
+      await service.start();
+      if (call === 'renameat2') {
+        expect(await ownersIn(service)).toEqual([]);
+        service.write(name, 'n\n2\n');
+        const refused = await list(ada, 'before');
+        expect(refused.status).toBe(403);
+      }
+    }
+    expect((await listNoticed(ada, 'after')).rows).toEqual([{ _row_id: 1, n: 1 }]);
+    expect(await ownersIn(service)).toMatchObject([
+      { description: 'Uploaded after.csv', members: 'ada' },
+    ]);
+  },
+);
