@@ -19,6 +19,12 @@ const LOOKS = {
 const anonymous = { welcome: '/', login: '/auth/login' };
 const pages = {
   landing: '/',
+  folder: '/?folder=climate',
+  document: '/climate',
+  source: '/climate?source=true',
+  gallery: '/ui/media',
+  player: '/ui/media/chord',
+  search: '/search?q=seattle',
   dataset: '/ui/climate/seattle-weather/',
   docs: '/docs',
   profile: '/profile',

@@ -9,12 +9,12 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
-import { hashFile, isRacy, sameStamp, statFile } from '../base/file-stamp.ts';
+import { hashFile, isRacy, sameContent, sameStamp, statFile } from '../base/file-stamp.ts';
 import { sha256Hex, shortId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
 import { Table } from './table.ts';
-import { TABLE_FORMAT, type TableJournal } from './table-meta.ts';
+import { TABLE_FORMAT, type TableJournal, type TableState } from './table-meta.ts';
 import type { FileSource } from '../base/file-source.ts';
 import type { FileStamp } from '../base/file-stamp.ts';
 
@@ -85,6 +85,8 @@ interface Failure {
 
 interface Entry {
   table: Table | null;
+  /** What was known of it when it was closed to make room. */
+  closed: Pick<TableState, 'stamp' | 'rowCount'> | null;
   /** Confirmed by content after its stamp could no longer hide a later write. */
   isConfirmed: boolean;
   failure: Failure | null;
@@ -147,6 +149,13 @@ export class Tables {
   /** The open table without any check, for figures and for tests of freshness. */
   peek(target: TableTarget): Table | null {
     return this.#entries.get(tableId(target))?.table ?? null;
+  }
+
+  /** Rows of the file version with this stamp, for listings: nothing is looked at; null when it was not read yet. */
+  rowCount(target: TableTarget, stamp: FileStamp): number | null {
+    const entry = this.#entries.get(tableId(target));
+    const known = entry?.table?.state ?? entry?.closed ?? null;
+    return known !== null && sameContent(known.stamp, stamp) ? known.rowCount : null;
   }
 
   /**
@@ -235,7 +244,14 @@ export class Tables {
     const id = tableId(target);
     let entry = this.#entries.get(id);
     if (!entry) {
-      entry = { table: null, isConfirmed: false, failure: null, refreshing: null, settle: null };
+      entry = {
+        table: null,
+        closed: null,
+        isConfirmed: false,
+        failure: null,
+        refreshing: null,
+        settle: null,
+      };
       this.#entries.set(id, entry);
     }
     return entry;
@@ -296,6 +312,7 @@ export class Tables {
       table.close();
       this.#left.set(table.path, traceOf(table.path));
       void this.#seal(table);
+      entry.closed = table.state;
       entry.table = null;
       open--;
     }

@@ -54,6 +54,14 @@ export async function requireEventRight(
   throw new AppError('permission-denied', NO_EVENT_PERMISSION);
 }
 
+/** Whether the caller may read some index, for pages that only offer what can be opened. */
+export async function mayReadEvents(
+  services: Pick<EventServices, 'config' | 'db'>,
+  caller: Principal,
+): Promise<boolean> {
+  return grantsTouchEvents(await eventGrants(services, caller), 'read');
+}
+
 /** Notes that somebody was refused; `index` null: any. */
 export async function auditDenial(
   services: EventServices,

@@ -4,8 +4,12 @@
 import { sha256Hex } from '../base/ids.ts';
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
 import swagger from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
+import documentStyle from './assets/document.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
+import landingStyle from './assets/landing.css' with { type: 'text' };
+import mediaStyle from './assets/media.css' with { type: 'text' };
+import searchStyle from './assets/search.css' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
 import { bundledScript } from './script-bundle.ts' with { type: 'macro' };
 
@@ -25,12 +29,18 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const contents = {
   'site.css': [CSS, site],
   'docs.css': [CSS, docsStyle],
+  'document.css': [CSS, documentStyle],
   'docs.js': [SCRIPT, bundledScript('docs')],
   'frame.js': [SCRIPT, bundledScript('frame')],
+  'gallery.js': [SCRIPT, bundledScript('gallery')],
   'icon.svg': ['image/svg+xml', icon],
+  'landing.css': [CSS, landingStyle],
+  'landing.js': [SCRIPT, bundledScript('landing')],
+  'media.css': [CSS, mediaStyle],
+  'search.css': [CSS, searchStyle],
+  'search.js': [SCRIPT, bundledScript('search')],
   'swagger-ui.css': [CSS, swaggerStyle],
   'swagger-ui.js': [SCRIPT, swagger],
-  'upload.js': [SCRIPT, bundledScript('upload')],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 
 /** Name of an embedded file in the source. */

@@ -1,9 +1,12 @@
 /**
  * Content and media as answers (section 19): which of the forms of a file a request means.
  */
+import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import type { FileStamp } from '../base/file-stamp.ts';
 import { sha256Hex } from '../base/ids.ts';
 import { fileNameOf, stemOf } from '../base/paths.ts';
+import { MAX_RENDER_BYTES } from '../docroot/documents.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { type ContentServices, describeMedia } from '../operations/content.ts';
 import { READ_METHODS } from '../operations/datasets.ts';
@@ -13,7 +16,7 @@ import { fileReply } from './file-reply.ts';
 import { preferredType } from './negotiate.ts';
 import { pageReply } from './page-reply.ts';
 import { documentPage } from './pages/document.tsx';
-import { bodyReply, emptyReply, jsonReply } from './reply.ts';
+import { bodyReply, emptyReply, jsonReply, type Reply } from './reply.ts';
 import type { Answer } from './route-table.ts';
 
 /** What content needs beyond what every route has. */
@@ -47,8 +50,9 @@ export async function contentReply(
     isOn(context, 'raw') ||
     preferredType(context.request.headers.get('accept'), ['text/html', 'text/markdown']) ===
       'text/markdown';
-  return wantsSource
-    ? fileReply(services, context, resource)
+  if (wantsSource) return fileReply(services, context, resource);
+  return isOn(context, 'source')
+    ? sourceReply(services, context, resource)
     : documentReply(services, context, resource);
 }
 
@@ -58,6 +62,7 @@ async function documentReply(
   resource: Resource,
 ): Promise<Answer> {
   const { rel } = resource;
+  const changedAt = await changedAtOf(services, resource);
   const document = await services.documents.rendered(resource);
   const body = resolveLinks(document.body, {
     path: context.path,
@@ -69,8 +74,46 @@ async function documentReply(
     title: document.title ?? fileNameOf(stemOf(rel)),
     body,
     rel,
+    changedAt,
+    source: null,
   });
-  // The frame names the reader, so the page has a version for each of them.
+  return perReader(reply);
+}
+
+/** The text as it was written, in the frame. Throws `too-large` for what is no document to read. */
+async function sourceReply(
+  services: ContentReplyServices,
+  context: Context,
+  resource: Resource,
+): Promise<Answer> {
+  const { rel } = resource;
+  const file = await services.documents.open(resource);
+  try {
+    if (file.size > MAX_RENDER_BYTES) {
+      throw new AppError('too-large', `'${rel}' is too large to be shown as a page; download it`);
+    }
+    const source = new TextDecoder().decode(await file.read(0, file.size));
+    const changedAt = changeTime(file.stamp);
+    const none = { body: '', outline: [], facts: [], hasHeading: false };
+    const view = { ...none, title: fileNameOf(rel), rel, changedAt, source };
+    return perReader(pageReply(context, documentPage, view));
+  } finally {
+    await file.close();
+  }
+}
+
+async function changedAtOf(services: ContentReplyServices, resource: Resource): Promise<string> {
+  const file = await services.documents.open(resource);
+  await file.close();
+  return changeTime(file.stamp);
+}
+
+function changeTime({ mtimeNs }: FileStamp): string {
+  return timestamp(Number(mtimeNs) / 1e6);
+}
+
+/** The frame names the reader, so the page has a version for each of them. */
+function perReader(reply: Reply): Reply {
   return { ...reply, headers: { ...reply.headers, ...VARY }, etag: etagOf(String(reply.body)) };
 }
 

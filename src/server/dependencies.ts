@@ -13,6 +13,7 @@ import type { EventServices } from '../operations/event-access.ts';
 import type { ContentServices } from '../operations/content.ts';
 import type { DatasetServices } from '../operations/datasets.ts';
 import type { FirstRun } from '../operations/setup.ts';
+import type { ResourceFacts } from '../operations/resources.ts';
 import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
 import type { ApiDescription } from './openapi/api-description.ts';
@@ -21,6 +22,8 @@ import type { ApiDescription } from './openapi/api-description.ts';
 export interface ResourceView {
   /** Path of the file in the document root; several sheets share it. */
   readonly rel: string;
+  /** The table in it; null for a file that is one resource. */
+  readonly sheet: string | null;
   readonly type: ResourceType;
   readonly family: Family;
   /** Canonical name (DS-25). */
@@ -59,6 +62,8 @@ export interface ServerServices
   readonly startedAt: number;
   /** Nothing for an anonymous caller. */
   listReadable(caller: Caller): Promise<ReadableResources>;
+  /** What is known of a resource without reading it. */
+  factsOf(resource: ResourceView): ResourceFacts;
   /** The OpenAPI document for a caller (DS-190). */
   describeApi(caller: Caller): Promise<ApiDescription>;
   /** Rejects when the state database cannot be read and written; asked at most once a second. */

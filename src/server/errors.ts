@@ -8,6 +8,7 @@ import { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import { errorPage } from './pages/error.tsx';
 import { pageReply } from './page-reply.ts';
+import { isSafeMethod } from './refusals.ts';
 import type { Reply } from './reply.ts';
 import { emptyReply, jsonReply } from './reply.ts';
 import type { Route } from './route-table.ts';
@@ -25,7 +26,13 @@ export function errorReply(error: unknown, context: Context, route: Route): Repl
   if (route.answersFailure !== undefined) return route.answersFailure(failure, context);
   const isPage = route.hasJsonErrors !== true && !JSON_PREFIX.test(context.path);
   if (isPage && context.wantsHtml) {
-    const view = { status, detail: detailText(failure), requestId: context.requestId };
+    const view = {
+      status,
+      detail: detailText(failure),
+      requestId: context.requestId,
+      isRepeatable: isSafeMethod(context.method),
+      retryAfter: retryAfterOf(failure),
+    };
     const reply = pageReply(context, errorPage, view, { status, headers: failure.headers });
     return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
   }
@@ -59,6 +66,11 @@ function loginAddress(context: Context): string {
 /** A path and query as a query value, with `/` left readable. */
 function encodeNext(next: string): string {
   return encodeURIComponent(next).replaceAll('%2F', '/');
+}
+
+function retryAfterOf({ headers }: AppError): number | null {
+  const seconds = Number(new Headers(headers).get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : null;
 }
 
 function detailText({ issues, message }: AppError): string {

@@ -1,19 +1,20 @@
 /**
  * The player of one media file and the gallery of all (DS-184, DS-185), read through the same operations as the API.
  */
+import { isVideo } from '../base/media-type.ts';
 import { encodePath, fileNameOf } from '../base/paths.ts';
+import { sizeText } from '../base/size-text.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { type ContentServices, describeMedia, listMedia } from '../operations/content.ts';
 import type { MediaDescription } from '../operations/content.ts';
 import type { Context } from './context.ts';
 import { pageReply } from './page-reply.ts';
-import { galleryPage, type GalleryEntry } from './pages/gallery.tsx';
-import { playerPage } from './pages/player.tsx';
+import { type GalleryChoice, galleryPage, type GalleryEntry } from './pages/gallery.tsx';
+import { type PlayerLink, playerPage } from './pages/player.tsx';
 import { redirectReply, type Reply } from './reply.ts';
 
 /** Files of a gallery page; each is looked at once for its length and its cover. */
 const PAGE_FILES = 24;
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** The player of a media file the caller may read. */
 export async function mediaPageReply(
@@ -21,16 +22,21 @@ export async function mediaPageReply(
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
-  const all = await listMedia(services, context.user);
+  const folder = folderOf(resource.rel);
+  const all = (await listMedia(services, context.user)).filter(
+    ({ rel }) => folderOf(rel) === folder,
+  );
   const media = await describeMedia(services, resource);
   const index = all.findIndex(({ rel }) => rel === resource.rel);
   return pageReply(context, playerPage, {
     title: media.title ?? media.file_name,
+    name: resource.canonical,
     isVideo: media.media_type === 'video',
     source: `/media/${encodePath(resource.canonical)}`,
     type: media.mime_type,
     hasCover: media.thumbnail !== null,
     facts: factsOf(media),
+    position: index < 0 ? '' : `${index + 1} of ${all.length} in this folder`,
     previous: linkOf(all[index - 1]),
     next: index < 0 ? null : linkOf(all[index + 1]),
   });
@@ -40,19 +46,23 @@ export async function mediaPageReply(
 export async function galleryReply(services: ContentServices, context: Context): Promise<Reply> {
   // Whatever the Accept, because this address is a page only (DS-185).
   if (context.caller === null) return redirectReply('/auth/login?next=/ui/media');
-  const filter = (context.queryValue('filter') ?? '').trim();
-  const wanted = filter.toLowerCase();
+  const choice = choiceOf(context);
+  const wanted = choice.filter.toLowerCase();
   const all = await listMedia(services, context.caller);
-  const found = all.filter(({ canonical }) => canonical.toLowerCase().includes(wanted));
+  const found = inOrder(services, choice.sort, all).filter(
+    ({ canonical, rel }) =>
+      canonical.toLowerCase().includes(wanted) &&
+      (choice.type === '' || isVideo(rel) === (choice.type === 'video')),
+  );
   const offset = Math.max(0, Math.trunc(Number(context.queryValue('offset') ?? 0)) || 0);
   const shown = found.slice(offset, offset + PAGE_FILES);
   const entries = await Promise.all(shown.map((resource) => entryOf(services, resource)));
   return pageReply(context, galleryPage, {
-    filter,
+    ...choice,
     total: found.length,
     entries: entries.filter((entry) => entry !== null),
-    previousHref: offset > 0 ? hrefAt(filter, Math.max(0, offset - PAGE_FILES)) : null,
-    nextHref: offset + PAGE_FILES < found.length ? hrefAt(filter, offset + PAGE_FILES) : null,
+    previousHref: offset > 0 ? hrefAt(choice, Math.max(0, offset - PAGE_FILES)) : null,
+    nextHref: offset + PAGE_FILES < found.length ? hrefAt(choice, offset + PAGE_FILES) : null,
   });
 }
 
@@ -98,14 +108,45 @@ function factsOf(media: MediaDescription): { name: string; text: string }[] {
   return facts.flatMap(([name, text]) => (text === null ? [] : [{ name, text }]));
 }
 
-function linkOf(resource: Resource | undefined): { href: string; label: string } | null {
+function linkOf(resource: Resource | undefined): PlayerLink | null {
   if (resource === undefined) return null;
-  return { href: `/ui/${encodePath(resource.canonical)}`, label: resource.canonical };
+  const { canonical } = resource;
+  return { href: `/ui/${encodePath(canonical)}`, label: fileNameOf(canonical) };
 }
 
-function hrefAt(filter: string, offset: number): string {
+function choiceOf(context: Context): GalleryChoice {
+  const type = context.queryValue('type');
+  const sort = context.queryValue('sort');
+  return {
+    filter: (context.queryValue('filter') ?? '').trim(),
+    type: type === 'audio' || type === 'video' ? type : '',
+    sort: sort === 'changed' || sort === 'size' ? sort : 'name',
+  };
+}
+
+/** Files come by name; the others by what is known without opening them, the greatest first. */
+function inOrder(
+  { registry }: ContentServices,
+  sort: GalleryChoice['sort'],
+  files: readonly Resource[],
+): readonly Resource[] {
+  if (sort === 'name') return files;
+  const keyed = files.map((file) => {
+    const stamp = registry.stampOf(file);
+    return { file, key: sort === 'size' ? (stamp?.size ?? 0) : Number(stamp?.mtimeNs ?? 0) };
+  });
+  return keyed.sort((a, b) => b.key - a.key).map(({ file }) => file);
+}
+
+function folderOf(rel: string): string {
+  return rel.slice(0, rel.lastIndexOf('/') + 1);
+}
+
+function hrefAt({ filter, type, sort }: GalleryChoice, offset: number): string {
   const query = new URLSearchParams();
   if (filter !== '') query.set('filter', filter);
+  if (type !== '') query.set('type', type);
+  if (sort !== 'name') query.set('sort', sort);
   if (offset > 0) query.set('offset', String(offset));
   return query.size === 0 ? '/ui/media' : `/ui/media?${query}`;
 }
@@ -116,11 +157,4 @@ function durationText(seconds: number | null): string | null {
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   const rest = String(whole % 60).padStart(2, '0');
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
-}
-
-function sizeText(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  for (; value >= 1024 && unit < UNITS.length - 1; unit++) value /= 1024;
-  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }

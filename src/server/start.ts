@@ -12,7 +12,7 @@ import { isLoopback } from '../base/loopback.ts';
 import { version } from '../base/version.ts';
 import type { Config } from '../config/schema.ts';
 import { pathsOf } from '../docroot/shadowed-names.ts';
-import { listReadable } from '../operations/resources.ts';
+import { factsOf, listReadable } from '../operations/resources.ts';
 import { standalonePaths } from './openapi/handler-paths.ts';
 import { FirstRun } from '../operations/setup.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './certificate.ts';
@@ -138,8 +138,9 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
         ),
       );
       return {
-        resources: resources.map(({ rel, type, family, canonical, problem }) => ({
+        resources: resources.map(({ rel, sheet, type, family, canonical, problem }) => ({
           rel,
+          sheet,
           type,
           family,
           name: canonical,
@@ -148,6 +149,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
         problems: [...problems].map(([resource, problem]) => ({ resource, problem })),
       };
     },
+    factsOf: (resource) => factsOf(app, resource),
     checkState: async () => {
       // A write proves more than a read; the row is the same every time.
       await app.db.relaxed.run(

@@ -74,7 +74,7 @@ test('on a phone the menu folds, and opens without script', async () => {
   const options = { javaScriptEnabled: false, viewport: { width: 320, height: 640 } };
   const page = await browser.open(svc, options);
   await signIn(page, 'ada');
-  const link = page.getByRole('link', { name: 'API', exact: true });
+  const link = page.locator('#menu').getByText('API', { exact: true });
   expect(await link.isVisible()).toBe(false);
   await page.getByRole('button', { name: 'Menu' }).click();
   await link.click();

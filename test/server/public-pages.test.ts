@@ -21,18 +21,54 @@ import { startFixture } from './server-fixture.ts';
 const HTML = { Accept: 'text/html' };
 const readable: ReadableResources = {
   resources: [
-    { rel: 'a b/ü.csv', type: 'csv', family: 'dataset', name: 'a b/ü', problem: null },
-    { rel: 'hooks.ts', type: 'handler', family: 'dataset', name: 'hooks', problem: null },
+    {
+      rel: 'a b/ü.csv',
+      sheet: null,
+      type: 'csv',
+      family: 'dataset',
+      name: 'a b/ü',
+      problem: null,
+    },
+    {
+      rel: 'hooks.ts',
+      sheet: null,
+      type: 'handler',
+      family: 'dataset',
+      name: 'hooks',
+      problem: null,
+    },
     {
       rel: 'inv.xlsx',
+      sheet: 'Stock',
       type: 'excel',
       family: 'dataset',
       name: 'inv/Stock',
       problem: 'encrypted <workbook>',
     },
-    { rel: 'inv.xlsx', type: 'excel', family: 'dataset', name: 'inv/Old', problem: null },
-    { rel: 'notes.md', type: 'markdown', family: 'content', name: 'notes', problem: null },
-    { rel: 'song.mp3', type: 'media', family: 'media', name: 'song', problem: null },
+    {
+      rel: 'inv.xlsx',
+      sheet: 'Old',
+      type: 'excel',
+      family: 'dataset',
+      name: 'inv/Old',
+      problem: null,
+    },
+    {
+      rel: 'notes.md',
+      sheet: null,
+      type: 'markdown',
+      family: 'content',
+      name: 'notes',
+      problem: null,
+    },
+    {
+      rel: 'song.mp3',
+      sheet: null,
+      type: 'media',
+      family: 'media',
+      name: 'song',
+      problem: null,
+    },
   ],
   problems: [{ resource: 'inv.xlsx', problem: 'encrypted <workbook>' }],
 };
@@ -176,17 +212,54 @@ describe('DS-184, DS-208: pages', () => {
     csrfToken: EVIL,
     navigation: [{ label: EVIL, href: '/x', audience: everybody }],
   };
-  const entry = { label: EVIL, href: '/x', type: EVIL, dataHref: '/y', problem: EVIL };
+  const entry = {
+    label: EVIL,
+    href: '/x',
+    type: 'csv' as const,
+    format: EVIL,
+    dataHref: '/y',
+    problem: EVIL,
+    size: 1,
+    rows: 2,
+    changedAt: EVIL,
+  };
+  const folder = {
+    label: EVIL,
+    isWorkbook: false,
+    count: 1,
+    problems: 1,
+    href: '/f',
+    isOpen: true,
+  };
   const rendered: Record<string, string> = {
-    error: renderPage(errorPage, { status: 409, detail: EVIL, requestId: EVIL }, frame),
+    error: renderPage(
+      errorPage,
+      { status: 409, detail: EVIL, requestId: EVIL, isRepeatable: true, retryAfter: 3 },
+      frame,
+    ),
     landing: renderPage(
       landingPage,
       {
         isSignedIn: true,
-        folders: [{ path: EVIL, entries: [entry] }],
+        isSuperuser: false,
+        signIn: { hasPassword: true, hasOidc: true },
+        tree: {
+          level: {
+            folders: [
+              { ...folder, content: { folders: [], entries: [entry] } },
+              { ...folder, content: null },
+            ],
+            entries: [entry],
+          },
+          count: 2,
+          previous: 0,
+          next: 2,
+        },
+        folder: EVIL,
         total: 2,
         filter: EVIL,
         hasMedia: true,
+        mayReadEvents: true,
         uploadLimit: 1,
       },
       frame,
@@ -265,7 +338,9 @@ describe('DS-184, DS-208: pages', () => {
       searchPage,
       {
         q: EVIL,
-        types: [{ type: EVIL, isChosen: true }],
+        type: EVIL,
+        facets: [{ label: EVIL, href: '/t', isChosen: true }],
+        eventsHref: '/events',
         hasQuery: true,
         first: 1,
         items: [
@@ -289,6 +364,8 @@ describe('DS-184, DS-208: pages', () => {
       {
         title: EVIL,
         rel: EVIL,
+        changedAt: EVIL,
+        source: null,
         hasHeading: false,
         // What stands here went through the allow list of its kind.
         body: '<p>text</p>',
@@ -301,6 +378,8 @@ describe('DS-184, DS-208: pages', () => {
       galleryPage,
       {
         filter: EVIL,
+        type: '' as const,
+        sort: 'name' as const,
         total: 1,
         entries: [{ name: EVIL, detail: EVIL, isVideo: true, href: '/h', cover: null }],
         previousHref: '/p',
@@ -312,6 +391,8 @@ describe('DS-184, DS-208: pages', () => {
       playerPage,
       {
         title: EVIL,
+        name: EVIL,
+        position: EVIL,
         isVideo: false,
         source: '/s',
         type: EVIL,

@@ -2,6 +2,7 @@
  * What every page can do beyond plain HTML: the look is switched and remembered, times read in the reader's zone, keys reach
  * what is marked with `data-key`, and Ctrl-K jumps to any page or resource.
  */
+import { forgetSearches } from './recent-searches.ts';
 import { startPalette } from './palette.ts';
 import { startShortcuts } from './shortcuts.ts';
 import { startTheme } from './theme.ts';
@@ -11,3 +12,6 @@ startTheme();
 localise(document);
 const openPalette = startPalette();
 startShortcuts(openPalette);
+document
+  .querySelector('form[action="/auth/logout"]')
+  ?.addEventListener('submit', () => forgetSearches());

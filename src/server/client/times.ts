@@ -3,6 +3,8 @@
  */
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const number = new Intl.NumberFormat();
 
 /** A time in the reader's zone. */
@@ -10,18 +12,25 @@ export function localTime(date: Date): string {
   return moment.format(date);
 }
 
+/** A moment in few letters, for lists: the time of today, the day of everything else. */
+export function shortTime(date: Date): string {
+  const isToday = date.toDateString() === new Date().toDateString();
+  return (isToday ? clock : day).format(date);
+}
+
 /** A number in the reader's locale. */
 export function localNumber(value: number): string {
   return number.format(value);
 }
 
-/** Rewrites every `<time datetime>` and `<data class="count" value>` below an element. */
+/** Rewrites every `<time datetime>` (with the class `when`: in few letters) and `<data class="count" value>` below an element. */
 export function localise(within: ParentNode): void {
   for (const element of within.querySelectorAll<HTMLTimeElement>('time[datetime]')) {
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.getTime())) continue;
     element.title = element.dateTime;
-    element.textContent = localTime(date);
+    const isShort = element.classList.contains('when');
+    element.textContent = isShort ? shortTime(date) : localTime(date);
   }
   for (const element of within.querySelectorAll<HTMLDataElement>('data.count')) {
     element.textContent = localNumber(Number(element.value));

@@ -9,10 +9,22 @@ interface Answer {
   readonly detail?: unknown;
 }
 
-const form = document.querySelector<HTMLFormElement>('form[action="/api/uploads"]');
-if (form !== null) enhance(form);
+interface Published {
+  readonly name: string;
+  readonly file: string;
+  readonly href: string;
+}
 
-function enhance(form: HTMLFormElement): void {
+/** A workbook has many sheets. */
+const MAX_LINKS = 3;
+
+/** Makes the form of the page pleasant, if it has one; `onStored` shows the new list. */
+export function startUpload(onStored: () => Promise<void>): void {
+  const form = document.querySelector<HTMLFormElement>('form[action="/api/uploads"]');
+  if (form !== null) enhance(form, onStored);
+}
+
+function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
   const part = <E extends HTMLElement>(selector: string): E => form.querySelector<E>(selector)!;
   const name = part<HTMLInputElement>('[name=filename]');
   const file = part<HTMLInputElement>('[type=file]');
@@ -56,21 +68,21 @@ function enhance(form: HTMLFormElement): void {
     form.reset();
     suggested = '';
     end(`${answer.path} was ${answer.operation}. `);
-    const link = document.createElement('a');
-    link.href = '/';
-    link.textContent = 'Show it in the list';
-    status.append(link);
+    void linksTo(answer.path ?? '').then((links) => status.append(...links));
+    // The upload is done whether the list can be had or not; the next look at the page shows it.
+    void onStored().catch(() => undefined);
   };
 
   file.addEventListener('change', noteChosen);
-  form.addEventListener('dragover', (event) => {
+  const card = form.parentElement ?? form;
+  card.addEventListener('dragover', (event) => {
     event.preventDefault();
-    form.classList.add('dropping');
+    card.classList.add('dropping');
   });
-  form.addEventListener('dragleave', () => form.classList.remove('dropping'));
-  form.addEventListener('drop', (event) => {
+  card.addEventListener('dragleave', () => card.classList.remove('dropping'));
+  card.addEventListener('drop', (event) => {
     event.preventDefault();
-    form.classList.remove('dropping');
+    card.classList.remove('dropping');
     if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
     file.files = event.dataTransfer.files;
     noteChosen();
@@ -93,6 +105,22 @@ function enhance(form: HTMLFormElement): void {
     setBusy(true);
     request.send(new FormData(form));
   });
+}
+
+/** Links to what a file became; none where it is stored and not shown. */
+async function linksTo(file: string): Promise<Node[]> {
+  const response = await fetch('/_svc/resources', { headers: { Accept: 'application/json' } });
+  if (!response.ok) return [];
+  const all = (await response.json()) as Published[];
+  const found = all.filter((one) => one.file === file).slice(0, MAX_LINKS);
+  return found
+    .flatMap(({ name, href }) => {
+      const link = document.createElement('a');
+      link.href = href;
+      link.textContent = `Open ${name}`;
+      return [link, ' '];
+    })
+    .map((part) => (typeof part === 'string' ? document.createTextNode(part) : part));
 }
 
 function parsed(text: string): Answer {

@@ -1,17 +1,22 @@
 /**
- * A rendered document in the frame (DS-159): the way to it, its outline, its facts, its text.
+ * A document in the frame (DS-159): the way to it, what can be done with it, its outline, its facts, its text; or its source.
  *
  * The text comes from the allow list of its kind and is the one thing here that enters as markup.
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
+import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 
 /** A document with a title and where it is. */
 export interface DocumentView extends RenderedDocument {
   readonly title: string;
   readonly rel: string;
+  /** When its file was written last. */
+  readonly changedAt: string;
+  /** The text as it was written, to be shown instead of the page made from it; null: the page. */
+  readonly source: string | null;
 }
 
 /** Shorter documents are seen at a glance. */
@@ -24,24 +29,53 @@ export const documentPage: Page<DocumentView> = {
   name: 'document',
   layout: 'wide',
   title: ({ title }) => title,
-  hasOwnHeading: ({ hasHeading }) => hasHeading,
+  hasOwnHeading: ({ hasHeading, source }) => hasHeading && source === null,
+  styles: ['document.css'],
+  trail: ({ rel }) => trailTo(rel),
   content: (view) => (
     <div class="document">
-      <p class="fine place">
-        <span safe>{view.rel.split('/').join(' / ')}</span>
-        <a href="?raw=true">Source</a>
-        <a href="?download=true" download="">
-          Download
-        </a>
-      </p>
-      <Outline entries={view.outline.filter(({ level }) => level <= 3)} />
-      <article class="prose">
-        <Facts facts={view.facts} />
-        {view.body as 'safe'}
-      </article>
+      <Place view={view} />
+      {view.source === null ? (
+        <>
+          <Outline entries={view.outline.filter(({ level }) => level <= 3)} />
+          <article class="prose">
+            <Facts facts={view.facts} />
+            {withAnchors(view.body) as 'safe'}
+          </article>
+        </>
+      ) : (
+        <pre class="source" tabindex="0">
+          <code safe>{view.source}</code>
+        </pre>
+      )}
     </div>
   ),
 };
+
+function Place({ view: { rel, changedAt, source } }: { view: DocumentView }) {
+  return (
+    <p class="fine place">
+      <span>
+        <span safe>{rel.split('/').at(-1) ?? ''}</span>
+        {' · last changed '}
+        <time datetime={changedAt} safe>
+          {`${changedAt.slice(0, 16).replace('T', ' ')} UTC`}
+        </time>
+      </span>
+      <span class="views">
+        <a href="?" aria-current={source === null ? 'true' : undefined}>
+          Page
+        </a>
+        <a href="?source=true" aria-current={source === null ? undefined : 'true'}>
+          Source
+        </a>
+      </span>
+      <a href="?download=true" download="">
+        Download
+      </a>
+    </p>
+  );
+}
 
 function Outline({ entries }: { entries: readonly OutlineEntry[] }) {
   if (entries.length < MIN_OUTLINE) return '';
@@ -74,5 +108,17 @@ function Facts({ facts }: { facts: DocumentView['facts'] }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A link to itself in every heading with an id; `markup` came through the allow list, which writes attributes this way. */
+function withAnchors(markup: string): string {
+  return markup.replace(
+    /(<h([1-6]) id="([^"]+)">)([^]*?)(<\/h\2>)/g,
+    (_, start: string, level: string, id: string, text: string, end: string) => {
+      const href = encodeURIComponent(id.replaceAll('&amp;', '&'));
+      if (/<a[\s>]/.test(text) || level === '1') return start + text + end;
+      return `${start}${text}<a class="anchor" href="#${href}" aria-label="Link to this section"></a>${end}`;
+    },
   );
 }

@@ -3,7 +3,7 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import type { Page } from './frame.tsx';
+import type { FrameView, Page } from './frame.tsx';
 
 /** A failure as a person sees it. */
 export interface ErrorView {
@@ -11,6 +11,10 @@ export interface ErrorView {
   /** The `detail` of the JSON answer. */
   readonly detail: string;
   readonly requestId: string;
+  /** The same address may be asked for again: it was only read. */
+  readonly isRepeatable: boolean;
+  /** Seconds after which to try again; null when nobody said so. */
+  readonly retryAfter: number | null;
 }
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -22,45 +26,109 @@ const TITLES: Readonly<Record<number, string>> = {
   409: 'Somebody was faster',
   412: 'Somebody was faster',
   413: 'Too large',
+  415: 'This kind of content is not taken',
   422: 'Something in the request is wrong',
   429: 'Too many attempts',
+  431: 'The address is too long',
+  500: 'Something went wrong on our side',
   503: 'Not available right now',
   504: 'This took too long',
   507: 'The disk is full',
 };
 
 const ADVICE: Readonly<Record<number, string>> = {
+  400: 'Go back, look at what was entered, and try again.',
   401: 'Sign in and try again.',
-  403: 'If you need access, ask whoever runs this site.',
-  404: 'The address may have a typing mistake, or the file was moved or deleted.',
-  409: 'Reload the page and try again.',
-  412: 'Reload the page and try again.',
+  404: 'The address may have a typing mistake, or the file was moved or deleted. Searching may find it.',
+  405: 'The page can be read, but not changed in this way. On a read-only site nothing can be changed.',
+  409: 'The file was changed or is in use by somebody else. Reload the page, look at it again, and repeat your change.',
+  412: 'The file was changed meanwhile. Reload the page, look at it again, and repeat your change.',
+  413: 'Make it smaller or send it in parts; whoever runs this site can also raise the limit.',
+  422: 'Go back, look at what was entered, and try again. A file that cannot be read is shown again as soon as it is repaired.',
   429: 'Wait a while before the next attempt.',
+  500: 'It has been written down under the number below. Trying again may help; if it does not, give the number to whoever runs this site.',
   503: 'Try again in a moment.',
+  504: 'Ask for less at once, or try again when fewer people are at work here.',
+  507: 'Nothing was stored. Tell whoever runs this site.',
 };
 
-const GENERAL_ADVICE = 'If this goes on, give the request id to whoever runs this site.';
+const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs this site.';
 
 /** The page of every failure. */
 export const errorPage: Page<ErrorView> = {
   name: 'error',
   layout: 'card',
   title: ({ status }) => TITLES[status] ?? 'Something went wrong',
-  content: ({ status, detail, requestId }) => (
+  content: (view, frame) => (
     <>
       <p class="detail" safe>
-        {detail}
+        {view.detail}
       </p>
-      <p safe>{ADVICE[status] ?? GENERAL_ADVICE}</p>
+      <Advice view={view} frame={frame} />
       <p class="actions">
-        <a class="button" href="/">
-          Go to the start page
-        </a>
+        <Actions view={view} frame={frame} />
       </p>
       <p class="fine">
-        <span safe>{`Status ${status} · request `}</span>
-        <code safe>{requestId}</code>
+        <span safe>{`Status ${view.status} · request `}</span>
+        <code safe>{view.requestId}</code>
       </p>
     </>
   ),
 };
+
+function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
+  const { status, retryAfter } = view;
+  if (status === 403) {
+    return frame.username === null ? (
+      <p>If you need access, sign in, or ask whoever runs this site.</p>
+    ) : (
+      <p>
+        You are signed in as <strong safe>{frame.username}</strong>. If you need access, ask whoever
+        runs this site.
+      </p>
+    );
+  }
+  if (retryAfter !== null) return <p safe>{`Try again in ${waitText(retryAfter)}.`}</p>;
+  return <p safe>{ADVICE[status] ?? GENERAL_ADVICE}</p>;
+}
+
+function Actions({ view, frame }: { view: ErrorView; frame: FrameView }) {
+  const isSignedOut = frame.username === null;
+  if (isSignedOut && (view.status === 401 || view.status === 403)) {
+    return (
+      <a class="button" href="/auth/login">
+        Sign in
+      </a>
+    );
+  }
+  const canRepeat = view.isRepeatable && REPEATED.has(view.status);
+  return (
+    <>
+      {canRepeat ? (
+        <a class="button" href="">
+          Try again
+        </a>
+      ) : (
+        ''
+      )}
+      <a class={canRepeat ? 'button quiet' : 'button'} href="/">
+        Go to the start page
+      </a>
+      {view.status === 404 && !isSignedOut ? (
+        <a class="button quiet" href="/search">
+          Search
+        </a>
+      ) : (
+        ''
+      )}
+    </>
+  );
+}
+
+/** After which the same may work. */
+const REPEATED: ReadonlySet<number> = new Set([409, 412, 429, 500, 503, 504]);
+
+function waitText(seconds: number): string {
+  if (seconds < 100) return seconds === 1 ? '1 second' : `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}

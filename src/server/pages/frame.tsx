@@ -168,7 +168,7 @@ function Banner({ frame }: { frame: FrameView }) {
           </a>
         ))}
       </nav>
-      {frame.username === null ? '' : <Search />}
+      {frame.username === null || frame.path === '/search' ? '' : <Search />}
       <div class="account">
         <button class="quiet icon" id="theme" type="button" data-action="Switch the look" hidden>
           <span aria-hidden="true">◐</span>

@@ -1,8 +1,9 @@
 /**
- * Everything to hear and see (DS-185), as cards.
+ * Everything to hear and see (DS-185), as cards: filtered, sorted and paged by one form and plain links.
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 
 /** A media file as a card. */
@@ -16,59 +17,98 @@ export interface GalleryEntry {
   readonly cover: string | null;
 }
 
-/** What the gallery shows. */
-export interface GalleryView {
+/** What to show of the media. */
+export interface GalleryChoice {
   readonly filter: string;
-  /** Files that match the filter, on all pages. */
+  readonly type: '' | 'audio' | 'video';
+  readonly sort: 'name' | 'changed' | 'size';
+}
+
+/** What the gallery shows. */
+export interface GalleryView extends GalleryChoice {
+  /** Files that match, on all pages. */
   readonly total: number;
   readonly entries: readonly GalleryEntry[];
   readonly previousHref: string | null;
   readonly nextHref: string | null;
 }
 
+const TYPES = { '': 'Sound and films', audio: 'Sound', video: 'Films' } as const;
+const SORTS = { name: 'By name', changed: 'Last changed first', size: 'Largest first' } as const;
+
 /** The page of all media. */
 export const galleryPage: Page<GalleryView> = {
   name: 'gallery',
   layout: 'wide',
   title: () => 'Media',
+  styles: ['media.css'],
+  scripts: ['gallery.js'],
+  trail: () => trailTo(''),
   content: (view) => (
     <>
-      <form class="filter" method="get" action="/ui/media" role="search">
+      <form
+        class="filter wide"
+        method="get"
+        action="/ui/media"
+        role="search"
+        data-live="cards count"
+      >
         <label>
           <span class="visually-hidden">Show names containing</span>
-          <input type="search" name="filter" value={view.filter} placeholder="Filter by name" />
+          <input
+            type="search"
+            name="filter"
+            value={view.filter}
+            placeholder="Filter by name"
+            autocomplete="off"
+            spellcheck="false"
+            data-key="f"
+          />
         </label>
+        <Choice label="Kind" name="type" options={TYPES} chosen={view.type} />
+        <Choice label="Order" name="sort" options={SORTS} chosen={view.sort} />
         <button class="quiet" type="submit">
-          Filter
+          Show
         </button>
       </form>
-      <p class="fine" role="status" safe>
-        {countText(view.total)}
+      <p class="fine" role="status" id="count" safe>
+        {countText(view)}
       </p>
-      <ul class="gallery">
-        {view.entries.map((entry) => (
-          <Card entry={entry} />
-        ))}
-      </ul>
-      <nav class="paging" aria-label="Pages">
-        {view.previousHref === null ? (
-          ''
-        ) : (
-          <a class="button quiet" rel="prev" href={view.previousHref}>
-            Previous
-          </a>
-        )}
-        {view.nextHref === null ? (
-          ''
-        ) : (
-          <a class="button quiet" rel="next" href={view.nextHref}>
-            Next
-          </a>
-        )}
-      </nav>
+      <div id="cards">
+        <ul class="gallery" data-keys={'←+→+↑+↓ Go from card to card'}>
+          {view.entries.map((entry) => (
+            <Card entry={entry} />
+          ))}
+        </ul>
+        <Paging view={view} />
+      </div>
     </>
   ),
 };
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly name: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly chosen: string;
+}
+
+function Choice({ label, name, options, chosen }: ChoiceProps) {
+  return (
+    <label>
+      <span class="visually-hidden" safe>
+        {label}
+      </span>
+      <select name={name}>
+        {Object.entries(options).map(([value, text]) => (
+          <option value={value} selected={value === chosen} safe>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
 
 function Card({ entry }: { entry: GalleryEntry }) {
   return (
@@ -76,7 +116,7 @@ function Card({ entry }: { entry: GalleryEntry }) {
       <a href={entry.href}>
         <span class="picture">
           {entry.cover === null ? (
-            <span aria-hidden="true">{entry.isVideo ? '▶' : '♪'}</span>
+            <span class={`glyph ${entry.isVideo ? 'media' : 'sound'}`} aria-hidden="true"></span>
           ) : (
             <img src={entry.cover} alt="" loading="lazy" />
           )}
@@ -85,14 +125,37 @@ function Card({ entry }: { entry: GalleryEntry }) {
           {entry.name}
         </span>
         <span class="fine" safe>
-          {`${entry.isVideo ? 'Video' : 'Audio'} · ${entry.detail}`}
+          {`${entry.isVideo ? 'Film' : 'Sound'} · ${entry.detail}`}
         </span>
       </a>
     </li>
   );
 }
 
-function countText(total: number): string {
-  if (total === 0) return 'Nothing to hear or see';
+function Paging({ view: { previousHref, nextHref } }: { view: GalleryView }) {
+  if (previousHref === null && nextHref === null) return '';
+  return (
+    <nav class="paging" aria-label="Pages">
+      {previousHref === null ? (
+        ''
+      ) : (
+        <a class="button quiet" rel="prev" href={previousHref}>
+          Previous
+        </a>
+      )}
+      {nextHref === null ? (
+        ''
+      ) : (
+        <a class="button quiet" rel="next" href={nextHref}>
+          Next
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function countText({ total, filter, type }: GalleryView): string {
+  const isAll = filter === '' && type === '';
+  if (total === 0) return isAll ? 'Nothing to hear or see' : 'Nothing matches';
   return total === 1 ? '1 file' : `${total.toLocaleString('en')} files`;
 }

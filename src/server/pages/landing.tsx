@@ -1,40 +1,31 @@
 /**
- * The start page (DS-183): what the caller may read, by folder; for everybody else the way in.
+ * The start page (DS-183): what the caller may read, as a tree of folders, and the ways to everything else; for everybody
+ * else the way in.
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { assetNamed } from '../assets.ts';
+import { sizeText } from '../../base/size-text.ts';
+import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource-tree.ts';
+import { folderAddress, trailTo } from '../trail.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
-
-/** A resource in the list. */
-export interface LandingEntry {
-  /** Canonical name without its folder. */
-  readonly label: string;
-  readonly href: string;
-  readonly type: string;
-  /** Rows as JSON; null for what has none. */
-  readonly dataHref: string | null;
-  readonly problem: string | null;
-}
-
-/** The resources of one folder. */
-export interface LandingFolder {
-  /** `''` for the document root itself. */
-  readonly path: string;
-  readonly entries: readonly LandingEntry[];
-}
 
 /** What the start page shows. */
 export interface LandingView {
   readonly isSignedIn: boolean;
-  readonly folders: readonly LandingFolder[];
-  /** All readable resources, whatever the filter hides. */
+  readonly isSuperuser: boolean;
+  /** How people sign in here. */
+  readonly signIn: { readonly hasPassword: boolean; readonly hasOidc: boolean };
+  readonly tree: ResourceTree;
+  /** The folder shown; `''` for all. */
+  readonly folder: string;
+  /** All readable resources, whatever is shown of them. */
   readonly total: number;
   /** The text the list is filtered by. */
   readonly filter: string;
   /** Something to hear or see is among them. */
   readonly hasMedia: boolean;
+  readonly mayReadEvents: boolean;
   /** Bytes a file may have; null when the caller may not upload. */
   readonly uploadLimit: number | null;
 }
@@ -43,89 +34,326 @@ export interface LandingView {
 export const landingPage: Page<LandingView> = {
   name: 'landing',
   layout: 'wide',
-  title: ({ isSignedIn }) => (isSignedIn ? 'Resources' : 'Welcome'),
+  title: ({ isSignedIn, folder }) =>
+    isSignedIn ? folder.split('/').at(-1) || 'Resources' : 'Welcome',
   navigation: { label: 'Resources', href: '/', audience: 'users' },
+  styles: ['landing.css'],
+  scripts: ['landing.js'],
+  trail: ({ folder }) => (folder === '' ? [] : trailTo(folder)),
+  hasOwnHeading: ({ isSignedIn }) => !isSignedIn,
   content: (view, frame) =>
     view.isSignedIn ? (
-      <>
-        <Resources view={view} />
-        {view.uploadLimit === null ? '' : <Upload limit={view.uploadLimit} frame={frame} />}
-      </>
+      <div class="landing">
+        <section class="resources" aria-label="Resources">
+          <Resources view={view} frame={frame} />
+        </section>
+        <aside aria-label="More">
+          {view.uploadLimit === null ? '' : <Upload limit={view.uploadLimit} frame={frame} />}
+          <section class="panel" id="recent" hidden>
+            <h2>Recent searches</h2>
+            <ul class="plain-list"></ul>
+          </section>
+          <Ways view={view} frame={frame} />
+        </aside>
+      </div>
     ) : (
-      <Welcome />
+      <Welcome view={view} />
     ),
 };
 
-function Welcome() {
+function Welcome({ view }: { view: LandingView }) {
+  const { hasPassword, hasOidc } = view.signIn;
   return (
     <section class="welcome">
+      <h1>A folder of data, as pages and APIs</h1>
       <p>
-        This site publishes a folder of data files and documents as pages and APIs. Sign in to see
-        what has been shared with you.
+        This site publishes tables, documents and media files. Sign in to see what has been shared
+        with you.
       </p>
       <p class="actions">
-        <a class="button" href="/auth/login">
-          Sign in
-        </a>
+        {hasOidc ? (
+          <a class="button" href="/auth/oidc/login?next=/">
+            Sign in with your organisation
+          </a>
+        ) : (
+          ''
+        )}
+        {hasPassword ? (
+          <a class={hasOidc ? 'button quiet' : 'button'} href="/auth/login">
+            {hasOidc ? 'Sign in with a password' : 'Sign in'}
+          </a>
+        ) : (
+          ''
+        )}
       </p>
+      <ul class="points">
+        <li>
+          <span class="glyph table" aria-hidden="true"></span>
+          <strong>Tables</strong>
+          <span>sort, filter, chart and correct them in place; the files stay what they are</span>
+        </li>
+        <li>
+          <span class="glyph page" aria-hidden="true"></span>
+          <strong>Documents</strong>
+          <span>read them with an outline, beside the data they are about</span>
+        </li>
+        <li>
+          <span class="glyph handler" aria-hidden="true"></span>
+          <strong>An API</strong>
+          <span>everything you see here is also there for your programs</span>
+        </li>
+      </ul>
     </section>
   );
 }
 
-function Resources({ view }: { view: LandingView }) {
-  if (view.total === 0) {
-    return (
-      <section class="empty">
-        <p>Nothing has been shared with you yet.</p>
-        <p>Ask whoever runs this site for access to the files you need.</p>
-      </section>
-    );
-  }
+function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
+  if (view.total === 0) return <Empty view={view} frame={frame} />;
+  const { tree, folder, filter } = view;
   return (
     <>
-      <form class="filter" method="get" action="/" role="search">
+      <form class="filter" method="get" action="/" role="search" data-live="tree count">
+        {folder === '' ? '' : <input type="hidden" name="folder" value={folder} />}
         <label>
           <span class="visually-hidden">Show names containing</span>
-          <input type="search" name="filter" value={view.filter} placeholder="Filter by name" />
+          <input
+            type="search"
+            name="filter"
+            value={filter}
+            placeholder="Filter by name"
+            autocomplete="off"
+            spellcheck="false"
+            data-key="f"
+          />
         </label>
         <button class="quiet" type="submit">
           Filter
         </button>
       </form>
-      <p class="fine" role="status" safe>
+      <p class="fine" role="status" id="count" safe>
         {countText(view)}
       </p>
-      {view.hasMedia ? (
-        <p class="fine">
-          <a href="/ui/media">Everything to hear and see</a>
-        </p>
-      ) : (
-        ''
-      )}
-      {view.folders.map((folder) => (
-        <Folder folder={folder} />
-      ))}
+      <div id="tree">
+        {tree.count === 0 ? (
+          <p class="empty">
+            <span safe>
+              {filter === '' ? 'Nothing in this folder is shared with you.' : 'No name holds this.'}
+            </span>{' '}
+            {filter === '' ? (
+              ''
+            ) : (
+              <a href={`/search?q=${encodeURIComponent(filter)}`}>Search in the contents</a>
+            )}
+          </p>
+        ) : (
+          <div class="tree">
+            <div class="entry heads" aria-hidden="true">
+              <span>Name</span>
+              <span></span>
+              <span>Kind</span>
+              <span>Amount</span>
+              <span>Changed</span>
+            </div>
+            <Level level={tree.level} />
+          </div>
+        )}
+        <Paging view={view} />
+      </div>
     </>
+  );
+}
+
+/** What a list without anything has to say depends on who could change that. */
+function Empty({ view, frame }: { view: LandingView; frame: FrameView }) {
+  if (!view.isSuperuser) {
+    return (
+      <section class="empty">
+        <p>Nothing has been shared with you yet.</p>
+        <p>
+          Ask whoever runs this site for the right to read what you need. Your user name here is{' '}
+          <strong safe>{frame.username ?? ''}</strong>.
+        </p>
+        {view.uploadLimit === null ? '' : <p>You may also upload files of your own.</p>}
+      </section>
+    );
+  }
+  return (
+    <section class="empty">
+      <p>There is nothing in the folder yet.</p>
+      <p>
+        {view.uploadLimit === null
+          ? 'Put files into the folder this server was started with. '
+          : 'Upload a file, or put some into the folder this server was started with. '}
+        They appear here within a second: tables (.csv, .xlsx, .parquet), documents (.md, .html,
+        .pdf), pictures, sound and films, and programs that answer requests (.ts, .py).
+      </p>
+      <p>
+        <a href="/">Look again</a>
+      </p>
+    </section>
+  );
+}
+
+function Level({ level }: { level: TreeLevel }) {
+  return (
+    <ul>
+      {level.folders.map((folder) => (
+        <li>
+          <Folder folder={folder} />
+        </li>
+      ))}
+      {level.entries.map((entry) => (
+        <Entry entry={entry} />
+      ))}
+    </ul>
+  );
+}
+
+function Folder({ folder }: { folder: TreeFolder }) {
+  const { label, isWorkbook, count, problems, content } = folder;
+  const glyph = `glyph ${isWorkbook ? 'table' : 'folder'}`;
+  const unit = isWorkbook ? 'sheet' : 'resource';
+  const text = `${count} ${count === 1 ? unit : `${unit}s`}`;
+  const facts = (
+    <>
+      <span class="fine" safe>
+        {text}
+      </span>
+      {problems === 0 ? '' : <span class="flag" safe>{`${problems} with a problem`}</span>}
+    </>
+  );
+  if (content === null) {
+    return (
+      <a class="line" href={folder.href}>
+        <span class={glyph} aria-hidden="true"></span>
+        <span class="name" safe>
+          {label}
+        </span>
+        {facts}
+      </a>
+    );
+  }
+  return (
+    <details open={folder.isOpen}>
+      <summary class="line">
+        <span class={glyph} aria-hidden="true"></span>
+        <span class="name" safe>
+          {label}
+        </span>
+        {facts}
+      </summary>
+      <Level level={content} />
+    </details>
+  );
+}
+
+const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
+  csv: 'table',
+  excel: 'table',
+  parquet: 'table',
+  handler: 'handler',
+  html: 'code',
+  markdown: 'page',
+  file: 'file',
+  media: 'media',
+};
+
+function Entry({ entry }: { entry: TreeEntry }) {
+  const { changedAt, problem, dataHref } = entry;
+  return (
+    <li class="entry">
+      <a class="name" href={entry.href}>
+        <span class={`glyph ${GLYPHS[entry.type]}`} aria-hidden="true"></span>
+        <span safe>{entry.label}</span>
+      </a>
+      {dataHref === null ? (
+        <span></span>
+      ) : (
+        <a class="fine data" href={dataHref} aria-label={`${entry.label} as JSON`}>
+          JSON
+        </a>
+      )}
+      <span class="kind" safe>
+        {entry.format}
+      </span>
+      <Amount entry={entry} />
+      {changedAt === null ? (
+        <span></span>
+      ) : (
+        <time class="fine when" datetime={changedAt} safe>
+          {changedAt.slice(0, 10)}
+        </time>
+      )}
+      {problem === null ? (
+        ''
+      ) : (
+        <p class="problem" safe>
+          {problem}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Amount({ entry: { rows, size } }: { entry: TreeEntry }) {
+  if (rows !== null) {
+    return (
+      <span class="fine amount">
+        <data class="count" value={String(rows)} safe>
+          {rows.toLocaleString('en')}
+        </data>
+        {rows === 1 ? ' row' : ' rows'}
+      </span>
+    );
+  }
+  return (
+    <span class="fine amount" safe>
+      {size === null ? '' : sizeText(size)}
+    </span>
+  );
+}
+
+function Paging({ view }: { view: LandingView }) {
+  const { previous, next } = view.tree;
+  if (previous === null && next === null) return '';
+  return (
+    <nav class="paging" aria-label="Pages">
+      {previous === null ? (
+        ''
+      ) : (
+        <a class="button quiet" rel="prev" href={hrefAt(view, previous)}>
+          Previous
+        </a>
+      )}
+      {next === null ? (
+        ''
+      ) : (
+        <a class="button quiet" rel="next" href={hrefAt(view, next)}>
+          Next
+        </a>
+      )}
+    </nav>
   );
 }
 
 /** Works as it stands; the script adds the name, the progress and a way to stop. */
 function Upload({ limit, frame }: { limit: number; frame: FrameView }) {
   return (
-    <section class="upload">
+    <section class="panel upload">
       <h2>Upload a file</h2>
       <form method="post" action="/api/uploads" enctype="multipart/form-data" data-limit={limit}>
         <CsrfField frame={frame} />
         <label>
+          File
+          <input type="file" name="file" required data-key="u" aria-label="File to upload" />
+        </label>
+        <label>
           Save as
           <input name="filename" required maxlength="255" autocomplete="off" spellcheck="false" />
         </label>
-        <label>
-          File
-          <input type="file" name="file" required />
-        </label>
-        <p class="fine" safe>
-          {`At most ${sizeText(limit)}. A file of that name is replaced if this site allows it.`}
+        <p class="fine">
+          <span safe>{`Up to ${sizeText(limit)}.`}</span>{' '}
+          <span class="hint">You can drop it anywhere on this card.</span>
         </p>
         <p class="actions">
           <button type="submit">Upload</button>
@@ -136,81 +364,58 @@ function Upload({ limit, frame }: { limit: number; frame: FrameView }) {
         <progress max="1" value="0" aria-label="Progress of the upload" hidden></progress>
         <p role="status"></p>
       </form>
-      <script src={assetNamed('upload.js').path} defer></script>
     </section>
   );
 }
 
-function Folder({ folder }: { folder: LandingFolder }) {
+/** What the links of the navigation are for, by the beginning of their address. */
+const WAYS: readonly (readonly [prefix: string, text: string])[] = [
+  ['/search', 'Rows, documents and media by their words'],
+  ['/events', 'What happened, from logs and programs'],
+  ['/savedsearches', 'Questions to ask again'],
+  ['/admin', 'People, rights, the audit, the state of this server'],
+  ['/docs', 'Everything here for your programs'],
+];
+
+function Ways({ view, frame }: { view: LandingView; frame: FrameView }) {
+  const links = frame.navigation.flatMap(({ label, href }) => {
+    const text = WAYS.find(([prefix]) => href.startsWith(prefix))?.[1];
+    if (text === undefined || (href.startsWith('/events') && !view.mayReadEvents)) return [];
+    return [{ label, href, text }];
+  });
+  const media = { label: 'Media', href: '/ui/media', text: 'Everything to hear and see' };
+  const profile = { label: 'Your profile', href: '/profile', text: 'Password, sessions, API keys' };
   return (
-    <section class="folder">
-      {folder.path === '' ? '' : <h2 safe>{`${folder.path}/`}</h2>}
-      <div class="scroll" tabindex="0" role="region" aria-label={folder.path || 'Top folder'}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Type</th>
-              <th scope="col">Data</th>
-            </tr>
-          </thead>
-          <tbody>
-            {folder.entries.map((entry) => (
-              <Entry entry={entry} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
+    <nav class="panel ways" aria-label="Other pages">
+      <ul class="plain-list">
+        {[...(view.hasMedia ? [media] : []), ...links, profile].map(({ label, href, text }) => (
+          <li>
+            <a href={href} safe>
+              {label}
+            </a>
+            <span class="fine" safe>
+              {text}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 
-function Entry({ entry }: { entry: LandingEntry }) {
-  return (
-    <tr>
-      <td>
-        <a href={entry.href} safe>
-          {entry.label}
-        </a>
-        {entry.problem === null ? (
-          ''
-        ) : (
-          <p class="problem" safe>
-            {entry.problem}
-          </p>
-        )}
-      </td>
-      <td>
-        <span class="kind" safe>
-          {entry.type}
-        </span>
-      </td>
-      <td>
-        {entry.dataHref === null ? (
-          ''
-        ) : (
-          <a href={entry.dataHref} aria-label={`${entry.label} as JSON`}>
-            JSON
-          </a>
-        )}
-      </td>
-    </tr>
-  );
+function hrefAt({ folder, filter }: LandingView, offset: number): string {
+  const query = new URLSearchParams();
+  if (filter !== '') query.set('filter', filter);
+  if (offset > 0) query.set('offset', String(offset));
+  const base = folderAddress(folder);
+  if (query.size === 0) return base;
+  return `${base}${base.includes('?') ? '&' : '?'}${query}`;
 }
 
-function countText({ folders, total, filter }: LandingView): string {
-  const shown = folders.reduce((sum, { entries }) => sum + entries.length, 0);
-  if (filter !== '') return `${shown} of ${total} match “${filter}”`;
-  return total === 1 ? '1 resource' : `${total} resources`;
-}
-
-function sizeText(bytes: number): string {
-  for (const [unit, size] of [
-    ['GiB', 2 ** 30],
-    ['MiB', 2 ** 20],
-    ['KiB', 2 ** 10],
-  ] as const) {
-    if (bytes >= size) return `${Number((bytes / size).toFixed(1))} ${unit}`;
-  }
-  return `${bytes} bytes`;
+function countText({ tree, total, filter, folder }: LandingView): string {
+  const all = total.toLocaleString('en');
+  const shown = tree.count.toLocaleString('en');
+  if (filter !== '') return `${shown} of ${all} match “${filter}”`;
+  if (folder !== '') return `${shown} of ${all} resources`;
+  return total === 1 ? '1 resource' : `${all} resources`;
 }

@@ -1,21 +1,32 @@
 /**
- * The player of one media file (DS-184): the browser's own controls, what the file says about itself, the way on.
+ * The player of one media file (DS-184): the browser's own controls, what the file says about itself, the way on in its folder.
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 
 /** What the player shows. */
 export interface PlayerView {
   readonly title: string;
+  /** Canonical name. */
+  readonly name: string;
   readonly isVideo: boolean;
   /** Path of the media file, percent-encoded. */
   readonly source: string;
   readonly type: string;
   readonly hasCover: boolean;
   readonly facts: readonly { readonly name: string; readonly text: string }[];
-  readonly previous: { readonly href: string; readonly label: string } | null;
-  readonly next: { readonly href: string; readonly label: string } | null;
+  /** `2 of 7 in this folder`; `''` for the only one. */
+  readonly position: string;
+  readonly previous: PlayerLink | null;
+  readonly next: PlayerLink | null;
+}
+
+/** Another file of the folder. */
+export interface PlayerLink {
+  readonly href: string;
+  readonly label: string;
 }
 
 /** The page of a media file. */
@@ -23,40 +34,58 @@ export const playerPage: Page<PlayerView> = {
   name: 'player',
   layout: 'wide',
   title: ({ title }) => title,
+  styles: ['media.css'],
+  trail: ({ name }) => trailTo(name),
   content: (view) => (
     <div class="player">
-      <Player view={view} />
-      <dl class="facts">
-        {view.facts.map(({ name, text }) => (
-          <div>
-            <dt safe>{name}</dt>
-            <dd safe>{text}</dd>
-          </div>
-        ))}
-      </dl>
-      <p class="fine downloads">
-        <a href={`${view.source}?download=true`} download="">
-          Download
-        </a>
-        <a href="/ui/media">All media</a>
-        {view.previous === null ? (
-          ''
-        ) : (
-          <a rel="prev" href={view.previous.href} safe>
-            {`← ${view.previous.label}`}
+      <div class="stage">
+        <Player view={view} />
+        <Ways view={view} />
+      </div>
+      <section class="panel" aria-label="About this file">
+        <dl class="facts">
+          {view.facts.map(({ name, text }) => (
+            <div>
+              <dt safe>{name}</dt>
+              <dd safe>{text}</dd>
+            </div>
+          ))}
+        </dl>
+        <p class="fine downloads">
+          <a href={`${view.source}?download=true`} download="">
+            Download
           </a>
-        )}
-        {view.next === null ? (
-          ''
-        ) : (
-          <a rel="next" href={view.next.href} safe>
-            {`${view.next.label} →`}
-          </a>
-        )}
-      </p>
+          <a href="/ui/media">All media</a>
+        </p>
+      </section>
     </div>
   ),
 };
+
+function Ways({ view: { previous, next, position } }: { view: PlayerView }) {
+  if (previous === null && next === null) return '';
+  return (
+    <nav class="ways" aria-label="In this folder">
+      {previous === null ? (
+        <span></span>
+      ) : (
+        <a class="button quiet" rel="prev" href={previous.href} data-key="p" aria-label="Previous">
+          <span aria-hidden="true">←</span> <span safe>{previous.label}</span>
+        </a>
+      )}
+      <span class="fine" safe>
+        {position}
+      </span>
+      {next === null ? (
+        <span></span>
+      ) : (
+        <a class="button quiet" rel="next" href={next.href} data-key="n" aria-label="Next">
+          <span safe>{next.label}</span> <span aria-hidden="true">→</span>
+        </a>
+      )}
+    </nav>
+  );
+}
 
 /** Length and first picture, not the whole file. The types of the tags do not know the attribute. */
 const PRELOAD = { preload: 'metadata' };
@@ -76,7 +105,13 @@ function Player({ view }: { view: PlayerView }) {
   }
   return (
     <>
-      {view.hasCover ? <img class="cover" src={cover} alt="" width="240" height="240" /> : ''}
+      {view.hasCover ? (
+        <img class="cover" src={cover} alt="" width="320" height="320" />
+      ) : (
+        <div class="cover" aria-hidden="true">
+          <span class="glyph sound"></span>
+        </div>
+      )}
       <audio controls="" {...PRELOAD} src={view.source} aria-label={view.title}></audio>
     </>
   );

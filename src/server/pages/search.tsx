@@ -1,9 +1,10 @@
 /**
- * Search results (DS-145, DS-149): one form, one list, plain links between pages of it.
+ * Search results (DS-145, DS-149): one form, one list, plain links between pages and kinds of it. No totals, which would
+ * tell of what cannot be read (DS-150).
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import type { Page } from './frame.tsx';
+import type { FrameView, Page } from './frame.tsx';
 
 /** One result. */
 export interface ResultItem {
@@ -17,10 +18,20 @@ export interface ResultItem {
   readonly dataHref: string | null;
 }
 
+/** A kind of result to look at alone. */
+export interface SearchFacet {
+  readonly label: string;
+  readonly href: string;
+  readonly isChosen: boolean;
+}
+
 /** What the page shows. */
 export interface SearchView {
   readonly q: string;
-  readonly types: readonly { readonly type: string; readonly isChosen: boolean }[];
+  /** Kept by the form; `''`: all. */
+  readonly type: string;
+  /** Kinds of which the caller may read something; empty when there is nothing to choose. */
+  readonly facets: readonly SearchFacet[];
   /** False: nothing was asked yet. */
   readonly hasQuery: boolean;
   /** Number of the first result in the whole list. */
@@ -28,6 +39,8 @@ export interface SearchView {
   readonly items: readonly ResultItem[];
   readonly previousHref: string | null;
   readonly nextHref: string | null;
+  /** The same words in the events; null for who may read none. */
+  readonly eventsHref: string | null;
   /** Notices about rows that are not searched. */
   readonly leftOut: readonly string[];
 }
@@ -37,58 +50,75 @@ export const searchPage: Page<SearchView> = {
   name: 'search',
   layout: 'wide',
   title: ({ q, hasQuery }) => (hasQuery ? `Search: ${q.trim().slice(0, 80)}` : 'Search'),
+  hasOwnHeading: () => true,
+  styles: ['search.css'],
+  scripts: ['search.js'],
   navigation: { label: 'Search', href: '/search', audience: 'users' },
-  content: (view) => (
-    <>
+  content: (view, frame) => (
+    <div class="searching">
+      <h1>Search</h1>
       <Form view={view} />
-      <Count view={view} />
-      <Results view={view} />
-      <Paging view={view} />
-      {view.leftOut.map((text) => (
-        <p class="fine" safe>
-          {text}
-        </p>
-      ))}
-    </>
+      <p class="fine" role="status" id="count" safe>
+        {countText(view)}
+      </p>
+      <div id="found">
+        <Facets facets={view.facets} />
+        <Results view={view} />
+        <Paging view={view} />
+        <Events view={view} frame={frame} />
+        {view.leftOut.map((text) => (
+          <p class="fine" safe>
+            {text}
+          </p>
+        ))}
+      </div>
+    </div>
   ),
 };
 
 function Form({ view }: { view: SearchView }) {
   return (
-    <form class="filter search" method="get" action="/search" role="search">
+    <form class="filter wide" method="get" action="/search" role="search" data-live="found count">
       <label>
         <span class="visually-hidden">Words to search for</span>
-        <input type="search" name="q" value={view.q} placeholder="Search everything" autofocus />
+        <input
+          type="search"
+          name="q"
+          value={view.q}
+          placeholder="Words in rows, documents and media"
+          autocomplete="off"
+          data-key="/"
+          autofocus
+        />
       </label>
-      <label>
-        <span class="visually-hidden">Type</span>
-        <select name="type">
-          <option value="">All types</option>
-          {view.types.map(({ type, isChosen }) => (
-            <option value={type} selected={isChosen} safe>
-              {type}
-            </option>
-          ))}
-        </select>
-      </label>
+      {view.type === '' ? '' : <input type="hidden" name="type" value={view.type} />}
       <button type="submit">Search</button>
     </form>
   );
 }
 
-function Count({ view }: { view: SearchView }) {
-  if (!view.hasQuery) {
-    return <p class="fine">Finds rows, pages and files by the words in them.</p>;
-  }
+function Facets({ facets }: { facets: readonly SearchFacet[] }) {
+  if (facets.length === 0) return '';
   return (
-    <p class="fine" role="status" safe>
-      {countText(view)}
-    </p>
+    <nav class="chips" aria-label="Kinds of results">
+      {facets.map(({ label, href, isChosen }) => (
+        <a {...{ href }} aria-current={isChosen ? 'true' : undefined} safe>
+          {label}
+        </a>
+      ))}
+    </nav>
   );
 }
 
 function Results({ view }: { view: SearchView }) {
-  if (view.items.length === 0) return '';
+  if (view.items.length === 0) {
+    if (!view.hasQuery || view.first > 1) return '';
+    return (
+      <p class="empty">
+        Every word has to occur, the last one may be a beginning. Try fewer or other words.
+      </p>
+    );
+  }
   return (
     <ol class="results" start={view.first}>
       {view.items.map((item) => (
@@ -133,21 +163,21 @@ function Result({ item }: { item: ResultItem }) {
   );
 }
 
-function Paging({ view }: { view: SearchView }) {
-  if (view.previousHref === null && view.nextHref === null) return '';
+function Paging({ view: { previousHref, nextHref } }: { view: SearchView }) {
+  if (previousHref === null && nextHref === null) return '';
   return (
     <nav class="paging" aria-label="Pages">
-      {view.previousHref === null ? (
+      {previousHref === null ? (
         ''
       ) : (
-        <a class="button quiet" rel="prev" href={view.previousHref}>
+        <a class="button quiet" rel="prev" href={previousHref}>
           Previous
         </a>
       )}
-      {view.nextHref === null ? (
+      {nextHref === null ? (
         ''
       ) : (
-        <a class="button quiet" rel="next" href={view.nextHref}>
+        <a class="button quiet" rel="next" href={nextHref}>
           Next
         </a>
       )}
@@ -155,7 +185,18 @@ function Paging({ view }: { view: SearchView }) {
   );
 }
 
-function countText({ items, first, nextHref }: SearchView): string {
+function Events({ view, frame }: { view: SearchView; frame: FrameView }) {
+  const hasPage = frame.navigation.some(({ href }) => href.startsWith('/events'));
+  if (view.eventsHref === null || !view.hasQuery || !hasPage) return '';
+  return (
+    <p class="elsewhere">
+      <a href={view.eventsHref}>Search the events for this</a>
+    </p>
+  );
+}
+
+function countText({ items, first, nextHref, hasQuery }: SearchView): string {
+  if (!hasQuery) return 'Finds rows, documents and files by the words in them.';
   if (items.length === 0) return first > 1 ? 'No more results' : 'Nothing found';
   const range = `${first}–${first + items.length - 1}`;
   if (nextHref !== null) return `Results ${range}, and more`;

@@ -23,6 +23,18 @@ export const mediaRoute: Route = {
           schema: Type.String(),
         },
         {
+          name: 'type',
+          in: 'query',
+          description: 'Only sound, or only films',
+          schema: Type.Union([Type.Literal('audio'), Type.Literal('video')]),
+        },
+        {
+          name: 'sort',
+          in: 'query',
+          description: 'By name, the last changed first, or the largest first',
+          schema: Type.Union([Type.Literal('name'), Type.Literal('changed'), Type.Literal('size')]),
+        },
+        {
           name: 'offset',
           in: 'query',
           description: 'Files to leave out at the start',

@@ -6,7 +6,7 @@ import { PRIVATE } from '../headers.ts';
 import { pageAddress } from '../page-address.ts';
 import type { Route } from '../route-table.ts';
 
-/** Name, type and address of the page of every resource the caller may read. */
+/** Name, file, type and address of the page of every resource the caller may read. */
 export const paletteRoute: Route = {
   pattern: '/_svc/resources',
   access: 'user',
@@ -18,6 +18,7 @@ export const paletteRoute: Route = {
       return jsonReply(
         resources.map((resource) => ({
           name: resource.name,
+          file: resource.rel,
           type: resource.type,
           href: pageAddress(resource),
         })),

@@ -2,6 +2,7 @@
  * `GET /search` (section 17): one ranked list over everything the caller may read, as JSON or as a page.
  */
 import { Type } from '@sinclair/typebox';
+import { mayReadEvents } from '../../operations/event-access.ts';
 import {
   type DocrootQuery,
   docrootAnswer,
@@ -13,7 +14,7 @@ import {
 } from '../../operations/search.ts';
 import type { Context } from '../context.ts';
 import { pageReply } from '../page-reply.ts';
-import { type ResultItem, searchPage } from '../pages/search.tsx';
+import { type ResultItem, type SearchFacet, searchPage } from '../pages/search.tsx';
 import type { Reply } from '../reply.ts';
 import { jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
@@ -95,11 +96,18 @@ export const searchRoute: Route = {
   },
 };
 
-function resultsPage(context: Context, query: DocrootQuery, found: DocrootResults): Reply {
-  const { q, offset, limit, types } = query;
+async function resultsPage(
+  context: Context,
+  query: DocrootQuery,
+  found: DocrootResults,
+): Promise<Reply> {
+  const { services, user } = context;
+  const { q, offset, limit } = query;
   const view = {
     q,
-    types: TYPES.map((type) => ({ type, isChosen: types?.length === 1 && types[0] === type })),
+    type: (context.queryValue('type') ?? '').trim(),
+    facets: await facetsOf(context),
+    eventsHref: (await mayReadEvents(services, user)) ? eventsHref(q) : null,
     hasQuery: q.trim() !== '',
     first: offset + 1,
     items: found.results.map(itemOf),
@@ -123,6 +131,42 @@ function itemOf({ resource, type, title, snippet, uiUrl, row }: DocrootResult): 
     snippet,
     dataHref: row?.apiUrl ?? null,
   };
+}
+
+/** The kinds of results as people name them, and the types they stand for. */
+const FACETS = [
+  ['Tables', ['csv', 'excel', 'parquet']],
+  ['Documents', ['markdown', 'html']],
+  ['Files', ['file']],
+  ['Media', ['media']],
+  ['Programs', ['handler']],
+] as const;
+
+/** Everything, and the kinds of which the caller may read something; none when that is one kind. */
+async function facetsOf(context: Context): Promise<SearchFacet[]> {
+  const { resources } = await context.services.listReadable(context.caller);
+  const readable = new Set<string>(resources.map(({ type }) => type));
+  const chosen = (context.queryValue('type') ?? '').trim();
+  const kinds = FACETS.filter(([, types]) => types.some((type) => readable.has(type)));
+  if (kinds.length < 2) return [];
+  return [['Everything', []] as const, ...kinds].map(([label, types]) => {
+    const type = types.join(',');
+    return { label, href: facetHref(context, type), isChosen: type === chosen };
+  });
+}
+
+function facetHref(context: Context, type: string): string {
+  const query = new URLSearchParams(context.query);
+  query.delete('offset');
+  query.delete('type');
+  if (type !== '') query.set('type', type);
+  return query.size === 0 ? '/search' : `/search?${query}`;
+}
+
+/** The words as phrases of the search language, in which everything but quotes is literal. */
+function eventsHref(q: string): string {
+  const words = q.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return `/events?query=${encodeURIComponent(words.map((word) => `"${word}"`).join(' '))}`;
 }
 
 function hrefOf(context: Context, offset: number): string {
