@@ -54,8 +54,8 @@ test('a chosen file suggests its name, is sent, and is in the list', async () =>
   await form.getByRole('button', { name: 'Upload' }).click();
   await status.getByText('chosen.csv was created.').waitFor();
   expect(readFileSync(join(svc.docroot, 'chosen.csv'), 'utf8')).toBe('n\n7\n');
-  await form.getByRole('link', { name: 'Show it in the list' }).click();
-  await page.locator('a[href="/ui/chosen/"]').first().waitFor();
+  await form.getByRole('link', { name: 'Open chosen' }).waitFor();
+  await page.locator('.tree a[href="/ui/chosen/"]').waitFor();
 });
 
 test('a name typed before is kept, and the answer to it says what happened', async () => {

@@ -77,12 +77,12 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
   const card = form.parentElement ?? form;
   card.addEventListener('dragover', (event) => {
     event.preventDefault();
-    card.classList.add('dropping');
+    form.classList.add('dropping');
   });
-  card.addEventListener('dragleave', () => card.classList.remove('dropping'));
+  card.addEventListener('dragleave', () => form.classList.remove('dropping'));
   card.addEventListener('drop', (event) => {
     event.preventDefault();
-    card.classList.remove('dropping');
+    form.classList.remove('dropping');
     if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
     file.files = event.dataTransfer.files;
     noteChosen();
