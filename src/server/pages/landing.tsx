@@ -345,7 +345,7 @@ function Upload({ limit, frame }: { limit: number; frame: FrameView }) {
         <CsrfField frame={frame} />
         <label>
           File
-          <input type="file" name="file" required data-key="u" aria-label="File to upload" />
+          <input type="file" name="file" required data-key="u" aria-label="File to send" />
         </label>
         <label>
           Save as
