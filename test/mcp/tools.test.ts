@@ -459,8 +459,12 @@ describe('a result that is too large (DS-180)', () => {
     expect(await read({})).toBe(text(30));
     expect(await read({ limit: 25, offset: 2 })).toBe(text(25));
     expect(await read({ limit: 29, offset: 4 })).toBe(text(26));
+    // What was done is told, whatever its size; the caller would do it again.
+    const data = Array.from({ length: 400 }, () => ({ name: 'x' }));
+    const made = await call(root, 'write_resource', { resource: 'people', action: 'create', data });
+    expect(made.structuredContent).toMatchObject({ success: true, count: 400 });
     const small = await call(root, 'read_resource', { resource: 'people', limit: 5 });
-    expect(small.structuredContent).toMatchObject({ count: 5, total: 30 });
+    expect(small.structuredContent).toMatchObject({ count: 5, total: 430 });
     for (const resource of ['long.txt', 'long.md']) {
       expect(await failure(root, 'read_resource', { resource })).toContain('Result too large');
     }

@@ -7,7 +7,7 @@
 import type { Context } from '../context.ts';
 import { emptyReply, type Reply } from '../reply.ts';
 import { eraOf } from './era.ts';
-import { writeJson } from './json-text.ts';
+import { jsonPieces } from './json-text.ts';
 import {
   CODES,
   idIn,
@@ -37,7 +37,7 @@ export async function answerMessage(context: Context): Promise<Reply> {
     const { signal } = request;
     const onBug = (error: unknown): void => logBug(context, message.method, error);
     const result = await answerRequest({ services, caller, origin, era, signal, onBug }, message);
-    return messageReply(writeJson({ jsonrpc: '2.0', id, result }), form, 200);
+    return messageReply(jsonPieces({ jsonrpc: '2.0', id, result }), form, 200);
   } catch (error) {
     return errorAnswer(context, error, id, form);
   }
@@ -51,7 +51,7 @@ function errorAnswer(context: Context, error: unknown, id: MessageId, form: Repl
     id,
     error: { code, message, ...(data !== undefined && { data }) },
   };
-  return messageReply(writeJson(body), form, told.status);
+  return messageReply(jsonPieces(body), form, told.status);
 }
 
 function untold(context: Context, error: unknown): RpcError {

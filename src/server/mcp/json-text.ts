@@ -1,29 +1,81 @@
 /**
  * JSON of results that are JSON already: rows and schemas go into an answer as they were written, so no digit is lost
- * and nothing is parsed only to be written again (DS-1).
+ * and nothing is parsed only to be written again (DS-1). Kept in pieces, because joining and encoding megabytes at once would
+ * hold the event loop.
  */
 import { JsonNumber } from '../../base/json.ts';
 
-/** A JSON text that stands for its value. */
+/** A JSON text that stands for its value; its pieces in a row are the text. */
 export class JsonText {
-  constructor(readonly text: string) {}
+  readonly pieces: readonly string[];
+
+  constructor(text: string | readonly string[]) {
+    this.pieces = typeof text === 'string' ? [text] : text;
+  }
+
+  /** The array of values that are JSON texts themselves. */
+  static array(items: readonly string[]): JsonText {
+    const pieces: string[] = [];
+    for (const [index, item] of items.entries()) pieces.push(index === 0 ? '[' : ',', item);
+    pieces.push(items.length === 0 ? '[]' : ']');
+    return new JsonText(pieces);
+  }
+
+  get text(): string {
+    return this.pieces.join('');
+  }
+
+  /** Bytes of the text in UTF-8. */
+  get size(): number {
+    let bytes = 0;
+    for (const piece of this.pieces) bytes += Buffer.byteLength(piece);
+    return bytes;
+  }
 }
 
 /** A value as compact JSON. Takes what `parseJson` gives and JsonText at any depth; undefined members are left out. */
 export function writeJson(value: unknown): string {
-  if (value instanceof JsonText) return value.text;
-  if (value instanceof JsonNumber) return value.source;
-  if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .map(([name, member]) => `${JSON.stringify(name)}:${writeJson(member)}`);
-  return `{${members.join(',')}}`;
+  return jsonPieces(value).join('');
+}
+
+/** As `writeJson`, in pieces. */
+export function jsonPieces(value: unknown): string[] {
+  const pieces: string[] = [];
+  write(value, pieces);
+  return pieces;
 }
 
 /** A parsed integer as its digits; `5.0` is the integer 5. */
 export function integerText(value: unknown): string {
   const text = writeJson(value);
   return /^-?[0-9]+$/.test(text) ? text : BigInt(Number(text)).toString();
+}
+
+function write(value: unknown, pieces: string[]): void {
+  if (value instanceof JsonText) for (const piece of value.pieces) pieces.push(piece);
+  else if (value instanceof JsonNumber) pieces.push(value.source);
+  else if (typeof value === 'bigint') pieces.push(String(value));
+  else if (Array.isArray(value)) writeArray(value, pieces);
+  else if (typeof value === 'object' && value !== null) writeObject(value, pieces);
+  else pieces.push(JSON.stringify(value) ?? 'null');
+}
+
+function writeArray(items: readonly unknown[], pieces: string[]): void {
+  pieces.push('[');
+  for (const [index, item] of items.entries()) {
+    if (index > 0) pieces.push(',');
+    write(item, pieces);
+  }
+  pieces.push(']');
+}
+
+function writeObject(value: object, pieces: string[]): void {
+  let before = '{';
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    pieces.push(`${before}${JSON.stringify(name)}:`);
+    write(member, pieces);
+    before = ',';
+  }
+  pieces.push(before === '{' ? '{}' : '}');
 }

@@ -2,10 +2,15 @@
  * How a JSON-RPC answer goes out: as JSON, or as an event stream of one event (DS-174).
  */
 import { AppError } from '../../base/errors.ts';
+import { TimeSlice } from '../../base/time-slice.ts';
 import { bodyReply, type Reply } from '../reply.ts';
 
 /** The two forms. */
 export type ReplyForm = 'json' | 'events';
+
+/** Longer answers are encoded and sent bit by bit. */
+const WHOLE_CHARACTERS = 256 * 1024;
+const CHUNK_CHARACTERS = 64 * 1024;
 
 const RANGES: Readonly<Record<ReplyForm, readonly string[]>> = {
   json: ['application/json', 'application/*', '*/*'],
@@ -33,13 +38,39 @@ function isAdmitted(accept: string, ranges: readonly string[]): boolean {
   return false;
 }
 
-/** An answer with a message as JSON text. */
-export function messageReply(json: string, form: ReplyForm, status: number): Reply {
-  if (form === 'json') return bodyReply(json, 'application/json', { status });
-  // Line breaks outside of strings end a line of the stream; inside of them JSON has none.
-  const data = json.replace(/[\r\n]+/g, ' ');
-  return bodyReply(`event: message\ndata: ${data}\n\n`, 'text/event-stream', {
+/** An answer with a message, given as pieces of its JSON text. */
+export function messageReply(json: readonly string[], form: ReplyForm, status: number): Reply {
+  if (form === 'json') return bodyReply(bodyOf(json), 'application/json', { status });
+  const event = ['event: message\ndata: ', ...json.map(onOneLine), '\n\n'];
+  return bodyReply(bodyOf(event), 'text/event-stream', {
     status,
     headers: { 'X-Accel-Buffering': 'no' },
   });
+}
+
+/** Line breaks end a line of the stream; JSON has them only outside of its strings. */
+function onOneLine(piece: string): string {
+  return /[\r\n]/.test(piece) ? piece.replace(/[\r\n]+/g, ' ') : piece;
+}
+
+function bodyOf(pieces: readonly string[]): string | AsyncIterable<string> {
+  let characters = 0;
+  for (const { length } of pieces) characters += length;
+  return characters <= WHOLE_CHARACTERS ? pieces.join('') : chunks(pieces);
+}
+
+async function* chunks(pieces: readonly string[]): AsyncGenerator<string> {
+  const slice = new TimeSlice();
+  let chunk: string[] = [];
+  let characters = 0;
+  for (const piece of pieces) {
+    chunk.push(piece);
+    characters += piece.length;
+    if (characters < CHUNK_CHARACTERS) continue;
+    yield chunk.join('');
+    chunk = [];
+    characters = 0;
+    if (slice.isOver) await slice.rest();
+  }
+  if (chunk.length > 0) yield chunk.join('');
 }

@@ -9,6 +9,7 @@ import type { Resource } from '../../docroot/registry.ts';
 import { type FileContent, readContent } from '../../operations/content.ts';
 import { queryRows } from '../../operations/datasets.ts';
 import { resolveLinks } from '../document-links.ts';
+import { jsonPieces, JsonText } from './json-text.ts';
 import { unknownResource } from './named-resource.ts';
 import { tooLarge, type ToolCall } from './tool.ts';
 
@@ -37,6 +38,11 @@ export async function readRows(
     const text = await textOf(page, maxBytes, () => tooLarge(rows));
     return { rows: text.split('\n').filter((line) => line !== ''), total: page.total };
   });
+}
+
+/** Rows as the object of DS-179. */
+export function rowsObject({ rows, total }: RowTexts): JsonText {
+  return new JsonText(jsonPieces({ rows: JsonText.array(rows), count: rows.length, total }));
 }
 
 /** What a file that is no dataset holds; links of documents lead to where the files answer. Throws as `readContent`. */

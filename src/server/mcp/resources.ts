@@ -16,7 +16,7 @@ import { listReadable } from '../../operations/resources.ts';
 import { requireCaller, type ToolCall } from './tool.ts';
 import { invalidParams } from './message.ts';
 import { nameIn, requireResource, unknownResource, uriOf } from './named-resource.ts';
-import { orUnknown, readFile, readRows } from './resource-content.ts';
+import { orUnknown, readFile, readRows, rowsObject } from './resource-content.ts';
 import type { ServerServices } from '../dependencies.ts';
 
 /** Resources of one page. */
@@ -63,8 +63,7 @@ export async function readAddress(
   const resource = await requireResource({ ...call, caller }, name, 'read');
   if (resource.kind.dataset !== undefined) {
     const query = new URLSearchParams({ limit: String(ROWS) });
-    const { rows, total } = await readRows(call, resource, query);
-    const text = `{"rows":[${rows.join(',')}],"count":${rows.length},"total":${total}}`;
+    const { text } = rowsObject(await readRows(call, resource, query));
     return { uri, mimeType: 'application/json', text };
   }
   const file = await readFile(call, resource);

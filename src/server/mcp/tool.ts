@@ -12,7 +12,7 @@ import { AppError, type ValidationIssue } from '../../base/errors.ts';
 import type { Origin } from '../../operations/access.ts';
 import type { ServerServices } from '../dependencies.ts';
 import { checkArguments } from './arguments.ts';
-import { JsonText, writeJson } from './json-text.ts';
+import { jsonPieces, JsonText } from './json-text.ts';
 import type { Members } from './message.ts';
 
 /** Who calls, with what; the arguments fit the tool's schema. */
@@ -28,10 +28,12 @@ export interface ToolCall {
 /** What a call gives. */
 export interface ToolResult {
   readonly structured: JsonText;
-  /** Instead of one block with the JSON. */
-  readonly content?: readonly ContentBlock[];
+  /** Blocks, or the JSON array of them; instead of one block with the JSON. */
+  readonly content?: readonly ContentBlock[] | JsonText;
   /** Rows in it, for the text of a result that is too large. */
   readonly rows?: number;
+  /** Tells what was done, and so is never refused for its size. */
+  readonly isReceipt?: boolean;
 }
 
 /** A tool. */
@@ -90,7 +92,7 @@ export function textBlock(text: string): ContentBlock & { readonly type: 'text' 
 
 /** A result that is written here. */
 export function jsonResult(value: unknown, rows?: number): ToolResult {
-  const structured = new JsonText(writeJson(value));
+  const structured = new JsonText(jsonPieces(value));
   return rows === undefined ? { structured } : { structured, rows };
 }
 
@@ -101,8 +103,11 @@ export function failureText(error: unknown): string | null {
 }
 
 /** Throws `too-large`; a result is never cut (DS-180). */
-export function requireSize({ structured, rows }: ToolResult, maxBytes: number): void {
-  if (Buffer.byteLength(structured.text) <= maxBytes) return;
+export function requireSize(
+  { structured, rows, isReceipt = false }: ToolResult,
+  maxBytes: number,
+): void {
+  if (isReceipt || structured.size <= maxBytes) return;
   throw tooLarge(rows ?? null);
 }
 

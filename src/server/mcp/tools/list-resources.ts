@@ -44,6 +44,6 @@ export const listResources: Tool = {
       path: rel,
       ...(problem !== null && { problem }),
     }));
-    return jsonResult({ resources: listed });
+    return jsonResult({ resources: listed }, listed.length);
   },
 };

@@ -2,9 +2,10 @@
  * `read_resource`: rows of a dataset, text of a document, or the way to the bytes of everything else.
  */
 import { fileNameOf } from '../../../base/paths.ts';
+import { TimeSlice } from '../../../base/time-slice.ts';
 import { integerText, JsonText, writeJson } from '../json-text.ts';
 import { MAX_NAME, requireResource, uriOf } from '../named-resource.ts';
-import { readFile, readRows, urlOf } from '../resource-content.ts';
+import { readFile, readRows, rowsObject, urlOf } from '../resource-content.ts';
 import {
   jsonResult,
   READER,
@@ -84,11 +85,20 @@ export const readResource: Tool = {
 };
 
 async function rowsResult(call: ToolCall, resource: Resource): Promise<ToolResult> {
-  const { rows, total } = await readRows(call, resource, parametersOf(call.arguments));
-  const structured = new JsonText(
-    `{"rows":[${rows.join(',')}],"count":${rows.length},"total":${total}}`,
-  );
-  return { structured, content: rows.map(textBlock), rows: rows.length };
+  const found = await readRows(call, resource, parametersOf(call.arguments));
+  const { rows } = found;
+  return { structured: rowsObject(found), content: await blocksOf(rows), rows: rows.length };
+}
+
+/** A block for each row; there may be a hundred thousand. */
+async function blocksOf(rows: readonly string[]): Promise<JsonText> {
+  const slice = new TimeSlice();
+  const blocks: string[] = [];
+  for (const row of rows) {
+    blocks.push(`{"type":"text","text":${JSON.stringify(row)}}`);
+    if (slice.isOver) await slice.rest();
+  }
+  return JsonText.array(blocks);
 }
 
 /** The parameters of DS-36 that the arguments mean. */

@@ -70,6 +70,7 @@ export const writeResource: Tool = {
     await requireReadable(services, resource);
     const change = { method, body: { action, data }, ifMatch: null };
     const { rowIds } = await changeRows(services, caller, origin, resource, change);
-    return jsonResult({ success: true, count: rowIds.length, row_ids: rowIds }, rowIds.length);
+    const receipt = { success: true, count: rowIds.length, row_ids: rowIds };
+    return { ...jsonResult(receipt), isReceipt: true };
   },
 };
