@@ -103,6 +103,18 @@ export class Events {
     );
   }
 
+  /** The number the next request on a HEC channel gets; 0 for a channel nobody used. */
+  nextAck(sender: string, channel: string): number {
+    return this.#read(
+      (db) =>
+        db
+          .query<{ next: number }, [string, string]>(
+            'SELECT next FROM ack_channels WHERE sender = ? AND channel = ?',
+          )
+          .get(sender, channel)?.next ?? 0,
+    );
+  }
+
   /** The highest id there is; 0 for none. */
   newestId(): number {
     return this.#read(
@@ -274,6 +286,7 @@ function writerSettings({ events }: Config): WriterSettings {
   const { limits, extractors, syslog_timezone: syslogTimezone } = events;
   return {
     limits: {
+      maxDecodedBytes: limits.max_decoded_bytes,
       maxEventBytes: limits.max_event_bytes,
       maxEvents: limits.max_events,
       maxDepth: limits.max_depth,

@@ -139,6 +139,12 @@ export class Ingest {
     }
   }
 
+  /** Whether an order would be taken now, without waiting. */
+  get isAccepting(): boolean {
+    if (this.#isClosing || this.#problem !== null) return false;
+    return this.#hasDisk() && this.#fits(1, 1);
+  }
+
   stats(): IngestStats {
     const since = this.#options.clock.monotonic() - 10_000;
     const recent = this.#commits.filter(({ at }) => at >= since);
@@ -164,13 +170,17 @@ export class Ingest {
   }
 
   #requireDisk(): void {
+    if (!this.#hasDisk()) throw unavailable(NOT_WRITABLE, 5);
+  }
+
+  #hasDisk(): boolean {
     const { clock, stateDir, limits } = this.#options;
     const now = clock.monotonic();
     if (now - this.#freeCheckedAt >= FREE_CHECK_MS) {
       this.#freeCheckedAt = now;
       this.#hasRoomOnDisk = freeBytes(stateDir) >= limits().minFreeBytes;
     }
-    if (!this.#hasRoomOnDisk) throw unavailable(NOT_WRITABLE, 5);
+    return this.#hasRoomOnDisk;
   }
 
   async #enter(

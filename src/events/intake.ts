@@ -21,6 +21,8 @@ export type MetaDefaults = Readonly<Partial<Record<MetaName, string>>>;
 
 /** Sizes an event and a request may have (EV-52); `Config['events']['limits']` without the sizes of bodies. */
 export interface IntakeLimits {
+  /** Of a body that is decompressed while it is read. */
+  readonly maxDecodedBytes: number;
   readonly maxEventBytes: number;
   readonly maxEvents: number;
   readonly maxDepth: number;
@@ -41,6 +43,10 @@ export interface IntakeOrder {
   /** Request headers the dialect asked for, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly userId: number;
+  /** The credential, for what is kept for each of them; the same over restarts. */
+  readonly sender: string;
+  /** Whether requests on a channel are acknowledged (EV-69). */
+  readonly acknowledges: boolean;
   readonly grants: Grants;
   /** Indexes the credential is limited to (EV-58); null: none but the rights. */
   readonly indexes: readonly string[] | null;
@@ -58,7 +64,7 @@ export interface IntakeOrder {
 export interface IntakeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
 }
 
 /** An entry that is not stored, and why. */
@@ -79,7 +85,7 @@ export class Rejection {
 export class IntakeRefusal extends Error {
   constructor(
     readonly status: number,
-    readonly body: string,
+    readonly body: string | Uint8Array,
     readonly reason: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
@@ -94,8 +100,10 @@ export interface Stored {
   readonly firstId: number | null;
   /** How many. */
   readonly count: number;
-  /** The events as JSON texts, in order; costs reading or writing each of them. */
-  events(): string[];
+  /** Of the channel the reading named; null without one. */
+  readonly ackId: number | null;
+  /** The events as JSON texts, in order, the first `limit` of them; costs reading or writing each. */
+  events(limit?: number): string[];
 }
 
 /** What a dialect made of a body. */
@@ -106,6 +114,8 @@ export interface Reading {
   readonly rejections: readonly Rejection[];
   /** All entries left out. */
   readonly rejected: number;
+  /** The answer acknowledges the request by a number of this channel (EV-69). */
+  readonly channel?: string | null;
   /** The answer, once the drafts are on disk. A dry run asks the same. */
   answer(stored: Stored): IntakeAnswer;
 }
@@ -131,7 +141,17 @@ export interface Entry {
   readonly eventTime?: string | null;
 }
 
+/** Why an entry is no event. */
+export class EntryProblem {
+  constructor(
+    /** The part at fault; `right`: the caller may not write that index. */
+    readonly part: 'right' | 'meta' | 'data' | 'fields',
+    readonly reason: string,
+  ) {}
+}
+
 const MAX_META_CHARACTERS = 255;
+const DRY_RUN_EVENTS = 10;
 const MAX_KEY_CHARACTERS = 255;
 
 /** What the writer gives to a dialect. */
@@ -178,30 +198,56 @@ export class IntakeTools {
    * The event of an entry, or why it is none: rights, sizes and characters by EV-52 and EV-62, the values of request and
    * credential, then `dialectDefaults`, where the entry names none.
    */
-  draft(entry: Entry, dialectDefaults: MetaDefaults): EventDraft | string {
+  draft(entry: Entry, dialectDefaults: MetaDefaults): EventDraft | EntryProblem {
     const meta = {} as Record<MetaName, string>;
     for (const name of META_NAMES) {
       const value = cleaned(
         entry[name] || this.#order.defaults[name] || dialectDefaults[name] || 'default',
       );
       if (characters(value) > MAX_META_CHARACTERS) {
-        return `${name} has more than ${MAX_META_CHARACTERS} characters`;
+        return new EntryProblem('meta', `${name} has more than ${MAX_META_CHARACTERS} characters`);
       }
       meta[name] = value;
     }
-    if (!this.mayWrite(meta.index)) return `index '${meta.index}' is not permitted`;
-    const data = cleaned(entry.data).replace(/[\r\n]+$/, '');
+    if (!this.mayWrite(meta.index)) {
+      return new EntryProblem('right', `index '${meta.index}' is not permitted`);
+    }
+    const data = withoutLineEnd(cleaned(entry.data));
     const { maxEventBytes } = this.limits;
-    if (Buffer.byteLength(data) > maxEventBytes) return `data has more than ${maxEventBytes} bytes`;
+    if (data.length * 3 > maxEventBytes && Buffer.byteLength(data) > maxEventBytes) {
+      return new EntryProblem('data', `data has more than ${maxEventBytes} bytes`);
+    }
     const fields = withEventTime(entry);
     if (fields !== undefined) {
       const problem = fieldsProblem(fields, this.limits);
-      if (problem !== null) return `extracted_fields: ${problem}`;
+      if (problem !== null) return new EntryProblem('fields', `extracted_fields: ${problem}`);
     }
     const { text, eventTime } = this.fieldsOf(meta.sourcetype, data, fields);
     const given = typeof entry.eventTime === 'string' ? parseTime(entry.eventTime) : null;
     return { ...meta, data, fields: text, eventTime: eventTime ?? given };
   }
+}
+
+/** An answer with the members, and what a dry run adds to it (EV-38). */
+export function answerWith(
+  status: number,
+  members: Readonly<Record<string, unknown>>,
+  order: IntakeOrder,
+  stored: Stored,
+): IntakeAnswer {
+  const headers = { 'Content-Type': 'application/json' };
+  const text = JSON.stringify(members);
+  if (!order.isDryRun) return { status, headers, body: text };
+  const events = `"dry_run":[${stored.events(DRY_RUN_EVENTS).join(',')}]}`;
+  return { status, headers, body: text === '{}' ? `{${events}` : `${text.slice(0, -1)},${events}` };
+}
+
+/** Only the line feeds and carriage returns at the end go (EV-62). */
+function withoutLineEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text.charCodeAt(end - 1) === 0x0a || text.charCodeAt(end - 1) === 0x0d))
+    end -= 1;
+  return end === text.length ? text : text.slice(0, end);
 }
 
 function withEventTime({ fields, eventTime }: Entry): unknown {

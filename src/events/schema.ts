@@ -13,7 +13,7 @@ export const EVENTS_FILE = 'events.sqlite';
 /** Tells our file from any other SQLite file: `svce`. */
 export const EVENTS_APPLICATION_ID = 0x73_76_63_65;
 /** `user_version` of the newest schema this executable knows. */
-export const EVENTS_SCHEMA_VERSION = 1;
+export const EVENTS_SCHEMA_VERSION = 2;
 
 /**
  * The columns a query may name, in the order of EV-27, with what SQL gives for them.
@@ -37,11 +37,20 @@ export const EVENT_COLUMNS = {
 } as const;
 
 /**
+ * `ack_channels.next`: the next number of a HEC channel (EV-69), `used` the microseconds of its last one.
  * `ascii` is 1 when all texts of the row are ASCII; then SQLite's own LIKE finds a folded term (see term.ts). `bytes` is the
  * size by EV-84. `indexes.first_id`: no event of that index has a smaller id. `changed_events`: events whose text was
  * replaced after they were stored, for readers of an older substring index. `counters` holds `next_id` (ids are never
  * reused, also after the newest event was deleted) and `last_created` (`created` never decreases with the id).
  */
+const ACK_CHANNELS = `CREATE TABLE ack_channels (
+    sender TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    next INTEGER NOT NULL,
+    used INTEGER NOT NULL,
+    PRIMARY KEY (sender, channel)
+  ) STRICT, WITHOUT ROWID`;
+
 const SCHEMA: readonly string[] = [
   `CREATE TABLE events (
     id INTEGER PRIMARY KEY,
@@ -84,6 +93,7 @@ const SCHEMA: readonly string[] = [
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
+  ACK_CHANNELS,
   // Tells this store from another one that was put in its place: a substring index belongs to one store.
   'CREATE TABLE identity (store TEXT NOT NULL) STRICT',
   'INSERT INTO identity VALUES (lower(hex(randomblob(16))))',
@@ -92,13 +102,19 @@ const SCHEMA: readonly string[] = [
   `PRAGMA user_version = ${EVENTS_SCHEMA_VERSION}`,
 ];
 
-/** Makes the tables in an empty database; does nothing in one that has them. */
+/** What makes a store of the version before one of the next, by that version. */
+const UPGRADES: Readonly<Record<number, readonly string[]>> = {
+  1: [ACK_CHANNELS, 'PRAGMA user_version = 2'],
+};
+
+/** Makes the tables in an empty database, and those that a store of an older version lacks. */
 export function createEventSchema(db: Database): void {
   const { user_version: version } = db
     .query<{ user_version: number }, []>('PRAGMA user_version')
     .get()!;
-  if (version !== 0) return;
+  const statements = version === 0 ? SCHEMA : UPGRADES[version];
+  if (statements === undefined) return;
   db.transaction(() => {
-    for (const statement of SCHEMA) db.run(statement);
+    for (const statement of statements) db.run(statement);
   }).immediate();
 }

@@ -23,6 +23,7 @@ import { isAscii } from './term.ts';
 const CHECKPOINT_PAGES = 4_000;
 const MAX_IDLE_WAL_BYTES = 64 * 1024 * 1024;
 
+const MAX_CHANNELS = 1_000;
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /** Where inserted events stand. */
@@ -247,6 +248,32 @@ export class EventStore {
   /** Forgets replies kept before that time (microseconds). */
   forgetReplies(before: number): void {
     this.db.query('DELETE FROM replies WHERE created < ?').run(before);
+  }
+
+  /** The next number of a channel, from 0. `now`: microseconds. */
+  acknowledge(sender: string, channel: string, now: number): number {
+    const known = this.db
+      .query<{ next: number }, [number, string, string]>(
+        'UPDATE ack_channels SET next = next + 1, used = ? WHERE sender = ? AND channel = ? RETURNING next',
+      )
+      .get(now, sender, channel);
+    if (known !== null) return known.next - 1;
+    // Whoever makes up a channel for every request must not fill the disk with them.
+    this.db
+      .query(
+        `DELETE FROM ack_channels WHERE sender = ?1 AND channel IN (
+           SELECT channel FROM ack_channels WHERE sender = ?1 ORDER BY used DESC LIMIT -1 OFFSET ?2)`,
+      )
+      .run(sender, MAX_CHANNELS - 1);
+    this.db
+      .query('INSERT INTO ack_channels (sender, channel, next, used) VALUES (?, ?, 1, ?)')
+      .run(sender, channel, now);
+    return 0;
+  }
+
+  /** Forgets channels unused since that time (microseconds). */
+  forgetChannels(before: number): void {
+    this.db.query('DELETE FROM ack_channels WHERE used < ?').run(before);
   }
 
   close(): void {

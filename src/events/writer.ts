@@ -23,10 +23,12 @@ import type {
 
 const NOTHING = new Uint8Array();
 const MAX_REJECTS = 100;
+/** A channel unused for a week is forgotten (EV-69). */
+const CHANNEL_MICROS = 7 * 86_400 * 1_000_000;
 
 /** A result with its body still as text. */
 export interface WriterAnswer extends Omit<WriterResult, 'hasBody'> {
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
 }
 
 /** What an answer is when nothing else is said. */
@@ -43,6 +45,13 @@ export const EMPTY_ANSWER: WriterAnswer = {
   pruned: [],
   hasMore: false,
 };
+
+/** What the answer to a repeat is made from. */
+interface Kept {
+  readonly firstId: number;
+  readonly count: number;
+  readonly ackId?: number | null;
+}
 
 interface Prepared {
   readonly order: WriterOrder;
@@ -138,6 +147,7 @@ export class Writer {
     if (order.kind === 'prune') return pruneStep(this.#store, order);
     if (order.kind === 'forget') {
       this.#store.forgetReplies(order.before);
+      this.#store.forgetChannels(now - CHANNEL_MICROS);
       return () => EMPTY_ANSWER;
     }
     if (needsNoWrite(one) || reading === null) return () => this.#answerWithout(one, now);
@@ -145,15 +155,19 @@ export class Writer {
     if (repeat !== null) return repeat(reading);
     const { drafts } = reading;
     const { firstId, created } = this.#store.insert(drafts, now);
-    this.#keep(order, body, firstId, drafts.length, now);
+    const ackId = this.#acknowledge(order, reading, now);
+    this.#keep(order, body, { firstId, count: drafts.length, ackId }, now);
     return () =>
       intakeAnswer(reading, {
         firstId,
         count: drafts.length,
-        events: () =>
-          drafts.map((draft, index) =>
-            eventJson({ ...draft, id: firstId + index, created, updated: created }),
-          ),
+        ackId,
+        events: (limit = drafts.length) =>
+          drafts
+            .slice(0, limit)
+            .map((draft, index) =>
+              eventJson({ ...draft, id: firstId + index, created, updated: created }),
+            ),
       });
   }
 
@@ -163,9 +177,11 @@ export class Writer {
     if (reading === null || order.kind !== 'intake') return EMPTY_ANSWER;
     const { drafts } = reading;
     const count = order.isDryRun ? drafts.length : 0;
-    const events = () =>
-      drafts.map((draft) => eventJson({ ...draft, id: null, created: now, updated: now }));
-    const answer = intakeAnswer(reading, { firstId: null, count, events });
+    const events = (limit = drafts.length) =>
+      drafts
+        .slice(0, limit)
+        .map((draft) => eventJson({ ...draft, id: null, created: now, updated: now }));
+    const answer = intakeAnswer(reading, { firstId: null, count, ackId: null, events });
     if (!order.isDryRun) return answer;
     // Nothing was created.
     const status = answer.status === 201 ? 200 : answer.status;
@@ -192,9 +208,14 @@ export class Writer {
       };
       return () => () => answer;
     }
-    const { firstId, count } = JSON.parse(kept.answer) as { firstId: number; count: number };
+    const { firstId, count, ackId = null } = JSON.parse(kept.answer) as Kept;
     return (reading) => () => {
-      const stored: Stored = { firstId, count, events: () => this.#eventsFrom(firstId, count) };
+      const stored: Stored = {
+        firstId,
+        count,
+        ackId,
+        events: (limit = count) => this.#eventsFrom(firstId, Math.min(limit, count)),
+      };
       const answer = intakeAnswer(reading, stored);
       const headers = { ...answer.headers, 'Idempotent-Replayed': 'true' };
       return { ...answer, headers, accepted: 0, rejected: 0, rejects: [], isReplay: true };
@@ -207,10 +228,16 @@ export class Writer {
     return rows.filter((row): row is EventRow => row !== null).map(eventJson);
   }
 
-  #keep(order: IntakeOrder, body: Uint8Array, firstId: number, count: number, now: number): void {
+  /** The number of a request on its channel; null for one that needs none (EV-69). */
+  #acknowledge(order: IntakeOrder, { channel = null }: Reading, now: number): number | null {
+    if (channel === null || !order.acknowledges) return null;
+    return this.#store.acknowledge(order.sender, channel, now);
+  }
+
+  #keep(order: IntakeOrder, body: Uint8Array, kept: Kept, now: number): void {
     if (order.idempotency === null) return;
     const { route, key } = order.idempotency;
-    const answer = JSON.stringify({ firstId, count });
+    const answer = JSON.stringify(kept);
     this.#store.keepReply(order.userId, route, key, { bodyHash: hashOf(body), answer }, now);
   }
 }

@@ -30,6 +30,8 @@ export interface IntakeRequest {
   readonly events: number;
   readonly isDryRun: boolean;
   readonly isMinimal: boolean;
+  /** Who is counted; the caller's credential unless given. */
+  readonly sender?: Sender;
   /** Value of `Idempotency-Key`, and the route it counts for. */
   readonly idempotency: { readonly route: string; readonly key: string } | null;
 }
@@ -59,6 +61,21 @@ export async function admitIntake(
   throw error;
 }
 
+/** Counts a request that was refused because of its body, before the writer saw it. */
+export function noteRefusedIntake(
+  services: EventServices,
+  caller: Principal,
+  dialect: string,
+  error: AppError,
+): void {
+  services.ingestCounters.noteRefusal(senderOf(caller), dialect, error.message, false);
+}
+
+/** Whether events would be taken now (EV-70). */
+export function isAcceptingEvents({ events }: EventServices): boolean {
+  return events.ingest.isAccepting;
+}
+
 /**
  * Stores the events of a request; what it answers is on disk. Throws `permission-denied`, `throttled`, `unavailable`;
  * everything about the body is in the answer.
@@ -73,7 +90,8 @@ export async function ingestEvents(
   const settings = await ingestSettingsOf(services, caller);
   const { dialect, mode, mediaType, parameters, headers, isDryRun, isMinimal, idempotency } =
     request;
-  const sender = senderOf(caller);
+  const sender = request.sender ?? senderOf(caller);
+  const holder = `${sender.kind} ${sender.id}`;
   try {
     const { result, body } = await services.events.ingest.submit(
       {
@@ -84,6 +102,8 @@ export async function ingestEvents(
         parameters,
         headers,
         userId: caller.userId,
+        sender: holder,
+        acknowledges: settings.acknowledges,
         grants,
         indexes: settings.indexes,
         defaults: { ...settings.defaults, ...defaultsIn(parameters) },
@@ -93,7 +113,7 @@ export async function ingestEvents(
         idempotency,
       },
       request.body,
-      { events: request.events, name: `${sender.kind} ${sender.id}` },
+      { events: request.events, name: holder },
     );
     if (!isDryRun) services.ingestCounters.noteResult(sender, dialect, request.body.length, result);
     if (result.status === 403)
@@ -106,6 +126,25 @@ export async function ingestEvents(
     }
     throw error;
   }
+}
+
+/**
+ * Which of the numbers were given out on a HEC channel of the caller (EV-69). What is given out is on disk. Throws
+ * `permission-denied`, and `bad-request` for a key without acknowledgement.
+ */
+export async function acknowledgedOf(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: { readonly channel: string; readonly ids: readonly number[] },
+): Promise<Record<string, boolean>> {
+  await requireEventRight(services, caller, origin, 'write');
+  const { acknowledges } = await ingestSettingsOf(services, caller);
+  if (!acknowledges) throw new AppError('bad-request', 'ACK is disabled');
+  const { kind, id } = senderOf(caller);
+  await services.events.open();
+  const next = services.events.nextAck(`${kind} ${id}`, request.channel);
+  return Object.fromEntries(request.ids.map((ack) => [String(ack), ack >= 0 && ack < next]));
 }
 
 /** Query parameters that name what entries do not (EV-59). */

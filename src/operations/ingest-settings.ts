@@ -35,13 +35,17 @@ export interface IngestSettingsView {
 export async function ingestSettingsOf(
   { db }: Pick<EventServices, 'db'>,
   { apiKeyId }: Principal,
-): Promise<{ readonly indexes: readonly string[] | null; readonly defaults: MetaDefaults }> {
-  if (apiKeyId === null) return { indexes: null, defaults: {} };
-  const { indexes, index, sourcetype, source, host } = await getIngestSettings(db, apiKeyId);
+): Promise<{
+  readonly indexes: readonly string[] | null;
+  readonly acknowledges: boolean;
+  readonly defaults: MetaDefaults;
+}> {
+  if (apiKeyId === null) return { indexes: null, acknowledges: true, defaults: {} };
+  const { indexes, index, sourcetype, source, host, ack } = await getIngestSettings(db, apiKeyId);
   const given = Object.entries({ index, sourcetype, source, host }).filter(
     ([, value]) => value !== null,
   );
-  return { indexes, defaults: Object.fromEntries(given) as MetaDefaults };
+  return { indexes, acknowledges: ack, defaults: Object.fromEntries(given) as MetaDefaults };
 }
 
 /** The settings of one of the caller's keys, or of any for superusers with `anyOwner`. Throws `not-found`. */

@@ -5,6 +5,7 @@
 import { authenticate } from '../auth/authenticate.ts';
 import { notAuthenticated } from '../auth/challenges.ts';
 import { csrfToken } from '../auth/csrf.ts';
+import { ingestCredentials } from '../auth/ingest-credentials.ts';
 import type { RequestCredentials } from '../auth/method.ts';
 import { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
@@ -38,7 +39,7 @@ export function admit(
 ): Promise<void> | undefined {
   if (route.refusesForeignOrigin === true) requireAllowedOrigin(context, hosts);
   if (route.ignoresCredentials === true) return undefined;
-  const credentials = credentialsOf(context);
+  const credentials = credentialsOf(context, route);
   if (credentials !== null) return admitKnown(context, route, hosts, credentials);
   checkIdentity(context, route);
   checkOwnOrigin(context, route, hosts);
@@ -63,7 +64,7 @@ async function admitKnown(
 
 /** Whether the credentials of a request that was let in still prove the same user; for answers that take long. */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
-  const credentials = credentialsOf(context);
+  const credentials = credentialsOf(context, null);
   if (credentials === null) return context.caller === null;
   try {
     const found = await authenticate(context.services, credentials);
@@ -74,12 +75,17 @@ export async function isStillAdmitted(context: Context): Promise<boolean> {
   }
 }
 
-function credentialsOf(context: Context): RequestCredentials | null {
+function credentialsOf(context: Context, route: Guarded | null): RequestCredentials | null {
   const { headers } = context.request;
   const cookies = headers.get('cookie');
   const sessionToken = cookies === null ? null : cookieValue(cookies, SESSION_COOKIE);
   const apiKeyHeader = headers.get('x-api-key');
   const authorization = headers.get('authorization');
+  if (route?.takesIngestCredentials === true) {
+    const { address: clientAddress } = context.peer;
+    const queryToken = route.queryToken?.(context) ?? null;
+    return ingestCredentials({ apiKeyHeader, authorization, clientAddress }, queryToken);
+  }
   if (sessionToken === null && apiKeyHeader === null && authorization === null) return null;
   return { sessionToken, apiKeyHeader, authorization, clientAddress: context.peer.address };
 }
@@ -133,5 +139,5 @@ function checkRights(context: Context, route: Guarded): void {
 /** What a key that may only create events may do (EV-58), beside what is open to everybody. */
 function takesEvents({ method }: Context, { access, takesEventsBy }: Guarded): boolean {
   if (access === 'public' && isSafeMethod(method)) return true;
-  return takesEventsBy?.some((one) => one === method) ?? false;
+  return takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
 }

@@ -40,15 +40,17 @@ const LINES: ReadonlySet<string> = new Set([
 
 /**
  * The bytes of the body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
- * large`), `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged one.
+ * large`), `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged one. `ownCoding`: one that the reader of
+ * the body undoes itself.
  */
-export async function decodedBody(context: Context): Promise<Uint8Array> {
+export async function decodedBody(context: Context, ownCoding?: string): Promise<Uint8Array> {
   const { max_body_bytes: maxBytes, max_decoded_bytes: maxDecoded } =
     context.services.config.events.limits;
   const coding = (context.request.headers.get('content-encoding') ?? 'identity')
     .trim()
     .toLowerCase();
-  const decompress = coding === 'identity' || coding === '' ? null : CODINGS[coding];
+  const isPlain = coding === 'identity' || coding === '' || coding === ownCoding;
+  const decompress = isPlain ? null : CODINGS[coding];
   if (decompress === undefined) throw unsupported(coding);
   const bytes = await context.body.bytes(maxBytes);
   if (decompress === null) return bytes;
@@ -109,11 +111,16 @@ function unsupported(type: string): AppError {
   return new AppError('unsupported-media-type', `Unsupported media type "${type}" in request.`);
 }
 
-/** How many events a body holds, about: exact for lines, at least 1. */
-export function estimatedEvents({ bytes, form }: EventBody): number {
+/** How many events a body holds, about: exact for lines, at least 1, at most `most`. */
+export function estimatedEvents({ bytes, form }: EventBody, most: number): number {
+  return countedMarks(bytes, form === 'lines' ? '\n' : '"data"', most);
+}
+
+/** How often a mark stands in a body, at least 1, at most `most`: what holds more is refused anyway. */
+export function countedMarks(bytes: Uint8Array, mark: string, most: number): number {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const mark = form === 'lines' ? '\n' : '"data"';
   let count = 0;
-  for (let at = buffer.indexOf(mark); at >= 0; at = buffer.indexOf(mark, at + 1)) count += 1;
+  for (let at = buffer.indexOf(mark); at >= 0 && count < most; at = buffer.indexOf(mark, at + 1))
+    count += 1;
   return Math.max(1, count);
 }

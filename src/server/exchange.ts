@@ -140,7 +140,8 @@ class Exchange {
 
   #answer(): Answer | Promise<Answer> {
     const { services, table, hasTls } = this.#door;
-    const match = table.find(this.#target);
+    const found = table.find(this.#target);
+    const match = found !== null && this.#isLeft(found) ? null : found;
     if (match !== null) this.#route = match.route;
     const context = new Context({
       request: this.#request,
@@ -157,6 +158,13 @@ class Exchange {
     const isOn = match.route.isOn?.(services) ?? true;
     if (isOn === true) return this.#answerRoute(context, match);
     return this.#answerIfOn(context, match, isOn);
+  }
+
+  /** Whether the route has nothing to do with the method, so that a file of that name answers. */
+  #isLeft({ route }: Match): boolean {
+    const { method } = this.#request;
+    if (route.leavesOtherMethods !== true || method === 'OPTIONS') return false;
+    return route.methods[(method === 'HEAD' ? 'GET' : method) as RouteMethod] === undefined;
   }
 
   async #answerIfOn(

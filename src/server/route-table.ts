@@ -42,6 +42,12 @@ export interface Route {
   readonly requiresOwnOrigin?: boolean;
   /** A foreign `Origin` is refused before anybody is asked who they are (DS-178). */
   readonly refusesForeignOrigin?: boolean;
+  /** Takes the credentials of log clients (EV-63) and no cookies. */
+  readonly takesIngestCredentials?: boolean;
+  /** A credential in the query, for those; null for none. */
+  readonly queryToken?: (context: Context) => string | null;
+  /** Methods it does not have are looked up among the files (EV-10). */
+  readonly leavesOtherMethods?: boolean;
   /** Answers the same whatever credentials come along, good or bad (DS-94: embedded assets). */
   readonly ignoresCredentials?: boolean;
   /** A 401 stays one for HTML clients too (exceptions of DS-12). */

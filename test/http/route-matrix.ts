@@ -31,9 +31,11 @@ export interface Expectation {
   readonly statuses: Readonly<Record<Actor, number>>;
   /** Status for the superuser in read-only mode; 405 with DS-22's text when absent. Unsafe methods only. */
   readonly readOnly?: number;
+  /** A route of log clients: it takes no cookies and refuses in words of its own (EV-62, EV-65). */
+  readonly isDialect?: boolean;
 }
 
-type More = Pick<Expectation, 'body' | 'readOnly'>;
+type More = Pick<Expectation, 'body' | 'readOnly' | 'isDialect'>;
 
 /** The same for everybody. */
 export function everybody(path: string, status: number, more: More = {}): Expectation {
@@ -84,6 +86,16 @@ export function writers(path: string, status: number, more: More = {}): Expectat
   return { ...expected, statuses: { ...expected.statuses, reader: 403, scoped: 403 } };
 }
 
+/** A door of log clients: those who may write some event index. */
+function shippers(path: string, status: number): Expectation {
+  return superusers(path, status, { body: {}, readOnly: 405, isDialect: true });
+}
+
+/** What log clients ask before they send. */
+function probed(path: string, status: number): Expectation {
+  return signedIn(path, status, { readOnly: status, isDialect: true });
+}
+
 /** Every method of every built-in route. */
 export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   // Rights on documents, `*` too, open no events (EV-20).
@@ -116,6 +128,59 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /admin/ingest': superusers('/admin/ingest', 200),
   'GET /admin/ingest/rejects': superusers('/admin/ingest/rejects', 200),
   'GET /admin/events/indexes': superusers('/admin/events/indexes', 200),
+  'POST /services/collector': shippers('/services/collector', 400),
+  'POST /services/collector/1.0': shippers('/services/collector/1.0', 400),
+  'POST /services/collector/event': shippers('/services/collector/event', 400),
+  'POST /services/collector/event/1.0': shippers('/services/collector/event/1.0', 400),
+  'POST /services/collector/raw': shippers('/services/collector/raw?channel=none', 400),
+  'POST /services/collector/raw/1.0': shippers('/services/collector/raw/1.0?channel=none', 400),
+  'POST /services/collector/ack': { ...shippers('/services/collector/ack', 400), readOnly: 400 },
+  'POST /services/collector/ack/1.0': {
+    ...shippers('/services/collector/ack/1.0', 400),
+    readOnly: 400,
+  },
+  'GET /services/collector/health': everybody('/services/collector/health', 200),
+  'POST /services/collector/health': everybody('/services/collector/health', 200, {
+    readOnly: 200,
+    isDialect: true,
+  }),
+  'GET /services/collector/health/1.0': everybody('/services/collector/health/1.0', 200),
+  'POST /services/collector/health/1.0': everybody('/services/collector/health/1.0', 200, {
+    readOnly: 200,
+    isDialect: true,
+  }),
+  'POST /_bulk': shippers('/_bulk', 400),
+  'PUT /_bulk': shippers('/_bulk', 400),
+  'POST /{index}/_bulk': shippers('/web/_bulk', 400),
+  'PUT /{index}/_bulk': shippers('/web/_bulk', 400),
+  'POST /elastic/_bulk': shippers('/elastic/_bulk', 400),
+  'PUT /elastic/_bulk': shippers('/elastic/_bulk', 400),
+  'POST /elastic/{index}/_bulk': shippers('/elastic/web/_bulk', 400),
+  'PUT /elastic/{index}/_bulk': shippers('/elastic/web/_bulk', 400),
+  'GET /elastic': probed('/elastic/', 200),
+  'GET /elastic/_cluster/health': probed('/elastic/_cluster/health', 200),
+  'GET /elastic/_license': probed('/elastic/_license', 200),
+  'GET /elastic/_xpack': probed('/elastic/_xpack', 200),
+  'GET /elastic/_nodes/{path:rest}': probed('/elastic/_nodes/http', 200),
+  'GET /elastic/_index_template/{path:rest}': probed('/elastic/_index_template/x', 200),
+  'PUT /elastic/_index_template/{path:rest}': probed('/elastic/_index_template/x', 200),
+  'GET /elastic/_template/{path:rest}': probed('/elastic/_template/x', 200),
+  'PUT /elastic/_template/{path:rest}': probed('/elastic/_template/x', 200),
+  'GET /elastic/_component_template/{path:rest}': probed('/elastic/_component_template/x', 200),
+  'PUT /elastic/_component_template/{path:rest}': probed('/elastic/_component_template/x', 200),
+  'GET /elastic/_ilm/{path:rest}': probed('/elastic/_ilm/x', 200),
+  'PUT /elastic/_ilm/{path:rest}': probed('/elastic/_ilm/x', 200),
+  'GET /elastic/_ingest/{path:rest}': probed('/elastic/_ingest/x', 200),
+  'PUT /elastic/_ingest/{path:rest}': probed('/elastic/_ingest/x', 200),
+  'GET /elastic/{index}': probed('/elastic/web', 200),
+  'PUT /elastic/{index}': probed('/elastic/web', 200),
+  'GET /elastic/{path:rest}': probed('/elastic/a/b', 404),
+  'POST /elastic/{path:rest}': probed('/elastic/a/b', 404),
+  'PUT /elastic/{path:rest}': probed('/elastic/a/b', 404),
+  'PATCH /elastic/{path:rest}': probed('/elastic/a/b', 404),
+  'DELETE /elastic/{path:rest}': probed('/elastic/a/b', 404),
+  'POST /v1/logs': shippers('/v1/logs', 200),
+  'POST /loki/api/v1/push': shippers('/loki/api/v1/push', 400),
 
   'GET /': everybody('/', 200),
   'GET /health': everybody('/health', 200),

@@ -7,6 +7,9 @@ import type { AuthenticationMethod, Claim } from '../method.ts';
 import { getIngestSettings } from '../ingest-settings.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
 
+/** `Splunk` is what clients of HEC say (EV-58). */
+const SCHEMES: ReadonlySet<string> = new Set(['bearer', 'splunk']);
+
 /** Both headers may come at once; each is checked. */
 export const apiKey: AuthenticationMethod = {
   credential: 'api-key',
@@ -17,7 +20,7 @@ export const apiKey: AuthenticationMethod = {
       claims.push({ carrier: 'x-api-key', value: apiKeyHeader.trim(), challenge });
     }
     const split = splitAuthorization(authorization);
-    if (split?.scheme === 'bearer' && isApiKeyText(split.rest)) {
+    if (split !== null && SCHEMES.has(split.scheme) && isApiKeyText(split.rest)) {
       claims.push({ carrier: 'authorization', value: split.rest, challenge });
     }
     return claims;

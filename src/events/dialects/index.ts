@@ -2,7 +2,12 @@
  * Every way to write events, by its name. A new dialect is a file beside this and one more line.
  */
 import type { Dialect } from '../intake.ts';
+import { bulk } from './bulk.ts';
+import { hec } from './hec.ts';
+import { loki } from './loki.ts';
+import { otlp } from './otlp.ts';
 import { rest } from './rest.ts';
+import { syslog } from './syslog.ts';
 
 /** In no particular order. */
-export const dialects: readonly Dialect[] = [rest];
+export const dialects: readonly Dialect[] = [rest, hec, bulk, otlp, loki, syslog];

@@ -205,7 +205,7 @@ async function create(context: Context): Promise<Reply> {
     parameters: Object.fromEntries(context.query),
     headers: {},
     body: body.bytes,
-    events: estimatedEvents(body),
+    events: estimatedEvents(body, services.config.events.limits.max_events),
     isDryRun: context.queryValue('dry_run') === '1',
     isMinimal: /(?:^|,)\s*return\s*=\s*"?minimal"?/i.test(request.headers.get('prefer') ?? ''),
     idempotency: key === null ? null : { route: 'POST /api/events/', key },

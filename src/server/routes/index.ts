@@ -10,19 +10,23 @@ import { userRoutes } from './admin/users.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { assetRoutes } from './assets.ts';
 import { authRoutes } from './auth.ts';
+import { elasticRoutes } from './elastic.ts';
 import { eventAdministrationRoutes } from './event-administration.ts';
 import { eventViewRoutes } from './event-views.ts';
 import { eventRoutes } from './events.ts';
 import { savedSearchRoutes } from './saved-searches.ts';
 import { tokenRoutes } from './tokens.ts';
 import { healthRoute } from './health.ts';
+import { hecRoutes } from './hec.ts';
 import { landingRoute } from './landing.ts';
 import { mcpRoute } from './mcp.ts';
+import { lokiRoute } from './loki.ts';
 import { mediaRoute } from './media.ts';
 import { metricsRoute } from './metrics.ts';
 import { oidcRoutes } from './oidc.ts';
 import { openApiRoutes } from './openapi.ts';
 import { searchRoute } from './search.ts';
+import { otlpRoute } from './otlp.ts';
 import { paletteRoute } from './palette.ts';
 import { profileRoute } from './profile.ts';
 import { searchLanguageRoutes } from './searches.ts';
@@ -48,6 +52,10 @@ export const routes: readonly Route[] = [
   ...savedSearchRoutes,
   ...tokenRoutes,
   ...eventAdministrationRoutes,
+  ...hecRoutes,
+  ...elasticRoutes,
+  otlpRoute,
+  lokiRoute,
   uploadsRoute,
   ...userRoutes,
   ...groupRoutes,

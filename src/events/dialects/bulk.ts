@@ -1,0 +1,241 @@
+/**
+ * Elasticsearch `_bulk`: an action line, then a document line (EV-71, EV-72).
+ */
+import { parseTime } from '../event-time.ts';
+import type {
+  Dialect,
+  Entry,
+  EntryProblem,
+  IntakeAnswer,
+  IntakeOrder,
+  IntakeTools,
+  Reading,
+  Stored,
+} from '../intake.ts';
+import { answerWith, IntakeRefusal } from '../intake.ts';
+import { isObject, JsonParseError, parseEventJson } from '../json-text.ts';
+import {
+  Entries,
+  forEachLine,
+  isBlankLine,
+  lenientText,
+  microsText,
+  numberOf,
+} from '../wire/entries.ts';
+
+/** Clients refuse to talk to a server that does not say so. */
+export const ELASTIC_PRODUCT = { 'X-Elastic-Product': 'Elasticsearch' } as const;
+
+const HEADERS = { 'Content-Type': 'application/json', ...ELASTIC_PRODUCT };
+const ACTIONS: ReadonlySet<string> = new Set(['index', 'create', 'update', 'delete']);
+
+/** The index of the path comes as the parameter `_index`. */
+export const bulk: Dialect = {
+  name: 'bulk',
+  read(body, order, tools) {
+    const startedAt = performance.now();
+    const entries = new Entries(tools, (message) =>
+      refusal(413, 'content_too_long_exception', message),
+    );
+    const items = new BulkReader(order, entries, tools).read(body);
+    const { drafts, rejections, rejected } = entries;
+    return {
+      drafts,
+      rejections,
+      rejected,
+      answer: (stored) =>
+        answerOf(items, { order, stored, entries, took: performance.now() - startedAt }),
+    } satisfies Reading;
+  },
+};
+
+/** The body of an error answer. */
+export function bulkError(status: number, type: string, reason: string): string {
+  return JSON.stringify({ error: { type, reason }, status });
+}
+
+function refusal(status: number, type: string, reason: string): IntakeRefusal {
+  return new IntakeRefusal(status, bulkError(status, type, reason), reason, HEADERS);
+}
+
+interface Action {
+  readonly name: string;
+  /** `''`: the action names none. */
+  readonly index: string;
+  readonly line: number;
+}
+
+/** An item of the answer: a stored event, or an error. */
+interface Item {
+  readonly action: string;
+  readonly index: string;
+  readonly error: { readonly type: string; readonly reason: string } | null;
+}
+
+class BulkReader {
+  readonly #order: IntakeOrder;
+  readonly #entries: Entries;
+  readonly #tools: IntakeTools;
+  readonly #timeField: string;
+  readonly #items: Item[] = [];
+  #action: Action | null = null;
+
+  constructor(order: IntakeOrder, entries: Entries, tools: IntakeTools) {
+    this.#order = order;
+    this.#entries = entries;
+    this.#tools = tools;
+    this.#timeField = order.parameters['time_field'] || '@timestamp';
+  }
+
+  read(body: Uint8Array): readonly Item[] {
+    forEachLine(body, (bytes, line) => {
+      if (this.#action !== null) this.#document(this.#action, bytes, line);
+      else if (!isBlankLine(bytes)) this.#begin(bytes, line);
+    });
+    if (this.#action !== null) {
+      throw refusal(400, 'parse_exception', `line ${this.#action.line}: the document is missing`);
+    }
+    if (this.#items.length === 0) throw refusal(400, 'parse_exception', 'request body is required');
+    return this.#items;
+  }
+
+  #begin(bytes: Uint8Array, line: number): void {
+    const action = this.#actionOf(bytes, line);
+    this.#entries.next();
+    if (action.name === 'delete') this.#refuse(action, bytes, 'delete is not supported');
+    else this.#action = action;
+  }
+
+  #actionOf(bytes: Uint8Array, line: number): Action {
+    const value = this.#parsed(bytes);
+    const names = isObject(value) && !(value instanceof JsonParseError) ? Object.keys(value) : [];
+    const [name = ''] = names;
+    if (!isObject(value) || names.length !== 1 || !ACTIONS.has(name)) {
+      throw refusal(400, 'parse_exception', `line ${line}: no action that can be read`);
+    }
+    const parameters = value[name];
+    if (!isObject(parameters))
+      throw refusal(400, 'parse_exception', `line ${line}: no action that can be read`);
+    const index = parameters['_index'];
+    return { name, index: typeof index === 'string' ? index : '', line };
+  }
+
+  #document(action: Action, bytes: Uint8Array, line: number): void {
+    this.#action = null;
+    if (action.name === 'update') {
+      this.#refuse(action, bytes, 'update is not supported');
+      return;
+    }
+    const text = lenientText(bytes);
+    const value = this.#parsed(bytes, text);
+    if (value instanceof JsonParseError || !isObject(value)) {
+      const why = value instanceof JsonParseError ? value.message : 'the document is no object';
+      this.#reject(action, bytes, line, why);
+      return;
+    }
+    const entry = this.#entryOf(action, value, text);
+    const problem = this.#entries.add(entry, {
+      sourcetype: 'json',
+      source: 'bulk',
+      host: this.#order.clientAddress,
+    });
+    if (problem !== null) this.#reject(action, bytes, line, problem);
+    else {
+      const { index } = this.#entries.drafts.at(-1)!;
+      this.#items.push({ action: action.name, index, error: null });
+    }
+  }
+
+  #entryOf(action: Action, value: Record<string, unknown>, text: string): Entry {
+    const eventTime = timeOf(value[this.#timeField]);
+    const names = {
+      index: action.index || this.#order.parameters['_index'] || '',
+      source: textAt(value, ['log', 'file', 'path']),
+      host: hostOf(value),
+    };
+    const field = this.#order.parameters['message_field'] ?? '';
+    const message = field !== '' && Object.hasOwn(value, field) ? value[field] : null;
+    if (typeof message !== 'string' || message.trim() === '')
+      return { ...names, data: text, eventTime };
+    const { [field]: _, ...fields } = value;
+    return { ...names, data: message, fields, eventTime };
+  }
+
+  /** The value; for damaged text what is wrong. */
+  #parsed(bytes: Uint8Array, text = lenientText(bytes)): unknown {
+    try {
+      return parseEventJson(text, this.#tools.limits.maxDepth);
+    } catch (error) {
+      if (error instanceof JsonParseError) return error;
+      throw error;
+    }
+  }
+
+  #refuse(action: Action, bytes: Uint8Array, why: string): void {
+    const reason = `line ${action.line}: ${why}`;
+    this.#leaveOut(action, bytes, { type: 'illegal_argument_exception', reason });
+  }
+
+  #reject(action: Action, bytes: Uint8Array, line: number, why: string | EntryProblem): void {
+    const isForbidden = typeof why !== 'string' && why.part === 'right';
+    const type = isForbidden ? 'security_exception' : 'mapper_parsing_exception';
+    const reason = `line ${line}: ${typeof why === 'string' ? why : why.reason}`;
+    this.#leaveOut(action, bytes, { type, reason });
+  }
+
+  #leaveOut(action: Action, bytes: Uint8Array, error: { type: string; reason: string }): void {
+    const index =
+      action.index || this.#order.parameters['_index'] || this.#order.defaults.index || 'default';
+    this.#items.push({ action: action.name, index, error });
+    const sample = () => lenientText(bytes.subarray(0, 2048));
+    this.#entries.reject(error.reason.split(':', 1)[0]!, error.reason, sample);
+  }
+}
+
+/** EV-2 text of RFC 3339 or epoch milliseconds; null for anything else. */
+function timeOf(value: unknown): string | null {
+  if (typeof value === 'string') {
+    if (/^\d{1,16}$/.test(value)) return microsText(Number(value) * 1000);
+    const micros = parseTime(value);
+    return micros === null ? null : microsText(micros);
+  }
+  const ms = numberOf(value);
+  return ms === null ? null : microsText(Math.round(ms * 1000));
+}
+
+function hostOf(value: Record<string, unknown>): string {
+  const { host } = value;
+  if (typeof host === 'string') return host;
+  return textAt(value, ['host', 'name']) || textAt(value, ['host', 'hostname']);
+}
+
+/** The text at a path, its names nested or joined by dots; `''` for none. */
+function textAt(value: Record<string, unknown>, path: readonly string[]): string {
+  let at: unknown = value;
+  for (const name of path) at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+  const found = at ?? value[path.join('.')];
+  return typeof found === 'string' ? found : '';
+}
+
+function answerOf(
+  items: readonly Item[],
+  {
+    order,
+    stored,
+    entries,
+    took,
+  }: { order: IntakeOrder; stored: Stored; entries: Entries; took: number },
+): IntakeAnswer {
+  let id = stored.firstId;
+  const listed = items.map(({ action, index, error }) => {
+    if (error !== null) {
+      const status = error.type === 'security_exception' ? 403 : 400;
+      return { [action]: { _index: index, status, error } };
+    }
+    const _id = id === null ? null : String(id++);
+    return { [action]: { _index: index, _id, result: 'created', status: 201 } };
+  });
+  const members = { took: Math.round(took), errors: entries.rejected > 0, items: listed };
+  const answer = answerWith(200, members, order, stored);
+  return { ...answer, headers: HEADERS };
+}

@@ -1,0 +1,152 @@
+/**
+ * Loki's push API: JSON, and protobuf under snappy (EV-75).
+ */
+import { snappyUncompress } from 'hysnappy';
+import type {
+  Dialect,
+  Entry,
+  IntakeAnswer,
+  IntakeOrder,
+  IntakeTools,
+  Reading,
+  Stored,
+} from '../intake.ts';
+import { answerWith, IntakeRefusal } from '../intake.ts';
+import { JsonParseError, parseEventJson } from '../json-text.ts';
+import { Entries, lenientText, nanosText } from '../wire/entries.ts';
+import type { Labels, LokiEntry, LokiVisitor } from '../wire/loki-streams.ts';
+import { LokiEntryError, visitJsonStreams, visitProtobufStreams } from '../wire/loki-streams.ts';
+import { ProtobufError } from '../wire/protobuf.ts';
+
+const HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' };
+const FRAME_DEPTH = 100;
+const HOST_LABELS = ['host', 'hostname', 'instance', 'node_name'];
+const SOURCE_LABELS = ['filename', 'source', 'service_name', 'job'];
+
+/** Mode `json` or `protobuf`. */
+export const loki: Dialect = {
+  name: 'loki',
+  read(body, order, tools) {
+    const entries = new Entries(tools, (message) => refusal(413, message));
+    readStreams(body, order, tools, (labels, position, read) =>
+      take(entries, order, { labels, position, read }),
+    );
+    if (entries.seen === 0) throw refusal(400, 'no entries');
+    const { drafts, rejections, rejected } = entries;
+    return {
+      drafts,
+      rejections,
+      rejected,
+      answer: (stored) => answerOf(entries, order, stored),
+    } satisfies Reading;
+  },
+};
+
+function refusal(status: number, text: string): IntakeRefusal {
+  return new IntakeRefusal(status, `${text}\n`, text, HEADERS);
+}
+
+function readStreams(
+  body: Uint8Array,
+  order: IntakeOrder,
+  tools: IntakeTools,
+  visit: LokiVisitor,
+): void {
+  if (body.length === 0) throw refusal(400, 'empty body');
+  try {
+    if (order.mode === 'protobuf') {
+      visitProtobufStreams(uncompressed(body, tools.limits.maxDecodedBytes), visit);
+    } else if (
+      !visitJsonStreams(
+        parseEventJson(lenientText(body), tools.limits.maxDepth + FRAME_DEPTH),
+        visit,
+      )
+    ) {
+      throw refusal(400, 'the body has no streams');
+    }
+  } catch (error) {
+    if (error instanceof ProtobufError || error instanceof JsonParseError)
+      throw refusal(400, error.message);
+    throw error;
+  }
+}
+
+/** Snappy tells its size in front, so a bomb is refused before anything is made of it. */
+function uncompressed(body: Uint8Array, maxBytes: number): Uint8Array {
+  let length = 0;
+  let factor = 1;
+  for (const byte of body.subarray(0, 5)) {
+    length += (byte & 0x7f) * factor;
+    if (byte < 0x80) break;
+    factor *= 128;
+  }
+  if (length > maxBytes) throw refusal(413, 'Decompressed body too large');
+  try {
+    return snappyUncompress(body, length);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw refusal(400, `the body is no valid snappy: ${reason}`);
+  }
+}
+
+function take(
+  entries: Entries,
+  order: IntakeOrder,
+  {
+    labels,
+    position,
+    read,
+  }: {
+    labels: () => Labels;
+    position: { stream: number; entry: number };
+    read: () => LokiEntry;
+  },
+): void {
+  entries.next();
+  const place = `stream ${position.stream} entry ${position.entry}`;
+  try {
+    const entry = entryOf(labels(), read());
+    // A blank line is no event and no error (EV-62).
+    if (entry.data.trim() === '') return;
+    const problem = entries.add(entry, {
+      sourcetype: 'loki',
+      source: 'loki',
+      host: order.clientAddress,
+    });
+    if (problem !== null) entries.reject(place, problem.reason, () => entry.data);
+  } catch (error) {
+    if (!(error instanceof LokiEntryError)) throw error;
+    entries.reject(place, error.message, () => '');
+  }
+}
+
+function entryOf(labels: Labels, { nanos, line, metadata }: LokiEntry): Entry {
+  return {
+    index: labels['index'] ?? '',
+    sourcetype: labels['sourcetype'] ?? '',
+    source: firstOf(labels, SOURCE_LABELS),
+    host: firstOf(labels, HOST_LABELS),
+    data: line,
+    fields: Object.assign(Object.create(null), labels, metadata) as Labels,
+    eventTime: nanosText(nanos),
+  };
+}
+
+function firstOf(labels: Labels, names: readonly string[]): string {
+  for (const name of names) {
+    const value = labels[name];
+    if (value !== undefined && value !== '') return value;
+  }
+  return '';
+}
+
+function answerOf(entries: Entries, order: IntakeOrder, stored: Stored): IntakeAnswer {
+  const { rejected, seen, rejections } = entries;
+  if (rejected === 0) {
+    if (order.isDryRun) return answerWith(200, {}, order, stored);
+    return { status: 204, headers: {}, body: null };
+  }
+  const [{ position, reason }] = rejections as unknown as [{ position: string; reason: string }];
+  const body = `${rejected} of ${seen} entries rejected: ${position}: ${reason}\n`;
+  return { status: 400, headers: HEADERS, body };
+}

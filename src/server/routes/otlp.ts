@@ -1,0 +1,65 @@
+/**
+ * OpenTelemetry logs over HTTP (EV-74).
+ */
+import { Type } from '@sinclair/typebox';
+import { AppError } from '../../base/errors.ts';
+import { otlpStatus, PROTOBUF } from '../../events/dialects/otlp.ts';
+import type { Context } from '../context.ts';
+import { dialectRoute } from '../dialect-route.ts';
+import type { Reply } from '../reply.ts';
+import { bodyReply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+
+/** google.rpc.Code by status. */
+const CODES: Readonly<Record<number, number>> = {
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  429: 8,
+  500: 13,
+  503: 14,
+};
+const INVALID_ARGUMENT = 3;
+
+/** `POST /v1/logs`. */
+export const otlpRoute: Route = dialectRoute(
+  '/v1/logs',
+  ['POST'],
+  {
+    dialect: 'otlp',
+    mode: (context) => (isProtobuf(context) ? 'protobuf' : requireJson(context)),
+    // Log records in JSON; of protobuf nothing can be counted this way.
+    mark: '"body"',
+    failure: otlpFailure,
+  },
+  {
+    summary: 'Send events as an OpenTelemetry client',
+    tag: 'events',
+    body: [{ schema: Type.Any() }, { mediaType: PROTOBUF, schema: null }],
+    answers: {
+      200: {
+        description: 'What is stored, and how many records are not',
+        schema: Type.Object({ partialSuccess: Type.Any() }),
+      },
+    },
+  },
+);
+
+/** Whether the body is binary; also decides the form of the answer. */
+function isProtobuf({ body }: Context): boolean {
+  return body.mediaType === PROTOBUF;
+}
+
+function requireJson({ body }: Context): string {
+  const { mediaType } = body;
+  if (mediaType === '' || mediaType === 'application/json') return 'json';
+  throw new AppError('unsupported-media-type', `Unsupported media type "${mediaType}" in request.`);
+}
+
+function otlpFailure({ status, headers, message, issues }: AppError, context: Context): Reply {
+  const isBinary = isProtobuf(context);
+  const code = CODES[status] ?? INVALID_ARGUMENT;
+  const body = otlpStatus(isBinary, code, issues?.[0]?.msg ?? message);
+  return bodyReply(body, isBinary ? PROTOBUF : 'application/json', { status, headers });
+}
