@@ -1,7 +1,7 @@
 /**
  * What an API key may do with events beyond its owner's rights being narrowed (EV-57 to EV-59).
  */
-import { aliasHashOf } from './api-keys.ts';
+import { sha256Hex } from '../base/ids.ts';
 import type { Database, SqlValue } from '../store/database.ts';
 import { rememberedFor } from '../store/remembered.ts';
 
@@ -80,7 +80,7 @@ export async function putIngestSettings(
   settings: Omit<IngestSettings, 'hasAlias'>,
   alias: string | null | undefined,
 ): Promise<void> {
-  const aliasHash = typeof alias === 'string' ? aliasHashOf(alias) : null;
+  const aliasHash = typeof alias === 'string' ? sha256Hex(alias.toLowerCase()) : null;
   const values: SqlValue[] = [
     apiKeyId,
     settings.createOnly ? 1 : 0,

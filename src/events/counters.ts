@@ -9,6 +9,7 @@ import { timestamp } from '../base/clock.ts';
 import { sha256Hex } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../store/database.ts';
+import type { RejectReason } from './ingest-totals.ts';
 import { IngestTotals } from './ingest-totals.ts';
 import type { WriterResult } from './writer-orders.ts';
 
@@ -103,12 +104,12 @@ export class IngestCounters {
   }
 
   /** Counts a request that was refused before the writer. */
-  noteRefusal(sender: Sender, dialect: string, problem: string, isThrottled: boolean): void {
-    this.totals.noteRejected(dialect, isThrottled ? 'throttled' : 'unavailable', 1);
+  noteRefusal(sender: Sender, dialect: string, problem: string, reason: RejectReason): void {
+    this.totals.noteRejected(dialect, reason, 1);
     const counters = this.#of(sender, dialect);
     const now = timestamp(this.#options.clock.now());
     counters.requests += 1;
-    if (isThrottled) counters.throttled += 1;
+    if (reason === 'throttled') counters.throttled += 1;
     this.#noteError(counters, problem, now);
   }
 

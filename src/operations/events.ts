@@ -9,6 +9,7 @@ import type { EventRow } from '../events/event.ts';
 import type { FieldSummary } from '../events/field-summary.ts';
 import type { Histogram } from '../events/histogram.ts';
 import { throttled } from '../events/ingest.ts';
+import type { RejectReason } from '../events/ingest-totals.ts';
 import type { MetaDefaults } from '../events/intake.ts';
 import type { ListOrder } from '../events/read-jobs.ts';
 import type { Selection } from '../events/selection.ts';
@@ -57,7 +58,7 @@ export async function admitIntake(
   const wait = services.rates.ingest.take(caller.userId, services.config.events.throttle.ingest);
   if (wait === 0) return;
   const error = throttled(wait);
-  services.ingestCounters.noteRefusal(senderOf(caller), dialect, error.message, true);
+  services.ingestCounters.noteRefusal(senderOf(caller), dialect, error.message, 'throttled');
   throw error;
 }
 
@@ -68,7 +69,13 @@ export function noteRefusedIntake(
   dialect: string,
   error: AppError,
 ): void {
-  services.ingestCounters.noteRefusal(senderOf(caller), dialect, error.message, false);
+  services.ingestCounters.noteRefusal(senderOf(caller), dialect, error.message, reasonOf(error));
+}
+
+function reasonOf({ status }: AppError): RejectReason {
+  if (status === 429) return 'throttled';
+  if (status === 413) return 'too_large';
+  return status === 503 ? 'unavailable' : 'invalid';
 }
 
 /** Whether events would be taken now (EV-70). */
@@ -121,8 +128,7 @@ export async function ingestEvents(
     return { status: result.status, headers: result.headers, body };
   } catch (error) {
     if (error instanceof AppError) {
-      const isThrottled = error.code === 'throttled';
-      services.ingestCounters.noteRefusal(sender, dialect, error.message, isThrottled);
+      services.ingestCounters.noteRefusal(sender, dialect, error.message, reasonOf(error));
     }
     throw error;
   }

@@ -622,7 +622,7 @@ describe('credentials (EV-58, EV-63, EV-65)', () => {
       body: '{"create_only":true,"index":"web"}',
     });
     expect(put.status).toBe(200);
-    for (const closed of ['/api/events/', '/api/savedsearches/', '/api/apikeys', '/']) {
+    for (const closed of ['/api/events/', '/api/savedsearches/', '/api/apikeys']) {
       expect([closed, (await client.fetch(closed)).status]).toEqual([closed, 403]);
     }
     expect((await send(client, '/services/collector', '{"event":"a"}')).status).toBe(200);
