@@ -81,6 +81,15 @@ export async function getSavedSearch(
   return viewOf(found, caller);
 }
 
+/** Ids of the caller's own searches: those that the caller may change. */
+export async function ownedSavedSearches(
+  { db }: EventServices,
+  caller: Principal,
+): Promise<ReadonlySet<number>> {
+  const found = await list(db, { userId: caller.userId, everything: false });
+  return new Set(found.filter((one) => one.ownerId === caller.userId).map(({ id }) => id));
+}
+
 /** Stores a search of the caller; audited. */
 export async function createSavedSearch(
   services: EventServices,

@@ -5,7 +5,9 @@ import { sha256Hex } from '../base/ids.ts';
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
 import swagger from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
 import documentStyle from './assets/document.css' with { type: 'text' };
+import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
+import eventsStyle from './assets/events.css' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
 import landingStyle from './assets/landing.css' with { type: 'text' };
 import mediaStyle from './assets/media.css' with { type: 'text' };
@@ -31,6 +33,8 @@ const contents = {
   'docs.css': [CSS, docsStyle],
   'document.css': [CSS, documentStyle],
   'docs.js': [SCRIPT, bundledScript('docs')],
+  'events.css': [CSS, eventsStyle],
+  'events.js': [SCRIPT, bundledScript('events')],
   'frame.js': [SCRIPT, bundledScript('frame')],
   'gallery.js': [SCRIPT, bundledScript('gallery')],
   'icon.svg': ['image/svg+xml', icon],
@@ -41,6 +45,9 @@ const contents = {
   'search.js': [SCRIPT, bundledScript('search')],
   'swagger-ui.css': [CSS, swaggerStyle],
   'swagger-ui.js': [SCRIPT, swagger],
+  'query-editor.js': [SCRIPT, bundledScript('query-editor')],
+  'uplot.css': [CSS, uplotStyle],
+  'upload.js': [SCRIPT, bundledScript('upload')],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 
 /** Name of an embedded file in the source. */

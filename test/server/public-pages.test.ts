@@ -11,6 +11,8 @@ import { errorPage } from '../../src/server/pages/error.tsx';
 import { pages } from '../../src/server/pages/index.ts';
 import { landingPage } from '../../src/server/pages/landing.tsx';
 import { loginPage } from '../../src/server/pages/login.tsx';
+import { eventsPage } from '../../src/server/pages/events.tsx';
+import { savedSearchesPage } from '../../src/server/pages/saved-searches.tsx';
 import { profilePage } from '../../src/server/pages/profile.tsx';
 import { searchPage } from '../../src/server/pages/search.tsx';
 import { setupPage } from '../../src/server/pages/setup.tsx';
@@ -300,6 +302,61 @@ describe('DS-184, DS-208: pages', () => {
       frame,
     ),
     docs: renderPage(docsPage, {}, frame),
+    events: renderPage(
+      eventsPage,
+      {
+        q: EVIL,
+        earliest: EVIL,
+        latest: EVIL,
+        full: EVIL,
+        terms: EVIL,
+        problem: {
+          before: EVIL,
+          wrong: EVIL,
+          after: EVIL,
+          message: EVIL,
+          suggestion: EVIL,
+          allowed: [EVIL],
+        },
+        notices: [EVIL],
+        lines: [
+          {
+            id: EVIL,
+            time: EVIL,
+            source: EVIL,
+            text: EVIL,
+            fields: [{ name: EVIL, value: EVIL, includeHref: '/i', excludeHref: '/e' }],
+          },
+        ],
+        columns: [{ name: EVIL, isNumeric: false }],
+        rows: [[{ text: EVIL, kind: 'time' }]],
+        summary: EVIL,
+        moreHref: '/m',
+        isChartable: true,
+      },
+      frame,
+    ),
+    savedsearches: renderPage(
+      savedSearchesPage,
+      {
+        filter: EVIL,
+        notice: EVIL,
+        problem: EVIL,
+        entries: [
+          {
+            id: 1,
+            name: EVIL,
+            query: EVIL,
+            isPublic: true,
+            isOwn: true,
+            sharedWith: EVIL,
+            updatedAt: EVIL,
+            openHref: '/o',
+          },
+        ],
+      },
+      frame,
+    ),
     profile: renderPage(
       profilePage,
       {

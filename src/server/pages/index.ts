@@ -7,8 +7,10 @@ import { documentPage } from './document.tsx';
 import { errorPage } from './error.tsx';
 import type { Page } from './frame.tsx';
 import { landingPage } from './landing.tsx';
+import { eventsPage } from './events.tsx';
 import { galleryPage } from './gallery.tsx';
 import { loginPage } from './login.tsx';
+import { savedSearchesPage } from './saved-searches.tsx';
 import { searchPage } from './search.tsx';
 import { playerPage } from './player.tsx';
 import { profilePage } from './profile.tsx';
@@ -23,6 +25,8 @@ export const pages: readonly Page<never>[] = [
   documentPage,
   galleryPage,
   playerPage,
+  eventsPage,
+  savedSearchesPage,
   docsPage,
   loginPage,
   profilePage,

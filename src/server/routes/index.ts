@@ -16,6 +16,7 @@ import { eventViewRoutes } from './event-views.ts';
 import { eventRoutes } from './events.ts';
 import { savedSearchRoutes } from './saved-searches.ts';
 import { tokenRoutes } from './tokens.ts';
+import { eventsPageRoute } from './events-page.ts';
 import { healthRoute } from './health.ts';
 import { hecRoutes } from './hec.ts';
 import { landingRoute } from './landing.ts';
@@ -25,6 +26,7 @@ import { mediaRoute } from './media.ts';
 import { metricsRoute } from './metrics.ts';
 import { oidcRoutes } from './oidc.ts';
 import { openApiRoutes } from './openapi.ts';
+import { savedSearchesPageRoute } from './saved-searches-page.ts';
 import { searchRoute } from './search.ts';
 import { otlpRoute } from './otlp.ts';
 import { paletteRoute } from './palette.ts';
@@ -64,5 +66,7 @@ export const routes: readonly Route[] = [
   ...upkeepRoutes,
   ...assetRoutes,
   paletteRoute,
+  eventsPageRoute,
+  savedSearchesPageRoute,
   ...openApiRoutes,
 ];

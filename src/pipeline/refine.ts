@@ -1,0 +1,63 @@
+/**
+ * Queries changed as a reader of results does it: another span of time, one more condition. The text around the change stays
+ * as it was typed.
+ */
+import { parseQuery } from './parse.ts';
+
+/** How a query begins, as far as readers of results need to know. */
+export interface QueryStart {
+  /** The first stage as written; `''` for a blank query or one that cannot be read. */
+  readonly first: string;
+  /** It searches events by terms, so terms can be added to it. */
+  readonly isSearch: boolean;
+}
+
+/** How a query begins. */
+export function startOf(query: string): QueryStart {
+  const stage = parseQuery(query, { implicitTerms: true }).stages[0];
+  if (stage === undefined) return { first: '', isSearch: query.trim() === '' };
+  const first = query.slice(stage.place.at, stage.place.at + stage.place.length).trim();
+  return { first, isSearch: stage.command === 'search' && stage.arguments.form === 'terse' };
+}
+
+/** The query with search terms added to its first stage; unchanged when that is no search by terms. */
+export function withTerms(query: string, terms: string): string {
+  if (terms === '') return query;
+  if (query.trim() === '') return terms;
+  const stage = parseQuery(query, { implicitTerms: true }).stages[0];
+  if (stage === undefined) return query;
+  const isSearch = stage.command === 'search' && stage.arguments.form === 'terse';
+  if (!isSearch) return query;
+  const end = stage.place.at + stage.place.length;
+  const head = query.slice(0, end).trimEnd();
+  const rest = query.slice(end).trimStart();
+  // A space binds weakest (SL-61): what was there stays together.
+  return `${head} ${terms}${rest === '' ? '' : ` ${rest}`}`;
+}
+
+/** The query over `earliest` to `latest` (SL-62); empty texts do not restrict. */
+export function withinTimes(query: string, earliest: string, latest: string): string {
+  const terms = [
+    earliest === '' ? '' : `earliest=${quoted(earliest)}`,
+    latest === '' ? '' : `latest=${quoted(latest)}`,
+  ];
+  const added = terms.filter((term) => term !== '').join(' ');
+  return query.trim() === '' ? `* ${added}`.trim() : withTerms(query, added);
+}
+
+/** A condition on a field as search terms: `host="web 1"`, or with `NOT` in front. */
+export function fieldTerm(name: string, value: unknown, isExcluded = false): string {
+  const field = /^[A-Za-z_@][\w@.:/$-]*$/.test(name) ? name : quoted(name);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `${isExcluded ? 'NOT ' : ''}${field}=${quoted(text)}`;
+}
+
+function quoted(text: string): string {
+  if (/^[\w@.:+-]+$/.test(text) && !/^(?:AND|OR|NOT|IN)$/.test(text)) return text;
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\t', '\\t');
+  return `"${escaped}"`;
+}

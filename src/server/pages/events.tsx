@@ -1,0 +1,349 @@
+/**
+ * The event explorer: a query, a span of time, what came of it. Every view has an address; scripts add the editor, the
+ * histogram, the fields and the live tail.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { FrameView, Page } from './frame.tsx';
+import { CsrfField } from './frame.tsx';
+
+/** A member of an event and the views that keep or leave out its value. */
+export interface EventField {
+  readonly name: string;
+  readonly value: string;
+  readonly includeHref: string;
+  readonly excludeHref: string;
+}
+
+/** An event as a line of the list. */
+export interface EventLine {
+  readonly id: string;
+  /** RFC 3339, UTC. */
+  readonly time: string;
+  readonly source: string;
+  readonly text: string;
+  readonly fields: readonly EventField[];
+}
+
+/** A cell of a result table. */
+export interface ResultCell {
+  readonly text: string;
+  readonly kind: 'text' | 'number' | 'time' | 'blank';
+}
+
+/** What is wrong with the query, and where. */
+export interface QueryProblem {
+  readonly before: string;
+  readonly wrong: string;
+  readonly after: string;
+  readonly message: string;
+  readonly suggestion: string | null;
+  readonly allowed: readonly string[];
+}
+
+/** What the page shows. */
+export interface EventsView {
+  readonly q: string;
+  readonly earliest: string;
+  readonly latest: string;
+  /** The query with its times, as it ran. */
+  readonly full: string;
+  /** The first stage, when it searches by terms: what histogram, fields and tail look at. */
+  readonly terms: string | null;
+  readonly problem: QueryProblem | null;
+  readonly notices: readonly string[];
+  /** Events as lines; null: other rows, in `columns` and `rows`. */
+  readonly lines: readonly EventLine[] | null;
+  readonly columns: readonly { readonly name: string; readonly isNumeric: boolean }[];
+  readonly rows: readonly (readonly ResultCell[])[];
+  /** `120 rows · 48,210 scanned · 35 ms`. */
+  readonly summary: string;
+  /** The same with more rows; null when all are shown. */
+  readonly moreHref: string | null;
+  /** Columns of a series over time or by a name, for a chart. */
+  readonly isChartable: boolean;
+}
+
+const SPANS = [
+  ['-15m', 'Last 15 minutes'],
+  ['-1h', 'Last hour'],
+  ['-4h', 'Last 4 hours'],
+  ['-24h', 'Last 24 hours'],
+  ['@d', 'Today'],
+  ['-1d@d', 'Since yesterday'],
+  ['-7d', 'Last 7 days'],
+  ['-30d', 'Last 30 days'],
+  ['', 'All time'],
+] as const;
+
+/** `/events`. */
+export const eventsPage: Page<EventsView> = {
+  name: 'events',
+  layout: 'wide',
+  title: () => 'Events',
+  navigation: { label: 'Events', href: '/events', audience: 'users' },
+  styles: ['uplot.css', 'events.css'],
+  scripts: ['events.js', 'query-editor.js'],
+  content: (view, frame) => (
+    <div
+      id="explorer"
+      data-terms={view.terms ?? ''}
+      data-searches={String(view.terms !== null)}
+      data-earliest={view.earliest}
+      data-latest={view.latest}
+    >
+      <Query view={view} />
+      {view.problem === null ? '' : <Problem problem={view.problem} />}
+      <div class="explorer">
+        <aside id="fields" aria-label="Fields" hidden></aside>
+        <div class="results">
+          <div id="histogram" class="histogram" hidden></div>
+          <Tools view={view} frame={frame} />
+          {view.notices.map((notice) => (
+            <p class="notice" safe>
+              {notice}
+            </p>
+          ))}
+          <ol id="tail" class="lines" aria-live="polite" hidden></ol>
+          {view.problem !== null ? (
+            ''
+          ) : view.lines === null ? (
+            <Table view={view} />
+          ) : (
+            <Lines view={view} />
+          )}
+          {view.moreHref === null ? (
+            ''
+          ) : (
+            <p>
+              <a class="button quiet" href={view.moreHref}>
+                Show more
+              </a>
+            </p>
+          )}
+        </div>
+      </div>
+    </div>
+  ),
+};
+
+function Query({ view }: { view: EventsView }) {
+  const isPreset = view.latest === '' && SPANS.some(([span]) => span === view.earliest);
+  return (
+    <form id="query" class="query-form" method="get" action="/events" role="search">
+      <label class="query-text">
+        <span class="visually-hidden">Query</span>
+        <textarea
+          name="q"
+          rows="2"
+          spellcheck="false"
+          autocapitalize="none"
+          placeholder={'error host=web* | stats count by host'}
+          data-key="e"
+          safe
+        >
+          {view.q}
+        </textarea>
+      </label>
+      <label>
+        <span class="visually-hidden">Time</span>
+        <select name="earliest">
+          {isPreset ? (
+            ''
+          ) : (
+            <option value={view.earliest} selected safe>
+              {spanText(view)}
+            </option>
+          )}
+          {SPANS.map(([span, label]) => (
+            <option value={span} selected={isPreset && span === view.earliest} safe>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <input type="hidden" name="latest" value={view.latest} />
+      <button type="submit">Search</button>
+      <details class="hint">
+        <summary>Help</summary>
+        <p>
+          Words search the text; <code>host=web*</code>, <code>status&gt;=500</code> search fields;{' '}
+          <code>AND</code> <code>OR</code> <code>NOT</code> combine. After <code>|</code> come
+          commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
+          <code>| stats avg(ms) by path | sort -avg(ms)</code>, <code>| table _time host data</code>
+          . Files are tables too: <code>from shop/products | where price &gt; 5</code>.
+        </p>
+      </details>
+    </form>
+  );
+}
+
+function Problem({ problem }: { problem: QueryProblem }) {
+  return (
+    <div class="problem" role="alert">
+      <pre class="query-problem">
+        <span safe>{problem.before}</span>
+        <mark safe>{problem.wrong}</mark>
+        <span safe>{problem.after}</span>
+      </pre>
+      <p safe>{problem.message}</p>
+      {problem.suggestion === null ? '' : <p safe>{`Did you mean ${problem.suggestion}?`}</p>}
+      {problem.allowed.length === 0 ? (
+        ''
+      ) : (
+        <p class="fine" safe>{`Possible here: ${problem.allowed.join(', ')}`}</p>
+      )}
+    </div>
+  );
+}
+
+function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
+  return (
+    <div class="tools">
+      <p class="fine" role="status" safe>
+        {view.summary}
+      </p>
+      <button
+        type="button"
+        class="quiet small"
+        id="live"
+        data-action="Watch events live"
+        hidden
+        data-key="l"
+      >
+        Watch live
+      </button>
+      {view.isChartable ? (
+        <button type="button" class="quiet small" id="chart" hidden data-key="c">
+          Chart
+        </button>
+      ) : (
+        ''
+      )}
+      <details class="menu-button">
+        <summary class="button quiet small">Save</summary>
+        <form class="stack" method="post" action="/savedsearches">
+          <CsrfField frame={frame} />
+          <input type="hidden" name="action" value="create" />
+          <input type="hidden" name="query" value={view.full} />
+          <label>
+            Name
+            <input name="name" required maxlength="255" autocomplete="off" />
+          </label>
+          <label class="check">
+            <input type="checkbox" name="is_public" value="true" /> Everybody may see it
+          </label>
+          <button type="submit">Save this search</button>
+        </form>
+      </details>
+      <details class="menu-button">
+        <summary class="button quiet small">Export</summary>
+        <div class="stack">
+          {(['csv', 'ndjson', 'json'] as const).map((format) => (
+            <form method="post" action="/search2/api/run/">
+              <CsrfField frame={frame} />
+              <input type="hidden" name="query" value={view.full} />
+              <input type="hidden" name="format" value={format} />
+              <button class="plain" type="submit" safe>
+                {format.toUpperCase()}
+              </button>
+            </form>
+          ))}
+        </div>
+      </details>
+    </div>
+  );
+}
+
+function Lines({ view }: { view: EventsView }) {
+  if (view.lines === null || view.lines.length === 0) return <Empty view={view} />;
+  return (
+    <ol class="lines" aria-label="Events">
+      {view.lines.map((line) => (
+        <li>
+          <details>
+            <summary>
+              <Time at={line.time} />
+              <span class="kind" safe>
+                {line.source}
+              </span>
+              <code class="line" safe>
+                {line.text}
+              </code>
+            </summary>
+            <dl class="event-fields">
+              {line.fields.map(({ name, value, includeHref, excludeHref }) => (
+                <>
+                  <dt safe>{name}</dt>
+                  <dd>
+                    <span safe>{value}</span>
+                    <a href={includeHref} aria-label={`Only events with ${name} ${value}`}>
+                      only
+                    </a>
+                    <a href={excludeHref} aria-label={`No events with ${name} ${value}`}>
+                      without
+                    </a>
+                  </dd>
+                </>
+              ))}
+            </dl>
+          </details>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Table({ view }: { view: EventsView }) {
+  if (view.rows.length === 0) return <Empty view={view} />;
+  return (
+    <div class="scroll" tabindex="0" role="region" aria-label="Result">
+      <table class="rows" id="result">
+        <thead>
+          <tr>
+            {view.columns.map(({ name, isNumeric }) => (
+              <th scope="col" class={isNumeric ? 'number' : undefined} safe>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {view.rows.map((cells) => (
+            <tr>
+              {cells.map((cell) => (
+                <td class={cell.kind === 'number' ? 'number' : undefined}>
+                  {cell.kind === 'time' ? <Time at={cell.text} /> : <span safe>{cell.text}</span>}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Empty({ view }: { view: EventsView }) {
+  return (
+    <section class="empty">
+      <p>
+        {view.q.trim() === '' ? 'No events in this time.' : 'Nothing matches in this time.'} Try a
+        longer time, or fewer words.
+      </p>
+    </section>
+  );
+}
+
+function Time({ at }: { at: string }) {
+  return (
+    <time datetime={at} safe>
+      {`${at.slice(0, 19).replace('T', ' ')} UTC`}
+    </time>
+  );
+}
+
+function spanText({ earliest, latest }: EventsView): string {
+  if (latest === '' || latest === 'now') return `From ${earliest}`;
+  return `${earliest === '' ? 'until' : `${earliest} to`} ${latest}`;
+}

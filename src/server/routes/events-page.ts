@@ -1,0 +1,215 @@
+/**
+ * `/events`: the explorer. The query of the address runs as `/search2/api/run/` runs it, with the reader's rights.
+ */
+import { JsonNumber, parseJson } from '../../base/json.ts';
+import { readSearchRequest, runSearch } from '../../operations/searches.ts';
+import type { ToldProblem } from '../../pipeline/problem.ts';
+import { fieldTerm, startOf, withinTimes, withTerms } from '../../pipeline/refine.ts';
+import type { Context } from '../context.ts';
+import { PRIVATE } from '../headers.ts';
+import { pageReply } from '../page-reply.ts';
+import {
+  type EventField,
+  type EventLine,
+  eventsPage,
+  type EventsView,
+  type QueryProblem,
+  type ResultCell,
+} from '../pages/events.tsx';
+import type { Reply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+
+/** A first look shows the last day. */
+const FIRST_SPAN = '-24h';
+const FIRST_ROWS = 100;
+const MAX_ROWS = 5_000;
+/** Members of an event that have a place of their own in its line. */
+const SHOWN_MEMBERS = ['id', 'data', 'extracted_fields', 'created', 'updated'];
+
+interface Asked {
+  readonly q: string;
+  readonly earliest: string;
+  readonly latest: string;
+  readonly limit: number;
+}
+
+interface Ran {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly meta: {
+    readonly count: number;
+    readonly truncated: boolean;
+    readonly elapsed_ms: number;
+    readonly scanned: number;
+    readonly notices: readonly string[];
+    readonly columns: readonly { readonly name: string; readonly type: string }[];
+  };
+}
+
+/** `/events`. */
+export const eventsPageRoute: Route = {
+  pattern: '/events',
+  access: 'user',
+  cacheControl: PRIVATE,
+  describes: {
+    GET: {
+      summary: 'Show the event explorer',
+      tag: 'events',
+      answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
+    },
+  },
+  methods: { GET: explore },
+};
+
+async function explore(context: Context): Promise<Reply> {
+  const asked = askedOf(context);
+  const full = withinTimes(asked.q, asked.earliest, asked.latest);
+  const outcome = await run(context, full, asked.limit);
+  return pageReply(context, eventsPage, viewOf(asked, full, outcome));
+}
+
+function askedOf(context: Context): Asked {
+  const limit = Number(context.queryValue('limit'));
+  return {
+    q: (context.queryValue('q') ?? '').replaceAll('\r\n', '\n'),
+    earliest: context.queryValue('earliest') ?? FIRST_SPAN,
+    latest: context.queryValue('latest') ?? '',
+    limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
+  };
+}
+
+async function run(context: Context, query: string, limit: number): Promise<Ran | ToldProblem> {
+  const { services, user, origin, request } = context;
+  const { max_rows: most } = services.config.events.search;
+  const order = readSearchRequest({ query, limit: Math.min(limit, most) }, 'json', services.config);
+  const result = await runSearch(services, user, origin, order, request.signal);
+  if (result.kind === 'problem') return result.problem;
+  try {
+    return parseJson(await new Response(result.body).text()) as Ran;
+  } finally {
+    result.leave();
+  }
+}
+
+function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsView {
+  const { q, earliest, latest } = asked;
+  const { first, isSearch } = startOf(q);
+  const common = { q, earliest, latest, full, terms: isSearch ? first || '*' : null };
+  if ('error' in outcome) {
+    return {
+      ...common,
+      problem: problemOf(full, outcome),
+      notices: [],
+      lines: null,
+      columns: [],
+      rows: [],
+      summary: '',
+      moreHref: null,
+      isChartable: false,
+    };
+  }
+  const { rows, meta } = outcome;
+  const columns = meta.columns.map(({ name, type }) => ({ name, type }));
+  const names = new Set(columns.map(({ name }) => name));
+  const isEvents = ['id', 'data', 'created'].every((name) => names.has(name));
+  return {
+    ...common,
+    problem: null,
+    notices: meta.notices,
+    lines: isEvents || rows.length === 0 ? rows.map((row) => lineOf(row, asked)) : null,
+    columns: columns.map(({ name, type }) => ({ name, isNumeric: type === 'number' })),
+    rows: rows.map((row) => columns.map(({ name, type }) => cellOf(row[name], type))),
+    summary: summaryOf(meta),
+    moreHref:
+      meta.truncated && asked.limit < MAX_ROWS
+        ? addressOf({ ...asked, limit: Math.min(asked.limit * 5, MAX_ROWS) })
+        : null,
+    isChartable:
+      !isEvents &&
+      rows.length > 1 &&
+      columns.length > 1 &&
+      columns.some(({ type }) => type === 'number'),
+  };
+}
+
+function summaryOf({ count, truncated, scanned, elapsed_ms: elapsed }: Ran['meta']): string {
+  const number = new Intl.NumberFormat('en');
+  const rows = `${truncated ? 'first ' : ''}${number.format(count)} ${count === 1 ? 'row' : 'rows'}`;
+  return `${rows} · ${number.format(scanned)} scanned · ${number.format(elapsed)} ms`;
+}
+
+function lineOf(row: Readonly<Record<string, unknown>>, asked: Asked): EventLine {
+  const fields = row['extracted_fields'];
+  const members = Object.entries(row).filter(([name]) => !SHOWN_MEMBERS.includes(name));
+  const extracted = isObject(fields) ? Object.entries(fields) : [];
+  return {
+    id: textOf(row['id']),
+    time: textOf(row['_time'] ?? row['event_time'] ?? row['created']),
+    source: [row['host'], row['sourcetype'] ?? row['source'], row['index']]
+      .map(textOf)
+      .filter((text) => text !== '')
+      .slice(0, 2)
+      .join(' · '),
+    text: textOf(row['data']),
+    fields: [...members, ...extracted]
+      .filter(([, value]) => value !== null && value !== '')
+      .map(([name, value]) => fieldOf(name, value, asked)),
+  };
+}
+
+function fieldOf(name: string, value: unknown, asked: Asked): EventField {
+  const plain = value instanceof JsonNumber ? textOf(value) : value;
+  const refined = (isExcluded: boolean): string =>
+    addressOf({ ...asked, q: withTerms(asked.q, fieldTerm(name, plain, isExcluded)) });
+  return {
+    name,
+    value: textOf(value),
+    includeHref: refined(false),
+    excludeHref: refined(true),
+  };
+}
+
+function addressOf({ q, earliest, latest, limit }: Asked): string {
+  const query = new URLSearchParams({ q, earliest });
+  if (latest !== '') query.set('latest', latest);
+  if (limit !== FIRST_ROWS) query.set('limit', String(limit));
+  return `/events?${query}`;
+}
+
+function cellOf(value: unknown, type: string): ResultCell {
+  if (value === null || value === undefined) return { text: '', kind: 'blank' };
+  const kind = type === 'time' ? 'time' : isNumber(value) ? 'number' : 'text';
+  return { text: textOf(value), kind };
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof JsonNumber;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  if (value instanceof JsonNumber) return value.source;
+  if (typeof value !== 'object') return String(value);
+  return JSON.stringify(value, (_, member: unknown) => {
+    if (member instanceof JsonNumber) return member.value;
+    return typeof member === 'bigint' ? String(member) : member;
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The place of a problem is told in code points. */
+function problemOf(query: string, problem: ToldProblem): QueryProblem {
+  const points = [...query];
+  const end = problem.offset + problem.length;
+  return {
+    before: points.slice(0, problem.offset).join(''),
+    wrong: points.slice(problem.offset, end).join(''),
+    after: points.slice(end).join(''),
+    message: problem.error.split('\n')[0] ?? problem.error,
+    suggestion: problem.suggestion ?? null,
+    allowed: problem.allowed ?? [],
+  };
+}
