@@ -1,6 +1,7 @@
 /**
  * The fields of the newest matching events with their most frequent values; a click keeps only those with a value.
  */
+import { jsonOf } from './answers.ts';
 import { localNumber } from './times.ts';
 
 interface Field {
@@ -18,12 +19,12 @@ export async function showFields(
   selection: URLSearchParams,
   addTerms: (terms: string) => void,
 ): Promise<void> {
-  const response = await fetch(`/api/events/fields?${selection}`);
-  if (!response.ok) return;
-  const { fields, sampled } = (await response.json()) as {
+  const found = await jsonOf<{
     readonly fields: readonly Field[];
     readonly sampled: number;
-  };
+  }>(await fetch(`/api/events/fields?${selection}`));
+  if (found === null) return;
+  const { fields, sampled } = found;
   if (sampled === 0) return;
   const title = document.createElement('h2');
   title.textContent = 'Fields';

@@ -2,6 +2,7 @@
  * How many events there are over the time shown; dragging over a part zooms into it.
  */
 import uPlot from 'uplot';
+import { jsonOf } from './answers.ts';
 import { localNumber, localTime } from './times.ts';
 
 interface Histogram {
@@ -11,7 +12,7 @@ interface Histogram {
   readonly truncated: boolean;
 }
 
-const HEIGHT = 96;
+const HEIGHT = 128;
 
 /** Fetches and draws; the place stays hidden when there is nothing to draw. */
 export async function showHistogram(
@@ -19,10 +20,8 @@ export async function showHistogram(
   selection: URLSearchParams,
   zoom: (from: Date, to: Date) => void,
 ): Promise<void> {
-  const response = await fetch(`/api/events/histogram?${selection}`);
-  if (!response.ok) return;
-  const found = (await response.json()) as Histogram;
-  if (found.total === 0) return;
+  const found = await jsonOf<Histogram>(await fetch(`/api/events/histogram?${selection}`));
+  if (found === null || found.total === 0) return;
   place.hidden = false;
   const caption = document.createElement('p');
   caption.className = 'fine';

@@ -47,7 +47,9 @@ export function startTail(explorer: HTMLElement, terms: string): void {
       return;
     }
     list.hidden = false;
-    source = new EventSource(`/api/events/tail${terms === '*' ? '' : `?${new URLSearchParams({ query: terms })}`}`);
+    source = new EventSource(
+      `/api/events/tail${terms === '*' ? '' : `?${new URLSearchParams({ query: terms })}`}`,
+    );
     source.addEventListener('event', ({ data }: MessageEvent<string>) => {
       const event = JSON.parse(data) as LiveEvent;
       if (!isHeld) return show(event);

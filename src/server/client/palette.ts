@@ -2,6 +2,8 @@
  * The palette (Ctrl-K): type a few letters of a page, a resource, a saved search or an action, and go there.
  */
 
+import { jsonOf } from './answers.ts';
+
 interface Entry {
   readonly label: string;
   readonly kind: string;
@@ -154,7 +156,7 @@ async function findEntries(): Promise<Entry[]> {
 async function listed<T>(path: string, entryOf: (one: T) => Entry): Promise<Entry[]> {
   try {
     const response = await fetch(path, { headers: { Accept: 'application/json' } });
-    return response.ok ? ((await response.json()) as T[]).map(entryOf) : [];
+    return ((await jsonOf<T[]>(response)) ?? []).map(entryOf);
   } catch {
     return [];
   }

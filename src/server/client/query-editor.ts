@@ -15,6 +15,7 @@ import { type Diagnostic, linter } from '@codemirror/lint';
 import { EditorState, Prec } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { jsonOf } from './answers.ts';
 import { csrfHeaders } from './cookies.ts';
 
 interface Language {
@@ -40,8 +41,7 @@ const area = document.querySelector<HTMLTextAreaElement>('#query textarea');
 if (area !== null) void replace(area);
 
 async function replace(area: HTMLTextAreaElement): Promise<void> {
-  const response = await fetch('/search2/api/commands/');
-  const language = response.ok ? ((await response.json()) as Language) : null;
+  const language = await jsonOf<Language>(await fetch('/search2/api/commands/'));
   const fields = await fieldNames();
   const host = document.createElement('div');
   host.className = 'editor';
@@ -197,10 +197,10 @@ function complete(
 }
 
 async function fieldNames(): Promise<string[]> {
-  const response = await fetch('/api/events/fields?top=1&sample=1000');
-  if (!response.ok) return [];
-  const { fields } = (await response.json()) as { fields: { name: string }[] };
-  return fields.map(({ name }) => name);
+  const found = await jsonOf<{ readonly fields: readonly { readonly name: string }[] }>(
+    await fetch('/api/events/fields?top=1&sample=1000'),
+  );
+  return found?.fields.map(({ name }) => name) ?? [];
 }
 
 async function check(view: EditorView): Promise<Diagnostic[]> {
@@ -210,11 +210,10 @@ async function check(view: EditorView): Promise<Diagnostic[]> {
     headers: { 'Content-Type': 'application/json', ...csrfHeaders() },
     body: JSON.stringify({ query }),
   });
-  if (!response.ok) return [];
-  const { errors } = (await response.json()) as { errors: readonly Problem[] };
+  const found = await jsonOf<{ readonly errors: readonly Problem[] }>(response);
   const points = [...query];
   const at = (offset: number): number => points.slice(0, offset).join('').length;
-  return errors.map(({ error, offset, length, suggestion }) => ({
+  return (found?.errors ?? []).map(({ error, offset, length, suggestion }) => ({
     from: Math.min(at(offset), query.length),
     to: Math.min(at(offset + length), query.length),
     severity: 'error',

@@ -114,7 +114,8 @@ function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsV
   return {
     ...common,
     problem: null,
-    notices: meta.notices,
+    // What is left out stands in the summary, with a way to more.
+    notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
     lines: isEvents || rows.length === 0 ? rows.map((row) => lineOf(row, asked)) : null,
     columns: columns.map(({ name, type }) => ({ name, isNumeric: type === 'number' })),
     rows: rows.map((row) => columns.map(({ name, type }) => cellOf(row[name], type))),
@@ -143,7 +144,7 @@ function lineOf(row: Readonly<Record<string, unknown>>, asked: Asked): EventLine
   const extracted = isObject(fields) ? Object.entries(fields) : [];
   return {
     id: textOf(row['id']),
-    time: textOf(row['_time'] ?? row['event_time'] ?? row['created']),
+    time: textOf(row['_time'] ?? eventTimeIn(fields) ?? row['created']),
     source: [row['host'], row['sourcetype'] ?? row['source'], row['index']]
       .map(textOf)
       .filter((text) => text !== '')
@@ -154,6 +155,12 @@ function lineOf(row: Readonly<Record<string, unknown>>, asked: Asked): EventLine
       .filter(([, value]) => value !== null && value !== '')
       .map(([name, value]) => fieldOf(name, value, asked)),
   };
+}
+
+/** The time the event itself tells, when it is one (SL-44). */
+function eventTimeIn(fields: unknown): string | null {
+  const told = isObject(fields) ? fields['event_time'] : null;
+  return typeof told === 'string' && !Number.isNaN(Date.parse(told)) ? told : null;
 }
 
 function fieldOf(name: string, value: unknown, asked: Asked): EventField {
@@ -204,12 +211,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function problemOf(query: string, problem: ToldProblem): QueryProblem {
   const points = [...query];
   const end = problem.offset + problem.length;
+  const [message = problem.error] = problem.error.split('\n');
+  const { suggestion } = problem;
   return {
     before: points.slice(0, problem.offset).join(''),
     wrong: points.slice(problem.offset, end).join(''),
     after: points.slice(end).join(''),
-    message: problem.error.split('\n')[0] ?? problem.error,
-    suggestion: problem.suggestion ?? null,
+    message,
+    suggestion: suggestion !== undefined && !message.includes(suggestion) ? suggestion : null,
     allowed: problem.allowed ?? [],
   };
 }
