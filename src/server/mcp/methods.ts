@@ -2,6 +2,7 @@
  * The methods of both eras and their results (DS-175, DS-176).
  */
 import type { Caller } from '../../auth/principal.ts';
+import { AppError } from '../../base/errors.ts';
 import type { Origin } from '../../operations/access.ts';
 import type { ServerServices } from '../dependencies.ts';
 import { API_VERSION } from '../routes/health.ts';
@@ -135,9 +136,9 @@ async function readResource(context: McpContext, { uri }: Members): Promise<Resu
   } catch (error) {
     const reason = failureText(error);
     if (reason === null) throw error;
-    const isUnknown = reason.startsWith('Unknown resource');
+    const isUnknown = error instanceof AppError && error.code === 'not-found';
     const hasOwnCode = isUnknown && context.era === 'handshake';
     const code = hasOwnCode ? CODES.resourceNotFound : CODES.invalidParams;
-    throw new RpcError(code, reason, 200, isUnknown ? { uri } : undefined);
+    throw new RpcError(code, reason);
   }
 }

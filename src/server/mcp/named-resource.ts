@@ -11,6 +11,9 @@ import type { ToolCall } from './tool.ts';
 /** Longest name of a resource that is looked up; paths of files are shorter. */
 export const MAX_NAME = 4096;
 
+/** Longest text of a search or sort; over HTTP the request head bounds it. */
+export const MAX_QUERY = 65_536;
+
 const SCHEME = 'svc:///';
 
 /** The address of a resource (DS-176). */

@@ -15,7 +15,7 @@ import { readBytes } from '../../operations/content.ts';
 import { listReadable } from '../../operations/resources.ts';
 import { requireCaller, type ToolCall } from './tool.ts';
 import { invalidParams } from './message.ts';
-import { nameIn, requireResource, unknownResource, uriOf } from './named-resource.ts';
+import { MAX_NAME, nameIn, requireResource, unknownResource, uriOf } from './named-resource.ts';
 import { orUnknown, readFile, readRows, rowsObject } from './resource-content.ts';
 import type { ServerServices } from '../dependencies.ts';
 
@@ -59,7 +59,7 @@ export async function readAddress(
 ): Promise<TextResourceContents | BlobResourceContents> {
   const caller = requireCaller(call.caller);
   const name = nameIn(uri);
-  if (name === null) throw unknownResource(uri);
+  if (name === null) throw unknownResource(uri.slice(0, MAX_NAME));
   const resource = await requireResource({ ...call, caller }, name, 'read');
   if (resource.kind.dataset !== undefined) {
     const query = new URLSearchParams({ limit: String(ROWS) });

@@ -2,6 +2,7 @@
  * `list_saved_searches`: the queries the caller sees, as `GET /api/savedsearches/`.
  */
 import { listSavedSearches as list } from '../../../operations/saved-searches.ts';
+import { MAX_NAME } from '../named-resource.ts';
 import { jsonResult, READER, type Tool } from '../tool.ts';
 
 /** Names and texts of stored queries, for `search_events`. */
@@ -16,6 +17,7 @@ export const listSavedSearches: Tool = {
       properties: {
         search: {
           type: ['string', 'null'],
+          maxLength: MAX_NAME,
           default: null,
           description: 'Words that name or query must hold',
         },

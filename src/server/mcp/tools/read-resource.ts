@@ -4,7 +4,7 @@
 import { fileNameOf } from '../../../base/paths.ts';
 import { TimeSlice } from '../../../base/time-slice.ts';
 import { integerText, JsonText, writeJson } from '../json-text.ts';
-import { MAX_NAME, requireResource, uriOf } from '../named-resource.ts';
+import { MAX_NAME, MAX_QUERY, requireResource, uriOf } from '../named-resource.ts';
 import { readFile, readRows, rowsObject, urlOf } from '../resource-content.ts';
 import {
   jsonResult,
@@ -43,6 +43,7 @@ export const readResource: Tool = {
         offset: { type: 'integer', minimum: 0, default: 0, description: 'Rows to leave out first' },
         sort: {
           type: ['string', 'null'],
+          maxLength: MAX_QUERY,
           default: null,
           description: 'Column, or several with commas; - before one for descending',
         },

@@ -8,6 +8,7 @@ import {
   searchDocroot,
 } from '../../../operations/search.ts';
 import { integerText } from '../json-text.ts';
+import { MAX_QUERY } from '../named-resource.ts';
 import { jsonResult, READER, type Tool } from '../tool.ts';
 
 /** One ranked list of rows, documents, media and handlers. */
@@ -21,11 +22,12 @@ export const search: Tool = {
     inputSchema: {
       type: 'object',
       properties: {
-        q: { type: 'string', description: 'Words' },
+        q: { type: 'string', maxLength: MAX_QUERY, description: 'Words' },
         limit: { type: 'integer', minimum: 1, maximum: MAX_RESULTS, default: 20 },
         offset: { type: 'integer', minimum: 0, default: 0 },
         resource_type: {
           type: ['string', 'null'],
+          maxLength: MAX_QUERY,
           default: null,
           description: 'Comma list of csv, excel, parquet, markdown, html, file, media, handler',
         },
