@@ -1,8 +1,10 @@
 /**
  * Aggregates of both forms (SL-140, SL-141).
  *
- * Sums are compensated (Neumaier), as SQLite's are, so that a sum does not depend on who computes it.
+ * Sums are exact until they are rounded at the end (see exact-sum.ts), so a result depends neither on the order of rows nor
+ * on whether SQL added some of them up before.
  */
+import { ExactSum, PackedIntegers } from './exact-sum.ts';
 import type { Evaluate } from './functions.ts';
 import type { Meter } from './operator.ts';
 import { timeValue } from './calendar-parts.ts';
@@ -20,12 +22,22 @@ import {
 
 /** One group's value in the making. */
 export interface Accumulator {
-  add(row: Row): void;
+  /** Takes a row so many times. */
+  add(row: Row, times: number): void;
   result(): Value;
 }
 
 /** Makes the accumulator of a new group. */
-export type AccumulatorFactory = (meter: Meter) => Accumulator;
+export interface AccumulatorFactory {
+  (meter: Meter): Accumulator;
+  /** Its result depends on neither the order of rows nor on whether equal ones come as one. */
+  readonly takesWeights?: boolean;
+}
+
+/** The factory, marked as one that takes weights. */
+function weighing(make: (meter: Meter) => Accumulator): AccumulatorFactory {
+  return Object.assign(make, { takesWeights: true });
+}
 
 /** What an aggregate needs of its rows. */
 export interface AggregateInput {
@@ -42,55 +54,54 @@ export interface AggregateDefinition {
   readonly make: (input: AggregateInput) => AccumulatorFactory;
 }
 
+interface NumberFold {
+  add(x: number, times: number): void;
+  /** Takes integers that were added up before. */
+  addPacked?(packed: PackedIntegers): void;
+  result(): Value;
+}
+
 /** Numbers and numeric texts count, the rest is skipped. */
-function overNumbers(
-  make: () => { add(x: number): void; result(): Value },
-): AggregateDefinition['make'] {
+function overNumbers(make: () => NumberFold): AggregateDefinition['make'] {
   return ({ get }) =>
     () => {
       const inner = make();
       return {
-        add: (row) => {
-          const value = get!(row);
-          const number = typeof value === 'string' || isNumber(value) ? doubleOf(value) : null;
-          if (number !== null) inner.add(number);
+        add: (row, times) => {
+          const value: unknown = get!(row);
+          if (value instanceof PackedIntegers) {
+            inner.addPacked!(value);
+            return;
+          }
+          const number =
+            typeof value === 'string' || isNumber(value as Value) ? doubleOf(value as Value) : null;
+          if (number !== null) inner.add(number, times);
         },
         result: () => inner.result(),
       };
     };
 }
 
-/** A sum that keeps what rounding loses. */
-export class ExactSum {
-  count = 0;
-  #sum = 0;
-  #lost = 0;
-
-  add(x: number): void {
-    this.count++;
-    const next = this.#sum + x;
-    this.#lost += Math.abs(this.#sum) > Math.abs(x) ? this.#sum - next + x : x - next + this.#sum;
-    this.#sum = next;
-  }
-
-  get value(): number {
-    // Past the range of doubles what was lost is no number.
-    return Number.isFinite(this.#sum) ? this.#sum + this.#lost : this.#sum;
-  }
+/** As {@link overNumbers}, for what takes weights and packed integers. */
+function weighingNumbers(make: () => Required<NumberFold>): AggregateDefinition['make'] {
+  const build = overNumbers(make);
+  return (input) => weighing(build(input));
 }
 
-const sum = overNumbers(() => {
+const sum = weighingNumbers(() => {
   const total = new ExactSum();
   return {
-    add: (x) => total.add(x),
+    add: (x, times) => total.add(x, times),
+    addPacked: (packed) => total.addPacked(packed),
     result: () => (total.count === 0 ? null : finite(total.value)),
   };
 });
 
-const average = overNumbers(() => {
+const average = weighingNumbers(() => {
   const total = new ExactSum();
   return {
-    add: (x) => total.add(x),
+    add: (x, times) => total.add(x, times),
+    addPacked: (packed) => total.addPacked(packed),
     result: () => (total.count === 0 ? null : finite(total.value / total.count)),
   };
 });
@@ -124,10 +135,14 @@ const sample = (squares: number, count: number): number | null =>
   count < 2 ? null : squares / (count - 1);
 const root = (value: number | null): number | null => (value === null ? null : Math.sqrt(value));
 
-const rangeOf = overNumbers(() => {
+const rangeOf = weighingNumbers(() => {
   let least = Infinity;
   let most = -Infinity;
   return {
+    addPacked: ({ least: low, most: high }) => {
+      least = Math.min(least, low);
+      most = Math.max(most, high);
+    },
     add: (x) => {
       least = Math.min(least, x);
       most = Math.max(most, x);
@@ -163,17 +178,23 @@ export function percentile(percent: number): AggregateDefinition['make'] {
 
 function extreme(sign: number): AggregateDefinition['make'] {
   return ({ get }) =>
-    () => {
+    weighing(() => {
       let best: Value = null;
       return {
         add: (row) => {
-          const value = get!(row);
+          const given: unknown = get!(row);
+          const value =
+            given instanceof PackedIntegers
+              ? sign > 0
+                ? given.most
+                : given.least
+              : (given as Value);
           if (value !== null && (best === null || compareValues(value, best) * sign > 0))
             best = value;
         },
         result: () => best,
       };
-    };
+    });
 }
 
 /** Distinct values that are not null, with how often each came. */
@@ -181,23 +202,23 @@ function counted(
   finish: (values: Map<string, { value: Value; count: number }>) => Value,
 ): AggregateDefinition['make'] {
   return ({ get }) =>
-    (meter) => {
+    weighing((meter) => {
       const seen = new Map<string, { value: Value; count: number }>();
       return {
-        add: (row) => {
+        add: (row, times) => {
           const value = get!(row);
           if (value === null) return;
           const key = keyOf(value);
           const known = seen.get(key);
-          if (known) known.count++;
+          if (known) known.count += times;
           else {
             meter.hold(sizeOf(value) + key.length * 2 + 64);
-            seen.set(key, { value, count: 1 });
+            seen.set(key, { value, count: times });
           }
         },
         result: () => finish(seen),
       };
-    };
+    });
 }
 
 function byOrder(isLast: boolean): AggregateDefinition['make'] {
@@ -234,29 +255,30 @@ function byTime(sign: number): AggregateDefinition['make'] {
     };
 }
 
-const count: AggregateDefinition['make'] =
-  ({ get }) =>
-  () => {
+const count: AggregateDefinition['make'] = ({ get }) =>
+  weighing(() => {
     let rows = 0;
     return {
-      add: (row) => {
-        if (get === null || get(row) !== null) rows++;
+      add: (row, times) => {
+        const value: unknown = get === null ? true : get(row);
+        if (value instanceof PackedIntegers) rows += value.count;
+        else if (value !== null) rows += times;
       },
       result: () => rows,
     };
-  };
+  });
 
 /** Counts rows for which a condition is true. */
 export function countTrue(condition: Evaluate): AccumulatorFactory {
-  return () => {
+  return weighing(() => {
     let rows = 0;
     return {
-      add: (row) => {
-        if (condition(row) === true) rows++;
+      add: (row, times) => {
+        if (condition(row) === true) rows += times;
       },
       result: () => rows,
     };
-  };
+  });
 }
 
 const distinct = counted((values) => values.size);
@@ -333,6 +355,17 @@ export function terseAggregate(name: string): AggregateDefinition | null {
   if (percent < 0 || percent > 100) return null;
   return { summary: 'percentile', make: percentile(percent) };
 }
+
+/** Aggregates that can do with numbers added up before, by lower-case name of either form. */
+export const PACKED_AGGREGATES: ReadonlySet<string> = new Set([
+  'count',
+  'sum',
+  'avg',
+  'mean',
+  'min',
+  'max',
+  'range',
+]);
 
 /** Aggregates of the flag form by lower-case name. */
 export const flagAggregates: Readonly<Record<string, AggregateDefinition['make']>> = {

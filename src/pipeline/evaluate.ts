@@ -179,7 +179,12 @@ function applied(definition: FunctionDefinition, call: Call, context: Expression
     const text = `Function '${call.name}' expects ${expected} argument(s), got ${count + call.named.length}`;
     throw new Problem('bad_value', text, { place: call.place });
   }
-  const args = call.args.map((arg) => compileExpression(arg, context));
+  const { step } = definition;
+  const args = call.args.map((arg) =>
+    step !== undefined && arg.kind === 'name'
+      ? context.schema.require(arg.name, context.form, arg.place, step).get
+      : compileExpression(arg, context),
+  );
   if (definition.lazy) return definition.lazy(args);
   checkPattern(definition, call, context);
   const site = { now: context.now, place: call.place };

@@ -1,12 +1,13 @@
 /**
  * Aggregate calls of the flag form: `Avg(path)`, `Count(path, distinct=True)`, names in any case (SL-56, SL-140).
  */
-import { flagAggregates, type AccumulatorFactory } from './aggregates.ts';
+import { flagAggregates, PACKED_AGGREGATES, type AccumulatorFactory } from './aggregates.ts';
 import type { Expression } from './ast.ts';
 import { expressionContext, type StageContext } from './command.ts';
 import { compileExpression, FLAG_AGGREGATES } from './evaluate.ts';
 import { parseFlagExpression } from './flag-expression.ts';
 import { flagFunctions, SPECIAL_FUNCTIONS } from './flag-functions.ts';
+import type { Evaluate } from './functions.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 import type { Schema } from './schema.ts';
 
@@ -46,13 +47,22 @@ export function parseFlagAggregate(
     const message = `Function '${expression.name}' expects 1 argument(s), got ${expression.args.length}`;
     throw new Problem('bad_value', message, { place });
   }
-  const get =
-    argument === undefined
-      ? null
-      : compileExpression(argument, expressionContext(input, 'flag', context));
   const isDistinct = name === 'count' && argument !== undefined && isTrue(expression, 'distinct');
+  const get = argument === undefined ? null : getter(argument, input, context, !isDistinct && name);
   const make = flagAggregates[isDistinct ? 'distinct' : name]!;
   return { factory: make({ get, time: null }), name, field: argument ? fieldText(text) : '' };
+}
+
+/** The value of an argument; one that is only a name is known to be used for numbers alone. */
+function getter(
+  argument: Expression,
+  input: Schema,
+  context: StageContext,
+  aggregate: string | false,
+): Evaluate {
+  if (argument.kind === 'name' && aggregate !== false && PACKED_AGGREGATES.has(aggregate))
+    return input.require(argument.name, 'flag', argument.place, 'numbers').get;
+  return compileExpression(argument, expressionContext(input, 'flag', context));
 }
 
 function isTrue(call: Extract<Expression, { kind: 'call' }>, name: string): boolean {

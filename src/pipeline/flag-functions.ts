@@ -239,13 +239,28 @@ const PARTS: Readonly<Record<string, string>> = {
   WeekDay: 'week_day',
 };
 
+/** What functions of a unit cannot tell apart; the longer units begin with a day. */
+function stepOfUnit(unit: string): { readonly micros: number } {
+  const short: Readonly<Record<string, number>> = {
+    Second: 1_000_000,
+    Minute: 60_000_000,
+    Hour: 3_600_000_000,
+  };
+  return { micros: short[unit] ?? 86_400_000_000 };
+}
+
 const times: Record<string, FunctionDefinition> = {
   Now: define('', 0, 0, 'the moment the run began', (_args, { now }) => now),
   ...Object.fromEntries(
     UNITS.map((unit) => [
       `Trunc${unit}`,
-      define('t', 1, 1, `start of the ${unit.toLowerCase()}`, ([t]) =>
-        truncated(t!, unit.toLowerCase()),
+      define(
+        't',
+        1,
+        1,
+        `start of the ${unit.toLowerCase()}`,
+        ([t]) => truncated(t!, unit.toLowerCase()),
+        { step: stepOfUnit(unit) },
       ),
     ]),
   ),
@@ -256,12 +271,18 @@ const times: Record<string, FunctionDefinition> = {
     1,
     'the date, YYYY-MM-DD',
     ([t]) => timeValue(t!)?.slice(0, 10) ?? null,
+    { step: stepOfUnit('Day') },
   ),
   ...Object.fromEntries(
     Object.entries(PARTS).map(([name, unit]) => [
       `Extract${name}`,
-      define('t', 1, 1, unit === 'week' ? 'the ISO week' : `the ${unit}`, ([t]) =>
-        datePart(unit, t!),
+      define(
+        't',
+        1,
+        1,
+        unit === 'week' ? 'the ISO week' : `the ${unit}`,
+        ([t]) => datePart(unit, t!),
+        { step: stepOfUnit(name) },
       ),
     ]),
   ),

@@ -58,7 +58,8 @@ export function bindFrequent(args: FrequentArguments, input: Schema, direction: 
   return {
     kind: 'rows',
     schema: new Schema(chosen.map((index) => columns[index]!)),
-    start: (meter) => {
+    takesWeights: true,
+    start: (meter, weights) => {
       const count = flagAggregates['count']!({ get: null, time: null });
       const groups = new Groups(
         named.map(({ get }) => get),
@@ -69,7 +70,7 @@ export function bindFrequent(args: FrequentArguments, input: Schema, direction: 
         named.slice(groupSize).every(({ get }) => get(row) !== null);
       return {
         push: (rows) => {
-          for (const row of rows) if (isWhole(row)) groups.add(row);
+          for (const row of rows) if (isWhole(row)) groups.add(row, weights?.get(row));
           return [];
         },
         finish: () =>

@@ -48,6 +48,8 @@ export interface FunctionDefinition {
   readonly lazy?: (args: readonly Evaluate[]) => Evaluate;
   /** Position of an argument that is a regular expression; checked before rows are read when it is constant. */
   readonly pattern?: number;
+  /** For a time as the argument: it may as well be rounded down to a multiple of so many microseconds. */
+  readonly step?: { readonly micros: number };
 }
 
 type Call = NonNullable<FunctionDefinition['call']>;

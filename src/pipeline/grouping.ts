@@ -4,7 +4,7 @@
 import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
 import type { Evaluate } from './functions.ts';
 import { MAX_GROUPS } from './limits.ts';
-import { requireAtMost, type Compiled, type Meter } from './operator.ts';
+import { requireAtMost, type Compiled, type Meter, type Weights } from './operator.ts';
 import type { Schema } from './schema.ts';
 import { compareValues, keyOfAll, sizeOf, type Row, type Value } from './value.ts';
 
@@ -43,8 +43,9 @@ export class Groups {
     return group;
   }
 
-  add(row: Row): void {
-    for (const accumulator of this.of(row).accumulators) accumulator.add(row);
+  /** Takes a row so many times. */
+  add(row: Row, times = 1): void {
+    for (const accumulator of this.of(row).accumulators) accumulator.add(row, times);
   }
 
   get size(): number {
@@ -80,11 +81,12 @@ export function grouped(
   return {
     kind: 'rows',
     schema,
-    start: (meter) => {
+    takesWeights: factories.every(({ takesWeights }) => takesWeights),
+    start: (meter, weights?: Weights) => {
       const groups = new Groups(keys, factories, meter);
       return {
         push: (rows) => {
-          for (const row of rows) groups.add(row);
+          for (const row of rows) groups.add(row, weights?.get(row));
           return [];
         },
         finish: () => {

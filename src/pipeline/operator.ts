@@ -24,10 +24,19 @@ export interface Operator {
   isDone?(): boolean;
 }
 
+/** Rows that stand for several equal ones, and for how many. */
+export type Weights = ReadonlyMap<Row, number>;
+
 /** A stage that fits its input. */
 export type Compiled =
   /** Output columns are known before rows are. */
-  | { readonly kind: 'rows'; readonly schema: Schema; readonly start: (meter: Meter) => Operator }
+  | {
+      readonly kind: 'rows';
+      readonly schema: Schema;
+      readonly start: (meter: Meter, weights?: Weights) => Operator;
+      /** Takes rows with weights, in any order, and gives the same as for the rows they stand for. */
+      readonly takesWeights?: boolean;
+    }
   /** Output columns depend on the rows; `schema` is what is known without them, and open. */
   | {
       readonly kind: 'table';
@@ -35,7 +44,10 @@ export type Compiled =
       readonly run: (
         rows: Row[],
         meter: Meter,
+        weights?: Weights,
       ) => { readonly schema: Schema; readonly rows: Row[] };
+      /** As above. */
+      readonly takesWeights?: boolean;
     };
 
 /** Rows one by one, in place. */

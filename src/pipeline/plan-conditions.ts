@@ -1,96 +1,170 @@
 /**
- * What every row that passes a first search meets, in words a source understands; and whether that is all there is to it.
+ * What every row that passes a first search meets, in words a source understands; and what is left of the search when the
+ * source decides those conditions it can.
  */
-import type { Stage, Terms } from './ast.ts';
+import type { FlagArguments, Stage, Terms } from './ast.ts';
 import type { StageContext } from './command.ts';
-import { readCondition, splitCondition } from './condition.ts';
+import { type Condition, readCondition, splitCondition } from './condition.ts';
 import { FlagValues } from './flag-values.ts';
 import { fold } from './fold.ts';
-import { fillText } from './placeholder.ts';
-import type { Place } from './problem.ts';
+import { fillText, isLonePlaceholder } from './placeholder.ts';
 import type { Schema } from './schema.ts';
-import type { RowCondition } from './sources/source.ts';
+import type { CompareOp, RowCondition } from './sources/source.ts';
 import { timeBound, timeRangeOf, wordParts } from './term-match.ts';
 import { timeOf } from './time.ts';
-import { isArray } from './value.ts';
+import { isArray, numberOf, type Value } from './value.ts';
 
 /** Conditions of a first stage. */
-export interface PlannedConditions {
+export interface PlannedSearch {
   readonly conditions: readonly RowCondition[];
-  /** A row that meets them passes the stage, unchanged. */
+  /** The stage without what the conditions say already; null when nothing is left of it. */
+  readonly rest: Stage | null;
+}
+
+/** Conditions of one part, and whether a row that meets them passes it. */
+interface Planned {
+  readonly conditions: readonly RowCondition[];
   readonly isExact: boolean;
 }
 
-const UNKNOWN: PlannedConditions = { conditions: [], isExact: false };
+const UNKNOWN: Planned = { conditions: [], isExact: false };
 
-/** Conditions every row that passes the stage meets. */
-export function plannedConditions(
+/** Tells whether a source leaves out every row that does not meet a condition. */
+type Decides = (condition: RowCondition) => boolean;
+
+/** Conditions every row that passes the stage meets, and what they leave to be done. */
+export function plannedSearch(
   stage: Stage,
   schema: Schema,
   context: StageContext,
-): PlannedConditions {
-  if (stage.command !== 'search') return { conditions: [], isExact: stage.command === 'from' };
-  if (stage.arguments.form === 'terse')
-    return ofSearch(stage.arguments.args as Terms, schema, context);
-  const { flags: given } = stage.arguments;
-  const flags = new FlagValues('search', stage.arguments, context.parameters);
-  const all = flags
-    .words('filter')
-    .map(({ text, place }) => ofFilter(text, place, schema, context));
+  decides: Decides,
+): PlannedSearch {
+  if (stage.command === 'from') return { conditions: [], rest: null };
+  if (stage.command === 'filter' && stage.arguments.form === 'flag')
+    return ofFlags(stage, stage.arguments, schema, context, decides);
+  if (stage.command !== 'search') return { conditions: [], rest: stage };
+  return stage.arguments.form === 'terse'
+    ? ofTerms(stage, stage.arguments.args as Terms, schema, context, decides)
+    : ofFlags(stage, stage.arguments, schema, context, decides);
+}
+
+function isDone({ conditions, isExact }: Planned, decides: Decides): boolean {
+  return isExact && conditions.every(decides);
+}
+
+const CONDITION_FLAGS = ['filter', 'exclude', 'condition'];
+
+function ofFlags(
+  stage: Stage,
+  given: FlagArguments,
+  schema: Schema,
+  context: StageContext,
+  decides: Decides,
+): PlannedSearch {
+  const values = new FlagValues(stage.command, given, context.parameters);
+  const conditions: RowCondition[] = [];
+  const flags: Record<string, (typeof given.flags)[string]> = { ...given.flags };
+  for (const name of CONDITION_FLAGS) {
+    const words = given.flags[name];
+    // Of a repeated `--condition` only the last counts.
+    if (words === undefined || (name === 'condition' && words.length > 1)) continue;
+    const left = values.words(name).flatMap(({ text, place }, at) => {
+      const cut = splitCondition(text);
+      if (cut === null) return [words[at]!];
+      const { parameters } = context;
+      const condition = readCondition(cut.path, cut.value, { schema, parameters, place });
+      const found = ofCondition(condition, schema);
+      const planned = name === 'exclude' ? negated(found) : found;
+      conditions.push(...planned.conditions);
+      return isDone(planned, decides) ? [] : [words[at]!];
+    });
+    if (left.length > 0) flags[name] = left;
+    else delete flags[name];
+  }
+  const isEmpty = Object.keys(flags).every((name) => name === 'model' || name === 'using');
   return {
-    conditions: all.flatMap(({ conditions }) => conditions),
-    isExact:
-      all.every(({ isExact }) => isExact) && Object.keys(given).every((name) => name === 'filter'),
+    conditions,
+    rest: isEmpty ? null : { ...stage, arguments: { ...given, flags } },
   };
 }
 
-function exactly(condition: RowCondition): PlannedConditions {
+/** Rows that do not meet an exact condition on a column without nulls. */
+function negated({ conditions, isExact }: Planned): Planned {
+  const [only] = conditions;
+  if (!isExact || conditions.length !== 1 || only === undefined) return UNKNOWN;
+  if (only.kind !== 'equals' && only.kind !== 'equals-folded') return UNKNOWN;
+  return exactly({ ...only, isNot: !only.isNot });
+}
+
+function exactly(condition: RowCondition): Planned {
   return { conditions: [condition], isExact: true };
 }
 
-function ofFilter(
-  text: string,
-  place: Place,
-  schema: Schema,
-  context: StageContext,
-): PlannedConditions {
-  const cut = splitCondition(text);
-  if (cut === null) return UNKNOWN;
-  const { parameters } = context;
-  const { reference, lookup, operand } = readCondition(cut.path, cut.value, {
-    schema,
-    parameters,
-    place,
-  });
-  if (reference.column === null) return UNKNOWN;
-  const { name: column, type } = schema.columns[reference.column]!;
-  if (type === 'time') return ofTimeLookup(column, lookup, operand);
-  if (type !== 'text') return UNKNOWN;
-  // A text that spells a time equals other spellings of it.
-  if (lookup === 'exact' && typeof operand === 'string' && timeOf(operand) === null) {
-    return exactly({ kind: 'equals', column, values: [operand] });
-  }
-  if (lookup === 'in' && isArray(operand)) {
-    const values = operand.filter((one) => typeof one === 'string' && timeOf(one) === null);
-    return values.length === operand.length
-      ? exactly({ kind: 'equals', column, values: values as string[] })
-      : UNKNOWN;
-  }
-  if (
-    (lookup === 'contains' || lookup === 'icontains') &&
-    typeof operand === 'string' &&
-    operand !== ''
-  ) {
-    return {
-      conditions: [{ kind: 'contains-folded', column, text: fold(operand) }],
-      isExact: false,
-    };
-  }
-  return UNKNOWN;
+function atLeast(condition: RowCondition): Planned {
+  return { conditions: [condition], isExact: false };
 }
 
-function ofTimeLookup(column: string, lookup: string, operand: unknown): PlannedConditions {
-  const range = (from: string | null, to: string | null, isExact: boolean): PlannedConditions => ({
+function ofCondition({ reference, lookup, operand }: Condition, schema: Schema): Planned {
+  if (reference.column === null) return ofMember(reference.path, lookup, operand, schema);
+  const { name: column, type } = schema.columns[reference.column]!;
+  if (type === 'time') return ofTimeLookup(column, lookup, operand);
+  if (type === 'int') return ofIntegerLookup(column, lookup, operand);
+  if (type !== 'text') return UNKNOWN;
+  if (lookup === 'exact' && isPlainText(operand))
+    return exactly({ kind: 'equals', column, values: [operand] });
+  if (lookup === 'in' && isArray(operand)) {
+    const values = operand.filter(isPlainText);
+    return values.length === operand.length ? exactly({ kind: 'equals', column, values }) : UNKNOWN;
+  }
+  const isContains = lookup === 'contains' || lookup === 'icontains';
+  if (!isContains || typeof operand !== 'string' || operand === '') return UNKNOWN;
+  return atLeast({ kind: 'contains-folded', column, text: fold(operand) });
+}
+
+/** A text that spells a time equals other spellings of it. */
+function isPlainText(value: Value): value is string {
+  return typeof value === 'string' && timeOf(value) === null;
+}
+
+const COMPARISONS: Readonly<Record<string, CompareOp>> = {
+  exact: '=',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+};
+
+function ofIntegerLookup(column: string, lookup: string, operand: Value): Planned {
+  const op = COMPARISONS[lookup];
+  if (op === undefined || typeof operand !== 'number') return UNKNOWN;
+  return exactly({ kind: 'integer', column, op, value: operand });
+}
+
+function ofMember(
+  path: { readonly column: number; readonly rest: string } | null,
+  lookup: string,
+  operand: Value,
+  schema: Schema,
+): Planned {
+  if (path === null || !isMember(path.rest)) return UNKNOWN;
+  const at = { column: schema.columns[path.column]!.name, member: path.rest };
+  const op = COMPARISONS[lookup];
+  if (op !== undefined && op !== '=' && typeof operand === 'number')
+    return atLeast({ kind: 'member-number', ...at, op, value: operand });
+  const wanted = lookup === 'in' && isArray(operand) ? operand : [operand];
+  if (lookup !== 'exact' && lookup !== 'in') return UNKNOWN;
+  const values = wanted.filter((one) => typeof one === 'number' || isPlainText(one));
+  if (values.length < wanted.length || values.length === 0) return UNKNOWN;
+  return atLeast({ kind: 'member-equals', ...at, values: values as (string | number)[] });
+}
+
+/** One step, no position in an array. */
+function isMember(rest: string): boolean {
+  return /^[A-Za-z_@][A-Za-z0-9_@:/$-]*$/.test(rest) && !rest.includes('__');
+}
+
+function ofTimeLookup(column: string, lookup: string, operand: unknown): Planned {
+  const range = (from: string | null, to: string | null, isExact: boolean): Planned => ({
     conditions: [{ kind: 'time', column, from, to }],
     isExact,
   });
@@ -104,59 +178,123 @@ function ofTimeLookup(column: string, lookup: string, operand: unknown): Planned
   return lookup === 'lte' || lookup === 'lt' ? range(null, operand, lookup === 'lte') : UNKNOWN;
 }
 
-function ofSearch(terms: Terms, schema: Schema, context: StageContext): PlannedConditions {
+function ofTerms(
+  stage: Stage,
+  terms: Terms,
+  schema: Schema,
+  context: StageContext,
+  decides: Decides,
+): PlannedSearch {
   const conditions: RowCondition[] = [];
-  let isExact = true;
   const { earliest, latest } = timeRangeOf(terms, { schema, ...context });
-  if (earliest !== null || latest !== null) {
-    conditions.push({
-      kind: 'time',
-      column: '_time',
-      from: earliest,
-      to: latest,
-      isOpenEnded: true,
-    });
-  }
-  const add = (planned: PlannedConditions): void => {
-    conditions.push(...planned.conditions);
-    isExact &&= planned.isExact;
+  const range: RowCondition = {
+    kind: 'time',
+    column: '_time',
+    from: earliest,
+    to: latest,
+    isOpenEnded: true,
   };
+  const hasRange = earliest !== null || latest !== null;
+  if (hasRange) conditions.push(range);
+  const isRangeDone = hasRange && decides(range);
+  const left: Terms[] = [];
   const visit = (item: Terms): void => {
-    if (item.kind === 'all' || item.kind === 'and') item.items.forEach(visit);
-    else if (item.kind === 'word') add(ofWord(item, context));
-    else if (item.kind !== 'compare') isExact = false;
-    else if (timeBound(item) === null) add(ofComparison(item, schema, context));
+    if (item.kind === 'all' || item.kind === 'and') return item.items.forEach(visit);
+    if (item.kind === 'compare' && timeBound(item) !== null) {
+      if (!isRangeDone) left.push(item);
+      return;
+    }
+    const planned = ofTerm(item, schema, context);
+    conditions.push(...planned.conditions);
+    if (!isDone(planned, decides)) left.push(item);
   };
   visit(terms);
-  return { conditions, isExact };
+  const rest: Stage | null =
+    left.length === 0
+      ? null
+      : {
+          ...stage,
+          arguments: {
+            ...stage.arguments,
+            args: { kind: 'all', items: left },
+          } as Stage['arguments'],
+        };
+  return { conditions, rest };
+}
+
+function ofTerm(item: Terms, schema: Schema, context: StageContext): Planned {
+  if (item.kind === 'word') return ofWord(item, schema, context);
+  if (item.kind === 'compare') return ofComparison(item, schema, context);
+  return item.kind === 'not' ? negated(ofTerm(item.item, schema, context)) : UNKNOWN;
 }
 
 /** A word with stars between its parts has them in order, which no condition says. */
 function ofWord(
   { word, isQuoted }: Extract<Terms, { kind: 'word' }>,
+  schema: Schema,
   { parameters }: StageContext,
-): PlannedConditions {
+): Planned {
   const parts = wordParts(fillText(word.text, parameters, word.place), isQuoted);
   const wanted = parts.filter((part) => part !== '');
+  // A phrase of nothing is in every text, but a row without one does not match.
+  const isEmptyPhrase = isQuoted && wanted.length === 0;
+  if (!schema.has('data') || isEmptyPhrase) return UNKNOWN;
   return {
     conditions: wanted.map((text) => ({ kind: 'contains-folded', column: 'data', text })),
     isExact: wanted.length < 2 && !wanted.some((part) => part.includes('\0')),
   };
 }
 
-/** Only plain values: wildcards, times and numbers have meanings of their own. */
+/** Only plain values: wildcards and times have meanings of their own. */
 function ofComparison(
   terms: Extract<Terms, { kind: 'compare' }>,
   schema: Schema,
-  { parameters }: StageContext,
-): PlannedConditions {
-  const index = schema.indexOf(terms.field.text);
-  if (terms.op !== '=' || index < 0 || schema.columns[index]!.type !== 'text') return UNKNOWN;
-  const values: string[] = [];
+  context: StageContext,
+): Planned {
+  const { parameters } = context;
+  const name = fillText(terms.field.text, parameters, terms.field.place);
+  const texts: string[] = [];
   for (const value of terms.values) {
     const text = fillText(value.text, parameters, value.place);
-    if ((!value.isQuoted && /[*\\]/.test(text)) || /^\d{4}-/.test(text)) return UNKNOWN;
-    values.push(fold(text));
+    const isLiteral = value.isQuoted || isLonePlaceholder(value.text);
+    if ((!isLiteral && /[*\\]/.test(text)) || /^\d{4}-/.test(text)) return UNKNOWN;
+    texts.push(text);
   }
-  return exactly({ kind: 'equals-folded', column: terms.field.text, values });
+  const index = schema.indexOf(name);
+  if (index < 0) return ofMemberTerm(terms, name, texts, schema);
+  const { name: column, type } = schema.columns[index]!;
+  if (type !== 'text' || (terms.op !== '=' && terms.op !== '!=')) return UNKNOWN;
+  return exactly({
+    kind: 'equals-folded',
+    column,
+    values: texts.map(fold),
+    ...(terms.op === '!=' && { isNot: true }),
+  });
+}
+
+function ofMemberTerm(
+  { op }: Extract<Terms, { kind: 'compare' }>,
+  name: string,
+  texts: readonly string[],
+  schema: Schema,
+): Planned {
+  const path = schema.find(name, 'terse')?.path;
+  if (!path || !isMember(path.rest) || op === '!=') return UNKNOWN;
+  const at = { column: schema.columns[path.column]!.name, member: path.rest };
+  const numbers = texts.map(numberOf);
+  if (op !== '=') {
+    const [value] = numbers;
+    // Decimals would be told apart by how they are written.
+    return typeof value === 'number'
+      ? atLeast({ kind: 'member-number', ...at, op, value })
+      : UNKNOWN;
+  }
+  if (numbers.some((one) => typeof one === 'bigint')) return UNKNOWN;
+  if (texts.some((text) => /^(?:true|false)$/i.test(text) || timeOf(text) !== null)) return UNKNOWN;
+  return atLeast({
+    kind: 'member-folded',
+    ...at,
+    texts: texts.map(fold),
+    numbers: numbers.filter((one) => typeof one === 'number'),
+  });
 }

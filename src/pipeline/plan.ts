@@ -1,125 +1,378 @@
 /**
- * What SQL does of a query: conditions that let a source leave rows out, and whole first stages where the answer is
- * exactly the same (SL-150).
+ * What SQL does of a query (SL-150): it leaves rows out, sorts and cuts, reads only the parts of cells that are used, and
+ * puts equal rows together before they are counted.
  *
- * Conditions are necessary; the stages look at every row again, so where the plan ends cannot be seen in the rows. Rows are
- * counted in SQL only when the conditions are sufficient, too, and for keys whose equality SQL and we agree about.
+ * Nothing that SQL sees differently is left to it. Conditions may let rows through, then the stage looks at them again; rows
+ * put together go through the same stages as others, with how many they are. So where the plan ends cannot be seen.
  */
 import type { Stage } from './ast.ts';
 import type { StageContext } from './command.ts';
 import { findCommand } from './command-table.ts';
-import { compareKeys } from './grouping.ts';
-import { MAX_GROUPS } from './limits.ts';
-import { requireAtMost } from './operator.ts';
-import { type PlannedConditions, plannedConditions } from './plan-conditions.ts';
+import { readCount, type Count } from './count.ts';
+import type { SortArguments } from './commands/sort.ts';
+import { FlagValues } from './flag-values.ts';
+import type { Compiled, Operator, Weights } from './operator.ts';
+import { type PlannedSearch, plannedSearch } from './plan-conditions.ts';
 import { Problem } from './problem.ts';
-import type { PlannedPrefix, PlannedRead } from './run.ts';
-import type { Reference, Schema } from './schema.ts';
-import type { CountedKey, CountKey } from './sources/source.ts';
-import type { AggregateArguments } from './terse-aggregate.ts';
-import { keyOfAll, type Row, type Value } from './value.ts';
+import { checkQuery, type PlannedPrefix, type PlannedRead } from './run.ts';
+import { type Column, type Part, Schema } from './schema.ts';
+import type { RowCondition, Source, SourceSort, Wanted } from './sources/source.ts';
+import { noteUse } from './sources/sql-source.ts';
+import type { Row } from './value.ts';
+
+/** Commands that make each row by itself and cannot end a query. */
+const ROW_WISE = new Set([
+  'search',
+  'filter',
+  'where',
+  'eval',
+  'annotate',
+  'bin',
+  'rename',
+  'table',
+  'fields',
+  'drop',
+  'fillnull',
+  'to_dataframe',
+]);
+/** Groups are handed on in batches. */
+const BATCH_ROWS = 512;
 
 /** A plan for the first stages; null when the source has nothing to plan. */
 export function planPrefix(
   read: PlannedRead,
   onRead: (rows: number) => void,
 ): PlannedPrefix | null {
-  const { source, stages, context } = read;
+  const { stages, context } = read;
   const bound = findCommand(stages[0]!.command)!.bindStage(stages[0]!, null, context);
   if (bound.kind !== 'source' || bound.then.kind !== 'rows') return null;
-  const planned = plannedConditions(stages[0]!, source.schema, context);
-  const counted = planned.isExact ? countedPrefix(read, bound.then.schema, planned, onRead) : null;
-  if (counted) return counted;
-  const { then } = bound;
-  const batches = function* (): Generator<Row[]> {
-    const operator = then.start(read.meter);
-    for (const batch of source.read(read.order, planned.conditions)) {
-      onRead(batch.length);
-      read.meter.tick();
-      const rows = operator.push(batch);
-      if (rows.length > 0) yield rows;
-      if (operator.isDone?.()) break;
+  const search = filters(read);
+  return (
+    countedPrefix(read, search, onRead) ??
+    readPrefix(read, search, onRead) ??
+    unplanned(read, bound.then, onRead)
+  );
+}
+
+/** The first search and the filters right after it: what SQL decides, and what is left of each. */
+interface Filters {
+  readonly conditions: readonly RowCondition[];
+  /** What is left of the first stage; null for nothing. */
+  readonly first: Stage | null;
+  /** Stages after the first that are done, at least in part; what is left of them. */
+  readonly rest: readonly Stage[];
+  readonly count: number;
+}
+
+function filters({ source, stages, context }: PlannedRead): Filters {
+  const decides = (condition: RowCondition): boolean => source.decides?.(condition) ?? false;
+  const plan = (stage: Stage): PlannedSearch =>
+    plannedSearch(stage, source.schema, context, decides);
+  const first = plan(stages[0]!);
+  const conditions = [...first.conditions];
+  const rest: Stage[] = [];
+  let count = 1;
+  // A first stage that sorts, cuts or makes columns gives other rows to the next.
+  const isPlain = first.rest === null || isFilter(first.rest);
+  while (isPlain && count < stages.length && isFilter(stages[count]!)) {
+    const planned = plan(stages[count]!);
+    conditions.push(...planned.conditions);
+    if (planned.rest) rest.push(planned.rest);
+    count++;
+  }
+  return { conditions, first: first.rest, rest, count };
+}
+
+/** Only leaves rows out. */
+function isFilter({ command, arguments: args }: Stage): boolean {
+  if (command === 'filter') return true;
+  if (command !== 'search') return false;
+  if (args.form === 'terse') return true;
+  return Object.keys(args.flags).every((name) =>
+    ['filter', 'exclude', 'model', 'using'].includes(name),
+  );
+}
+
+/** The source with a schema that notes which parts of its columns the stages use. */
+class Tracking {
+  readonly schema: Schema;
+  readonly wanted = new Map<number, 'all' | Part[]>();
+  readonly context: StageContext;
+
+  constructor({ source, context }: PlannedRead) {
+    this.schema = new Schema(
+      source.schema.columns.map(({ name, type, isHidden }, index): Column => ({
+        name,
+        type,
+        ...(isHidden && { isHidden }),
+        use: (part) => noteUse(this.wanted, index, part),
+      })),
+    );
+    const tracked: Source = { ...source, schema: this.schema, read: () => [] };
+    this.context = {
+      ...context,
+      source: (name, place) => {
+        const found = context.source(name, place);
+        return found === source ? tracked : found;
+      },
+    };
+  }
+}
+
+/** The stage as a step on the rows of the source; nothing when nothing is left of it. */
+function bindFirst(stage: Stage | null, { context }: Tracking): Compiled | null {
+  if (stage === null) return null;
+  // What is left of the stage may lack the range it asked for, which later stages want to know.
+  const own = { ...context, range: { earliest: null, latest: null } };
+  const bound = findCommand(stage.command)!.bindStage(stage, null, own);
+  return bound.kind === 'source' ? bound.then : null;
+}
+
+/** Rows put together, counted by a stage that takes them so. */
+function countedPrefix(
+  read: PlannedRead,
+  { conditions, first, rest, count }: Filters,
+  onRead: (rows: number) => void,
+): PlannedPrefix | null {
+  const { source, stages, meter } = read;
+  if (!source.readCounted) return null;
+  const at = stages.findIndex(({ command }, index) => index >= count && !ROW_WISE.has(command));
+  if (at < 0) return null;
+  const tracking = new Tracking(read);
+  const steps: Extract<Compiled, { kind: 'rows' }>[] = [];
+  const firstStep = bindFirst(first, tracking);
+  if (first !== null && (firstStep?.kind !== 'rows' || !isRowWiseSearch(first))) return null;
+  if (firstStep?.kind === 'rows') steps.push(firstStep);
+  let schema = firstStep?.schema ?? tracking.schema;
+  for (const stage of [...rest, ...stages.slice(count, at)]) {
+    if (stage.command === 'search' && !isRowWiseSearch(stage)) return null;
+    const bound = findCommand(stage.command)!.bindStage(stage, schema, tracking.context);
+    if (bound.kind !== 'rows') return null;
+    steps.push(bound);
+    ({ schema } = bound);
+  }
+  const stage = stages[at]!;
+  const last = bindAt(stage, at, schema, tracking.context);
+  if (last === null || !last.takesWeights) return null;
+  const rows = source.readCounted(conditions, tracking.wanted);
+  if (rows === null) return null;
+  const input = function* (weights: Map<Row, number>): Generator<Row[]> {
+    const operators = steps.map((step) => step.start(meter));
+    for (const batch of batched(rows)) {
+      for (const [row, times] of batch) {
+        onRead(times);
+        let kept: Row[] = [row];
+        for (const operator of operators) kept = operator.push(kept);
+        const [out] = kept;
+        if (out === undefined) continue;
+        weights.set(out, times);
+        yield [out];
+      }
+      meter.tick();
     }
-    const rest = operator.finish();
-    if (rest.length > 0) yield rest;
   };
+  return { stages: at + 1, ...counting(last, stage, at, input, read) };
+}
+
+/** Sorting, cutting and other columns make more of a search than a test of each row. */
+function isRowWiseSearch({ arguments: args }: Stage): boolean {
+  return (
+    args.form === 'terse' ||
+    !Object.keys(args.flags).some((name) => name === 'order-by' || name === 'limit')
+  );
+}
+
+function* batched<T>(all: Iterable<T>): Generator<T[]> {
+  let batch: T[] = [];
+  for (const one of all) {
+    batch.push(one);
+    if (batch.length < BATCH_ROWS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The stage, fitted; null when it is none on rows. Throws what is wrong with it at its place. */
+function bindAt(stage: Stage, at: number, schema: Schema, context: StageContext): Compiled | null {
+  return placed(stage, at, () => {
+    const bound = findCommand(stage.command)!.bindStage(stage, schema, context);
+    return bound.kind === 'rows' || bound.kind === 'table' ? bound : null;
+  });
+}
+
+function placed<T>(stage: Stage, at: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof Problem ? error.in(at + 1, stage.command, stage.word) : error;
+  }
+}
+
+/** The counting stage at work. A stage whose columns depend on its rows is run at once. */
+function counting(
+  last: Compiled,
+  stage: Stage,
+  at: number,
+  input: (weights: Map<Row, number>) => Generator<Row[]>,
+  { meter }: PlannedRead,
+): { readonly schema: Schema; readonly batches: Iterable<Row[]> } {
+  if (last.kind === 'table') {
+    const weights = new Map<Row, number>();
+    const { schema, rows } = placed(stage, at, () =>
+      last.run([...input(weights)].flat(), meter, weights),
+    );
+    return { schema, batches: rows.length === 0 ? [] : [rows] };
+  }
+  const batches = function* (): Generator<Row[]> {
+    const weights = new Map<Row, number>();
+    const operator: Operator = last.start(meter, weights satisfies Weights);
+    for (const rows of input(weights)) {
+      placed(stage, at, () => operator.push(rows));
+      // Counted: neither the row nor its weight is needed again.
+      weights.clear();
+    }
+    const rows = placed(stage, at, () => operator.finish());
+    if (rows.length > 0) yield rows;
+  };
+  return { schema: last.schema, batches: { [Symbol.iterator]: batches } };
+}
+
+/** Rows read with conditions, order and a limit, only what is used of them. */
+function readPrefix(
+  read: PlannedRead,
+  { conditions, first, rest, count }: Filters,
+  onRead: (rows: number) => void,
+): PlannedPrefix | null {
+  if (!read.isOutermost) return null;
+  const { stages } = read;
+  const order = sortOf(first, stages, count, rest, read);
+  const tracking = new Tracking(read);
+  const firstStep = bindFirst(order.first, tracking);
+  if (order.first !== null && firstStep?.kind !== 'rows') return null;
+  const steps: Extract<Compiled, { kind: 'rows' }>[] = [];
+  if (firstStep?.kind === 'rows') steps.push(firstStep);
+  let schema = firstStep?.schema ?? tracking.schema;
+  for (const stage of rest) {
+    const bound = findCommand(stage.command)!.bindStage(stage, schema, tracking.context);
+    if (bound.kind !== 'rows') return null;
+    steps.push(bound);
+    ({ schema } = bound);
+  }
+  const after = stages.slice(order.count);
+  checkQuery({ stages: after, notices: [], problem: null }, tracking.context, schema).useShown();
+  const isDecided = order.first === null || !looksAtRows(order.first);
+  const limit =
+    isDecided && rest.length === 0 ? (order.limit ?? limitOf(order.first, after, read)) : null;
+  if (order.limit !== null && limit === null) return null;
+  const plan = { conditions, sort: order.sort, limit, wanted: tracking.wanted as Wanted };
+  return {
+    stages: order.count,
+    schema,
+    batches: { [Symbol.iterator]: () => stepped(read, plan, steps, onRead) },
+  };
+}
+
+function* stepped(
+  { source, order, meter }: PlannedRead,
+  plan: Parameters<Source['read']>[1],
+  steps: readonly Extract<Compiled, { kind: 'rows' }>[],
+  onRead: (rows: number) => void,
+): Generator<Row[]> {
+  const operators = steps.map((step) => step.start(meter));
+  if (operators.some((operator) => operator.isDone?.())) return;
+  for (const batch of source.read(order, plan)) {
+    onRead(batch.length);
+    meter.tick();
+    let rows = batch;
+    for (const operator of operators) rows = operator.push(rows);
+    if (rows.length > 0) yield rows;
+    if (operators.some((operator) => operator.isDone?.())) break;
+  }
+  let rows: Row[] = [];
+  for (const operator of operators) rows = operator.push(rows).concat(operator.finish());
+  if (rows.length > 0) yield rows;
+}
+
+function unplanned(
+  { source, order, meter }: PlannedRead,
+  then: Extract<Compiled, { kind: 'rows' }>,
+  onRead: (rows: number) => void,
+): PlannedPrefix {
+  const batches = (): Generator<Row[]> =>
+    stepped({ source, order, meter } as PlannedRead, {}, [then], onRead);
   return { stages: 1, schema: then.schema, batches: { [Symbol.iterator]: batches } };
 }
 
-/** A search followed by nothing but counting. */
-function countedPrefix(
-  { source, stages, context }: PlannedRead,
-  input: Schema,
-  { conditions }: PlannedConditions,
-  onRead: (rows: number) => void,
-): PlannedPrefix | null {
-  const [, stage] = stages;
-  const keys = stage && source.countBy ? countKeys(stage, input) : null;
-  if (!stage || keys === null) return null;
-  const rows = source.countBy!(conditions, keys);
-  const compiled = rows && compiledCount(stage, input, context);
-  if (!rows || !compiled) return null;
-  const counts = compiled.columns.length - keys.length;
-  // A name used twice makes fewer columns than keys and counts.
-  if (counts < 1) return null;
-  const batches = function* (): Generator<Row[]> {
-    const groups = merged(rows, stage, onRead);
-    if (keys.length === 0 && groups.length === 0) groups.push({ values: [], count: 0 });
-    yield groups.map(({ values, count }) => [...values, ...new Array<Value>(counts).fill(count)]);
-  };
-  return { stages: 2, schema: compiled, batches: { [Symbol.iterator]: batches } };
+/** Rows have to be looked at before it is known which are the first. */
+function looksAtRows({ command, arguments: args }: Stage): boolean {
+  if (args.form === 'terse' || command !== 'search') return true;
+  return ['filter', 'exclude', 'order-by'].some((name) => args.flags[name] !== undefined);
 }
 
-/** What the counting stage is to give; null for a stage that does more. Throws what is wrong with it at its place. */
-function compiledCount(stage: Stage, input: Schema, context: StageContext): Schema | null {
-  try {
-    const bound = findCommand(stage.command)!.bindStage(stage, input, context);
-    return bound.kind === 'rows' ? bound.schema : null;
-  } catch (error) {
-    throw error instanceof Problem ? error.in(2, stage.command, stage.word) : error;
+interface SortPlan {
+  readonly sort: readonly SourceSort[];
+  readonly first: Stage | null;
+  /** Stages that are done with it. */
+  readonly count: number;
+  /** Rows the sort keeps; null for all. */
+  readonly limit: number | null;
+}
+
+/** What the source sorts by: the order of the first search, or of a sort right after it. */
+function sortOf(
+  first: Stage | null,
+  stages: readonly Stage[],
+  count: number,
+  rest: readonly Stage[],
+  { source, context }: PlannedRead,
+): SortPlan {
+  const none = { sort: [], first, count, limit: null };
+  const known = (sort: readonly SourceSort[] | null): sort is readonly SourceSort[] =>
+    sort !== null && sort.length > 0 && sort.every(({ column }) => source.sortsBy?.(column));
+  if (first?.arguments.form === 'flag' && first.arguments.flags['order-by']) {
+    const flags = new FlagValues(first.command, first.arguments, context.parameters);
+    const sort = flagSort(flags.names('order-by'), source.schema);
+    if (!known(sort)) return none;
+    const { 'order-by': _done, ...left } = first.arguments.flags;
+    const arguments_ = { ...first.arguments, flags: left };
+    const isEmpty = Object.keys(left).every((name) => name === 'model' || name === 'using');
+    return { ...none, sort, first: isEmpty ? null : { ...first, arguments: arguments_ } };
   }
+  const next = stages[count];
+  if (next?.command !== 'sort' || (first !== null && !isFilter(first))) return none;
+  if (next.arguments.form === 'flag') {
+    const flags = new FlagValues(next.command, next.arguments, context.parameters);
+    const sort = flagSort(flags.names('fields'), source.schema);
+    return known(sort) ? { ...none, sort, count: count + 1 } : none;
+  }
+  const { limit, keys } = next.arguments.args as SortArguments;
+  const sort = keys.map(({ field, isDescending }) => ({ column: field.text, isDescending }));
+  const isCuttable = limit === null || (first === null && rest.length === 0);
+  return known(sort) && isCuttable ? { ...none, sort, limit, count: count + 1 } : none;
 }
 
-/** Keys of a stage that only counts rows; null for every other stage. */
-function countKeys({ command, arguments: args }: Stage, input: Schema): CountKey[] | null {
-  if (command !== 'stats' || args.form !== 'terse') return null;
-  const { aggregates, by } = args.args as AggregateArguments;
-  const names = by.map(({ text }) => text);
-  const results = aggregates.map(({ alias }) => alias ?? 'count');
-  const isCount = aggregates.every(
-    ({ name, argument }) => name.text.toLowerCase() === 'count' && argument.kind === 'none',
+function flagSort(names: readonly string[] | null, schema: Schema): SourceSort[] | null {
+  return (
+    names?.map((name) => {
+      const isDescending = !schema.has(name) && name.startsWith('-');
+      return { column: isDescending ? name.slice(1) : name, isDescending };
+    }) ?? null
   );
-  if (!isCount || new Set([...names, ...results]).size < names.length + results.length) return null;
-  const keys = names.map((name) => countKey(input.find(name, 'terse'), input));
-  return keys.every((key) => key !== null) ? keys : null;
 }
 
-function countKey(reference: Reference | null, input: Schema): CountKey | null {
-  if (reference === null) return null;
-  if (reference.column !== null)
-    return { column: input.columns[reference.column]!.name, member: null };
-  if (reference.path === null) return null;
-  return { column: input.columns[reference.path.column]!.name, member: reference.path.rest };
-}
-
-/** One group for each value, in ascending order. */
-function merged(
-  rows: Iterable<CountedKey>,
-  stage: Stage,
-  onRead: (rows: number) => void,
-): CountedKey[] {
-  const groups = new Map<string, { values: readonly Value[]; count: number }>();
-  for (const { values, count } of rows) {
-    onRead(count);
-    const key = keyOfAll(values);
-    const known = groups.get(key);
-    if (known) known.count += count;
-    else groups.set(key, { values, count });
-    try {
-      requireAtMost(groups.size, MAX_GROUPS, 'groups');
-    } catch (error) {
-      throw error instanceof Problem ? error.in(2, stage.command, stage.word) : error;
-    }
+/** How many rows the first of the stages on read rows takes at most. */
+function limitOf(
+  first: Stage | null,
+  after: readonly Stage[],
+  { context }: PlannedRead,
+): number | null {
+  if (first !== null && first.arguments.form === 'flag') {
+    return new FlagValues(first.command, first.arguments, context.parameters).count('limit');
   }
-  return [...groups.values()].sort((a, b) => compareKeys(a.values, b.values));
+  const next = after.find(({ command }) => command !== 'table' && command !== 'fields');
+  if (next?.command !== 'head') return null;
+  if (next.arguments.form === 'flag')
+    return new FlagValues('head', next.arguments, context.parameters).count('n') ?? 10;
+  return readCount('head', next.arguments.args as Count, context.parameters);
 }

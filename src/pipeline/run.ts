@@ -30,6 +30,8 @@ export interface RunWatch {
   readonly onRead: (rows: number) => void;
   /** One entry per stage of the outermost query, when wanted. */
   readonly traces?: StageTrace[];
+  /** The query is the outermost one: nothing but what it shows is used of its rows. */
+  readonly isOutermost?: boolean;
   /** A statement that does the work of the first stages, or null. */
   readonly plan?: (read: PlannedRead) => PlannedPrefix | null;
 }
@@ -41,6 +43,7 @@ export interface PlannedRead {
   readonly stages: readonly Stage[];
   readonly context: StageContext;
   readonly meter: Meter;
+  readonly isOutermost: boolean;
 }
 
 /** Rows that already went through the first stages. */
@@ -141,6 +144,11 @@ export function runQuery(
   return table ?? EMPTY;
 }
 
+/** For a query inside another. */
+function innerWatch({ traces: _traces, isOutermost: _outermost, ...inner }: RunWatch): RunWatch {
+  return inner;
+}
+
 function runStage(
   stages: readonly Stage[],
   input: Table | null,
@@ -150,7 +158,7 @@ function runStage(
   const [stage] = stages;
   const bound = bindStage(stage!, input?.schema ?? null, context);
   if (bound.kind === 'nested') {
-    const { traces: _outer, ...inner } = watch;
+    const inner = innerWatch(watch);
     const table = nested(bound, () => runQuery(bound.query, bound.context, inner, input));
     return {
       table: { schema: table.schema, batches: nestedBatches(bound, table.batches) },
@@ -159,7 +167,14 @@ function runStage(
   }
   if (bound.kind !== 'source') return { table: apply(bound, input!, watch), stages: 1 };
   const { source, order } = bound;
-  const planned = watch.plan?.({ source, order, stages, context, meter: watch.meter });
+  const planned = watch.plan?.({
+    source,
+    order,
+    stages,
+    context,
+    meter: watch.meter,
+    isOutermost: watch.isOutermost ?? false,
+  });
   if (planned) return { table: planned, stages: planned.stages };
   const read = { schema: source.schema, batches: counted(source.read(order), watch) };
   return { table: apply(bound.then, read, watch), stages: 1 };
@@ -251,7 +266,7 @@ function* watched(batches: Iterable<Row[]>, trace: StageTrace): Generator<Row[]>
 
 /** A query of its own, checked now and read when it is wanted (SL-120). */
 export function prepareQuery(query: Query, context: StageContext, watch: RunWatch): LazyTable {
-  const { traces: _outer, ...inner } = watch;
+  const inner = innerWatch(watch);
   const known = checkQuery(query, context);
   known.useShown();
   return {

@@ -11,13 +11,25 @@ import { isArray, isObject, type Row, type Value } from './value.ts';
 /** Types of SL-40; everything stages compute is json. */
 export type ColumnType = 'int' | 'text' | 'time' | 'json';
 
+/** What a stage wants of a cell, when it is not all of it. */
+export type Part =
+  /** One member of the object in it. */
+  | { readonly kind: 'member'; readonly member: string }
+  /** The time, or one as far before it as to the last multiple of so many microseconds since 1970. */
+  | { readonly kind: 'floor'; readonly micros: number }
+  /** Numbers that are only added up or compared: of the cell itself, or of a member. */
+  | { readonly kind: 'numbers'; readonly member: string | null };
+
+/** How a stage uses what a name means: as it is, only in steps of time, or only to add up and compare numbers. */
+export type Use = 'value' | 'numbers' | { readonly micros: number };
+
 /** A column of rows. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
   readonly isHidden?: boolean;
-  /** Tells the source that the cells of this column are wanted; travels with copies of the column. */
-  readonly use?: () => void;
+  /** Tells the source that cells of this column are wanted, or a part of them; travels with copies of the column. */
+  readonly use?: (part?: Part) => void;
 }
 
 /** What a name means in rows of one schema. */
@@ -31,6 +43,8 @@ export interface Reference {
 }
 
 const EXTRACTED = 'extracted_fields';
+/** A member that is reached in one step; a leading digit would be a position in an array. */
+const SIMPLE = /^[A-Za-z_@][A-Za-z0-9_@:/$-]*$/;
 
 /** The columns of rows, in order; names are unique. */
 export class Schema {
@@ -77,31 +91,43 @@ export class Schema {
   }
 
   /** What the name means, or null when it means nothing here. */
-  find(name: string, form: Form): Reference | null {
+  find(name: string, form: Form, use: Use = 'value'): Reference | null {
     const column = this.indexOf(name);
     if (column >= 0) {
-      this.use(column);
+      this.#useColumn(column, use);
       return columnReference(column, this.columns[column]!.type);
     }
-    return this.#findPath(name, form) ?? (this.isOpen ? NOTHING : null);
+    return this.#findPath(name, form, use) ?? (this.isOpen ? NOTHING : null);
   }
 
-  #findPath(name: string, form: Form): Reference | null {
+  #useColumn(index: number, use: Use): void {
+    const { type, use: tell } = this.columns[index]!;
+    if (typeof use === 'object' && type === 'time') tell?.({ kind: 'floor', micros: use.micros });
+    else if (use === 'numbers' && type !== 'time') tell?.({ kind: 'numbers', member: null });
+    else tell?.();
+  }
+
+  #findPath(name: string, form: Form, use: Use): Reference | null {
     for (const { head, rest } of splits(name, form)) {
       const column = this.indexOf(head);
       if (column < 0 || this.columns[column]!.type !== 'json') continue;
-      this.use(column);
-      return pathReference(column, rest, form);
+      return this.#path(column, rest, form, use);
     }
     const extracted = form === 'terse' ? this.indexOf(EXTRACTED) : -1;
-    if (extracted < 0) return null;
-    this.use(extracted);
-    return pathReference(extracted, name, form);
+    return extracted < 0 ? null : this.#path(extracted, name, form, use);
+  }
+
+  #path(column: number, rest: string, form: Form, use: Use): Reference {
+    const tell = this.columns[column]!.use;
+    // A name with separators may mean a member of that name or a way through members.
+    if (!SIMPLE.test(rest) || (form === 'flag' && rest.includes('__'))) tell?.();
+    else tell?.({ kind: use === 'numbers' ? 'numbers' : 'member', member: rest });
+    return pathReference(column, rest, form);
   }
 
   /** As {@link find}; throws `unknown_column`. */
-  require(name: string, form: Form, place: Place | null): Reference {
-    return this.find(name, form) ?? raiseUnknown(name, this, place);
+  require(name: string, form: Form, place: Place | null, use: Use = 'value'): Reference {
+    return this.find(name, form, use) ?? raiseUnknown(name, this, place);
   }
 }
 
@@ -130,8 +156,8 @@ function columnReference(column: number, type: ColumnType): Reference {
 }
 
 function pathReference(column: number, rest: string, form: Form): Reference {
-  const simple = /^[A-Za-z][A-Za-z0-9]*$/.test(rest);
-  const get = simple
+  const isSimple = SIMPLE.test(rest) && !(form === 'flag' && rest.includes('__'));
+  const get = isSimple
     ? (row: Row): Value => {
         const value = row[column];
         return isObject(value) && Object.hasOwn(value, rest) ? value[rest]! : null;

@@ -116,6 +116,7 @@ function* resultOf(
     onRead: (rows) => {
       scanned += rows;
     },
+    isOutermost: true,
     ...(order.explains && { traces }),
     plan: (read) => {
       const planned = planPrefix(read, (rows) => {

@@ -3,6 +3,7 @@
  */
 import {
   countTrue,
+  PACKED_AGGREGATES,
   terseAggregate,
   terseAggregates,
   type AccumulatorFactory,
@@ -127,16 +128,24 @@ export function bindAggregate(
     throw new Problem('unknown_aggregate', text, { place });
   }
   const name = call.alias ?? defaultName(kind, argument);
-  const get = argumentGetter(argument, input, context);
+  const get = argumentGetter(kind, argument, input, context);
   if (argument.kind === 'eval' && kind === 'count') return { name, factory: countTrue(get!), kind };
   const time = definition.needsTime ? input.require('_time', 'terse', place).get : null;
   return { name, factory: definition.make({ get, time }), kind };
 }
 
-function argumentGetter(argument: AggregateCall['argument'], input: Schema, context: StageContext) {
+function argumentGetter(
+  kind: string,
+  argument: AggregateCall['argument'],
+  input: Schema,
+  context: StageContext,
+) {
   if (argument.kind === 'none') return null;
-  if (argument.kind === 'field')
-    return input.require(argument.field.text, 'terse', argument.field.place).get;
+  if (argument.kind === 'field') {
+    const { text, place } = argument.field;
+    const use = PACKED_AGGREGATES.has(kind) ? 'numbers' : 'value';
+    return input.require(text, 'terse', place, use).get;
+  }
   return compileExpression(argument.expression, expressionContext(input, 'terse', context));
 }
 

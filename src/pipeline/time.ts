@@ -129,6 +129,15 @@ export function searchTime(text: string, now: string): string | null {
   return relativeTime(now, text) ?? timeOf(text);
 }
 
+/** Microseconds of which every start of the span is a multiple: a stage that only floors to it cannot tell less. */
+export function stepOf({ unit, count = 1 }: { readonly unit: TimeUnit; readonly count?: number }): {
+  readonly micros: number;
+} {
+  // Weeks and months begin with a day.
+  const size = unit === 'w' ? undefined : UNIT_MS[unit];
+  return { micros: size === undefined ? 86_400_000_000 : size * count * 1000 };
+}
+
 /** A span of `bin` and `timechart`. */
 export type Span =
   | { readonly kind: 'number'; readonly size: number }

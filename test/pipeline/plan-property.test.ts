@@ -159,6 +159,7 @@ function run(
   const watch: RunWatch = {
     meter: { tick: () => {}, hold: () => {} },
     onRead: () => {},
+    isOutermost: true,
     ...(isPlanned && {
       plan: (read) => {
         const prefix = planPrefix(read, () => {});

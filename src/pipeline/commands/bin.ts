@@ -7,6 +7,7 @@ import { printName } from '../expression.ts';
 import { unmarkPlaceholders, fillText } from '../placeholder.ts';
 import { Problem } from '../problem.ts';
 import { floorTo, requireSpan } from '../span.ts';
+import { stepOf } from '../time.ts';
 import { setting } from './annotate.ts';
 
 interface Args {
@@ -41,7 +42,8 @@ export const bin = defineCommand<Args>({
       ...span,
       text: fillText(span.text, context.parameters, span.place),
     });
-    const { get } = input!.require(field.text, 'terse', field.place);
+    const use = size.kind === 'time' ? stepOf(size) : 'value';
+    const { get } = input!.require(field.text, 'terse', field.place, use);
     return setting(input!, alias ?? field.text, 'json', (row) => floorTo(get(row), size));
   },
 });

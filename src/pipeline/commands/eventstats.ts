@@ -38,7 +38,7 @@ export const eventstats = defineCommand<AggregateArguments>({
       );
       const own = rows.map((row) => {
         const group = groups.of(row);
-        for (const accumulator of group.accumulators) accumulator.add(row);
+        for (const accumulator of group.accumulators) accumulator.add(row, 1);
         return group;
       });
       const results = new Map<Group, readonly Value[]>();

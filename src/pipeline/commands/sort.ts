@@ -7,13 +7,14 @@ import { printName } from '../expression.ts';
 import { sortKeys } from '../model.ts';
 import { sorted } from '../operator.ts';
 
-interface Args {
+/** What the terse form says. */
+export interface SortArguments {
   readonly limit: number | null;
   readonly keys: readonly { readonly field: Word; readonly isDescending: boolean }[];
 }
 
 /** The command. */
-export const sort = defineCommand<Args>({
+export const sort = defineCommand<SortArguments>({
   name: 'sort',
   forms: ['flag', 'terse'],
   summary: 'Sorts rows; null comes first, and last when sorting downwards.',

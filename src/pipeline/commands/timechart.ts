@@ -7,7 +7,7 @@ import { defineCommand, type StageContext } from '../command.ts';
 import { notWhole } from '../count.ts';
 import { Groups } from '../grouping.ts';
 import { MAX_BUCKETS } from '../limits.ts';
-import { requireAtMost, type Meter } from '../operator.ts';
+import { requireAtMost, type Meter, type Weights } from '../operator.ts';
 import { Problem } from '../problem.ts';
 import { Schema, type Reference } from '../schema.ts';
 import { requireSpan } from '../span.ts';
@@ -19,7 +19,7 @@ import {
   type BoundAggregate,
 } from '../terse-aggregate.ts';
 import { timeValue } from '../calendar-parts.ts';
-import { floorMs, moveMs, msOf, timeFromMs, type Span } from '../time.ts';
+import { floorMs, moveMs, msOf, stepOf, timeFromMs, type Span } from '../time.ts';
 import { compareValues, keyOf, textOf, type Row, type Value } from '../value.ts';
 
 interface Args extends AggregateArguments {
@@ -91,9 +91,10 @@ export const timechart = defineCommand<Args>({
     if (by.length > 0 && (aggregates.length > 1 || by.length > 1)) {
       throw new Problem('bad_value', 'timechart BY allows one aggregate', { place: by[0]!.place });
     }
-    const time = input!.require('_time', 'terse', word);
+    const time = input!.require('_time', 'terse', word, span === null ? 'value' : stepOf(span));
     const series = by[0] ? input!.require(by[0].text, 'terse', by[0].place) : null;
     const bound = aggregates.map((call) => bindAggregate(call, input!, context));
+    const takesWeights = bound.every(({ factory }) => factory.takesWeights);
     const chart = new Chart({ args, span, time, series, bound, range: context.range });
     if (series === null) {
       const schema = new Schema([
@@ -103,11 +104,17 @@ export const timechart = defineCommand<Args>({
       return {
         kind: 'table',
         schema,
-        run: (rows, meter) => ({ schema, rows: chart.plain(rows, meter) }),
+        takesWeights,
+        run: (rows, meter, weights) => ({ schema, rows: chart.plain(rows, meter, weights) }),
       };
     }
     const open = new Schema([{ name: '_time', type: 'time' }], { isOpen: true });
-    return { kind: 'table', schema: open, run: (rows, meter) => chart.bySeries(rows, meter) };
+    return {
+      kind: 'table',
+      schema: open,
+      takesWeights,
+      run: (rows, meter, weights) => chart.bySeries(rows, meter, weights),
+    };
   },
 });
 
@@ -134,7 +141,7 @@ class Chart {
     this.#options = options;
   }
 
-  plain(rows: readonly Row[], meter: Meter): Row[] {
+  plain(rows: readonly Row[], meter: Meter, weights?: Weights): Row[] {
     const { bound } = this.#options;
     const { starts, bucketOf } = this.#buckets(rows);
     const groups = new Groups(
@@ -142,7 +149,7 @@ class Chart {
       bound.map(({ factory }) => factory),
       meter,
     );
-    for (const row of rows) if (bucketOf(row) !== null) groups.add(row);
+    for (const row of rows) if (bucketOf(row) !== null) groups.add(row, weights?.get(row));
     const results = new Map(
       [...groups.all()].map(({ keys, accumulators }) => [
         keys[0]!,
@@ -155,12 +162,12 @@ class Chart {
     ]);
   }
 
-  bySeries(rows: readonly Row[], meter: Meter): { schema: Schema; rows: Row[] } {
+  bySeries(rows: readonly Row[], meter: Meter, weights?: Weights): { schema: Schema; rows: Row[] } {
     const { series, bound, args } = this.#options;
     const [aggregate] = bound;
     const { starts, bucketOf } = this.#buckets(rows);
     const inRange = rows.filter((row) => bucketOf(row) !== null);
-    const { chosen, hasOther, hasNull } = this.#choose(inRange, meter);
+    const { chosen, hasOther, hasNull } = this.#choose(inRange, meter, weights);
     const names = chosen.map((value) => textOf(value)!);
     const columnOf = (value: Value): string | null => {
       if (value === null) return 'NULL';
@@ -173,7 +180,8 @@ class Chart {
       [aggregate!.factory],
       meter,
     );
-    for (const row of inRange) if (columnOf(series!.get(row)) !== null) groups.add(row);
+    for (const row of inRange)
+      if (columnOf(series!.get(row)) !== null) groups.add(row, weights?.get(row));
     const results = new Map<string, Map<string, Value>>();
     for (const { keys, accumulators } of groups.all()) {
       const bucket = keys[0] as string;
@@ -205,12 +213,13 @@ class Chart {
   #choose(
     rows: readonly Row[],
     meter: Meter,
+    weights?: Weights,
   ): { chosen: readonly Value[]; hasOther: boolean; hasNull: boolean } {
     const { series, bound, args } = this.#options;
     const [aggregate] = bound;
     const isBySize = aggregate!.kind === 'count' || aggregate!.kind === 'sum';
     const groups = new Groups([series!.get], [isBySize ? aggregate!.factory : countRows], meter);
-    for (const row of rows) groups.add(row);
+    for (const row of rows) groups.add(row, weights?.get(row));
     const all = groups.ordered();
     const values = all.filter(({ keys }) => keys[0] !== null);
     const sizes = new Map(values.map((group) => [group, group.accumulators[0]!.result()]));
@@ -260,11 +269,11 @@ class Chart {
   }
 }
 
-function countRows(): { add(): void; result(): number } {
+function countRows(): { add(row: Row, times: number): void; result(): number } {
   let rows = 0;
   return {
-    add: () => {
-      rows++;
+    add: (_row, times) => {
+      rows += times;
     },
     result: () => rows,
   };

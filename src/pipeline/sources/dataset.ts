@@ -29,7 +29,7 @@ export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
     return {
       name: column.name,
       type: 'json',
-      sql: `${column.sql} AS x${index}`,
+      sql: column.sql,
       form,
       blank: order.blank === 'empty' ? '' : null,
       ...(wide && { toJson: (stored: string) => wideText(stored, wide) }),

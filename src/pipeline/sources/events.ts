@@ -7,8 +7,8 @@ import type { Database } from 'bun:sqlite';
 import { type Grants, grantsCoverEvents } from '../../auth/permissions.ts';
 import { fold } from '../fold.ts';
 import { microsOf } from '../micros.ts';
-import type { CountKey, RowCondition } from './source.ts';
-import { type CellForm, SqlSource, type SqlCondition } from './sql-source.ts';
+import type { RowCondition } from './source.ts';
+import { type SqlColumn, type SqlCondition, SqlSource } from './sql-source.ts';
 
 /** A connection to the event store inside a snapshot. */
 export interface EventStore {
@@ -39,25 +39,35 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     db: store.db,
     from: 'events',
     columns: [
-      { name: 'id', type: 'int', sql: 'id', form: 'plain' },
-      { name: 'index', type: 'text', sql: '"index"', form: 'plain' },
-      { name: 'sourcetype', type: 'text', sql: 'sourcetype', form: 'plain' },
-      { name: 'source', type: 'text', sql: 'source', form: 'plain' },
-      { name: 'host', type: 'text', sql: 'host', form: 'plain' },
-      { name: 'data', type: 'text', sql: 'data', form: 'plain' },
-      { name: 'created', type: 'time', sql: 'created', form: 'micros' },
-      { name: 'updated', type: 'time', sql: 'updated', form: 'micros' },
-      { name: 'extracted_fields', type: 'json', sql: 'json(fields) AS fields', form: 'json' },
-      { name: '_time', type: 'time', sql: 'time', form: 'micros', isHidden: true },
-      { name: 'event_time', type: 'time', sql: 'event_time', form: 'micros', isHidden: true },
+      { name: 'id', type: 'int', sql: 'id', form: 'plain', isDiverse: true, isSortable: true },
+      { name: 'index', type: 'text', sql: '"index"', form: 'plain', isSortable: true },
+      { name: 'sourcetype', type: 'text', sql: 'sourcetype', form: 'plain', isSortable: true },
+      { name: 'source', type: 'text', sql: 'source', form: 'plain', isSortable: true },
+      { name: 'host', type: 'text', sql: 'host', form: 'plain', isSortable: true },
+      { name: 'data', type: 'text', sql: 'data', form: 'plain', isDiverse: true, isSortable: true },
+      timeColumn('created', 'created'),
+      timeColumn('updated', 'updated'),
+      {
+        name: 'extracted_fields',
+        type: 'json',
+        sql: 'json(fields)',
+        form: 'json',
+        members: 'fields',
+        isDiverse: true,
+      },
+      { ...timeColumn('_time', 'time'), isHidden: true },
+      { ...timeColumn('event_time', 'event_time'), isHidden: true },
     ],
     orders: { forward: 'id', newest: 'time DESC, id DESC' },
     restriction: restrictionOf(readable),
     readableIndexes: readable,
     condition: (condition) => conditionSql(store, condition, onIndexUse),
-    countKey,
     hasWideIntegers: false,
   });
+}
+
+function timeColumn(name: string, sql: string): SqlColumn {
+  return { name, type: 'time', sql, form: 'micros', isDiverse: true, isSortable: true };
 }
 
 /** The indexes with events a caller may read; null for all there are and will be (EV-99). */
@@ -85,61 +95,106 @@ const TIMES: Readonly<Record<string, string>> = {
   event_time: 'event_time',
 };
 
+/** What a condition is in SQL; most are exact, those on members let some rows through for the stages to look at. */
 function conditionSql(
   store: EventStore,
   condition: RowCondition,
   onIndexUse: () => void,
 ): SqlCondition | null {
   const { column } = condition;
-  if (condition.kind === 'contains-folded') {
-    if (column !== 'data') return null;
-    const { sql, params, usesIndex } = store.term(condition.text);
-    if (usesIndex) onIndexUse();
-    return { sql, params };
+  switch (condition.kind) {
+    case 'contains-folded': {
+      if (column !== 'data') return null;
+      const { sql, params, usesIndex } = store.term(condition.text);
+      if (usesIndex) onIndexUse();
+      return { sql, params, isExact: true };
+    }
+    case 'time':
+      return timeCondition(condition);
+    case 'integer':
+      if (column !== 'id') return null;
+      return { sql: `id ${condition.op} ?`, params: [condition.value], isExact: true };
+    case 'equals':
+    case 'equals-folded':
+      return TEXTS.includes(column) ? textCondition(store, condition) : null;
+    default:
+      return column === 'extracted_fields' ? memberCondition(condition) : null;
   }
-  if (condition.kind === 'time') {
-    const sql = Object.hasOwn(TIMES, column) ? TIMES[column]! : null;
-    if (sql === null) return null;
-    const parts: SqlCondition[] = [];
-    if (condition.from !== null)
-      parts.push({ sql: `${sql} >= ?`, params: [microsOf(condition.from)] });
-    if (condition.to !== null)
-      parts.push({
-        sql: `${sql} ${condition.isOpenEnded ? '<' : '<='} ?`,
-        params: [microsOf(condition.to)],
-      });
-    if (parts.length === 0) return null;
+}
+
+function timeCondition({
+  column,
+  from,
+  to,
+  isOpenEnded,
+}: Extract<RowCondition, { kind: 'time' }>): SqlCondition | null {
+  const sql = Object.hasOwn(TIMES, column) ? TIMES[column]! : null;
+  if (sql === null || (from === null && to === null)) return null;
+  const parts: SqlCondition[] = [];
+  if (from !== null) parts.push({ sql: `${sql} >= ?`, params: [microsOf(from)] });
+  if (to !== null)
+    parts.push({ sql: `${sql} ${isOpenEnded ? '<' : '<='} ?`, params: [microsOf(to)] });
+  return {
+    sql: parts.map((part) => part.sql).join(' AND '),
+    params: parts.flatMap(({ params }) => [...params]),
+    isExact: true,
+  };
+}
+
+function textCondition(
+  store: EventStore,
+  condition: Extract<RowCondition, { kind: 'equals' | 'equals-folded' }>,
+): SqlCondition {
+  const { column, kind, values, isNot } = condition;
+  const sql = column === 'index' ? '"index"' : column;
+  // Letters of ASCII fold as SQLite lowers them; other texts go through the function.
+  const folded = `CASE ascii WHEN 1 THEN lower(${sql}) ELSE ${FOLD}(${sql}) END`;
+  const found =
+    kind === 'equals'
+      ? oneOf(sql, values)
+      : column === 'index'
+        ? indexCondition(store, values)
+        : oneOf(folded, values);
+  return { ...found, isExact: true, ...(isNot && { sql: `NOT (${found.sql})` }) };
+}
+
+/**
+ * Members as SQL values: booleans are 1 and 0, arrays and objects their text, and any text is greater than any number; so each
+ * condition also holds for rows it need not hold for.
+ */
+function memberCondition(
+  condition: Extract<RowCondition, { member: string }>,
+): SqlCondition | null {
+  const value = `fields ->> '$."${condition.member}"'`;
+  if (condition.kind === 'member-number') {
+    const isBelow = condition.op === '<' || condition.op === '<=';
+    const test = `${value} ${condition.op} ?`;
+    const sql = isBelow ? `(${test} OR typeof(${value}) = 'text')` : test;
+    return { sql, params: [condition.value] };
+  }
+  if (condition.kind === 'member-equals') {
+    const { values } = condition;
+    if (values.length === 1) return { sql: `${value} = ?`, params: [values[0]!] };
     return {
-      sql: parts.map((part) => part.sql).join(' AND '),
-      params: parts.flatMap(({ params }) => [...params]),
+      sql: `${value} IN (SELECT value FROM json_each(?))`,
+      params: [JSON.stringify(values)],
     };
   }
-  if (!TEXTS.includes(column)) return null;
-  const sql = column === 'index' ? '"index"' : column;
-  if (condition.kind === 'equals') {
-    return oneOf(sql, condition.values);
-  }
-  if (column === 'index') return indexCondition(store, condition.values);
-  // Letters of ASCII fold as SQLite lowers them; other texts go through the function.
-  return oneOf(`CASE ascii WHEN 1 THEN lower(${sql}) ELSE ${FOLD}(${sql}) END`, condition.values);
+  const { texts, numbers } = condition;
+  const isOther = `octet_length(${value}) <> length(${value}) OR substr(${value}, 1, 1) = '['`;
+  const texted = oneOf(`lower(${value})`, texts);
+  const numbered =
+    numbers.length === 0
+      ? null
+      : { sql: `${value} IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(numbers)] };
+  return {
+    sql: `(${numbered ? `${numbered.sql} OR ` : ''}(typeof(${value}) = 'text' AND (${texted.sql} OR ${isOther})))`,
+    params: [...(numbered?.params ?? []), ...texted.params],
+  };
 }
 
 /** The few names there are, so that the index on them can be used. */
 function indexCondition(store: EventStore, folded: readonly string[]): SqlCondition {
   const names = store.indexNames().filter((name) => folded.includes(fold(name)));
   return oneOf('"index"', names);
-}
-
-/** Text columns as they are; members of `extracted_fields` as JSON text, which keeps their type. */
-function countKey({
-  column,
-  member,
-}: CountKey): { readonly sql: string; readonly form: CellForm } | null {
-  if (member === null) {
-    if (!TEXTS.includes(column)) return null;
-    return { sql: column === 'index' ? '"index"' : column, form: 'plain' };
-  }
-  // Letters and digits only: nothing in it can end the path.
-  if (column !== 'extracted_fields' || !/^[A-Za-z][A-Za-z0-9]*$/.test(member)) return null;
-  return { sql: `fields -> '$.${member}'`, form: 'json' };
 }

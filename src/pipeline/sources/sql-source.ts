@@ -4,10 +4,11 @@
  * SQL is put together from the source's own texts; whatever a query says reaches it as bound values (SL-150).
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import { Schema, type Column, type ColumnType } from '../schema.ts';
+import { PackedIntegers } from '../exact-sum.ts';
 import { timeFromMicros } from '../micros.ts';
+import { Schema, type Column, type ColumnType, type Part } from '../schema.ts';
 import { valueOfJson, type Row, type Value } from '../value.ts';
-import type { CountedKey, CountKey, RowCondition, Source, SourceOrder } from './source.ts';
+import type { ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
 
 /** What SQL gives for a cell, and what it means. */
 export type CellForm =
@@ -30,12 +31,20 @@ export interface SqlColumn {
   readonly blank?: Value;
   /** Makes the JSON text of a stored one. */
   readonly toJson?: (stored: string) => string;
+  /** JSON in binary form: SQL for its members. */
+  readonly members?: string;
+  /** So many different cells that putting equal rows together does not help. */
+  readonly isDiverse?: boolean;
+  /** SQL orders its cells as SL-11 does. */
+  readonly isSortable?: boolean;
 }
 
 /** A piece of SQL and its values. */
 export interface SqlCondition {
   readonly sql: string;
   readonly params: readonly SQLQueryBindings[];
+  /** Holds for no other rows than those that meet the condition. */
+  readonly isExact?: boolean;
 }
 
 /** Where rows are. */
@@ -51,13 +60,26 @@ export interface SqlTable {
   readonly readableIndexes: readonly string[] | null;
   /** SQL that holds for every row that meets the condition, perhaps for others too; null for none. */
   readonly condition?: (condition: RowCondition) => SqlCondition | null;
-  /** SQL for what rows are counted by; null for none. Needs conditions that are exact. */
-  readonly countKey?: (key: CountKey) => { readonly sql: string; readonly form: CellForm } | null;
   /** Whether SQLite's integers may be past 2^53. */
   readonly hasWideIntegers: boolean;
 }
 
-const BATCH_ROWS = 256;
+/** Batches grow, so that who wants few rows does not wait for many. */
+const FIRST_BATCH_ROWS = 16;
+const BATCH_ROWS = 512;
+/** Rows are put together by so many parts at most. */
+const MAX_GROUPED_PARTS = 8;
+/** Integers up to here can be added up in 64 bits; 0 and 1 may be `true` and `false` of JSON. */
+const MAX_PACKED = 4_294_967_296;
+
+/** How one or several cells of SQL become a cell of a row. */
+interface Cell {
+  readonly index: number;
+  readonly sql: string;
+  readonly decode: (stored: unknown) => Value;
+  /** The member it is of the object in the cell. */
+  readonly member: string | null;
+}
 
 /** The table as a source of queries. Reads inside a transaction its owner began. */
 export class SqlSource implements Source {
@@ -65,7 +87,7 @@ export class SqlSource implements Source {
   readonly schema: Schema;
   readonly readableIndexes: readonly string[] | null;
   readonly table: SqlTable;
-  readonly #used = new Set<number>();
+  readonly #used = new Map<number, 'all' | Part[]>();
 
   constructor(table: SqlTable) {
     this.table = table;
@@ -76,35 +98,36 @@ export class SqlSource implements Source {
         name,
         type,
         ...(isHidden && { isHidden }),
-        use: () => this.#used.add(index),
+        use: (part) => noteUse(this.#used, index, part),
       })),
     );
   }
 
-  *read(order: SourceOrder, conditions: readonly RowCondition[] = []): Generator<Row[]> {
+  *read(
+    order: SourceOrder,
+    { conditions = [], wanted = this.#used, sort = [], limit = null }: ReadPlan = {},
+  ): Generator<Row[]> {
     const { db, from, orders, columns, hasWideIntegers } = this.table;
-    const wanted = columns.flatMap((column, index) =>
-      this.#used.has(index) ? [{ column, index }] : [],
-    );
-    const list = wanted.map(({ column }) => column.sql).join(', ') || '1';
+    const cells = this.#cells(wanted);
+    const list = cells.map(({ sql }, at) => `${sql} AS x${at}`).join(', ') || '1';
     const where = this.where(conditions);
-    const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${orders[order]}`;
+    const sorts = sort.map(({ column, isDescending }) => {
+      const { sql } = columns.find(({ name }) => name === column)!;
+      return isDescending ? `${sql} DESC` : sql;
+    });
+    const cut = limit === null ? '' : ` LIMIT ${Math.max(0, Math.trunc(limit))}`;
+    const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${[...sorts, orders[order]].join(', ')}${cut}`;
     const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
+    const write = rowWriter(cells, columns.length);
     try {
-      const decoders = wanted.map(({ column }) => decoderOf(column));
       let batch: Row[] = [];
-      for (const cells of statement.iterate(...where.params) as Iterable<Record<string, unknown>>) {
-        const row: Row = new Array(columns.length).fill(null);
-        let at = 0;
-        for (const name in cells) {
-          const target = wanted[at];
-          if (target) row[target.index] = decoders[at]!(cells[name]);
-          at++;
-        }
-        batch.push(row);
-        if (batch.length < BATCH_ROWS) continue;
+      let size = FIRST_BATCH_ROWS;
+      for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
+        batch.push(write(stored));
+        if (batch.length < size) continue;
         yield batch;
         batch = [];
+        size = Math.min(size * 2, BATCH_ROWS);
       }
       if (batch.length > 0) yield batch;
     } finally {
@@ -112,36 +135,64 @@ export class SqlSource implements Source {
     }
   }
 
-  countBy(
+  decides(condition: RowCondition): boolean {
+    return this.table.condition?.(condition)?.isExact ?? false;
+  }
+
+  sortsBy(column: string): boolean {
+    return this.table.columns.find(({ name }) => name === column)?.isSortable ?? false;
+  }
+
+  readCounted(
     conditions: readonly RowCondition[],
-    keys: readonly CountKey[],
-  ): Iterable<CountedKey> | null {
-    const { db, from, condition, countKey } = this.table;
-    if (!countKey || !conditions.every((one) => condition?.(one))) return null;
-    const parts = keys.map((key) => countKey(key));
-    const known = parts.filter((part) => part !== null);
-    if (known.length < parts.length) return null;
+    wanted: Wanted,
+  ): Iterable<readonly [Row, number]> | null {
+    const { db, from, columns, hasWideIntegers } = this.table;
+    const keys: Cell[] = [];
+    const packed: { readonly rest: Cell; readonly number: string; readonly needs: string }[] = [];
+    for (const [index, parts] of wanted) {
+      const column = columns[index]!;
+      if (parts === 'all') {
+        if (column.isDiverse) return null;
+        keys.push(wholeCell(column, index));
+        continue;
+      }
+      for (const cell of groupedCells(column, index, parts) ?? []) {
+        if (cell.number === null) keys.push(cell);
+        else packed.push({ rest: cell, number: cell.number, needs: column.members ?? column.sql });
+      }
+      if (groupedCells(column, index, parts) === null) return null;
+    }
+    if (keys.length + packed.length > MAX_GROUPED_PARTS) return null;
     const where = this.where(conditions);
-    const list = known.map(({ sql }, index) => `${sql} AS k${index}`);
-    const groups =
-      known.length === 0 ? '' : ` GROUP BY ${known.map((_, index) => `k${index}`).join(', ')}`;
-    const sql = `SELECT ${[...list, 'count(*) AS n'].join(', ')} FROM ${from}${where.sql}${groups}`;
-    const decoders = known.map(({ form }) => decoderOf({ form }));
+    const cells = [...keys, ...packed.map(({ rest }) => rest)];
+    const sql =
+      packed.length === 0
+        ? countedSql(from + where.sql, keys)
+        : packedSql(from + where.sql, keys, packed);
+    const write = rowWriter(cells, columns.length);
     return (function* () {
-      const statement = db.prepare(sql);
+      const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
       try {
-        for (const cells of statement.iterate(...where.params) as Iterable<
-          Record<string, unknown>
-        >) {
-          yield {
-            values: decoders.map((decode, index) => decode(cells[`k${index}`] ?? null)),
-            count: Number(cells['n']),
-          };
+        for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
+          const times = Number(stored['n']);
+          const row = write(stored);
+          packed.forEach(({ rest }, at) => putPacked(row, rest, stored, at, keys.length + at));
+          yield [row, times] as const;
         }
       } finally {
         statement.finalize();
       }
     })();
+  }
+
+  #cells(wanted: Wanted): Cell[] {
+    return [...wanted].flatMap(([index, parts]) => {
+      const column = this.table.columns[index]!;
+      const names = parts === 'all' ? null : memberNames(column, parts);
+      if (names === null) return [wholeCell(column, index)];
+      return names.map((member) => memberCell(column, index, member));
+    });
   }
 
   /** ` WHERE …` for the caller's restriction and what the conditions allow to tell. */
@@ -158,6 +209,160 @@ export class SqlSource implements Source {
       params: all.flatMap(({ params }) => [...params]),
     };
   }
+}
+
+type Stored = Record<string, unknown>;
+
+/** Remembers that a part of a column is used; without one, all of it. */
+export function noteUse(used: Map<number, 'all' | Part[]>, index: number, part?: Part): void {
+  const known = used.get(index);
+  if (part === undefined) used.set(index, 'all');
+  else if (known === undefined) used.set(index, [part]);
+  else if (known !== 'all') known.push(part);
+}
+
+function wholeCell(column: SqlColumn, index: number): Cell {
+  return { index, sql: column.sql, decode: decoderOf(column), member: null };
+}
+
+function memberCell({ members }: SqlColumn, index: number, member: string): Cell {
+  return { index, sql: `${members} -> ${pathOf(member)}`, decode: memberDecoder, member };
+}
+
+const memberDecoder = decoderOf({ form: 'json' });
+
+/** A member as the path of SQLite; the names come from `Part`, which has no quotes in them. */
+function pathOf(member: string): string {
+  if (!/^[A-Za-z_@][A-Za-z0-9_@:/$-]*$/.test(member)) throw new RangeError('no plain member');
+  return `'$."${member}"'`;
+}
+
+/** The members parts are about; null when the whole cell is needed. */
+function memberNames({ members }: SqlColumn, parts: readonly Part[]): readonly string[] | null {
+  if (members === undefined) return null;
+  const names = new Set<string>();
+  for (const part of parts) {
+    if (part.kind === 'floor' || part.member === null) return null;
+    names.add(part.member);
+  }
+  return [...names];
+}
+
+type GroupedCell = Cell & { readonly number: string | null };
+
+/** What rows are put together by for the parts of a column; null when that would not help. */
+function groupedCells(
+  column: SqlColumn,
+  index: number,
+  parts: readonly Part[],
+): GroupedCell[] | null {
+  if (column.form === 'micros') return flooredCell(column, index, parts);
+  if (column.members !== undefined) {
+    const names = memberNames(column, parts);
+    return (
+      names?.map((name) => {
+        const isNumbers = parts.every(
+          (part) => part.kind === 'numbers' || part.kind === 'floor' || part.member !== name,
+        );
+        const number = isNumbers ? `${column.members} ->> ${pathOf(name)}` : null;
+        return { ...memberCell(column, index, name), number };
+      }) ?? null
+    );
+  }
+  const isNumbers =
+    column.type !== 'text' && parts.every((part) => part.kind === 'numbers') && !column.toJson;
+  if (column.isDiverse && !isNumbers) return null;
+  if (!isNumbers) return [{ ...wholeCell(column, index), number: null }];
+  // A blank cell that counts as a text must not come together with the integers.
+  const sql = column.blank === '' ? `ifnull(${column.sql}, '')` : column.sql;
+  return [{ ...wholeCell(column, index), sql, number: column.sql }];
+}
+
+function flooredCell(
+  column: SqlColumn,
+  index: number,
+  parts: readonly Part[],
+): GroupedCell[] | null {
+  const steps = parts.map((part) => (part.kind === 'floor' ? part.micros : 0));
+  const least = Math.min(...steps);
+  // A day has no multiple of every span: the finest must divide all others.
+  if (!(least > 0) || !steps.every((step) => step % least === 0)) return null;
+  const { sql } = column;
+  const floored = `${sql} - ((${sql} % ${least}) + ${least}) % ${least}`;
+  return [{ ...wholeCell(column, index), sql: floored, number: null }];
+}
+
+function countedSql(from: string, keys: readonly Cell[]): string {
+  const list = keys.map(({ sql }, at) => `${sql} AS x${at}`);
+  const groups = keys.length === 0 ? '' : ` GROUP BY ${keys.map((_key, at) => at + 1).join(', ')}`;
+  return `SELECT ${[...list, 'count(*) AS n'].join(', ')} FROM ${from}${groups}`;
+}
+
+/**
+ * Small integers are added up, all other values are part of what rows are put together by. The inner parts have a limit so
+ * that SQLite works each expression out once for a row.
+ */
+function packedSql(
+  from: string,
+  keys: readonly Cell[],
+  packed: readonly { readonly rest: Cell; readonly number: string; readonly needs: string }[],
+): string {
+  const names = keys.map((_key, at) => `x${at}`);
+  const needs = [...new Set(packed.map(({ needs: sql }) => sql))];
+  const inner = [
+    ...keys.map(({ sql }, at) => `${sql} AS x${at}`),
+    ...needs.map((sql) => (sql.includes('.') ? `${sql} AS ${sql.split('.')[1]}` : sql)),
+    ...packed.map(({ number }, at) => `${number} AS v${at}`),
+  ];
+  const middle = packed.map(({ rest }, at) => {
+    const isSmall = `(v${at} BETWEEN 2 AND ${MAX_PACKED} OR v${at} BETWEEN -${MAX_PACKED} AND -1)`;
+    const sql = rest.sql.replace('rows.', '');
+    return `v${at}, CASE WHEN typeof(v${at}) = 'integer' AND ${isSmall} THEN NULL ELSE ${sql} END AS x${keys.length + at}`;
+  });
+  const outer = packed.flatMap((_one, at) => [
+    `x${keys.length + at}`,
+    `count(v${at}) AS n${at}`,
+    `sum(v${at}) / ${MAX_PACKED} AS h${at}`,
+    `sum(v${at}) % ${MAX_PACKED} AS l${at}`,
+    `min(v${at}) AS a${at}`,
+    `max(v${at}) AS z${at}`,
+  ]);
+  const groups = [...names, ...packed.map((_one, at) => `x${keys.length + at}`)];
+  return `SELECT ${[...names, ...outer, 'count(*) AS n'].join(', ')} FROM (
+    SELECT ${[...names, ...middle].join(', ')} FROM (SELECT ${inner.join(', ')} FROM ${from} LIMIT -1) LIMIT -1
+  ) GROUP BY ${groups.join(', ')}`;
+}
+
+/** Puts the sum of integers in place of the cell they came from. */
+function putPacked(row: Row, cell: Cell, stored: Stored, at: number, key: number): void {
+  const count = Number(stored[`n${at}`]);
+  if (stored[`x${key}`] !== null || count === 0) return;
+  const part = (name: string): number => Number(stored[`${name}${at}`]);
+  const sum = new PackedIntegers(count, part('h'), part('l'), part('a'), part('z'));
+  put(row, cell, sum as unknown as Value);
+}
+
+function put(row: Row, { index, member }: Cell, value: Value): void {
+  if (member === null) row[index] = value;
+  else row[index] = { ...(row[index] as object | null), [member]: value };
+}
+
+/** Makes rows of what SQL gives for cells. */
+function rowWriter(cells: readonly Cell[], width: number): (stored: Stored) => Row {
+  const empty: Row = new Array<Value>(width).fill(null);
+  const targets = cells.map((cell, at) => ({ ...cell, name: `x${at}` }));
+  return (stored) => {
+    const row = empty.slice();
+    for (const { name, index, member, decode } of targets) {
+      const value = stored[name];
+      if (member === null) row[index] = decode(value);
+      else if (value !== null) {
+        const object = (row[index] ??= {}) as Record<string, Value>;
+        object[member] = decode(value);
+      }
+    }
+    return row;
+  };
 }
 
 /** How a cell of SQL becomes a value. */
