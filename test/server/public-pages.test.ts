@@ -463,6 +463,12 @@ describe('DS-184, DS-208: pages', () => {
     setup: renderPage(setupPage, { token: EVIL, problem: EVIL, username: EVIL }, frame),
   };
 
+  test('keep a text in an attribute that looks like a character reference', () => {
+    const view = { next: '/', problem: null, hasPasswordForm: true, hasOidc: false };
+    const page = renderPage(loginPage, { ...view, username: '&lt;"' }, frame);
+    expect(page).toContain('value="&amp;lt;&#34;"');
+  });
+
   test('are all tried here', () => {
     expect(Object.keys(rendered).sort()).toEqual(pages.map(({ name }) => name).sort());
   });

@@ -71,6 +71,23 @@ export async function signIn(page: Page, username: string, password = PASSWORD):
   await page.waitForURL((url) => url.pathname === '/');
 }
 
+/** A window in which the user, made when absent, is signed in without having to sign in. */
+export async function openAs(
+  browser: TestBrowser,
+  service: Service,
+  username: string,
+  options: Parameters<TestBrowser['open']>[1] = {},
+): Promise<Page> {
+  const page = await browser.open(service, options);
+  const { cookie } = await service.accounts.session(username);
+  const cookies = cookie.split('; ').map((pair) => {
+    const equals = pair.indexOf('=');
+    return { name: pair.slice(0, equals), value: pair.slice(equals + 1), url: service.url };
+  });
+  await page.context().addCookies(cookies);
+  return page;
+}
+
 /** Serious and critical violations of WCAG 2.2 AA that axe finds on the page, each with the elements at fault. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await page.evaluate(AXE_SOURCE);

@@ -70,6 +70,10 @@ function open(entries: Promise<readonly Entry[]>): void {
       event.preventDefault();
       selected = (selected + step + shown.length) % shown.length;
       mark();
+    } else if (event.key === 'Escape') {
+      // A search field would first be emptied by it.
+      event.preventDefault();
+      dialog.close();
     } else if (event.key === 'Enter' && shown[selected] !== undefined) {
       event.preventDefault();
       choose(shown[selected]!);

@@ -69,8 +69,10 @@ function Ways({ view: { previous, next, position } }: { view: PlayerView }) {
       {previous === null ? (
         <span></span>
       ) : (
-        <a class="button quiet" rel="prev" href={previous.href} data-key="p" aria-label="Previous">
-          <span aria-hidden="true">←</span> <span safe>{previous.label}</span>
+        <a class="button quiet" rel="prev" href={previous.href} data-key="p">
+          <span aria-hidden="true">←</span>
+          <span class="visually-hidden">Previous: </span>
+          <span safe>{previous.label}</span>
         </a>
       )}
       <span class="fine" safe>
@@ -79,8 +81,10 @@ function Ways({ view: { previous, next, position } }: { view: PlayerView }) {
       {next === null ? (
         <span></span>
       ) : (
-        <a class="button quiet" rel="next" href={next.href} data-key="n" aria-label="Next">
-          <span safe>{next.label}</span> <span aria-hidden="true">→</span>
+        <a class="button quiet" rel="next" href={next.href} data-key="n">
+          <span class="visually-hidden">Next: </span>
+          <span safe>{next.label}</span>
+          <span aria-hidden="true">→</span>
         </a>
       )}
     </nav>

@@ -1,0 +1,191 @@
+/**
+ * Search, documents, media and refusals in a browser: found things lead where they should, the address shares the view, and
+ * nobody is shut out (sections 17, 19, 22 of the contract).
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { clip, tone } from '../http/media-files.ts';
+import { eventually } from '../http/eventually.ts';
+import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const GUIDE = `---
+owner: Ada
+---
+# Guide to cups
+
+First.
+
+## Handles
+
+Left or right.
+
+## Sizes & colours
+
+### Small
+`;
+
+let svc: Service;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  svc = await startService({
+    files: {
+      'shop/products.csv': 'name,price\nblue cup,2\nred cup,3\nplate,4\n',
+      'shop/guide.md': GUIDE,
+      'shop/many.csv': `word\n${'porcelain\n'.repeat(30)}`,
+      'music/a-song.mp3': tone(),
+      'music/b-song.mp3': tone(),
+      'music/c-film.mp4': clip(),
+      'other.mp3': tone(),
+      'secret/plan.txt': 'cup',
+    },
+  });
+  await svc.accounts.grant('bob', 'shop/*', 'read');
+  await svc.accounts.grant('bob', 'music/*', 'read');
+  await svc.accounts.grant('eve', 'shop/*', 'read');
+  browser = await TestBrowser.start();
+  const bob = await svc.as('bob');
+  await eventually(async () => {
+    const answer = (await (await bob.fetch('/search?q=porcelain&limit=100')).json()) as {
+      count: number;
+    };
+    expect(answer.count).toBe(30);
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await svc?.[Symbol.asyncDispose]();
+});
+
+test('the search follows what is typed; kinds narrow it; a row opens its table at that row', async () => {
+  const page = await openAs(browser, svc, 'bob');
+  await page.goto('/search');
+  await page.keyboard.type('cup');
+  const results = page.locator('.results li');
+  await page.getByText('3 results').waitFor();
+  expect(await page.locator('.chips').innerText()).toBe('Everything\nTables\nDocuments\nMedia');
+  expect(await results.locator('mark').first().innerText()).toMatch(/^cups?$/);
+  expect(await page.locator('main').innerText()).not.toContain('plan');
+  await page.getByRole('link', { name: 'Tables' }).click();
+  await page.getByText('2 results').waitFor();
+  expect(await page.getByRole('link', { name: 'Tables' }).getAttribute('aria-current')).toBe(
+    'true',
+  );
+  expect(new URL(page.url()).searchParams.get('type')).toBe('csv,excel,parquet');
+  await results.getByRole('link', { name: 'red cup' }).click();
+  await page.waitForURL((url) => url.pathname === '/ui/shop/products/');
+  expect(new URL(page.url()).searchParams.get('filter')).toBe('{"_row_id":2}');
+  await page.getByText('red cup').first().waitFor();
+  expect(await page.getByText('blue cup').count()).toBe(0);
+  await page.context().close();
+});
+
+test('pages of results are plain links, and what is not found says so', async () => {
+  const page = await openAs(browser, svc, 'bob', { javaScriptEnabled: false });
+  await page.goto('/search?q=porcelain');
+  expect(await page.getByRole('status').innerText()).toBe('Results 1–20, and more');
+  await page.getByRole('link', { name: 'Next' }).click();
+  expect(await page.getByRole('status').innerText()).toBe('Results 21–30');
+  await page.getByRole('searchbox').fill('nowhere');
+  await page.getByRole('button', { name: 'Search' }).click();
+  expect(await page.getByRole('status').innerText()).toBe('Nothing found');
+  expect(await page.locator('.empty').innerText()).toContain('Try fewer or other words');
+  await page.context().close();
+});
+
+test('a document has its way, outline, source and download, and links to its sections', async () => {
+  const page = await openAs(browser, svc, 'bob');
+  await page.goto('/shop/guide');
+  expect(await page.getByRole('navigation', { name: 'Path' }).innerText()).toBe('Resources\nshop');
+  expect(await page.locator('.place time').getAttribute('title')).toEndWith('Z');
+  await page.getByRole('link', { name: 'Sizes & colours' }).click();
+  expect(new URL(page.url()).hash).toBe('#sizes--colours');
+  await page.locator('h2', { hasText: 'Handles' }).hover();
+  await page.getByRole('link', { name: 'Link to this section' }).first().click();
+  expect(new URL(page.url()).hash).toBe('#handles');
+  await page.getByRole('link', { name: 'Source', exact: true }).click();
+  expect(await page.locator('pre.source').textContent()).toBe(GUIDE);
+  expect(new URL(page.url()).search).toBe('?source=true');
+  await page.getByRole('link', { name: 'Page', exact: true }).click();
+  await page.getByText('Left or right.').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download' }).click();
+  expect((await download).suggestedFilename()).toBe('guide.md');
+  await page.context().close();
+});
+
+test('the gallery filters, sorts and is walked through with the arrows; the player goes on in the folder', async () => {
+  const page = await openAs(browser, svc, 'bob', { viewport: { width: 1280, height: 800 } });
+  await page.goto('/ui/media');
+  expect(await page.getByRole('status').innerText()).toBe('3 files');
+  await page.getByLabel('Kind').selectOption('Films');
+  await page.getByText('1 file', { exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get('type')).toBe('video');
+  await page.getByLabel('Kind').selectOption('Sound and films');
+  await page.getByText('3 files').waitFor();
+  await page.getByLabel('Order').selectOption('Largest first');
+  await page.waitForURL((url) => url.searchParams.get('sort') === 'size');
+  await page.locator('h1').click();
+  for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft', 'ArrowRight', 'Home']) {
+    await page.keyboard.press(key);
+  }
+  expect(await page.evaluate<string>('document.activeElement.pathname')).toBe('/ui/music/b-song');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/ui/music/b-song');
+  expect(await page.getByRole('navigation', { name: 'In this folder' }).innerText()).toContain(
+    '2 of 3 in this folder',
+  );
+  expect(await page.locator('.facts').innerText()).toContain('Ann');
+  await page.keyboard.press('n');
+  await page.waitForURL('**/ui/music/c-film');
+  await page.keyboard.press('p');
+  await page.waitForURL('**/ui/music/b-song');
+  await page.context().close();
+});
+
+test('a refusal names who one is, and nothing of what is there', async () => {
+  const page = await openAs(browser, svc, 'eve');
+  await page.goto('/secret/plan');
+  expect(await page.locator('h1').innerText()).toBe('You may not open this');
+  expect(await page.locator('main').innerText()).toContain('You are signed in as eve');
+  await page.goto('/shop/nothing');
+  expect(await page.locator('h1').innerText()).toBe('Nothing here');
+  await page.locator('main').getByRole('link', { name: 'Search' }).click();
+  await page.waitForURL('**/search');
+  await page.goto('/ui/media');
+  expect(await page.locator('main').innerText()).toContain('No accessible media resources');
+  await page.context().close();
+});
+
+for (const [colorScheme, width] of [
+  ['light', 1280],
+  ['dark', 320],
+] as const) {
+  test(`nobody is shut out: ${colorScheme}, ${width} pixels wide`, async () => {
+    const viewport = { width, height: 800 };
+    const page = await openAs(browser, svc, 'bob', { colorScheme, viewport });
+    const problems: string[] = [];
+    for (const path of [
+      '/search?q=cup',
+      '/shop/guide',
+      '/shop/guide?source=true',
+      '/ui/media',
+      '/ui/music/b-song',
+      '/shop/nothing',
+    ]) {
+      await page.goto(path);
+      for (const problem of await accessibilityProblems(page)) problems.push(`${path} ${problem}`);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+      if (wide > width) problems.push(`${path} is ${wide} wide`);
+    }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+}
+
+test('nothing was reported but the refusals, and no other server asked', () => {
+  const expected = /^error: Failed to load resource: .*40[34]/;
+  expect(browser.reports.filter((report) => !expected.test(report))).toEqual([]);
+  expect(browser.foreignRequests).toEqual([]);
+});

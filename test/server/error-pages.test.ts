@@ -1,0 +1,77 @@
+/** What people see when something is refused or fails (DS-13, DS-14): every status in the frame, with what to do. */
+import { expect, test } from 'bun:test';
+import { AppError, type ErrorCode } from '../../src/base/errors.ts';
+import type { Route } from '../../src/server/route-table.ts';
+import { startFixture } from './server-fixture.ts';
+
+const HTML = { Accept: 'text/html' };
+
+function failing(name: string, error: () => unknown): Route {
+  return {
+    pattern: `/fails/${name}`,
+    access: 'public',
+    methods: {
+      GET: () => {
+        throw error();
+      },
+    },
+  };
+}
+
+const CASES: readonly (readonly [code: ErrorCode, status: number, title: string])[] = [
+  ['permission-denied', 403, 'You may not open this'],
+  ['not-found', 404, 'Nothing here'],
+  ['method-not-allowed', 405, 'This does not work here'],
+  ['conflict', 409, 'Somebody was faster'],
+  ['too-large', 413, 'Too large'],
+  ['unreadable-file', 422, 'Something in the request is wrong'],
+  ['throttled', 429, 'Too many attempts'],
+];
+
+test('every refusal is a page with its text, what to do and the request id', async () => {
+  const routes = CASES.map(([code]) => failing(code, () => new AppError(code, `Text of ${code}`)));
+  await using server = await startFixture({ routes });
+  for (const [code, status, title] of CASES) {
+    const response = await server.fetch(`/fails/${code}`, { headers: HTML });
+    const page = await response.text();
+    expect([code, response.status]).toEqual([code, status]);
+    expect(page).toContain(`<h1>${title}</h1>`);
+    expect(page).toContain(`Text of ${code}`);
+    expect(page).toContain(`<code>${response.headers.get('x-request-id')}</code>`);
+    expect(page).toMatch(/<p>[A-Z][^<]{20,}/);
+    expect(page).toMatch(/<a class="button" href="(?:\/|\/auth\/login|)">/);
+  }
+});
+
+test('a failure of ours says nothing of its cause', async () => {
+  const routes = [failing('bug', () => new Error('secret cause at /home/somebody'))];
+  await using server = await startFixture({ routes });
+  const response = await server.fetch('/fails/bug', { headers: HTML });
+  const page = await response.text();
+  expect(response.status).toBe(500);
+  expect(page).toContain('Something went wrong on our side');
+  expect(page).toContain(String(response.headers.get('x-request-id')));
+  expect(page).toContain('Try again');
+  expect(page).not.toContain('secret');
+});
+
+test('who has to wait is told how long', async () => {
+  const waiting = (seconds: string) =>
+    new AppError('throttled', 'Slow down', { headers: { 'Retry-After': seconds } });
+  const routes = [failing('soon', () => waiting('40')), failing('later', () => waiting('601'))];
+  await using server = await startFixture({ routes });
+  const page = async (path: string) => (await server.fetch(path, { headers: HTML })).text();
+  expect(await page('/fails/soon')).toContain('Try again in 40 seconds.');
+  expect(await page('/fails/later')).toContain('Try again in 11 minutes.');
+});
+
+test('whoever is signed in reads as whom, and is not asked to sign in', async () => {
+  const routes = [failing('no', () => new AppError('permission-denied', 'No'))];
+  await using server = await startFixture({ routes });
+  const { cookie } = await server.session('anna');
+  const page = await (
+    await server.fetch('/fails/no', { headers: { ...HTML, Cookie: cookie } })
+  ).text();
+  expect(page).toContain('You are signed in as <strong>anna</strong>');
+  expect(page).not.toContain('href="/auth/login"');
+});
