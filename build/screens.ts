@@ -33,10 +33,43 @@ const pages = {
   'events-error': '/events?q=error+%7C+stat+count',
   savedsearches: '/savedsearches',
   missing: '/nothing-here',
+  admin: '/admin/',
+  'admin-users': '/admin/ui/users',
+  'admin-user': '/admin/ui/users/1',
+  'admin-groups': '/admin/ui/groups',
+  'admin-group': '/admin/ui/groups/1',
+  'admin-permissions': '/admin/ui/permissions',
+  'admin-explain': '/admin/ui/explain?user=bea&resource=climate/seattle-weather&right=read',
+  'admin-who-may': '/admin/ui/explain?resource=climate/seattle-weather&right=read',
+  'admin-api-keys': '/admin/ui/api-keys',
+  'admin-sessions': '/admin/ui/sessions',
+  'admin-audit': '/admin/ui/audit',
+  'admin-resources': '/admin/ui/resources',
+  'admin-events': '/admin/ui/events',
+  'admin-locks': '/admin/ui/locks',
+  'admin-cache': '/admin/ui/cache',
 };
 
 const target = join(root, 'build/out/screens');
 const wanted = new Set(process.argv.slice(2));
+
+/** Somebody to administer, and something in the audit. */
+async function peopleOf(service: Service): Promise<void> {
+  const { accounts } = service;
+  await accounts.grant('bea', 'climate/*', 'read', 'write');
+  await accounts.grant('carl', 'reports/*', 'read');
+  await accounts.apiKey('bea', ['read:climate/*']);
+  await accounts.session('bea');
+  const ada = await service.inBrowserAs('ada');
+  const change = (method: string, path: string, body?: unknown): Promise<Response> =>
+    ada.fetch(path, { method, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  await change('POST', '/admin/users', { username: 'dora', password: PASSWORD });
+  await change('POST', '/admin/groups', { name: 'Meteorology', description: 'Forecast team' });
+  await change('POST', '/admin/permissions', { resource: '@events/app', action: 'read' });
+  await change('POST', '/api/events/', { index: 'app', source: 'web', data: 'user logged in' });
+  await change('POST', '/api/events/', { source: 'web' });
+  await (await service.as('carl')).fetch('/api/climate/seattle-weather/');
+}
 
 async function takeAll(): Promise<void> {
   rmSync(target, { recursive: true, force: true });
@@ -45,6 +78,7 @@ async function takeAll(): Promise<void> {
   await using service = await startService({ files, config: { upload: { enabled: true } } });
   await service.createSuperuser('ada', PASSWORD);
   await sendEvents(service);
+  await peopleOf(service);
   await using browser = await TestBrowser.start();
   for (const [look, options] of Object.entries(LOOKS)) {
     const page = await browser.open(service, options);

@@ -296,6 +296,7 @@ export async function openApp(
       },
       pools,
       config: () => current.config,
+      clock,
       log,
     });
   }

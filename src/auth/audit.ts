@@ -187,6 +187,18 @@ async function pruneStep(tx: Database, before: string): Promise<number> {
   return removed.length;
 }
 
+/** The actions that occur in the audit, by name; costs a look-up each, however many entries there are. */
+export async function auditActions(db: Database): Promise<string[]> {
+  const rows = await db.all<{ action: string }>(
+    `WITH RECURSIVE found (action) AS (
+       SELECT min(action) FROM audit
+       UNION ALL
+       SELECT (SELECT min(action) FROM audit WHERE action > found.action) FROM found WHERE found.action IS NOT NULL
+     ) SELECT action FROM found WHERE action IS NOT NULL`,
+  );
+  return rows.map(({ action }) => action);
+}
+
 /** The audit as administrators list it (DS-134), newest first. */
 export const auditList: ListSource = {
   name: 'audit-logs',

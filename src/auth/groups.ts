@@ -118,6 +118,47 @@ export async function listGroupsOf(db: Database, userId: number): Promise<Group[
   );
 }
 
+/** How much is in a group. */
+export interface GroupSize {
+  readonly members: number;
+  readonly permissions: number;
+}
+
+/** Sizes of groups by id; what does not exist is missing. */
+export async function sizesOfGroups(
+  db: Database,
+  groupIds: readonly number[],
+): Promise<ReadonlyMap<number, GroupSize>> {
+  if (groupIds.length === 0) return new Map();
+  const rows = await db.all<GroupSize & { readonly id: number }>(
+    `SELECT id, (SELECT count(*) FROM group_members WHERE group_id = groups.id) AS members,
+       (SELECT count(*) FROM group_permissions WHERE group_id = groups.id) AS permissions
+     FROM groups WHERE id IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(groupIds)],
+  );
+  return new Map(rows.map(({ id, members, permissions }) => [id, { members, permissions }]));
+}
+
+/** The groups of each of these users, by id within a user; users without a group are missing. */
+export async function groupsOfUsers(
+  db: Database,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly Group[]>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await db.all<Group & { readonly user_id: number }>(
+    `SELECT user_id, id, name, description FROM group_members JOIN groups ON groups.id = group_id
+     WHERE user_id IN (SELECT value FROM json_each(?)) ORDER BY user_id, id`,
+    [JSON.stringify(userIds)],
+  );
+  const entries = Map.groupBy(rows, ({ user_id: userId }) => userId);
+  return new Map(
+    [...entries].map(([userId, groups]) => [
+      userId,
+      groups.map(({ id, name, description }) => ({ id, name, description })),
+    ]),
+  );
+}
+
 /** Groups as administrators list them (DS-134). */
 export const groupList: ListSource = {
   name: 'groups',

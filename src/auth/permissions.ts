@@ -226,6 +226,52 @@ export async function listGrantsOf(db: Database, userId: number): Promise<GroupG
   );
 }
 
+/** Who holds a permission through which group; `user_id` null: the group has no members. */
+export interface PermissionHolder {
+  readonly permission_id: number;
+  readonly group_id: number;
+  readonly group: string;
+  readonly user_id: number | null;
+  readonly username: string | null;
+  readonly is_active: boolean;
+}
+
+/** Holders of permissions, by permission, group, user name. */
+export async function holdersOf(
+  db: Database,
+  permissionIds: readonly number[],
+): Promise<PermissionHolder[]> {
+  if (permissionIds.length === 0) return [];
+  const rows = await db.all<Omit<PermissionHolder, 'is_active'> & { readonly is_active: number }>(
+    `SELECT permission_id, groups.id AS group_id, groups.name AS "group", users.id AS user_id, username,
+       coalesce(users.is_active, 0) AS is_active
+     FROM group_permissions
+     JOIN groups ON groups.id = group_permissions.group_id
+     LEFT JOIN group_members ON group_members.group_id = groups.id
+     LEFT JOIN users ON users.id = group_members.user_id
+     WHERE permission_id IN (SELECT value FROM json_each(?)) ORDER BY permission_id, groups.id, username`,
+    [JSON.stringify(permissionIds)],
+  );
+  return rows.map((row) => ({ ...row, is_active: row.is_active === 1 }));
+}
+
+/** The groups that hold each of these permissions, by id; permissions nobody holds are missing. */
+export async function groupsHolding(
+  db: Database,
+  permissionIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly { readonly id: number; readonly name: string }[]>> {
+  if (permissionIds.length === 0) return new Map();
+  const rows = await db.all<{ permission_id: number; id: number; name: string }>(
+    `SELECT permission_id, id, name FROM group_permissions JOIN groups ON groups.id = group_id
+     WHERE permission_id IN (SELECT value FROM json_each(?)) ORDER BY permission_id, id`,
+    [JSON.stringify(permissionIds)],
+  );
+  const entries = Map.groupBy(rows, ({ permission_id: id }) => id);
+  return new Map(
+    [...entries].map(([id, groups]) => [id, groups.map(({ id, name }) => ({ id, name }))]),
+  );
+}
+
 /** Permissions as administrators list them (DS-134). */
 export const permissionList: ListSource = {
   name: 'permissions',

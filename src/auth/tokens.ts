@@ -104,6 +104,11 @@ export const tokenList: ListSource = {
   order: 'asc',
 };
 
+/** Whether the user has a token. */
+export async function hasToken(db: Database, userId: number): Promise<boolean> {
+  return (await db.get('SELECT 1 FROM tokens WHERE user_id = ?', [userId])) !== null;
+}
+
 function keyFrom(serverSecret: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', serverSecret, new Uint8Array(), 'svc tokens', 32));
 }

@@ -89,6 +89,19 @@ export async function getUser(db: Database, userId: number): Promise<User | null
   return row === null ? null : userOf(row);
 }
 
+/** Names of accounts by id; what does not exist (any more) is missing. */
+export async function namesOfUsers(
+  db: Database,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await db.all<{ id: number; username: string }>(
+    'SELECT id, username FROM users WHERE id IN (SELECT value FROM json_each(?))',
+    [JSON.stringify(userIds)],
+  );
+  return new Map(rows.map(({ id, username }) => [id, username]));
+}
+
 /** All accounts in the order they were made. */
 export async function listUsers(db: Database): Promise<User[]> {
   const rows = await db.all<UserRow>(`SELECT ${userColumns} FROM users ORDER BY id`);

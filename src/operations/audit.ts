@@ -1,7 +1,7 @@
 /**
  * The audit, as administrators read it (DS-134, DS-140).
  */
-import { auditList } from '../auth/audit.ts';
+import { auditActions, auditList } from '../auth/audit.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {
   type Administrator,
@@ -17,6 +17,11 @@ export async function listAudit(
   request: ListRequest,
 ): Promise<ListPage> {
   return readList(services, admin, auditList, request);
+}
+
+/** The actions that occur, by name. */
+export function listAuditActions({ db }: AdminServices, _admin: Administrator): Promise<string[]> {
+  return auditActions(db);
 }
 
 /** Formats of an export. */

@@ -8,13 +8,15 @@ import {
   documentCoverage,
   eventCoverage,
   type GroupGrant,
+  holdersOf,
   listGrantsOf,
+  listPermissions,
   scopesAllow,
 } from '../auth/permissions.ts';
 import type { Scope, Verb } from '../auth/principal.ts';
 import { DOCROOT_BOUNDARY, normalResource } from '../auth/resource-names.ts';
 import { formatScopes } from '../auth/scopes.ts';
-import { findUser, type User } from '../auth/users.ts';
+import { findUser, listUsers, type User } from '../auth/users.ts';
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Config } from '../config/schema.ts';
@@ -102,6 +104,61 @@ export async function explainAccess(
     granted_by: grants,
     scopes: key?.scopes == null ? null : formatScopes(key.scopes),
     notes: notesOf(services.config, target, action),
+  };
+}
+
+/** Who may do something with a resource. */
+export interface AllowedUsers {
+  readonly resource: string;
+  readonly action: Verb;
+  readonly exists: boolean;
+  /** Those who may because they may everything. */
+  readonly superusers: readonly UserView[];
+  /** The others, each with the groups and permissions the right comes from. */
+  readonly users: readonly {
+    readonly id: number;
+    readonly username: string;
+    readonly granted_by: readonly GroupGrant[];
+  }[];
+  /** Groups that hold the right, members or not. */
+  readonly groups: readonly GroupGrant[];
+  readonly notes: readonly string[];
+}
+
+/** Everybody who may do it, by name; deactivated accounts are left out. Costs a look at every permission and user. */
+export async function listAllowed(
+  services: ExplanationServices,
+  _admin: Administrator,
+  { resource, action }: Pick<AccessQuestion, 'resource' | 'action'>,
+): Promise<AllowedUsers> {
+  const { db, registry, config } = services;
+  const target = targetOf(registry, resource);
+  const matching = (await listPermissions(db)).filter(
+    (permission) => permission.action === action && target.covers(permission.resource),
+  );
+  const byId = new Map(matching.map((permission) => [permission.id, permission]));
+  const superusers = (await listUsers(db)).filter((user) => user.isSuperuser && user.isActive);
+  const isSuperuser = new Set(superusers.map(({ id }) => id));
+  const groups = new Map<string, GroupGrant>();
+  const users = new Map<number, { id: number; username: string; granted_by: GroupGrant[] }>();
+  for (const holder of await holdersOf(db, [...byId.keys()])) {
+    const { permission_id, group_id, group, user_id: id, username } = holder;
+    const grant = { group_id, group, permission_id, resource: byId.get(permission_id)!.resource };
+    const held = { ...grant, action };
+    groups.set(`${permission_id} ${group_id}`, held);
+    if (id === null || username === null || !holder.is_active || isSuperuser.has(id)) continue;
+    const user = users.get(id) ?? { id, username, granted_by: [] };
+    user.granted_by.push(held);
+    users.set(id, user);
+  }
+  return {
+    resource: target.name,
+    action,
+    exists: target.exists,
+    superusers: superusers.map(userView),
+    users: [...users.values()].sort((a, b) => (a.username < b.username ? -1 : 1)),
+    groups: [...groups.values()],
+    notes: notesOf(config, target, action),
   };
 }
 

@@ -6,11 +6,14 @@ import {
   checkGroupName,
   createGroup as addGroup,
   deleteGroup as removeGroup,
+  findGroup,
   getGroup,
   type Group,
   groupList,
   listMembers,
   removeMember as leave,
+  type GroupSize,
+  sizesOfGroups,
 } from '../auth/groups.ts';
 import {
   assignPermission,
@@ -173,6 +176,32 @@ export async function revokeFromGroup(
     resource: 'group_permission',
     details: `Removed permission ${describePermission(permission)} from group ${group.name}`,
   });
+}
+
+/** Names of groups to choose from, by the order they were made in; of many the first thousand. */
+export async function groupNames(services: AdminServices, admin: Administrator): Promise<string[]> {
+  const { items } = await listGroups(services, admin, { query: new URLSearchParams() });
+  return items.map(({ name }) => String(name));
+}
+
+/** The group of that name. Throws `not-found`. */
+export async function findGroupByName(
+  { db }: AdminServices,
+  _admin: Administrator,
+  name: string,
+): Promise<Group> {
+  const group = await findGroup(db, name);
+  if (group === null) throw new AppError('not-found', `There is no group ${name.trim()}`);
+  return group;
+}
+
+/** How many members and permissions these groups have. */
+export function sizesOf(
+  { db }: AdminServices,
+  _admin: Administrator,
+  groupIds: readonly number[],
+): Promise<ReadonlyMap<number, GroupSize>> {
+  return sizesOfGroups(db, groupIds);
 }
 
 async function requireGroup({ db }: AdminServices, groupId: number): Promise<Group> {

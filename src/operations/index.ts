@@ -26,6 +26,7 @@ import * as resources from './resources.ts';
 import * as savedSearches from './saved-searches.ts';
 import * as sessions from './sessions.ts';
 import * as search from './search.ts';
+import * as searchIndex from './search-index.ts';
 import * as searches from './searches.ts';
 import * as setup from './setup.ts';
 import * as tokens from './tokens.ts';
@@ -58,6 +59,7 @@ export const operations = {
   savedSearches,
   sessions,
   search,
+  searchIndex,
   searches,
   setup,
   tokens,

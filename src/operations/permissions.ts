@@ -4,11 +4,15 @@
 import {
   createPermission as addPermission,
   deletePermission as removePermission,
+  findPermission,
+  getPermission,
+  groupsHolding,
   type Permission,
   permissionList,
 } from '../auth/permissions.ts';
 import type { Verb } from '../auth/principal.ts';
 import { checkResource } from '../auth/resource-names.ts';
+import { AppError } from '../base/errors.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {
@@ -64,6 +68,43 @@ export async function deletePermission(
     resource: 'permission',
     details: `Deleted permission ${describePermission(permission)}`,
   });
+}
+
+/** One permission by id. Throws `not-found`. */
+export async function readPermission(
+  { db }: AdminServices,
+  _admin: Administrator,
+  permissionId: number,
+): Promise<Permission> {
+  const permission = await getPermission(db, permissionId);
+  if (permission === null) throw new AppError('not-found', 'Permission not found');
+  return permission;
+}
+
+/**
+ * The permission of that resource and action, made unless there is one. Throws as `createPermission` does for a bad resource
+ * or action.
+ */
+export async function ensurePermission(
+  services: AdminServices,
+  admin: Administrator,
+  body: { readonly resource: string; readonly action: string },
+): Promise<Permission> {
+  const input = new Input(body);
+  const text = input.text('resource');
+  const action = input.word('action', VERBS);
+  input.finish();
+  const known = await findPermission(services.db, checkResource(text), action);
+  return known ?? createPermission(services, admin, body);
+}
+
+/** The groups that hold each of these permissions; permissions nobody holds are missing. */
+export function groupsThatHold(
+  { db }: AdminServices,
+  _admin: Administrator,
+  permissionIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly { readonly id: number; readonly name: string }[]>> {
+  return groupsHolding(db, permissionIds);
 }
 
 /** `read on reports/*`, as the audit writes it. */

@@ -11,6 +11,7 @@ import type { Column } from '../dataset/types.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
 import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
+import type { Administrator } from './administration.ts';
 
 interface CatalogueServices {
   readonly db: Database;
@@ -90,6 +91,20 @@ export function factsOf(
     rows: isTable ? tables.rowCount(datasets.targetOf(resource), stamp) : null,
     changedAt: timestamp(Number(stamp.mtimeNs) / 1e6),
   };
+}
+
+/** What the document root holds, for administrators. */
+export interface DocrootView {
+  /** By rel in byte order. */
+  readonly resources: readonly Resource[];
+  /** Files and folders that could not be looked at, or that no name can reach. */
+  readonly unpublished: readonly { readonly rel: string; readonly text: string }[];
+/** Everything published and what stands in the way of the rest. */
+export function describeDocroot(
+  { registry }: Pick<CatalogueServices, 'registry'>,
+  _admin: Administrator,
+): DocrootView {
+  return { resources: registry.list(), unpublished: registry.scanProblems() };
 }
 
 /** A column with a value of the dataset; `example` undefined: none that could be shown. */

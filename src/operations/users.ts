@@ -1,13 +1,18 @@
 /**
  * Accounts, as administrators manage them (DS-134 to DS-139).
  */
+import { type ApiKey, listApiKeys } from '../auth/api-keys.ts';
+import { type Group, groupsOfUsers, listGroupsOf } from '../auth/groups.ts';
 import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
+import { listSessions, type Session } from '../auth/sessions.ts';
+import { hasToken } from '../auth/tokens.ts';
 import {
   checkUsername,
   createUser as addUser,
   deleteUser as removeUser,
   findUser,
   getUser,
+  namesOfUsers as findNames,
   setActive,
   setPasswordHash,
   type User,
@@ -58,6 +63,70 @@ export async function listUsers(
   request: ListRequest,
 ): Promise<ListPage> {
   return readList(services, admin, userList, request);
+}
+
+/** An account with everything that hangs on it. */
+export interface UserWithBelongings {
+  readonly user: UserView;
+  readonly groups: readonly Group[];
+  /** Live ones, oldest first. */
+  readonly sessions: readonly Session[];
+  /** Revoked ones included, by id. */
+  readonly keys: readonly ApiKey[];
+  /** Holds a token for event clients. */
+  readonly hasToken: boolean;
+}
+
+/** One account by id with what hangs on it. Throws `not-found`. */
+export async function readUser(
+  services: AdminServices,
+  _admin: Administrator,
+  userId: number,
+): Promise<UserWithBelongings> {
+  const { db, clock } = services;
+  const user = await requireUser(services, userId);
+  return {
+    user: userView(user),
+    groups: await listGroupsOf(db, userId),
+    sessions: await listSessions(db, userId, clock.now()),
+    keys: await listApiKeys(db, { userId }),
+    hasToken: await hasToken(db, userId),
+  };
+}
+
+/** Names of accounts by id, for lists that hold ids; deleted ones are missing. */
+export function namesOfUsers(
+  { db }: AdminServices,
+  _admin: Administrator,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  return findNames(db, [...new Set(userIds)]);
+}
+
+/** The groups of each of these accounts; accounts without one are missing. */
+export function groupsOf(
+  { db }: AdminServices,
+  _admin: Administrator,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly Group[]>> {
+  return groupsOfUsers(db, userIds);
+}
+
+/** Names of accounts to choose from, by the order they were made in; of many the first thousand. */
+export async function usernames(services: AdminServices, admin: Administrator): Promise<string[]> {
+  const { items } = await listUsers(services, admin, { query: new URLSearchParams() });
+  return items.map(({ username }) => String(username));
+}
+
+/** The account with that name, as `findUser`. Throws `not-found`. */
+export async function findUserByName(
+  { db }: AdminServices,
+  _admin: Administrator,
+  username: string,
+): Promise<UserView> {
+  const user = await findUser(db, username);
+  if (user === null) throw new AppError('not-found', `There is no user ${username.trim()}`);
+  return userView(user);
 }
 
 /**

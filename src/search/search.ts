@@ -6,6 +6,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ChildPool } from '../children/child-pool.ts';
 import type { Config } from '../config/schema.ts';
@@ -17,6 +18,7 @@ import type { Contents, Published, PublishedResource } from './published.ts';
 import { keyOf } from './published.ts';
 import type { FoundPage } from './rank.ts';
 import { RebuildRequests } from './rebuild-requests.ts';
+import { Rebuilds } from './rebuilds.ts';
 import type { FindOrder } from './search-jobs.ts';
 import type { SnippetPart } from './snippet.ts';
 
@@ -26,6 +28,7 @@ interface SearchOptions {
   readonly contents: Contents;
   readonly pools: { readonly query: ChildPool; readonly index: ChildPool };
   readonly config: () => Config;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -60,6 +63,8 @@ export interface SearchPage<Resource> {
 }
 
 const NOTHING = { hits: [], hasMore: false };
+/** Resources of a rebuild that wait at the indexer, which has more than enough then and can still be stopped soon. */
+const REBUILD_READERS = 8;
 
 /**
  * The search of one document root. Resolves when what an earlier run indexed can be found; then, with
@@ -100,12 +105,19 @@ export class Search {
   readonly #options: OpenOptions;
   readonly #requests: RebuildRequests;
   #stopFollowing: (() => void) | null = null;
+  /** Rebuilds that nobody waits for. */
+  readonly rebuilds: Rebuilds;
 
   constructor(options: OpenOptions) {
     this.#options = options;
     this.#requests = new RebuildRequests({
       folder: join(options.stateDir, 'search'),
       rebuild: (isForced, onProgress) => this.rebuild(isForced, onProgress),
+      log: options.log,
+    });
+    this.rebuilds = new Rebuilds({
+      rebuild: (...order) => this.rebuild(...order),
+      clock: options.clock,
       log: options.log,
     });
   }
@@ -118,6 +130,11 @@ export class Search {
   /** Entries that can be found: rows, sections, pages, files (DS-189). */
   get documents(): number {
     return this.#options.indexer.documents;
+  }
+
+  /** Resources that wait or are being read. */
+  get pending(): number {
+    return this.#options.indexer.pending;
   }
 
   /** Follows what is published from now on, and with `search_on_startup` what is there already. */
@@ -202,17 +219,24 @@ export class Search {
     return this.#options.indexer.restamped(keyOf(target), table);
   }
 
-  /** Reads everything that changed, or with `isForced` everything, and forgets what is gone (DS-200). */
+  /**
+   * Reads everything that changed, or with `isForced` everything, and forgets what is gone (DS-200). After `signal` nothing
+   * more is begun.
+   */
   async rebuild(
     isForced: boolean,
     onProgress: (done: number, total: number) => void = () => {},
+    signal?: AbortSignal,
   ): Promise<IndexCounts> {
     const { published, indexer } = this.#options;
-    const resources = published.list();
+    const sizeOf = (resource: PublishedResource): number => published.stampOf(resource)?.size ?? 0;
+    const resources = [...published.list()].sort((a, b) => sizeOf(a) - sizeOf(b));
     const counts = { indexed: 0, documents: 0, skipped: 0, pruned: await indexer.prune() };
     let done = 0;
-    await Promise.all(
-      resources.map(async (resource) => {
+    const waiting = resources.values();
+    const read = async (): Promise<void> => {
+      for (const resource of waiting) {
+        if (signal?.aborted === true) return;
         const count = await indexer.follow(resource, isForced);
         if (count === 'skipped') counts.skipped += 1;
         else if (count !== null) {
@@ -221,14 +245,16 @@ export class Search {
         }
         done += 1;
         onProgress(done, resources.length);
-      }),
-    );
+      }
+    };
+    await Promise.all(Array.from({ length: REBUILD_READERS }, read));
     return counts;
   }
 
   /** Stops following; the pools are the caller's. */
   close(): void {
     this.#stopFollowing?.();
+    this.rebuilds.stop();
     this.#requests.close();
     this.#options.indexer.close();
   }

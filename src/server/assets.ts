@@ -6,6 +6,7 @@ import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
 import swagger from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
 import documentStyle from './assets/document.css' with { type: 'text' };
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
+import adminStyle from './assets/admin.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
 import eventsStyle from './assets/events.css' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
@@ -30,6 +31,8 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 const contents = {
   'site.css': [CSS, site],
+  'admin.css': [CSS, adminStyle],
+  'admin.js': [SCRIPT, bundledScript('admin')],
   'docs.css': [CSS, docsStyle],
   'document.css': [CSS, documentStyle],
   'docs.js': [SCRIPT, bundledScript('docs')],

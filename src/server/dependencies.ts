@@ -8,6 +8,7 @@ import type { Registry } from '../docroot/registry.ts';
 import type { AccountServices } from '../operations/accounts.ts';
 import type { CacheServices } from '../operations/cache.ts';
 import type { SearchServices } from '../operations/search.ts';
+import type { SearchIndexServices } from '../operations/search-index.ts';
 import type { SearchLanguageServices } from '../operations/searches.ts';
 import type { EventServices } from '../operations/event-access.ts';
 import type { ContentServices } from '../operations/content.ts';
@@ -51,7 +52,7 @@ export interface ServerServices
   readonly instanceKey: Uint8Array;
   readonly metrics: Metrics;
   readonly documents: ContentServices['documents'];
-  readonly search: SearchServices['search'];
+  readonly search: SearchServices['search'] & SearchIndexServices['search'];
   readonly searches: SearchLanguageServices['searches'];
   readonly tables: SearchLanguageServices['tables'];
   readonly datasets: SearchLanguageServices['datasets'];

@@ -13,8 +13,8 @@ import type { Reply } from './reply.ts';
 import { emptyReply, jsonReply } from './reply.ts';
 import type { Route } from './route-table.ts';
 
-/** Path prefixes whose errors are JSON for everybody (DS-13). */
-const JSON_PREFIX = /^\/(?:api|schema|admin|mcp)(?:\/|$)/;
+/** Path prefixes whose errors are JSON for everybody (DS-13); below `/admin/ui` are pages. */
+const JSON_PREFIX = /^\/(?:api|schema|admin(?!\/ui\/)|mcp)(?:\/|$)/;
 
 /** The answer to a failure. Never throws, except for a bug in the error page itself. */
 export function errorReply(error: unknown, context: Context, route: Route): Reply {

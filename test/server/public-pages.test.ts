@@ -18,6 +18,7 @@ import { searchPage } from '../../src/server/pages/search.tsx';
 import { setupPage } from '../../src/server/pages/setup.tsx';
 import { uploadedPage } from '../../src/server/pages/uploaded.tsx';
 import type { ReadableResources } from '../../src/server/dependencies.ts';
+import { adminPagesWith } from './admin-page-views.ts';
 import { startFixture } from './server-fixture.ts';
 
 const HTML = { Accept: 'text/html' };
@@ -460,6 +461,7 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    ...adminPagesWith(EVIL, frame),
     setup: renderPage(setupPage, { token: EVIL, problem: EVIL, username: EVIL }, frame),
   };
 

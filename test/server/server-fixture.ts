@@ -27,6 +27,7 @@ import { runList } from '../../src/dataset/list-run.ts';
 import { CacheEntries } from '../../src/docroot/cache.ts';
 import { openEvents } from '../../src/events/open-events.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
+import { Rebuilds } from '../../src/search/rebuilds.ts';
 import type { ReadableResources, ServerServices } from '../../src/server/dependencies.ts';
 import { createExchange } from '../../src/server/exchange.ts';
 import { Metrics } from '../../src/server/metrics.ts';
@@ -197,7 +198,17 @@ function emptyFolder(
   const read = async (): Promise<void> => undefined;
   return {
     registry,
-    search: { find: async () => ({ hits: [], hasMore: false }), leftOut: () => [] },
+    search: {
+      find: async () => ({ hits: [], hasMore: false }),
+      leftOut: () => [],
+      documents: 0,
+      pending: 0,
+      rebuilds: new Rebuilds({
+        rebuild: async () => ({ indexed: 0, documents: 0, skipped: 0, pruned: 0 }),
+        clock,
+        log,
+      }),
+    },
     uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
     documents: new Documents({
       root,

@@ -1,6 +1,22 @@
 /**
  * Every page. A new one is a file beside this and one more line.
  */
+import { apiKeysPage } from './admin/api-keys.tsx';
+import { auditPage } from './admin/audit.tsx';
+import { cachePage } from './admin/cache.tsx';
+import { confirmPage } from './admin/confirm.tsx';
+import { eventsAdminPage } from './admin/events.tsx';
+import { explainPage } from './admin/explain.tsx';
+import { groupPage } from './admin/group.tsx';
+import { groupsPage } from './admin/groups.tsx';
+import { locksPage } from './admin/locks.tsx';
+import { overviewPage } from './admin/overview.tsx';
+import { permissionsPage } from './admin/permissions.tsx';
+import { resourcesPage } from './admin/resources.tsx';
+import { sessionsPage } from './admin/sessions.tsx';
+import { tokensPage } from './admin/tokens.tsx';
+import { userPage } from './admin/user.tsx';
+import { usersPage } from './admin/users.tsx';
 import { datasetPage } from './dataset.tsx';
 import { docsPage } from './docs.tsx';
 import { documentPage } from './document.tsx';
@@ -28,9 +44,25 @@ export const pages: readonly Page<never>[] = [
   eventsPage,
   savedSearchesPage,
   docsPage,
+  overviewPage,
   loginPage,
   profilePage,
   setupPage,
   uploadedPage,
   errorPage,
+  usersPage,
+  userPage,
+  groupsPage,
+  groupPage,
+  permissionsPage,
+  explainPage,
+  apiKeysPage,
+  tokensPage,
+  sessionsPage,
+  auditPage,
+  resourcesPage,
+  eventsAdminPage,
+  locksPage,
+  cachePage,
+  confirmPage,
 ];

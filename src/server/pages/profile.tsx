@@ -5,6 +5,7 @@
  */
 import type { ApiKeyView, NewApiKeyView } from '../../operations/api-keys.ts';
 import type { SessionView } from '../../operations/accounts.ts';
+import { browserName } from '../browser-name.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
 
@@ -252,19 +253,4 @@ function Time({ at }: { at: string }) {
       {`${at.slice(0, 16).replace('T', ' ')} UTC`}
     </time>
   );
-}
-
-/** `Firefox on Linux`: enough to recognise a device by. */
-function browserName(userAgent: string | null): string {
-  if (userAgent === null) return 'unknown';
-  const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari', 'curl'];
-  const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'];
-  const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' };
-  const find = (words: readonly string[]): string | undefined => {
-    const word = words.find((one) => userAgent.includes(one));
-    return word === undefined ? undefined : (names[word] ?? word);
-  };
-  const [browser, system] = [find(browsers), find(systems)];
-  if (browser === undefined) return userAgent.slice(0, 40);
-  return system === undefined ? browser : `${browser} on ${system}`;
 }

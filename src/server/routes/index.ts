@@ -2,6 +2,7 @@
  * Every built-in route (DS-29). A new family is a file beside this and one more line; files have no route.
  */
 import type { Route } from '../route-table.ts';
+import { adminPageRoutes } from './admin-pages/index.ts';
 import { credentialRoutes } from './admin/credentials.ts';
 import { groupRoutes } from './admin/groups.ts';
 import { permissionRoutes } from './admin/permissions.ts';
@@ -64,6 +65,7 @@ export const routes: readonly Route[] = [
   ...permissionRoutes,
   ...credentialRoutes,
   ...upkeepRoutes,
+  ...adminPageRoutes,
   ...assetRoutes,
   paletteRoute,
   eventsPageRoute,

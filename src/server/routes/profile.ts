@@ -16,6 +16,7 @@ import {
   revokeApiKey,
 } from '../../operations/api-keys.ts';
 import type { Context } from '../context.ts';
+import { idOf, keyRequest, problemText } from '../form-request.ts';
 import { pageReply } from '../page-reply.ts';
 import { profilePage } from '../pages/profile.tsx';
 import { redirectReply, type Reply } from '../reply.ts';
@@ -111,31 +112,4 @@ async function act(context: Context, fields: ReadonlyMap<string, string>): Promi
       throw new AppError('bad-request', 'The form names no action');
   }
   return redirectReply(`/profile?done=${action}`, 303);
-}
-
-/** What the form leaves empty is absent in the request. */
-function keyRequest(field: (name: string) => string): Record<string, unknown> {
-  const description = field('description').trim();
-  const days = field('expires_in_days').trim();
-  const scopes = field('scopes')
-    .split(/[\s,]+/)
-    .filter((scope) => scope !== '');
-  return {
-    ...(description !== '' && { description }),
-    ...(days !== '' && { expires_in_days: /^[0-9]+$/.test(days) ? Number(days) : days }),
-    ...(scopes.length > 0 && { scopes }),
-  };
-}
-
-function idOf(text: string): number {
-  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
-  throw new AppError('bad-request', 'The form names no id');
-}
-
-function problemText(error: AppError): string {
-  if (error.code === 'weak-password') return `${error.message}: ${String(error.cause)}.`;
-  return (
-    error.issues?.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}.`).join(' ') ??
-    error.message
-  );
 }

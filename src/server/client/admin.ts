@@ -1,0 +1,141 @@
+/**
+ * Comfort for the pages of administration: questions as dialogs, lists that follow the filter boxes, progress that moves, times
+ * as distances from now. Without this script all of it works by loading pages.
+ */
+import { localise, localTime } from './times.ts';
+
+const TYPING_MS = 250;
+const POLL_MS = 1_000;
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+const distance = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+refine(document);
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement) || form.dataset['asks'] === undefined) return;
+  event.preventDefault();
+  void ask(form);
+});
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) follow(form);
+if (document.querySelector('[data-poll]') !== null) setTimeout(poll, POLL_MS);
+
+/** Times of a part of the page that just came in. */
+function refine(within: ParentNode): void {
+  for (const element of within.querySelectorAll<HTMLTimeElement>('time.relative')) {
+    const date = new Date(element.dateTime);
+    if (Number.isNaN(date.getTime())) continue;
+    element.title = `${localTime(date)} · ${element.dateTime}`;
+    element.textContent = distanceOf(date);
+  }
+}
+
+/** `3 minutes ago`; past a week the day itself says more. */
+function distanceOf(date: Date): string {
+  const seconds = (date.getTime() - Date.now()) / 1000;
+  if (Math.abs(seconds) > 7 * 86_400) return localTime(date);
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return distance.format(Math.trunc(seconds / size), unit);
+  }
+  return distance.format(0, 'second');
+}
+
+/** The question of a form in a dialog; when it does not come, the form is sent as it is. */
+async function ask(form: HTMLFormElement): Promise<void> {
+  const question = await load(form.getAttribute('action') ?? '', {
+    method: 'POST',
+    body: formBody(form),
+  });
+  const asked = question?.querySelector<HTMLFormElement>('form.confirm') ?? null;
+  if (asked === null) {
+    form.submit();
+    return;
+  }
+  const dialog = document.createElement('dialog');
+  const title = document.createElement('h2');
+  title.id = 'asked';
+  title.textContent = question!.querySelector('h1')?.textContent ?? '';
+  dialog.setAttribute('aria-labelledby', title.id);
+  dialog.append(title, document.importNode(asked, true));
+  dialog.querySelector('[data-cancel]')?.addEventListener('click', (event) => {
+    event.preventDefault();
+    dialog.close();
+  });
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  // Enter must not take anything away by accident.
+  dialog.querySelector<HTMLElement>('[data-cancel]')?.focus();
+}
+
+/** As the browser would send it. */
+function formBody(form: HTMLFormElement): URLSearchParams {
+  const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
+  return new URLSearchParams(fields);
+}
+
+/** Keeps the list at what stands in the boxes, and the address too. */
+function follow(form: HTMLFormElement): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let latest = 0;
+  const update = async (): Promise<void> => {
+    const query = new URLSearchParams();
+    for (const [name, value] of formBody(form)) if (value !== '') query.set(name, value);
+    const sort = new URLSearchParams(location.search).get('sort');
+    if (sort !== null) query.set('sort', sort);
+    const address = query.size === 0 ? location.pathname : `${location.pathname}?${query}`;
+    const turn = ++latest;
+    const list = document.getElementById('list');
+    list?.setAttribute('aria-busy', 'true');
+    const page = await load(address);
+    if (turn !== latest) return;
+    const fresh = page?.getElementById('list') ?? null;
+    if (fresh === null) {
+      location.assign(address);
+      return;
+    }
+    history.replaceState(null, '', address);
+    for (const part of ['.downloads', 'main .section > .problem']) swap(part, page!);
+    list?.replaceWith(settled(fresh));
+  };
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void update(), TYPING_MS);
+  });
+}
+
+function swap(selector: string, page: Document): void {
+  const [old, fresh] = [document.querySelector(selector), page.querySelector(selector)];
+  if (old !== null && fresh !== null) old.replaceWith(settled(fresh));
+  else old?.remove();
+}
+
+/** Looks in on what goes on, until it has ended. */
+async function poll(): Promise<void> {
+  const id = document.querySelector('[data-poll]')?.id ?? '';
+  const fresh = (await load(location.href))?.getElementById(id) ?? null;
+  if (fresh !== null) document.getElementById(id)?.replaceWith(settled(fresh));
+  if (document.querySelector('[data-poll]') !== null) setTimeout(poll, POLL_MS);
+}
+
+/** A part of another page, as a part of this one. */
+function settled<Part extends Element>(part: Part): Part {
+  const own = document.importNode(part, true);
+  localise(own);
+  refine(own);
+  return own;
+}
+
+/** A page of this server as a document whose scripts do not run; null when it does not come. */
+async function load(address: string, init: RequestInit = {}): Promise<Document | null> {
+  try {
+    const response = await fetch(address, { ...init, headers: { Accept: 'text/html' } });
+    return new DOMParser().parseFromString(await response.text(), 'text/html');
+  } catch {
+    // The connection was lost; whoever asked goes the way without script.
+    return null;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * The API keys of all users: find, make, revoke.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { NewUserApiKeyView } from '../../../operations/api-keys.ts';
+import {
+  Act,
+  ADMIN_PAGES,
+  AdminForm,
+  adminPage,
+  AuditLink,
+  Fold,
+  Moment,
+  type Surroundings,
+} from './layout.tsx';
+import { FilterBox, FilterChoice, FilterForm, type Listing, ListTable } from './listing.tsx';
+
+/** A key in the list. */
+export interface KeyRow {
+  readonly id: number;
+  readonly user_id: number;
+  readonly username: string;
+  readonly description: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly is_active: boolean;
+  readonly scopes?: readonly string[];
+}
+
+/** What the page shows. */
+export interface KeysData {
+  readonly listing: Listing<KeyRow>;
+  /** A key just made: the only time its value is shown. */
+  readonly created: NewUserApiKeyView | null;
+}
+
+/** `/admin/ui/api-keys`. */
+export const apiKeysPage = adminPage<KeysData>({
+  name: 'admin-api-keys',
+  title: () => 'API keys',
+  content: ({ listing, created }, around) => (
+    <>
+      {created === null ? '' : <Created created={created} />}
+      <NewKey {...around} owner={listing.filters['user'] ?? ''} />
+      <FilterForm path={`${ADMIN_PAGES}/api-keys`} listing={listing}>
+        <FilterBox name="q" label="Purpose contains" listing={listing} />
+        <FilterBox name="user" label="User" listing={listing} />
+        <FilterChoice
+          name="status"
+          label="Status"
+          listing={listing}
+          choices={[
+            ['', 'All'],
+            ['active', 'Working'],
+            ['revoked', 'Revoked'],
+          ]}
+        />
+      </FilterForm>
+      <ListTable
+        listing={listing}
+        nouns={['key', 'keys']}
+        empty="Programs use API keys to act as a user. There are none yet."
+        columns={[
+          { label: 'For', sort: 'description' },
+          { label: 'User' },
+          { label: 'Rights' },
+          { label: 'Made', sort: 'created_at' },
+          { label: 'Last used', sort: 'last_used_at' },
+          { label: 'Expires', sort: 'expires_at' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {listing.items.map((entry) => (
+          <Key entry={entry} {...around} />
+        ))}
+      </ListTable>
+    </>
+  ),
+});
+
+function Created({ created }: { created: NewUserApiKeyView }) {
+  return (
+    <section class="notice">
+      <label>
+        The new API key
+        <input class="code" value={created.key} readonly data-select />
+      </label>
+      <p class="fine">
+        Copy it now: it is not shown again. Programs send it in the header <code>X-API-Key</code>.
+      </p>
+    </section>
+  );
+}
+
+function NewKey({ state, frame, owner }: Surroundings & { owner: string }) {
+  if (!state.mayChange) return '';
+  const { entered } = state;
+  return (
+    <Fold label="New key" isOpen={entered['action'] === 'create-key'}>
+      <AdminForm state={state} frame={frame} action="create-key" class="stack narrow">
+        <label>
+          User name
+          <input name="username" value={entered['username'] ?? owner} required autocomplete="off" />
+        </label>
+        <label>
+          What it is for
+          <input
+            name="description"
+            value={entered['description'] ?? ''}
+            maxlength="1024"
+            autocomplete="off"
+          />
+        </label>
+        <label>
+          Days until it expires
+          <input
+            name="expires_in_days"
+            type="number"
+            min="1"
+            max="365"
+            value={entered['expires_in_days'] ?? ''}
+            placeholder="never"
+          />
+        </label>
+        <label>
+          Rights
+          <input
+            name="scopes"
+            value={entered['scopes'] ?? ''}
+            placeholder="all of the user, or: read:reports/*"
+            autocomplete="off"
+            spellcheck="false"
+          />
+        </label>
+        <button type="submit">Make the key</button>
+      </AdminForm>
+    </Fold>
+  );
+}
+
+function Key({ entry, state, frame }: Surroundings & { entry: KeyRow }) {
+  const name = entry.description ?? `key ${entry.id}`;
+  return (
+    <tr>
+      <td safe>{name}</td>
+      <td>
+        <a href={`${ADMIN_PAGES}/users/${entry.user_id}`} safe>
+          {entry.username}
+        </a>
+      </td>
+      <td safe>{entry.scopes?.join(', ') ?? 'all of the user'}</td>
+      <td>
+        <Moment at={entry.created_at} />
+      </td>
+      <td>
+        <Moment at={entry.last_used_at} />
+      </td>
+      <td>
+        <Moment at={entry.expires_at} />
+      </td>
+      <td class="acts">
+        <AuditLink
+          query={{ resource: 'apikey', q: `user ${entry.username}` }}
+          about={`keys of ${entry.username}`}
+        />
+        {entry.is_active ? (
+          <Act
+            state={state}
+            frame={frame}
+            action="revoke-key"
+            label="Revoke"
+            about={name}
+            fields={{ id: entry.id, name, username: entry.username }}
+            asks
+          />
+        ) : (
+          <span class="kind off">revoked</span>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,123 @@
+/**
+ * Who changed what, who was refused: the audit with its filters and exports.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import { ADMIN_PAGES, adminPage, Moment } from './layout.tsx';
+import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
+
+/** An entry in the list. */
+export interface AuditRow {
+  readonly id: number;
+  readonly timestamp: string;
+  readonly user_id: number | null;
+  /** Null: nobody, or an account that was deleted. */
+  readonly username: string | null;
+  readonly action: string;
+  readonly resource: string | null;
+  readonly details: string | null;
+  readonly ip_address: string | null;
+}
+
+/** What the page shows. */
+export interface AuditData {
+  readonly listing: Listing<AuditRow>;
+  /** Actions to choose from. */
+  readonly actions: readonly string[];
+  /** What matches, all of it, as downloads. */
+  readonly exports: readonly { readonly label: string; readonly href: string }[];
+  /** Why a filter finds nothing. */
+  readonly failure: string | null;
+}
+
+/** `/admin/ui/audit`. */
+export const auditPage = adminPage<AuditData>({
+  name: 'admin-audit',
+  title: () => 'Audit',
+  content: ({ listing, actions, exports, failure }) => (
+    <>
+      <FilterForm path={`${ADMIN_PAGES}/audit`} listing={listing}>
+        <FilterBox name="q" label="Resource or details contain" listing={listing} />
+        <FilterBox name="user" label="Done by user" listing={listing} />
+        <FilterBox name="did" label="Action" listing={listing} list="actions" />
+        <FilterBox name="resource" label="Resource" listing={listing} />
+        <FilterBox name="from" label="From (UTC)" type="datetime-local" listing={listing} />
+        <FilterBox name="to" label="To (UTC)" type="datetime-local" listing={listing} />
+      </FilterForm>
+      <datalist id="actions">
+        {actions.map((action) => (
+          <option value={action} />
+        ))}
+      </datalist>
+      {failure === null ? (
+        ''
+      ) : (
+        <p class="problem" role="alert" safe>
+          {failure}
+        </p>
+      )}
+      <ListTable
+        listing={listing}
+        nouns={['entry', 'entries']}
+        empty="Nothing has happened yet."
+        columns={[
+          { label: 'When', sort: 'timestamp' },
+          { label: 'Who' },
+          { label: 'Action', sort: 'action' },
+          { label: 'Resource', sort: 'resource' },
+          { label: 'Details' },
+          { label: 'From' },
+        ]}
+      >
+        {listing.items.map((entry) => (
+          <Entry entry={entry} />
+        ))}
+      </ListTable>
+      <p class="downloads">
+        {exports.map(({ label, href }) => (
+          <a class="button quiet small" {...{ href }} safe>
+            {label}
+          </a>
+        ))}
+      </p>
+    </>
+  ),
+});
+
+function Entry({ entry }: { entry: AuditRow }) {
+  const {
+    timestamp,
+    user_id: id,
+    username,
+    action,
+    resource,
+    details,
+    ip_address: address,
+  } = entry;
+  return (
+    <tr>
+      <td>
+        <Moment at={timestamp} />
+      </td>
+      <td>
+        {id === null || username === null ? (
+          <span class="none">nobody</span>
+        ) : (
+          <a href={`${ADMIN_PAGES}/users/${id}`} safe>
+            {username}
+          </a>
+        )}
+      </td>
+      <td>
+        <a class="kind" href={`${ADMIN_PAGES}/audit?${new URLSearchParams({ did: action })}`} safe>
+          {action}
+        </a>
+      </td>
+      <td safe>{resource ?? ''}</td>
+      <td class="text" safe>
+        {details ?? ''}
+      </td>
+      <td safe>{address ?? ''}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,273 @@
+/**
+ * What is stored of events and for how long, what is coming in from whom, and what was not stored.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { RejectView, SenderCounters, UnknownView } from '../../../events/counters.ts';
+import type { IndexView } from '../../../operations/event-indexes.ts';
+import { ADMIN_PAGES, adminPage, AuditLink, Count, Moment, sizeText } from './layout.tsx';
+import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
+
+/** What the page shows. */
+export interface EventsData {
+  /** Null: they cannot be asked; `failure` says why. */
+  readonly indexes: readonly IndexView[] | null;
+  readonly failure: string | null;
+  readonly queue: {
+    readonly events: number;
+    readonly bytes: number;
+    readonly capacity_events: number;
+    readonly capacity_bytes: number;
+  };
+  readonly commits: { readonly per_second: number; readonly p99_ms: number };
+  readonly senders: readonly SenderCounters[];
+  readonly unknown: readonly UnknownView[];
+  /** Entries that were not stored. */
+  readonly listing: Listing<RejectView>;
+}
+
+/** `/admin/ui/events`. */
+export const eventsAdminPage = adminPage<EventsData>({
+  name: 'admin-events',
+  title: () => 'Events',
+  content: (data) => (
+    <>
+      {data.failure === null ? (
+        ''
+      ) : (
+        <p class="problem" role="alert" safe>
+          {data.failure}
+        </p>
+      )}
+      <Queue data={data} />
+      <Indexes indexes={data.indexes ?? []} />
+      <Senders senders={data.senders} />
+      <Unknown unknown={data.unknown} />
+      <Rejects listing={data.listing} />
+    </>
+  ),
+});
+
+function Queue({ data: { queue, commits } }: { data: EventsData }) {
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Waiting to be written</dt>
+        <dd>
+          <Count value={queue.events} /> <span safe>{`events, ${sizeText(queue.bytes)}`}</span>
+        </dd>
+      </div>
+      <div>
+        <dt>Room in the queue</dt>
+        <dd>
+          <Count value={queue.capacity_events} />{' '}
+          <span safe>{`events, ${sizeText(queue.capacity_bytes)}`}</span>
+        </dd>
+      </div>
+      <div>
+        <dt>Commits a second</dt>
+        <dd safe>{String(Number(commits.per_second.toFixed(1)))}</dd>
+      </div>
+      <div>
+        <dt>99 of 100 commits within</dt>
+        <dd safe>{`${Number(commits.p99_ms.toFixed(1))} ms`}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Indexes({ indexes }: { indexes: readonly IndexView[] }) {
+  return (
+    <section>
+      <h2>Indexes</h2>
+      {indexes.length === 0 ? (
+        <p class="empty">No event is stored yet.</p>
+      ) : (
+        <Rows
+          label="Indexes"
+          columns={[
+            { label: 'Index' },
+            { label: 'Events' },
+            { label: 'Size' },
+            { label: 'Oldest' },
+            { label: 'Newest' },
+            { label: 'Kept for' },
+            { label: 'What can be done', isHidden: true },
+          ]}
+        >
+          {indexes.map((one) => (
+            <Index one={one} />
+          ))}
+        </Rows>
+      )}
+    </section>
+  );
+}
+
+function Index({ one }: { one: IndexView }) {
+  const who = new URLSearchParams({ resource: `@events/${one.index}`, right: 'read' });
+  return (
+    <tr>
+      <td safe>{one.index}</td>
+      <td>
+        <Count value={one.events} />
+      </td>
+      <td safe>{sizeText(one.bytes)}</td>
+      <td>
+        <Moment at={one.oldest} />
+      </td>
+      <td>
+        <Moment at={one.newest} />
+      </td>
+      <td safe>{retentionText(one)}</td>
+      <td class="acts">
+        <a href={`${ADMIN_PAGES}/explain?${who}`} aria-label={`Who may read ${one.index}?`}>
+          Who may?
+        </a>
+        <AuditLink query={{ q: `@events/${one.index}` }} about={one.index} />
+      </td>
+    </tr>
+  );
+}
+
+function retentionText({ max_age_days: days, max_bytes: bytes }: IndexView): string {
+  const rules = [
+    ...(days === null ? [] : [days === 1 ? '1 day' : `${days} days`]),
+    ...(bytes === null ? [] : [`up to ${sizeText(bytes)}`]),
+  ];
+  return rules.length === 0 ? 'ever' : rules.join(', ');
+}
+
+function Senders({ senders }: { senders: readonly SenderCounters[] }) {
+  return (
+    <section>
+      <h2>Who sends</h2>
+      {senders.length === 0 ? (
+        <p class="empty">Nothing has come in yet.</p>
+      ) : (
+        <Rows
+          label="Who sends"
+          columns={[
+            { label: 'Credential' },
+            { label: 'Protocol' },
+            { label: 'Requests' },
+            { label: 'Stored' },
+            { label: 'Rejected' },
+            { label: 'Repeated' },
+            { label: 'Throttled' },
+            { label: 'Size' },
+            { label: 'Last' },
+            { label: 'Last error' },
+          ]}
+        >
+          {senders.map((sender) => (
+            <Sender sender={sender} />
+          ))}
+        </Rows>
+      )}
+    </section>
+  );
+}
+
+function Sender({ sender }: { sender: SenderCounters }) {
+  return (
+    <tr>
+      <td safe>{`${sender.label} (${sender.kind.replace('_', ' ')})`}</td>
+      <td safe>{sender.dialect}</td>
+      {[sender.requests, sender.accepted, sender.rejected, sender.duplicates, sender.throttled].map(
+        (value) => (
+          <td>
+            <Count value={value} />
+          </td>
+        ),
+      )}
+      <td safe>{sizeText(sender.bytes)}</td>
+      <td>
+        <Moment at={sender.last_at} />
+      </td>
+      <td class="text">
+        {sender.last_error === null ? (
+          ''
+        ) : (
+          <>
+            <span safe>{sender.last_error}</span> <Moment at={sender.last_error_at} none="" />
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Unknown({ unknown }: { unknown: readonly UnknownView[] }) {
+  if (unknown.length === 0) return '';
+  return (
+    <section>
+      <h2>Credentials nobody has</h2>
+      <Rows
+        label="Credentials nobody has"
+        columns={[
+          { label: 'Begins, as SHA-256' },
+          { label: 'Times' },
+          { label: 'From' },
+          { label: 'Last' },
+        ]}
+      >
+        {unknown.map((one) => (
+          <tr>
+            <td>
+              <code safe>{one.hash}</code>
+            </td>
+            <td>
+              <Count value={one.count} />
+            </td>
+            <td safe>{one.last_address}</td>
+            <td>
+              <Moment at={one.last_at} />
+            </td>
+          </tr>
+        ))}
+      </Rows>
+    </section>
+  );
+}
+
+function Rejects({ listing }: { listing: Listing<RejectView> }) {
+  return (
+    <section>
+      <h2>Not stored</h2>
+      <FilterForm path={`${ADMIN_PAGES}/events`} listing={listing}>
+        <FilterBox name="q" label="Reason, credential or content contains" listing={listing} />
+      </FilterForm>
+      <ListTable
+        listing={listing}
+        nouns={['rejected entry', 'rejected entries']}
+        empty="Every entry since the start of the server was stored."
+        columns={[
+          { label: 'When' },
+          { label: 'Credential' },
+          { label: 'Protocol' },
+          { label: 'Place' },
+          { label: 'Why' },
+          { label: 'Begins with' },
+        ]}
+      >
+        {listing.items.map((reject) => (
+          <tr>
+            <td>
+              <Moment at={reject.at} />
+            </td>
+            <td safe>{reject.credential}</td>
+            <td safe>{reject.dialect}</td>
+            <td safe>{reject.position}</td>
+            <td class="text" safe>
+              {reject.reason}
+            </td>
+            <td class="text">
+              <code safe>{reject.sample.slice(0, 200)}</code>
+            </td>
+          </tr>
+        ))}
+      </ListTable>
+    </section>
+  );
+}

@@ -1,0 +1,205 @@
+/**
+ * Who may do what, and why: the answer in words, and the groups and permissions it follows from.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { GroupGrant } from '../../../auth/permissions.ts';
+import type { AllowedUsers, Explanation } from '../../../operations/explanations.ts';
+import type { UserView } from '../../../operations/users.ts';
+import { ADMIN_PAGES, adminPage, resourceText } from './layout.tsx';
+import { Rows } from './listing.tsx';
+import { ActionBox, ResourceBox } from './user.tsx';
+
+/** The question and its answer. */
+export interface ExplainData {
+  readonly user: string;
+  readonly resource: string;
+  readonly right: string;
+  readonly key: string;
+  /** About one user. */
+  readonly explanation: Explanation | null;
+  /** About everybody. */
+  readonly allowed: AllowedUsers | null;
+  /** Why there is no answer. */
+  readonly failure: string | null;
+}
+
+/** `/admin/ui/explain`. */
+export const explainPage = adminPage<ExplainData>({
+  name: 'admin-explain',
+  title: () => 'Who may do what?',
+  content: (data) => (
+    <>
+      <form class="filter query" method="get" action={`${ADMIN_PAGES}/explain`}>
+        <label>
+          User
+          <input
+            name="user"
+            value={data.user}
+            placeholder="everybody"
+            autocomplete="off"
+            spellcheck="false"
+          />
+        </label>
+        <ResourceBox value={data.resource} />
+        <ActionBox value={data.right} />
+        <label>
+          With API key (id)
+          <input
+            name="key"
+            value={data.key}
+            inputmode="numeric"
+            placeholder="none"
+            autocomplete="off"
+          />
+        </label>
+        <button type="submit">Explain</button>
+      </form>
+      {data.failure === null ? (
+        ''
+      ) : (
+        <p class="problem" role="alert" safe>
+          {data.failure}
+        </p>
+      )}
+      {data.explanation === null ? '' : <One explanation={data.explanation} />}
+      {data.allowed === null ? '' : <All allowed={data.allowed} />}
+      {data.explanation === null && data.allowed === null && data.failure === null ? (
+        <p class="empty">
+          Name a resource to see who may read or write it; name a user too to see why, or why not.
+        </p>
+      ) : (
+        ''
+      )}
+    </>
+  ),
+});
+
+function One({ explanation }: { explanation: Explanation }) {
+  const { allowed, granted_by: grants, notes, scopes, names } = explanation;
+  return (
+    <section aria-live="polite">
+      <p class={allowed ? 'verdict yes' : 'verdict no'} safe>
+        {explanation.explanation}
+      </p>
+      <Notes notes={notes} />
+      {names.length > 1 ? (
+        <p class="fine" safe>
+          {`A permission can name it ${names.map((name) => `“${name}”`).join(' or ')}.`}
+        </p>
+      ) : (
+        ''
+      )}
+      {scopes === null ? (
+        ''
+      ) : (
+        <p class="fine" safe>{`The key is limited to ${scopes.join(', ')}.`}</p>
+      )}
+      {grants.length === 0 ? (
+        ''
+      ) : (
+        <>
+          <h2>Where it comes from</h2>
+          <Rows
+            label="Where it comes from"
+            columns={[{ label: 'Group' }, { label: 'Right' }, { label: 'Resource' }]}
+          >
+            {grants.map((grant) => (
+              <tr>
+                <td>
+                  <a href={`${ADMIN_PAGES}/groups/${grant.group_id}`} safe>
+                    {grant.group}
+                  </a>
+                </td>
+                <td safe>{grant.action}</td>
+                <td safe>{resourceText(grant.resource)}</td>
+              </tr>
+            ))}
+          </Rows>
+        </>
+      )}
+      <p>
+        <a href={`${ADMIN_PAGES}/users/${explanation.user.id}`} safe>
+          {`Groups of ${explanation.user.username}`}
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function All({ allowed }: { allowed: AllowedUsers }) {
+  const { users, superusers, action, resource, groups } = allowed;
+  const empty = groups.filter(
+    ({ group_id: id }) => !users.some((user) => user.granted_by.some((one) => one.group_id === id)),
+  );
+  return (
+    <section>
+      <h2 safe>{`Who may ${action} ${resourceText(resource)}?`}</h2>
+      <Notes notes={allowed.notes} />
+      <Rows label="Who may" columns={[{ label: 'User' }, { label: 'Because' }]}>
+        {users.map(({ id, username, granted_by: grants }) => (
+          <tr>
+            <td>
+              <a href={`${ADMIN_PAGES}/users/${id}`} safe>
+                {username}
+              </a>
+            </td>
+            <td>
+              <Because grants={grants} />
+            </td>
+          </tr>
+        ))}
+        {superusers.map((user) => (
+          <Superuser user={user} />
+        ))}
+      </Rows>
+      {empty.length === 0 ? (
+        ''
+      ) : (
+        <p class="fine" safe>
+          {`Held without an active member: ${empty.map(({ group }) => group).join(', ')}.`}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Because({ grants }: { grants: readonly GroupGrant[] }) {
+  return (
+    <>
+      {grants.map((grant) => (
+        <>
+          <a class="tag" href={`${ADMIN_PAGES}/groups/${grant.group_id}`} safe>
+            {grant.group}
+          </a>{' '}
+          <span safe>{`holds ${grant.action} on ${resourceText(grant.resource)}`}</span>
+          <br />
+        </>
+      ))}
+    </>
+  );
+}
+
+function Superuser({ user }: { user: UserView }) {
+  return (
+    <tr>
+      <td>
+        <a href={`${ADMIN_PAGES}/users/${user.id}`} safe>
+          {user.username}
+        </a>
+      </td>
+      <td>superusers may do everything</td>
+    </tr>
+  );
+}
+
+function Notes({ notes }: { notes: readonly string[] }) {
+  if (notes.length === 0) return '';
+  return (
+    <ul class="notes">
+      {notes.map((note) => (
+        <li safe>{note}</li>
+      ))}
+    </ul>
+  );
+}

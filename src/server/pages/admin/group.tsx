@@ -1,0 +1,168 @@
+/**
+ * One group: who is in it and what they may do.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { Permission } from '../../../auth/permissions.ts';
+import type { GroupWithUsers } from '../../../operations/groups.ts';
+import {
+  Act,
+  ADMIN_PAGES,
+  AdminForm,
+  adminPage,
+  AuditLink,
+  resourceText,
+  type Surroundings,
+} from './layout.tsx';
+import { Rows } from './listing.tsx';
+import { ActionBox, ResourceBox } from './user.tsx';
+import { UserMarks } from './users.tsx';
+
+/** What the page shows. */
+export interface GroupData {
+  readonly group: GroupWithUsers;
+  readonly permissions: readonly Permission[];
+  /** Names of users to choose from. */
+  readonly usernames: readonly string[];
+}
+
+interface PartProps extends Surroundings {
+  readonly data: GroupData;
+}
+
+/** `/admin/ui/groups/{group_id}`. */
+export const groupPage = adminPage<GroupData>({
+  name: 'admin-group',
+  title: ({ group }) => group.name,
+  trail: [{ label: 'Groups', href: `${ADMIN_PAGES}/groups` }],
+  content: (data, around) => (
+    <>
+      <p>
+        <span safe>{data.group.description ?? ''}</span>{' '}
+        <AuditLink query={{ q: data.group.name }} about={data.group.name} />
+      </p>
+      <Rights data={data} {...around} />
+      <Members data={data} {...around} />
+      <div class="acts">
+        <Act
+          {...around}
+          action="delete-group"
+          label="Delete the group"
+          about={data.group.name}
+          fields={{}}
+          asks
+        />
+      </div>
+    </>
+  ),
+});
+
+function Rights({ data, state, frame }: PartProps) {
+  const around = { state, frame };
+  return (
+    <section>
+      <h2>What its members may do</h2>
+      {data.permissions.length === 0 ? (
+        <p class="empty">Nothing yet.</p>
+      ) : (
+        <Rows
+          label="Rights"
+          columns={[
+            { label: 'Right' },
+            { label: 'Resource' },
+            { label: 'Take away', isHidden: true },
+          ]}
+        >
+          {data.permissions.map((permission) => (
+            <tr>
+              <td>
+                <span class="kind" safe>
+                  {permission.action}
+                </span>
+              </td>
+              <td safe>{resourceText(permission.resource)}</td>
+              <td>
+                <Act
+                  {...around}
+                  action="revoke-right"
+                  label="Take away"
+                  about={`${permission.action} on ${resourceText(permission.resource)}`}
+                  fields={{ permission_id: permission.id }}
+                  asks
+                />
+              </td>
+            </tr>
+          ))}
+        </Rows>
+      )}
+      <AdminForm {...around} action="give-right">
+        <ResourceBox value={state.entered['resource'] ?? ''} />
+        <ActionBox value={state.entered['right'] ?? 'read'} />
+        <button type="submit">Give the right</button>
+      </AdminForm>
+      {state.mayChange ? (
+        <p class="fine">
+          A file is named as in its address, a folder as <code>reports/*</code>, everything as{' '}
+          <code>*</code>, an event index as <code>@events/app</code>. Left empty it is the document
+          root: <em>write</em> on it allows uploads. <em>write</em> does not include <em>read</em>.
+        </p>
+      ) : (
+        ''
+      )}
+    </section>
+  );
+}
+
+function Members({ data, state, frame }: PartProps) {
+  const around = { state, frame };
+  const { group } = data;
+  return (
+    <section>
+      <h2>Members</h2>
+      {group.users.length === 0 ? (
+        <p class="empty">Nobody yet.</p>
+      ) : (
+        <Rows label="Members" columns={[{ label: 'User' }, { label: 'Remove', isHidden: true }]}>
+          {group.users.map((user) => (
+            <tr>
+              <td>
+                <a href={`${ADMIN_PAGES}/users/${user.id}`} safe>
+                  {user.username}
+                </a>{' '}
+                <UserMarks user={user} />
+              </td>
+              <td>
+                <Act
+                  {...around}
+                  action="remove-member"
+                  label="Remove"
+                  about={`${user.username} from ${group.name}`}
+                  fields={{ user_id: user.id }}
+                  asks
+                />
+              </td>
+            </tr>
+          ))}
+        </Rows>
+      )}
+      <AdminForm {...around} action="add-member">
+        <label>
+          User name
+          <input
+            name="username"
+            list="usernames"
+            value={state.entered['username'] ?? ''}
+            required
+            autocomplete="off"
+          />
+        </label>
+        <datalist id="usernames">
+          {data.usernames.map((name) => (
+            <option value={name} />
+          ))}
+        </datalist>
+        <button type="submit">Add</button>
+      </AdminForm>
+    </section>
+  );
+}

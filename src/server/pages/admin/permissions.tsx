@@ -1,0 +1,128 @@
+/**
+ * The permissions: rights that groups can hold.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { Permission } from '../../../auth/permissions.ts';
+import {
+  Act,
+  ADMIN_PAGES,
+  AdminForm,
+  adminPage,
+  AuditLink,
+  Fold,
+  resourceText,
+  type Surroundings,
+} from './layout.tsx';
+import { FilterBox, FilterChoice, FilterForm, type Listing, ListTable } from './listing.tsx';
+import { ActionBox, ResourceBox } from './user.tsx';
+import { GroupLinks } from './users.tsx';
+
+/** A permission in the list. */
+export interface PermissionRow extends Permission {
+  /** Those who hold it. */
+  readonly groups: readonly { readonly id: number; readonly name: string }[];
+}
+
+/** What the page shows. */
+export interface PermissionsData {
+  readonly listing: Listing<PermissionRow>;
+}
+
+/** `/admin/ui/permissions`. */
+export const permissionsPage = adminPage<PermissionsData>({
+  name: 'admin-permissions',
+  title: () => 'Permissions',
+  content: ({ listing }, around) => (
+    <>
+      <NewPermission {...around} />
+      <FilterForm path={`${ADMIN_PAGES}/permissions`} listing={listing}>
+        <FilterBox name="q" label="Resource or purpose contains" listing={listing} />
+        <FilterChoice
+          name="right"
+          label="Right"
+          listing={listing}
+          choices={[
+            ['', 'All'],
+            ['read', 'read'],
+            ['write', 'write'],
+          ]}
+        />
+      </FilterForm>
+      <ListTable
+        listing={listing}
+        nouns={['permission', 'permissions']}
+        empty="There are none yet. The page of a group makes them as they are given."
+        columns={[
+          { label: 'Resource', sort: 'resource' },
+          { label: 'Right', sort: 'action' },
+          { label: 'For', sort: 'description' },
+          { label: 'Held by' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {listing.items.map((permission) => (
+          <Row permission={permission} {...around} />
+        ))}
+      </ListTable>
+    </>
+  ),
+});
+
+function NewPermission({ state, frame }: Surroundings) {
+  if (!state.mayChange) return '';
+  const { entered } = state;
+  return (
+    <Fold label="New permission" isOpen={entered['action'] === 'create-permission'}>
+      <AdminForm state={state} frame={frame} action="create-permission" class="stack narrow">
+        <ResourceBox value={entered['resource'] ?? ''} />
+        <ActionBox value={entered['right'] ?? 'read'} />
+        <label>
+          What it is for
+          <input
+            name="description"
+            value={entered['description'] ?? ''}
+            maxlength="1024"
+            autocomplete="off"
+          />
+        </label>
+        <button type="submit">Create the permission</button>
+      </AdminForm>
+    </Fold>
+  );
+}
+
+function Row({ permission, state, frame }: Surroundings & { permission: PermissionRow }) {
+  const { id, resource, action, description, groups } = permission;
+  const about = `${action} on ${resourceText(resource)}`;
+  const who = new URLSearchParams({ resource, right: action });
+  return (
+    <tr>
+      <td safe>{resourceText(resource)}</td>
+      <td>
+        <span class="kind" safe>
+          {action}
+        </span>
+      </td>
+      <td safe>{description ?? ''}</td>
+      <td>
+        <GroupLinks groups={groups} />
+      </td>
+      <td class="acts">
+        <a href={`${ADMIN_PAGES}/explain?${who}`} aria-label={`Who may ${about}?`}>
+          Who may?
+        </a>
+        <AuditLink query={{ q: `permission ${action} on ${resource}` }} about={about} />
+        <Act
+          state={state}
+          frame={frame}
+          action="delete-permission"
+          label="Delete"
+          about={about}
+          fields={{ id }}
+          asks
+        />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,319 @@
+/**
+ * One account: its groups, sessions, keys and token, and what can be done about them.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { UserWithBelongings } from '../../../operations/users.ts';
+import { browserName } from '../../browser-name.ts';
+import {
+  Act,
+  ADMIN_PAGES,
+  AdminForm,
+  adminPage,
+  AuditLink,
+  Fold,
+  Moment,
+  type Surroundings,
+} from './layout.tsx';
+import { Rows } from './listing.tsx';
+import { UserMarks } from './users.tsx';
+
+/** What the page shows. */
+export interface UserData extends UserWithBelongings {
+  /** It is the account of whoever looks. */
+  readonly isSelf: boolean;
+  /** Names of groups to choose from. */
+  readonly groupNames: readonly string[];
+}
+
+/** `/admin/ui/users/{user_id}`. */
+export const userPage = adminPage<UserData>({
+  name: 'admin-user',
+  title: ({ user }) => user.username,
+  trail: [{ label: 'Users', href: `${ADMIN_PAGES}/users` }],
+  content: (data, around) => (
+    <>
+      <p>
+        Made <Moment at={data.user.created_at} />. <UserMarks user={data.user} />{' '}
+        <AuditLink query={{ user: data.user.username }} about={`what ${data.user.username} did`} />
+      </p>
+      <Account data={data} {...around} />
+      <Groups data={data} {...around} />
+      <Why data={data} />
+      <Keys data={data} {...around} />
+      <Sessions data={data} {...around} />
+    </>
+  ),
+});
+
+interface PartProps extends Surroundings {
+  readonly data: UserData;
+}
+
+function Account({ data, state, frame }: PartProps) {
+  const { user, isSelf } = data;
+  const around = { state, frame };
+  if (!state.mayChange) return '';
+  return (
+    <>
+      {isSelf ? (
+        <p class="fine">
+          This is you. Another superuser can deactivate or delete your account; you cannot.
+        </p>
+      ) : (
+        <div class="acts">
+          {user.is_active ? (
+            <Act
+              {...around}
+              action="deactivate"
+              label="Deactivate"
+              about={user.username}
+              fields={{}}
+              asks
+            />
+          ) : (
+            <Act {...around} action="activate" label="Activate" about={user.username} fields={{}} />
+          )}
+          <Act
+            {...around}
+            action="delete-user"
+            label="Delete"
+            about={user.username}
+            fields={{}}
+            asks
+          />
+        </div>
+      )}
+      <Fold label="Set a new password" isOpen={state.entered['action'] === 'reset-password'}>
+        <AdminForm {...around} action="reset-password" class="stack narrow">
+          <input hidden name="username" autocomplete="username" value={user.username} readonly />
+          <label>
+            New password
+            <input name="new_password" type="password" autocomplete="new-password" required />
+            <small>All sessions of the user end. API keys stay.</small>
+          </label>
+          <button type="submit">Set the password</button>
+        </AdminForm>
+      </Fold>
+    </>
+  );
+}
+
+function Groups({ data, state, frame }: PartProps) {
+  const around = { state, frame };
+  const { user, groups } = data;
+  return (
+    <section>
+      <h2>Groups</h2>
+      {groups.length === 0 ? (
+        <p class="empty">Rights come from groups; this user is in none.</p>
+      ) : (
+        <Rows
+          label="Groups"
+          columns={[{ label: 'Group' }, { label: 'For' }, { label: 'Remove', isHidden: true }]}
+        >
+          {groups.map((group) => (
+            <tr>
+              <td>
+                <a href={`${ADMIN_PAGES}/groups/${group.id}`} safe>
+                  {group.name}
+                </a>
+              </td>
+              <td safe>{group.description ?? ''}</td>
+              <td>
+                <Act
+                  {...around}
+                  action="leave-group"
+                  label="Remove"
+                  about={`${user.username} from ${group.name}`}
+                  fields={{ group_id: group.id }}
+                  asks
+                />
+              </td>
+            </tr>
+          ))}
+        </Rows>
+      )}
+      <AdminForm {...around} action="join-group">
+        <label>
+          Add to the group
+          <input
+            name="group"
+            list="group-names"
+            value={state.entered['group'] ?? ''}
+            required
+            autocomplete="off"
+          />
+        </label>
+        <datalist id="group-names">
+          {data.groupNames.map((name) => (
+            <option value={name} />
+          ))}
+        </datalist>
+        <button type="submit">Add</button>
+      </AdminForm>
+    </section>
+  );
+}
+
+function Why({ data }: { data: UserData }) {
+  return (
+    <section>
+      <h2 safe>{`What may ${data.user.username} do?`}</h2>
+      <form class="filter query" method="get" action={`${ADMIN_PAGES}/explain`}>
+        <input type="hidden" name="user" value={data.user.username} />
+        <ResourceBox value="" />
+        <ActionBox value="read" />
+        <button class="quiet" type="submit">
+          Explain
+        </button>
+      </form>
+    </section>
+  );
+}
+
+/** A box for a name that a permission or an address may have. */
+export function ResourceBox({ value, name = 'resource' }: { value: string; name?: string }) {
+  return (
+    <label>
+      Resource
+      <input
+        {...{ name, value }}
+        placeholder="reports/sales, reports/*, @events/app"
+        autocomplete="off"
+        spellcheck="false"
+      />
+    </label>
+  );
+}
+
+/** The choice between read and write. */
+export function ActionBox({ value }: { value: string }) {
+  return (
+    <label>
+      Right
+      <select name="right">
+        {['read', 'write'].map((action) => (
+          <option value={action} selected={action === value} safe>
+            {action}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Keys({ data, state, frame }: PartProps) {
+  const { user, keys, hasToken } = data;
+  const around = { state, frame };
+  const query = new URLSearchParams({ user: user.username });
+  return (
+    <section>
+      <h2>API keys</h2>
+      {keys.length === 0 ? (
+        <p class="empty">None.</p>
+      ) : (
+        <Rows
+          label="API keys"
+          columns={[
+            { label: 'For' },
+            { label: 'Rights' },
+            { label: 'Last used' },
+            { label: 'Revoke', isHidden: true },
+          ]}
+        >
+          {keys.map((key) => (
+            <tr>
+              <td safe>{key.description ?? `key ${key.id}`}</td>
+              <td safe>
+                {key.scopes === null
+                  ? 'all of the user'
+                  : key.scopes
+                      .map(({ verb, pattern }) => (pattern === null ? verb : `${verb}:${pattern}`))
+                      .join(', ')}
+              </td>
+              <td>
+                <Moment at={key.lastUsedAt} />
+              </td>
+              <td>
+                {key.isActive ? (
+                  <Act
+                    {...around}
+                    action="revoke-key"
+                    label="Revoke"
+                    about={key.description ?? `key ${key.id}`}
+                    fields={{ key_id: key.id }}
+                    asks
+                  />
+                ) : (
+                  'revoked'
+                )}
+              </td>
+            </tr>
+          ))}
+        </Rows>
+      )}
+      <p class="actions tight">
+        <a class="button quiet small" href={`${ADMIN_PAGES}/api-keys?${query}`}>
+          API keys of this user
+        </a>
+        {hasToken ? (
+          <Act
+            {...around}
+            action="revoke-token"
+            label="Revoke the token"
+            about={`of ${user.username}`}
+            fields={{}}
+            asks
+          />
+        ) : (
+          ''
+        )}
+      </p>
+    </section>
+  );
+}
+
+function Sessions({ data, state, frame }: PartProps) {
+  const around = { state, frame };
+  return (
+    <section>
+      <h2>Sessions</h2>
+      {data.sessions.length === 0 ? (
+        <p class="empty">Not signed in anywhere.</p>
+      ) : (
+        <Rows
+          label="Sessions"
+          columns={[
+            { label: 'Browser' },
+            { label: 'Address' },
+            { label: 'Last seen' },
+            { label: 'End', isHidden: true },
+          ]}
+        >
+          {data.sessions.map((session) => (
+            <tr>
+              <td title={session.userAgent ?? ''} safe>
+                {browserName(session.userAgent)}
+              </td>
+              <td safe>{session.ipAddress ?? ''}</td>
+              <td>
+                <Moment at={session.lastActiveAt} />
+              </td>
+              <td>
+                <Act
+                  {...around}
+                  action="end-session"
+                  label="End"
+                  about={`session ${session.id} of ${data.user.username}`}
+                  fields={{ session_id: session.id }}
+                  asks
+                />
+              </td>
+            </tr>
+          ))}
+        </Rows>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,156 @@
+/**
+ * The accounts: find, make, go to one.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { UserView } from '../../../operations/users.ts';
+import {
+  ADMIN_PAGES,
+  AdminForm,
+  adminPage,
+  AuditLink,
+  Fold,
+  Moment,
+  type Surroundings,
+} from './layout.tsx';
+import { FilterBox, FilterChoice, FilterForm, type Listing, ListTable } from './listing.tsx';
+
+/** An account in the list. */
+export interface UserRow extends UserView {
+  readonly groups: readonly { readonly id: number; readonly name: string }[];
+}
+
+/** What the page shows. */
+export interface UsersData {
+  readonly listing: Listing<UserRow>;
+}
+
+/** `/admin/ui/users`. */
+export const usersPage = adminPage<UsersData>({
+  name: 'admin-users',
+  title: () => 'Users',
+  content: ({ listing }, around) => (
+    <>
+      <NewUser {...around} />
+      <FilterForm path={`${ADMIN_PAGES}/users`} listing={listing}>
+        <FilterBox name="q" label="Name contains" listing={listing} />
+        <FilterChoice
+          name="status"
+          label="Status"
+          listing={listing}
+          choices={[
+            ['', 'All'],
+            ['active', 'Active'],
+            ['inactive', 'Deactivated'],
+            ['superuser', 'Superusers'],
+          ]}
+        />
+      </FilterForm>
+      <ListTable
+        listing={listing}
+        nouns={['user', 'users']}
+        empty="There are no users yet."
+        columns={[
+          { label: 'Name', sort: 'username' },
+          { label: 'Groups' },
+          { label: 'Made', sort: 'created_at' },
+          { label: 'Audit', isHidden: true },
+        ]}
+      >
+        {listing.items.map((user) => (
+          <User user={user} />
+        ))}
+      </ListTable>
+    </>
+  ),
+});
+
+function NewUser({ state, frame }: Surroundings) {
+  if (!state.mayChange) return '';
+  const { entered } = state;
+  return (
+    <Fold label="New user" isOpen={entered['action'] === 'create-user'}>
+      <AdminForm state={state} frame={frame} action="create-user" class="stack narrow">
+        <label>
+          User name
+          <input
+            name="username"
+            value={entered['username'] ?? ''}
+            required
+            maxlength="150"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck="false"
+          />
+        </label>
+        <label>
+          Password
+          <input name="password" type="password" autocomplete="new-password" required />
+          <small>Tell it to the person; it can be changed under “Your profile”.</small>
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            name="is_superuser"
+            value="yes"
+            checked={entered['is_superuser'] === 'yes'}
+          />
+          Superuser: may do and see everything
+        </label>
+        <button type="submit">Create the user</button>
+      </AdminForm>
+    </Fold>
+  );
+}
+
+function User({ user }: { user: UserRow }) {
+  return (
+    <tr>
+      <td>
+        <a href={`${ADMIN_PAGES}/users/${user.id}`} safe>
+          {user.username}
+        </a>{' '}
+        <UserMarks user={user} />
+      </td>
+      <td>
+        <GroupLinks groups={user.groups} />
+      </td>
+      <td>
+        <Moment at={user.created_at} />
+      </td>
+      <td>
+        <AuditLink query={{ q: user.username }} about={user.username} />
+      </td>
+    </tr>
+  );
+}
+
+/** What is special about an account. */
+export function UserMarks({ user }: { user: Pick<UserView, 'is_active' | 'is_superuser'> }) {
+  return (
+    <>
+      {user.is_superuser ? <span class="kind">superuser</span> : ''}{' '}
+      {user.is_active ? '' : <span class="kind off">deactivated</span>}
+    </>
+  );
+}
+
+/** Groups in a cell; a dash for none. */
+export function GroupLinks({
+  groups,
+}: {
+  groups: readonly { readonly id: number; readonly name: string }[];
+}) {
+  if (groups.length === 0) return <span class="none">none</span>;
+  return (
+    <>
+      {groups.map(({ id, name }) => (
+        <>
+          <a class="tag" href={`${ADMIN_PAGES}/groups/${id}`} safe>
+            {name}
+          </a>{' '}
+        </>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,179 @@
+/**
+ * A page of administration as a route: GET shows it, POST takes its forms (DS-132, DS-184).
+ *
+ * A form names its `action`. What takes something away first answers with the question; a deed that was done leads back to the
+ * page, one that was refused shows the page with the reason. Every deed is an operation that the routes for programs have too.
+ */
+import { AppError } from '../../../base/errors.ts';
+import type { Administrator } from '../../../operations/administration.ts';
+import type { Context } from '../../context.ts';
+import { idOf, problemText } from '../../form-request.ts';
+import { pageReply } from '../../page-reply.ts';
+import { confirmPage, type Question } from '../../pages/admin/confirm.tsx';
+import { ADMIN_HOME, ADMIN_PAGES, type AdminView } from '../../pages/admin/layout.tsx';
+import type { Page } from '../../pages/frame.tsx';
+import { redirectReply, type Reply } from '../../reply.ts';
+import type { Route } from '../../route-table.ts';
+import type { ServerServices } from '../../dependencies.ts';
+import { adminDoor, adminOf } from '../admin/admin-list.ts';
+
+/** A form that came in. */
+export interface Deed {
+  readonly context: Context;
+  readonly services: ServerServices;
+  readonly admin: Administrator;
+  /** Value of a field; `''` when it is empty or missing. */
+  field(name: string): string;
+  /** An id from a hidden field. Throws `bad-request`. */
+  id(name?: string): number;
+}
+
+/** One `action` of a page's forms. */
+export interface AdminAction<Data> {
+  /** What it would do; absent: it is done without asking. Throws as the deed. */
+  readonly asks?: (deed: Deed) => Promise<Question>;
+  /** Does it. What it answers is shown at once, on the same page, instead of the way back to it. */
+  readonly run: (deed: Deed) => Promise<Partial<Data> | void>;
+  /** Said afterwards. */
+  readonly done: string;
+  /** Path of the page that follows; the same one unless given. */
+  readonly leadsTo?: string;
+}
+
+interface AdminPageDefinition<Data> {
+  /** Below `/admin/ui`; `''` is the first page. */
+  readonly path: string;
+  readonly summary: string;
+  readonly page: Page<AdminView<Data>>;
+  /** Everything the page shows. Throws `not-found` for what it is about. */
+  readonly read: (context: Context, admin: Administrator) => Promise<Data>;
+  readonly actions?: Readonly<Record<string, AdminAction<Data>>>;
+  /** Said when an action of another page leads here. */
+  readonly notices?: Readonly<Record<string, string>>;
+}
+
+/** The route of a page. */
+export function adminPageRoute<Data>(definition: AdminPageDefinition<Data>): Route {
+  const { path, summary, actions } = definition;
+  const isHome = path === '';
+  const shown = { description: 'A page for people', mediaType: 'text/html', schema: null };
+  return {
+    pattern: isHome ? '/admin' : `${ADMIN_PAGES}/${path}`,
+    ...(isHome
+      ? {
+          access: 'public',
+          endsInSlash: true,
+          isListedFor: ({ caller }) => isAdministrator(caller),
+        }
+      : adminDoor),
+    describes: {
+      GET: { summary, tag: 'admin', answers: { 200: shown }, errors: isHome ? [] : [404, 422] },
+      ...(actions !== undefined && {
+        POST: {
+          summary: `Take a form: ${summary.toLowerCase()}`,
+          tag: 'admin',
+          body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
+          answers: { 200: shown, 303: { description: 'Done; back to the page', schema: null } },
+          errors: [400, 404, 409, 422],
+        },
+      }),
+    },
+    methods: {
+      GET: (context) => {
+        if (isHome && !isAdministrator(context.caller)) {
+          return redirectReply(`/auth/login?next=${ADMIN_HOME}`);
+        }
+        return show(definition, context, {});
+      },
+      ...(actions !== undefined && { POST: (context) => take(definition, context, actions) }),
+    },
+  };
+}
+
+function isAdministrator(caller: Context['caller']): boolean {
+  return caller?.isSuperuser === true && caller.scopes === null;
+}
+
+interface Outcome<Data> {
+  readonly notice?: string;
+  readonly error?: AppError;
+  readonly entered?: Readonly<Record<string, string>>;
+  readonly more?: Partial<Data>;
+}
+
+async function show<Data>(
+  { page, read, actions = {}, notices = {} }: AdminPageDefinition<Data>,
+  context: Context,
+  { notice, error, entered = {}, more = {} }: Outcome<Data>,
+): Promise<Reply> {
+  const done = context.queryValue('done') ?? '';
+  const said = new Map([
+    ...Object.entries(notices),
+    ...Object.entries(actions).map(([name, action]) => [name, action.done] as const),
+  ]);
+  const data = { ...(await read(context, adminOf(context))), ...more };
+  const state = {
+    address: addressOf(context),
+    mayChange: !context.services.config.readonly,
+    notice: notice ?? (error === undefined ? (said.get(done) ?? null) : null),
+    problem: error === undefined ? null : problemText(error),
+    entered,
+  };
+  return pageReply(context, page, { data, state }, error ?? {});
+}
+
+/** Path and query without what the last deed left. */
+function addressOf({ path, query }: Context): string {
+  const kept = new URLSearchParams(query);
+  kept.delete('done');
+  return kept.size === 0 ? path : `${path}?${kept}`;
+}
+
+async function take<Data>(
+  definition: AdminPageDefinition<Data>,
+  context: Context,
+  actions: Readonly<Record<string, AdminAction<Data>>>,
+): Promise<Reply> {
+  const fields = (await context.form()) ?? new Map<string, string>();
+  try {
+    const name = fields.get('action') ?? '';
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (action === undefined) throw new AppError('bad-request', 'The form names no action');
+    const deed = deedOf(context, fields);
+    if (action.asks !== undefined && fields.get('confirmed') !== 'yes') {
+      return question(context, fields, await action.asks(deed));
+    }
+    const more = await action.run(deed);
+    if (more !== undefined) return await show(definition, context, { notice: action.done, more });
+    return redirectReply(withDone(action.leadsTo ?? addressOf(context), name), 303);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500 || !context.wantsHtml) throw error;
+    const entered = [...fields].filter(([name]) => !name.includes('password'));
+    return show(definition, context, { error, entered: Object.fromEntries(entered) });
+  }
+}
+
+function deedOf(context: Context, fields: ReadonlyMap<string, string>): Deed {
+  const field = (name: string): string => fields.get(name) ?? '';
+  const { services } = context;
+  return {
+    context,
+    services,
+    admin: adminOf(context),
+    field,
+    id: (name = 'id') => idOf(field(name)),
+  };
+}
+
+function question(context: Context, fields: ReadonlyMap<string, string>, asked: Question): Reply {
+  const kept = [...fields].filter(([name]) => name !== 'csrf_token');
+  return pageReply(context, confirmPage, {
+    ...asked,
+    address: addressOf(context),
+    fields: kept,
+  });
+}
+
+function withDone(address: string, action: string): string {
+  return `${address}${address.includes('?') ? '&' : '?'}done=${action}`;
+}

@@ -1,0 +1,74 @@
+/**
+ * `/admin/ui/audit`: who changed what, who was refused.
+ */
+import { auditList } from '../../../auth/audit.ts';
+import { timestamp } from '../../../base/clock.ts';
+import { AUDIT_FORMATS, listAudit, listAuditActions } from '../../../operations/audit.ts';
+import type { Context } from '../../context.ts';
+import { auditPage, type AuditRow } from '../../pages/admin/audit.tsx';
+import type { Route } from '../../route-table.ts';
+import { adminPageRoute } from './admin-page.ts';
+import {
+  boxValue,
+  containing,
+  dataAddress,
+  type FilterPart,
+  listQuery,
+  readListing,
+} from './page-list.ts';
+import { userFilter, withNames } from './user-filter.ts';
+
+const DATA_PATH = '/admin/audit-logs';
+
+/** The audit. */
+export const auditRoute: Route = adminPageRoute({
+  path: 'audit',
+  summary: 'Show the audit',
+  page: auditPage,
+  read: async (context, admin) => {
+    const { services } = context;
+    const actor = await userFilter(context, admin);
+    const parts = [
+      containing(boxValue(context, 'q'), 'resource', 'details'),
+      timePart(context, 'from', '$gte'),
+      timePart(context, 'to', '$lt'),
+    ];
+    const exact = {
+      user_id: actor.id,
+      action: boxValue(context, 'did') || undefined,
+      resource: boxValue(context, 'resource') || undefined,
+    };
+    const request = {
+      boxes: ['q', 'user', 'did', 'resource', 'from', 'to'],
+      parts,
+      exact,
+      source: auditList,
+      dataPath: DATA_PATH,
+    };
+    const listing = await readListing<Omit<AuditRow, 'username'>>(context, request, (asked) =>
+      listAudit(services, admin, asked),
+    );
+    const query = listQuery(context, parts, auditList);
+    return {
+      listing: await withNames(context, admin, listing),
+      actions: await listAuditActions(services, admin),
+      exports: AUDIT_FORMATS.map((format) => ({
+        label: `All that match as ${format.toUpperCase()}`,
+        href: dataAddress(DATA_PATH, query, exact, { format }),
+      })),
+      failure: actor.failure,
+    };
+  },
+});
+
+/** A box with a local time, read as UTC. */
+function timePart(
+  context: Context,
+  name: string,
+  operator: '$gte' | '$lt',
+): FilterPart | undefined {
+  const text = boxValue(context, name);
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?$/.test(text)) return undefined;
+  const at = Date.parse(`${text}Z`);
+  return Number.isNaN(at) ? undefined : { timestamp: { [operator]: timestamp(at) } };
+}

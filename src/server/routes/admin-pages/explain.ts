@@ -1,0 +1,40 @@
+/**
+ * `/admin/ui/explain`: who may do what, and why.
+ */
+import { AppError } from '../../../base/errors.ts';
+import type { Verb } from '../../../auth/principal.ts';
+import { explainAccess, listAllowed } from '../../../operations/explanations.ts';
+import { explainPage } from '../../pages/admin/explain.tsx';
+import type { Route } from '../../route-table.ts';
+import { adminPageRoute } from './admin-page.ts';
+import { boxValue } from './page-list.ts';
+
+/** The question and its answer. */
+export const explainRoute: Route = adminPageRoute({
+  path: 'explain',
+  summary: 'Explain who may do what',
+  page: explainPage,
+  read: async (context, admin) => {
+    const { services } = context;
+    const [user, resource] = [boxValue(context, 'user'), boxValue(context, 'resource')];
+    const key = boxValue(context, 'key');
+    const right: Verb = boxValue(context, 'right') === 'write' ? 'write' : 'read';
+    const asked = { user, resource, right, key, explanation: null, allowed: null, failure: null };
+    // An empty resource is the document root, so only a form that was sent is a question.
+    if (context.queryValue('resource') === null) return asked;
+    if (user === '') {
+      return { ...asked, allowed: await listAllowed(services, admin, { resource, action: right }) };
+    }
+    if (key !== '' && !/^[0-9]{1,15}$/.test(key)) {
+      return { ...asked, failure: 'The id of an API key is a number; see the list of keys.' };
+    }
+    const question = { username: user, resource, action: right };
+    try {
+      const withKey = { ...question, ...(key !== '' && { keyId: Number(key) }) };
+      return { ...asked, explanation: await explainAccess(services, admin, withKey) };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'not-found') throw error;
+      return { ...asked, failure: error.message };
+    }
+  },
+});

@@ -1,0 +1,178 @@
+/**
+ * A page of one of the lists of DS-133 for people: the same mechanism as the routes for programs, with filter boxes instead of
+ * a filter, and addresses for whatever somebody may want next.
+ */
+import type { ExactValues } from '../../../dataset/list-plan.ts';
+import type { ListRequest } from '../../../operations/administration.ts';
+import type { ListPage, ListSource } from '../../../store/list-source.ts';
+import type { Context } from '../../context.ts';
+import type { Listing, SortLink } from '../../pages/admin/listing.tsx';
+
+/** Rows on a page. */
+const PAGE_ITEMS = 50;
+const MAX_OFFSET = 1_000_000_000;
+
+/** A condition in the language of section 3. */
+export type FilterPart = Readonly<Record<string, unknown>>;
+
+interface PageRequest {
+  /** Names of the filter boxes. */
+  readonly boxes: readonly string[];
+  /** What is asked besides; undefined entries are left out. */
+  readonly parts?: readonly (FilterPart | undefined)[];
+  readonly exact?: ExactValues;
+  readonly source: Pick<ListSource, 'sortable' | 'order'>;
+  /** The route for programs. */
+  readonly dataPath: string;
+}
+
+/** The page of the list that the address names. Throws as `read`. */
+export async function readListing<Item>(
+  context: Context,
+  { boxes, parts = [], exact = {}, source, dataPath }: PageRequest,
+  read: (request: ListRequest) => Promise<ListPage>,
+): Promise<Listing<Item>> {
+  const filters = Object.fromEntries(boxes.map((name) => [name, boxValue(context, name)]));
+  const query = listQuery(context, parts, source);
+  const offset = offsetOf(context);
+  const paged = new URLSearchParams(query);
+  paged.set('limit', String(PAGE_ITEMS));
+  paged.set('offset', String(offset));
+  const { items, total } = await read({ query: paged, exact });
+  return {
+    // The columns of the source are those of the item.
+    items: items as readonly unknown[] as readonly Item[],
+    total,
+    first: offset + 1,
+    filters,
+    previousHref: offset === 0 ? null : hrefOf(context, { offset: offset - PAGE_ITEMS }),
+    nextHref:
+      offset + items.length < total ? hrefOf(context, { offset: offset + PAGE_ITEMS }) : null,
+    sorts: sortsOf(context, source),
+    clearHref: Object.values(filters).some((value) => value !== '') ? context.path : null,
+    dataHref: dataAddress(dataPath, query, exact),
+  };
+}
+
+/** What stands in a filter box, trimmed. */
+export function boxValue(context: Context, name: string): string {
+  return (context.queryValue(name) ?? '').trim();
+}
+
+/** Any of the columns contains the text, upper and lower case alike; undefined for no text. */
+export function containing(text: string, ...columns: readonly string[]): FilterPart | undefined {
+  if (text === '') return undefined;
+  return { $or: columns.map((column) => ({ [column]: { $icontains: text } })) };
+}
+
+/** The parameters of a list that do not page it. */
+export function listQuery(
+  context: Context,
+  parts: readonly (FilterPart | undefined)[],
+  { sortable }: Pick<ListSource, 'sortable'>,
+): URLSearchParams {
+  const query = new URLSearchParams();
+  const asked = parts.filter((part) => part !== undefined);
+  if (asked.length > 0) query.set('filter', JSON.stringify({ $and: asked }));
+  const sort = sortOf(context, sortable);
+  if (sort !== null) {
+    query.set('sort', sort.column);
+    query.set('order', sort.isDescending ? 'desc' : 'asc');
+  }
+  return query;
+}
+
+/** Address of a list for programs. */
+export function dataAddress(
+  path: string,
+  query: URLSearchParams,
+  exact: ExactValues,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const all = new URLSearchParams(query);
+  for (const [name, value] of Object.entries({ ...exact, ...more })) {
+    if (value !== undefined) all.set(name, String(value));
+  }
+  return all.size === 0 ? path : `${path}?${all}`;
+}
+
+function offsetOf(context: Context): number {
+  const text = context.queryValue('offset') ?? '';
+  return /^[0-9]{1,10}$/.test(text) ? Math.min(Number(text), MAX_OFFSET) : 0;
+}
+
+function sortOf(
+  context: Context,
+  sortable: readonly string[],
+): { column: string; isDescending: boolean } | null {
+  const text = context.queryValue('sort') ?? '';
+  const isDescending = text.startsWith('-');
+  const column = isDescending ? text.slice(1) : text;
+  return sortable.includes(column) ? { column, isDescending } : null;
+}
+
+function sortsOf(
+  context: Context,
+  { sortable }: Pick<ListSource, 'sortable'>,
+): Record<string, SortLink> {
+  const present = sortOf(context, sortable);
+  return Object.fromEntries(
+    sortable.map((column): [string, SortLink] => {
+      const isSorted = present?.column === column;
+      const turns = isSorted && !present.isDescending;
+      const sorted = isSorted ? (present.isDescending ? 'descending' : 'ascending') : null;
+      return [column, { href: hrefOf(context, { sort: turns ? `-${column}` : column }), sorted }];
+    }),
+  );
+}
+
+/** This address with another sort or offset; a new sort begins at the top. */
+function hrefOf(
+  { path, query }: Context,
+  change: { readonly sort: string } | { readonly offset: number },
+): string {
+  const changed = new URLSearchParams(query);
+  changed.delete('done');
+  changed.delete('offset');
+  if ('sort' in change) changed.set('sort', change.sort);
+  else if (change.offset > 0) changed.set('offset', String(change.offset));
+  return changed.size === 0 ? path : `${path}?${changed}`;
+}
+
+/** A page of a list that is held in memory as a whole. */
+export function sliceListing<Item>(
+  context: Context,
+  all: readonly Item[],
+  boxes: readonly string[],
+  sortBy: Readonly<Record<string, (item: Item) => string>> = {},
+): Listing<Item> {
+  const source = { sortable: Object.keys(sortBy) };
+  const sort = sortOf(context, source.sortable);
+  const items = sort === null ? all : sorted(all, sortBy[sort.column]!, sort.isDescending);
+  const offset = Math.min(offsetOf(context), items.length);
+  const filters = Object.fromEntries(boxes.map((name) => [name, boxValue(context, name)]));
+  const end = offset + PAGE_ITEMS;
+  return {
+    items: items.slice(offset, end),
+    total: items.length,
+    first: offset + 1,
+    filters,
+    previousHref: offset === 0 ? null : hrefOf(context, { offset: offset - PAGE_ITEMS }),
+    nextHref: end < items.length ? hrefOf(context, { offset: end }) : null,
+    sorts: sortsOf(context, source),
+    clearHref: Object.values(filters).some((value) => value !== '') ? context.path : null,
+    dataHref: null,
+  };
+}
+
+function sorted<Item>(
+  all: readonly Item[],
+  keyOf: (item: Item) => string,
+  isDescending: boolean,
+): readonly Item[] {
+  const ordered = [...all].sort((a, b) => {
+    const [left, right] = [keyOf(a), keyOf(b)];
+    return left < right ? -1 : left > right ? 1 : 0;
+  });
+  return isDescending ? ordered.reverse() : ordered;
+}

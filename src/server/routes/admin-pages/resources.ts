@@ -1,0 +1,65 @@
+/**
+ * `/admin/ui/resources`: what is published, what is broken, and the search index.
+ */
+import { describeDocroot } from '../../../operations/resources.ts';
+import { describeIndex, startRebuild, stopRebuild } from '../../../operations/search-index.ts';
+import { pageAddress } from '../../page-address.ts';
+import { type ResourceRow, resourcesPage } from '../../pages/admin/resources.tsx';
+import type { Route } from '../../route-table.ts';
+import { adminPageRoute } from './admin-page.ts';
+import { boxValue, sliceListing } from './page-list.ts';
+
+/** The list of resources. */
+export const resourcesRoute: Route = adminPageRoute({
+  path: 'resources',
+  summary: 'Show the resources and the search index',
+  page: resourcesPage,
+  read: async (context, admin) => {
+    const { services } = context;
+    const { resources, unpublished } = describeDocroot(services, admin);
+    const q = boxValue(context, 'q').toLowerCase();
+    const [type, state] = [boxValue(context, 'type'), boxValue(context, 'state')];
+    const rows = resources
+      .filter((one) => `${one.canonical}\n${one.rel}`.toLowerCase().includes(q))
+      .filter((one) => type === '' || one.type === type)
+      .filter((one) => state !== 'broken' || one.problem !== null)
+      .map(({ canonical: name, rel, type: kind, family, problem }): ResourceRow => ({
+        name,
+        rel,
+        type: kind,
+        href: pageAddress({ name, type: kind, family }),
+        problem,
+      }));
+    return {
+      listing: sliceListing(context, rows, ['q', 'type', 'state'], {
+        name: ({ name }) => name,
+        type: (row) => row.type,
+      }),
+      types: [...new Set(resources.map((one) => one.type))].sort(),
+      unpublished,
+      index: describeIndex(services, admin),
+    };
+  },
+  actions: {
+    'update-index': {
+      done: 'What changed is being read.',
+      run: async ({ services, admin }) => startRebuild(services, admin, false),
+    },
+    'rebuild-index': {
+      done: 'Everything is being read again.',
+      asks: async ({ services, admin }) => ({
+        title: 'Read everything into the search index again?',
+        effects: [
+          `${describeDocroot(services, admin).resources.length} resources are read, which may take minutes for large ones.`,
+          'Searches go on meanwhile, and you can stop it.',
+        ],
+        button: 'Read everything again',
+      }),
+      run: async ({ services, admin }) => startRebuild(services, admin, true),
+    },
+    'stop-rebuild': {
+      done: 'It stops as soon as what is being read is read.',
+      run: async ({ services, admin }) => stopRebuild(services, admin),
+    },
+  },
+});

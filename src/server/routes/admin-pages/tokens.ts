@@ -1,0 +1,40 @@
+/**
+ * `/admin/ui/tokens`: the tokens of event clients.
+ */
+import { tokenList } from '../../../auth/tokens.ts';
+import { listTokens, revokeTokenOf } from '../../../operations/tokens.ts';
+import { type TokenRow, tokensPage } from '../../pages/admin/tokens.tsx';
+import type { Route } from '../../route-table.ts';
+import { adminPageRoute } from './admin-page.ts';
+import { boxValue, containing, readListing } from './page-list.ts';
+
+/** The list of tokens. */
+export const tokensRoute: Route = adminPageRoute({
+  path: 'tokens',
+  summary: 'Manage the tokens',
+  page: tokensPage,
+  read: async (context, admin) => {
+    const request = {
+      boxes: ['q'],
+      parts: [containing(boxValue(context, 'q'), 'username')],
+      source: tokenList,
+      dataPath: '/admin/tokens',
+    };
+    const listing = await readListing<TokenRow>(context, request, (asked) =>
+      listTokens(context.services, admin, asked.query),
+    );
+    return { listing };
+  },
+  actions: {
+    'revoke-token': {
+      done: 'The token no longer works.',
+      asks: async ({ field }) => ({
+        title: `Revoke the token of ${field('username')}?`,
+        effects: ['Event clients that use it are refused until they ask for another one.'],
+        button: 'Revoke the token',
+      }),
+      run: ({ context, services, id }) =>
+        revokeTokenOf(services, context.user, context.origin, id()),
+    },
+  },
+});

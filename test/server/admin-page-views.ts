@@ -1,0 +1,224 @@
+/**
+ * The pages of administration with the same text in every place that data can reach, for `public-pages.test.ts`.
+ */
+import { apiKeysPage } from '../../src/server/pages/admin/api-keys.tsx';
+import { auditPage } from '../../src/server/pages/admin/audit.tsx';
+import { cachePage } from '../../src/server/pages/admin/cache.tsx';
+import { confirmPage } from '../../src/server/pages/admin/confirm.tsx';
+import { eventsAdminPage } from '../../src/server/pages/admin/events.tsx';
+import { explainPage } from '../../src/server/pages/admin/explain.tsx';
+import { groupPage } from '../../src/server/pages/admin/group.tsx';
+import { groupsPage } from '../../src/server/pages/admin/groups.tsx';
+import type { AdminView } from '../../src/server/pages/admin/layout.tsx';
+import type { Listing } from '../../src/server/pages/admin/listing.tsx';
+import { locksPage } from '../../src/server/pages/admin/locks.tsx';
+import { overviewPage } from '../../src/server/pages/admin/overview.tsx';
+import { permissionsPage } from '../../src/server/pages/admin/permissions.tsx';
+import { resourcesPage } from '../../src/server/pages/admin/resources.tsx';
+import { sessionsPage } from '../../src/server/pages/admin/sessions.tsx';
+import { tokensPage } from '../../src/server/pages/admin/tokens.tsx';
+import { userPage } from '../../src/server/pages/admin/user.tsx';
+import { usersPage } from '../../src/server/pages/admin/users.tsx';
+import { type FrameView, type Page, renderPage } from '../../src/server/pages/frame.tsx';
+
+/** Every page by its name, as HTML. */
+export function adminPagesWith(text: string, frame: FrameView): Record<string, string> {
+  const state = {
+    address: '/x?q=1',
+    mayChange: true,
+    notice: text,
+    problem: text,
+    entered: Object.fromEntries(
+      ['action', 'username', 'name', 'description', 'resource', 'scopes', 'group'].map((name) => [
+        name,
+        text,
+      ]),
+    ),
+  };
+  const listing = <Item>(...items: Item[]): Listing<Item> => ({
+    items,
+    total: 3,
+    first: 2,
+    previousHref: '/p',
+    nextHref: '/n',
+    sorts: { name: { href: '/s', sorted: 'ascending' } },
+    filters: Object.fromEntries(
+      ['q', 'user', 'did', 'resource', 'from', 'to'].map((name) => [name, text]),
+    ),
+    clearHref: '/c',
+    dataHref: '/d',
+  });
+  const group = { id: 1, name: text, description: text };
+  const user = { id: 1, username: text, is_active: false, is_superuser: true, created_at: text };
+  const grant = {
+    group_id: 1,
+    group: text,
+    permission_id: 1,
+    resource: text,
+    action: 'read' as const,
+  };
+  const permission = { id: 1, resource: text, action: 'read' as const, description: text };
+  const session = {
+    id: 1,
+    userId: 1,
+    createdAt: text,
+    lastActiveAt: text,
+    expiresAt: text,
+    ipAddress: text,
+    userAgent: text,
+  };
+  const key = {
+    id: 1,
+    keyHash: text,
+    userId: 1,
+    description: text,
+    createdAt: text,
+    expiresAt: text,
+    lastUsedAt: text,
+    isActive: true,
+    scopes: [{ verb: 'read' as const, pattern: text }],
+  };
+  const sums = { requests: 1, accepted: 1, rejected: 1, duplicates: 1, throttled: 1, bytes: 1 };
+  const rendered: Record<string, string> = {};
+  const render = <Data>(page: Page<AdminView<Data>>, data: NoInfer<Data>): void => {
+    rendered[page.name] = renderPage(page, { data, state }, frame);
+  };
+  render(overviewPage, {
+    figures: [{ label: text, value: 1, href: '/f' }],
+    problems: [{ rel: text, problem: text }],
+    problemCount: 2,
+    isStateSound: false,
+    uptimeSeconds: 1,
+    version: text,
+    searchDocuments: 1,
+    searchPending: 1,
+    ingest: { queuedEvents: 1, queuedBytes: 1, commitsPerSecond: 1, rejected: 1, problem: text },
+  });
+  render(usersPage, { listing: listing({ ...user, groups: [group] }) });
+  render(userPage, {
+    user,
+    groups: [group],
+    sessions: [session],
+    keys: [key],
+    hasToken: true,
+    isSelf: false,
+    groupNames: [text],
+  });
+  render(groupsPage, { listing: listing({ ...group, members: 1, permissions: 1 }) });
+  render(groupPage, {
+    group: { ...group, users: [user] },
+    permissions: [permission],
+    usernames: [text],
+  });
+  render(permissionsPage, { listing: listing({ ...permission, groups: [group] }) });
+  render(explainPage, {
+    user: text,
+    resource: text,
+    right: 'read',
+    key: text,
+    explanation: {
+      user,
+      resource: text,
+      action: 'read',
+      allowed: true,
+      reason: 'group',
+      explanation: text,
+      exists: true,
+      names: [text, text],
+      granted_by: [grant],
+      scopes: [text],
+      notes: [text],
+    },
+    allowed: {
+      resource: text,
+      action: 'read',
+      exists: true,
+      superusers: [user],
+      users: [{ id: 1, username: text, granted_by: [grant] }],
+      groups: [grant, { ...grant, group_id: 2 }],
+      notes: [text],
+    },
+    failure: text,
+  });
+  const keyRow = {
+    ...{ id: 1, user_id: 1, username: text, description: text, created_at: text },
+    ...{ expires_at: text, last_used_at: text, is_active: true, scopes: [text] },
+  };
+  render(apiKeysPage, {
+    listing: listing(keyRow),
+    created: {
+      id: 1,
+      key: text,
+      user_id: 1,
+      description: text,
+      expires_at: null,
+      created_at: text,
+    },
+  });
+  render(tokensPage, {
+    listing: listing({ user_id: 1, username: text, created_at: text, last_used_at: text }),
+  });
+  render(sessionsPage, {
+    listing: listing({
+      ...{ id: 1, user_id: 1, username: text, created_at: text, last_active_at: text },
+      ...{ ip_address: text, user_agent: text, isOwn: false },
+    }),
+  });
+  render(auditPage, {
+    listing: listing({
+      ...{ id: 1, timestamp: text, user_id: 1, username: text, action: text },
+      ...{ resource: text, details: text, ip_address: text },
+    }),
+    actions: [text],
+    exports: [{ label: text, href: '/e' }],
+    failure: text,
+  });
+  render(resourcesPage, {
+    listing: listing({ name: text, rel: text, type: text, href: '/r', problem: text }),
+    types: [text],
+    unpublished: [{ rel: text, text }],
+    index: {
+      documents: 1,
+      pending: 1,
+      rebuild: {
+        ...{ startedAt: text, endedAt: text, done: 1, total: 2, isForced: true },
+        ...{ isStopped: false, counts: null, problem: text },
+      },
+    },
+  });
+  render(eventsAdminPage, {
+    indexes: [
+      {
+        ...{ index: text, events: 1, bytes: 1, oldest: text, newest: text },
+        ...{ max_age_days: 1, max_bytes: 1 },
+      },
+    ],
+    failure: text,
+    queue: { events: 1, bytes: 1, capacity_events: 1, capacity_bytes: 1 },
+    commits: { per_second: 1, p99_ms: 1 },
+    senders: [
+      {
+        ...{ kind: 'api_key', id: text, label: text, dialect: text, ...sums },
+        ...{ last_at: text, last_error: text, last_error_at: text },
+      },
+    ],
+    unknown: [{ hash: text, count: 1, last_address: text, last_at: text }],
+    listing: listing({
+      ...{ at: text, dialect: text, credential: text, position: text },
+      ...{ reason: text, sample: text },
+    }),
+  });
+  render(locksPage, {
+    listing: listing({
+      ...{ id: 1, resource: text, owner: text, acquired_at: text },
+      ...{ expires_at: text, reason: text },
+    }),
+  });
+  render(cachePage, { listing: listing({ key: text, expires_at: text, resource: text }) });
+  rendered[confirmPage.name] = renderPage(
+    confirmPage,
+    { title: text, effects: [text], button: text, address: '/x', fields: [[text, text]] },
+    frame,
+  );
+  return rendered;
+}
