@@ -102,6 +102,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     keys: [key],
     hasToken: true,
     isSelf: false,
+    currentSession: null,
     groupNames: [text],
   });
   render(groupsPage, { listing: listing({ ...group, members: 1, permissions: 1 }) });

@@ -37,8 +37,8 @@ export const auditPage = adminPage<AuditData>({
   content: ({ listing, actions, exports, failure }) => (
     <>
       <FilterForm path={`${ADMIN_PAGES}/audit`} listing={listing}>
-        <FilterBox name="q" label="Resource or details contain" listing={listing} />
-        <FilterBox name="user" label="Done by user" listing={listing} />
+        <FilterBox name="q" label="Contains" listing={listing} />
+        <FilterBox name="user" label="Who" listing={listing} />
         <FilterBox name="did" label="Action" listing={listing} list="actions" />
         <FilterBox name="resource" label="Resource" listing={listing} />
         <FilterBox name="from" label="From (UTC)" type="datetime-local" listing={listing} />

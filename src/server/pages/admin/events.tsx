@@ -91,7 +91,7 @@ function Indexes({ indexes }: { indexes: readonly IndexView[] }) {
             { label: 'Size' },
             { label: 'Oldest' },
             { label: 'Newest' },
-            { label: 'Kept for' },
+            { label: 'Kept' },
             { label: 'What can be done', isHidden: true },
           ]}
         >
@@ -135,7 +135,7 @@ function retentionText({ max_age_days: days, max_bytes: bytes }: IndexView): str
     ...(days === null ? [] : [days === 1 ? '1 day' : `${days} days`]),
     ...(bytes === null ? [] : [`up to ${sizeText(bytes)}`]),
   ];
-  return rules.length === 0 ? 'ever' : rules.join(', ');
+  return rules.length === 0 ? 'for ever' : rules.join(', ');
 }
 
 function Senders({ senders }: { senders: readonly SenderCounters[] }) {
@@ -241,7 +241,7 @@ function Rejects({ listing }: { listing: Listing<RejectView> }) {
       <ListTable
         listing={listing}
         nouns={['rejected entry', 'rejected entries']}
-        empty="Every entry since the start of the server was stored."
+        empty="None since the start of the server."
         columns={[
           { label: 'When' },
           { label: 'Credential' },

@@ -83,7 +83,7 @@ function Health({ data }: { data: OverviewData }) {
         <div>
           <dt>State database</dt>
           <dd>
-            {data.isStateSound ? 'sound' : <strong class="bad">cannot be read and written</strong>}
+            {data.isStateSound ? 'fine' : <strong class="bad">cannot be read and written</strong>}
           </dd>
         </div>
         <div>
@@ -102,14 +102,14 @@ function Health({ data }: { data: OverviewData }) {
           </dd>
         </div>
         <div>
-          <dt>Events waiting to be written</dt>
+          <dt>Events in the queue</dt>
           <dd>
             <Count value={ingest.queuedEvents} />{' '}
             <span safe>{`(${sizeText(ingest.queuedBytes)})`}</span>
           </dd>
         </div>
         <div>
-          <dt>Commits of events a second</dt>
+          <dt>Event commits a second</dt>
           <dd safe>{String(Number(ingest.commitsPerSecond.toFixed(1)))}</dd>
         </div>
         <div>

@@ -22,6 +22,8 @@ import { UserMarks } from './users.tsx';
 export interface UserData extends UserWithBelongings {
   /** It is the account of whoever looks. */
   readonly isSelf: boolean;
+  /** The session of whoever looks. */
+  readonly currentSession: number | null;
   /** Names of groups to choose from. */
   readonly groupNames: readonly string[];
 }
@@ -301,14 +303,18 @@ function Sessions({ data, state, frame }: PartProps) {
                 <Moment at={session.lastActiveAt} />
               </td>
               <td>
-                <Act
-                  {...around}
-                  action="end-session"
-                  label="End"
-                  about={`session ${session.id} of ${data.user.username}`}
-                  fields={{ session_id: session.id }}
-                  asks
-                />
+                {session.id === data.currentSession ? (
+                  'this one'
+                ) : (
+                  <Act
+                    {...around}
+                    action="end-session"
+                    label="End"
+                    about={`session ${session.id} of ${data.user.username}`}
+                    fields={{ session_id: session.id }}
+                    asks
+                  />
+                )}
               </td>
             </tr>
           ))}

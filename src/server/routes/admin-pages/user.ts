@@ -28,6 +28,7 @@ export const userRoute: Route = adminPageRoute({
     const belongings = await readUser(services, admin, context.intParameter('user_id'));
     return {
       ...belongings,
+      currentSession: context.session?.id ?? null,
       isSelf: belongings.user.id === user.userId,
       groupNames: await groupNames(services, admin),
     };
