@@ -99,6 +99,8 @@ export interface DocrootView {
   readonly resources: readonly Resource[];
   /** Files and folders that could not be looked at, or that no name can reach. */
   readonly unpublished: readonly { readonly rel: string; readonly text: string }[];
+}
+
 /** Everything published and what stands in the way of the rest. */
 export function describeDocroot(
   { registry }: Pick<CatalogueServices, 'registry'>,
