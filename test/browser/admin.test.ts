@@ -72,7 +72,8 @@ describe.each([
   test('from the account to reading, and back', async () => {
     const page = await openAs('ada', { javaScriptEnabled });
     await page.goto('/');
-    await page.getByRole('link', { name: 'Administration' }).click();
+    const main = page.getByRole('navigation', { name: 'Main' });
+    await main.getByRole('link', { name: 'Administration' }).click();
     const sections = page.getByRole('navigation', { name: 'Administration' });
 
     await sections.getByRole('link', { name: 'Users' }).click();
