@@ -26,6 +26,8 @@ const pages = {
   player: '/ui/media/chord',
   search: '/search?q=seattle',
   dataset: '/ui/climate/seattle-weather/',
+  'dataset-chart':
+    '/ui/climate/seattle-weather/?chart=line&x=date&y=temp_max&measure=mean&values=1&pinned=date',
   docs: '/docs',
   profile: '/profile',
   events: '/events',

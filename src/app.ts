@@ -21,6 +21,7 @@ import type { Config } from './config/schema.ts';
 import { Edits } from './dataset/edits.ts';
 import { listJobs, type Lists, runList } from './dataset/list-run.ts';
 import { queryJobs } from './dataset/query-jobs.ts';
+import { summaryJobs } from './dataset/summary-jobs.ts';
 import { Reading } from './dataset/reading.ts';
 import { type BuildOrder, Tables, type TableTarget } from './dataset/tables.ts';
 import type { EditPlan, TableChanges, TableLayout } from './dataset/types.ts';
@@ -705,6 +706,7 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
       socketPath,
       jobs: {
         ...queryJobs(),
+        ...summaryJobs(),
         ...listJobs(),
         ...searchJobs(),
         ...eventReadJobs(),

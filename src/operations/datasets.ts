@@ -15,7 +15,9 @@ import type { Table } from '../dataset/table.ts';
 import type { Tables, TableTarget } from '../dataset/tables.ts';
 import type { CacheEntries } from '../docroot/cache.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
-import { type AccessServices, type Origin, requireAccess } from './access.ts';
+import { loadGrants } from '../auth/permissions.ts';
+import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
+import { isWritable } from './resources.ts';
 
 /** What the operations on datasets need. */
 export interface DatasetServices extends AccessServices {
@@ -180,6 +182,16 @@ function detailsOf({ action, rowIds }: EditResult): string {
   if (action === 'update') return `Updated dataset row ${rowIds[0]}`;
   if (action === 'delete') return `Deleted dataset row ${rowIds[0]}`;
   return rowIds.length === 1 ? 'Created 1 dataset row' : `Created ${rowIds.length} dataset rows`;
+}
+
+/** Whether the caller may change rows of a dataset: the right, the kind and the mode of the server allow it (DS-184). */
+export async function mayChangeRows(
+  services: AccessServices & { readonly config: { readonly readonly: boolean } },
+  caller: Caller,
+  resource: Resource,
+): Promise<boolean> {
+  if (caller === null || !isWritable(services, resource)) return false;
+  return mayAccess(await loadGrants(services.db, caller), resource, 'write');
 }
 
 /** Throws `method-not-allowed` when rows of this file cannot be changed (DS-66, DS-73). */

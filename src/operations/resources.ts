@@ -160,7 +160,11 @@ export async function describeResources(
   return described;
 }
 
-function isWritable({ config }: DescribeServices, { kind, rel }: Resource): boolean {
+/** Whether anybody at all may change it now: its kind can be written, and the server is not read-only. */
+export function isWritable(
+  { config }: Pick<DescribeServices, 'config'>,
+  { kind, rel }: Resource,
+): boolean {
   if (config.readonly) return false;
   if (kind.type === 'handler') return true;
   return kind.dataset?.edit !== undefined && !kind.dataset.readOnlyReason?.(rel);

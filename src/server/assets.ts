@@ -9,6 +9,7 @@ import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
 import adminStyle from './assets/admin.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
 import eventsStyle from './assets/events.css' with { type: 'text' };
+import gridStyle from './assets/grid.css' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
 import landingStyle from './assets/landing.css' with { type: 'text' };
 import mediaStyle from './assets/media.css' with { type: 'text' };
@@ -40,6 +41,9 @@ const contents = {
   'events.js': [SCRIPT, bundledScript('events')],
   'frame.js': [SCRIPT, bundledScript('frame')],
   'gallery.js': [SCRIPT, bundledScript('gallery')],
+  'grid.css': [CSS, gridStyle],
+  'grid.js': [SCRIPT, bundledScript('grid')],
+  'grid-chart.js': [SCRIPT, bundledScript('grid-chart')],
   'icon.svg': ['image/svg+xml', icon],
   'landing.css': [CSS, landingStyle],
   'landing.js': [SCRIPT, bundledScript('landing')],

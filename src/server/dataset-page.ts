@@ -6,9 +6,12 @@ import { encodePath } from '../base/paths.ts';
 import { parseListParameters, type ListParameters } from '../dataset/list-parameters.ts';
 import type { RowsPage } from '../dataset/table-memory.ts';
 import { parseSort } from '../dataset/sort.ts';
+import type { Table } from '../dataset/table.ts';
 import type { Column } from '../dataset/types.ts';
 import type { Resource } from '../docroot/registry.ts';
-import { type DatasetServices, queryRows } from '../operations/datasets.ts';
+import { type DatasetServices, mayChangeRows, queryRows } from '../operations/datasets.ts';
+import { assetNamed } from './assets.ts';
+import type { GridData } from './client/grid/model.ts';
 import type { Context } from './context.ts';
 import { pageReply } from './page-reply.ts';
 import { datasetPage, type ColumnHead, type DatasetView } from './pages/dataset.tsx';
@@ -19,52 +22,90 @@ const PAGE_ROWS = 50;
 const MAX_CELL_TEXT = 200;
 const FORMATS = { CSV: 'csv', JSON: 'json', NDJSON: 'ndjson' } as const;
 
+/** What the page needs: reading, and whether the caller may write. */
+export interface DatasetPageServices extends DatasetServices {
+  readonly config: { readonly readonly: boolean };
+}
+
 /** The page of a dataset the caller may read. A wrong filter or sort is shown on the page, with status 422. */
 export async function datasetPageReply(
-  services: DatasetServices,
+  services: DatasetPageServices,
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
   const given = new URLSearchParams(context.query);
-  for (const name of ['limit', 'cursor', 'format', 'columns']) given.delete(name);
+  for (const name of ['limit', 'cursor', 'format']) given.delete(name);
   const parameters = parseListParameters(given);
   try {
     return await reply(services, context, resource, { ...parameters, limit: PAGE_ROWS }, null);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid-query') throw error;
-    const plain = { ...parameters, filter: '', sort: '', limit: PAGE_ROWS };
+    const plain = { ...parameters, filter: '', sort: '', columns: [], limit: PAGE_ROWS };
     return reply(services, context, resource, plain, error.message);
   }
 }
 
 async function reply(
-  services: DatasetServices,
+  services: DatasetPageServices,
   context: Context,
   resource: Resource,
   parameters: ListParameters,
   problem: string | null,
 ): Promise<Reply> {
   const { signal } = context.request;
-  const [table, page] = await queryRows(services, resource, parameters, 'json', async (query) => {
-    const read = await services.reading.run(query.table, query.prepared, { signal });
-    return [query.table, read] as const;
-  });
+  const [{ table, prepared }, page] = await queryRows(
+    services,
+    resource,
+    parameters,
+    'json',
+    async (query) => {
+      const read = await services.reading.run(query.table, query.prepared, { signal });
+      return [query, read] as const;
+    },
+  );
   const rows = await rowsOf(page);
+  const shown = prepared.plan.shape.columns.map(({ name }) => name);
+  const heads = new Map(
+    table.columns.map((column) => [
+      column.name,
+      headOf(column, table.columns, context, parameters),
+    ]),
+  );
+  const mayWrite = await mayChangeRows(services, context.caller, resource);
   const view: DatasetView = {
     name: resource.canonical,
     q: parameters.q,
     filter: context.queryValue('filter') ?? '',
     sort: parameters.sort,
-    columns: table.columns.map((column) => headOf(column, table.columns, context, parameters)),
-    rows: rows.map((row) =>
-      ['_row_id', ...table.columns.map(({ name }) => name)].map((name) => textOf(row[name])),
-    ),
+    columns: shown.map((name) => heads.get(name)!),
+    rows: rows.map((row) => ['_row_id', ...shown].map((name) => textOf(row[name]))),
     position: positionText(parameters.offset, rows.length, page.total),
     ...pagingOf(context, parameters.offset, rows.length, page.total),
     links: linksOf(resource, context),
     problem,
+    grid: gridOf(table, resource, mayWrite),
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
+}
+
+/** What the script of the page must know; nothing about writing for those who may not. */
+function gridOf(table: Table, resource: Resource, mayWrite: boolean): GridData {
+  const writable = new Set(mayWrite ? table.writableColumns : []);
+  const { rel, sheet, canonical } = resource;
+  const file = rel.slice(rel.lastIndexOf('/') + 1);
+  const name = encodePath(canonical);
+  return {
+    file: sheet === null ? file : `${file} (${sheet})`,
+    api: `/api/${name}/`,
+    page: `/ui/${name}/`,
+    mayWrite,
+    chartScript: assetNamed('grid-chart.js').path,
+    columns: table.columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      isWritable: writable.has(column),
+    })),
+  };
 }
 
 async function rowsOf({ body }: RowsPage): Promise<Record<string, unknown>[]> {

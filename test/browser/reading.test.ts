@@ -62,8 +62,14 @@ async function signIn(page: Page): Promise<void> {
 }
 
 for (const [look, options] of [
-  ['light', { colorScheme: 'light', viewport: { width: 1200, height: 800 } }],
-  ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 800 } }],
+  [
+    'light, without JavaScript',
+    { javaScriptEnabled: false, colorScheme: 'light', viewport: { width: 1200, height: 800 } },
+  ],
+  [
+    'dark, without JavaScript',
+    { javaScriptEnabled: false, colorScheme: 'dark', viewport: { width: 1200, height: 800 } },
+  ],
   [
     'narrow and without JavaScript',
     { javaScriptEnabled: false, viewport: { width: 320, height: 700 } },

@@ -4,7 +4,26 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import type { GridData } from '../client/grid/model.ts';
 import type { Page } from './frame.tsx';
+
+/** Keys of the grid, for the list behind `?`. */
+const KEYS = [
+  'Arrows Move between cells; Page Up, Page Down, Home, End go further',
+  'Enter Edit the cell, or show the row',
+  'Tab Keep the value and edit the next cell',
+  'Esc Leave the cell as it was',
+  'Space Select the row',
+  'Ctrl+A Select all rows that are loaded',
+  'Ctrl+C Copy the cell or the selected rows',
+  'Ctrl+V Paste a value, or rows of a spreadsheet',
+  'Delete Empty the cell, or delete the selected rows',
+  'Ctrl+Z Undo',
+  'Shift+Enter Show the row',
+  'Alt+↓ Open the menu of the column',
+];
+/** Those that change something. */
+const WRITING_KEYS = /^(?:Tab|Esc|Space|Ctrl\+A|Ctrl\+V|Delete|Ctrl\+Z)/;
 
 /** A column head. */
 export interface ColumnHead {
@@ -33,15 +52,26 @@ export interface DatasetView {
   readonly links: readonly { readonly label: string; readonly href: string }[];
   /** What is wrong with the filter or the sort; null when nothing is. */
   readonly problem: string | null;
+  /** For the script that makes a grid of the page. */
+  readonly grid: GridData;
 }
 
 /** The page of one dataset. */
 export const datasetPage: Page<DatasetView> = {
   name: 'dataset',
   layout: 'wide',
-  title: ({ name }) => name,
+  title: ({ name }) => name.slice(name.lastIndexOf('/') + 1),
+  styles: ['grid.css'],
+  scripts: ['grid.js'],
+  trail: ({ name }) => [
+    { label: 'Files', href: '/' },
+    ...name
+      .split('/')
+      .slice(0, -1)
+      .map((label) => ({ label, href: null })),
+  ],
   content: (view, frame) => (
-    <>
+    <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
       <Search view={view} path={frame.path} />
       {view.problem === null ? (
         ''
@@ -62,9 +92,15 @@ export const datasetPage: Page<DatasetView> = {
           </a>
         ))}
       </p>
-    </>
+    </div>
   ),
 };
+
+function keysOf({ mayWrite }: GridData): string {
+  return KEYS.filter((key) => mayWrite || !WRITING_KEYS.test(key))
+    .map((key) => (mayWrite ? key : key.replace('Edit the cell, or show', 'Show')))
+    .join('\n');
+}
 
 function Search({ view, path }: { view: DatasetView; path: string }) {
   return (

@@ -27,6 +27,7 @@ import { findByPath } from '../../operations/content.ts';
 import { contentReply, type ContentReplyServices } from '../content-reply.ts';
 import type { Context } from '../context.ts';
 import { datasetPageReply } from '../dataset-page.ts';
+import { datasetSummaryReply, wantsSummary } from '../dataset-summary.ts';
 import { handlerAnswer } from '../handler-exchange.ts';
 import { mediaPageReply } from '../media-page.ts';
 import { parseEntityTags, preferredType } from '../negotiate.ts';
@@ -92,8 +93,9 @@ async function fileAnswer(
   }
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
   requireRead(method);
-  return resource.family === 'media'
-    ? mediaPageReply(services, context, resource)
+  if (resource.family === 'media') return mediaPageReply(services, context, resource);
+  return wantsSummary(context)
+    ? datasetSummaryReply(services, context, resource)
     : datasetPageReply(services, context, resource);
 }
 

@@ -1,0 +1,43 @@
+/**
+ * Facets and charts of a dataset for its page: summaries of the rows of a view.
+ */
+import { AppError } from '../base/errors.ts';
+import type { ListParameters } from '../dataset/list-parameters.ts';
+import type { Summary, SummaryWish } from '../dataset/summary-jobs.ts';
+import type { Resource } from '../docroot/registry.ts';
+import { type DatasetServices, queryRows } from './datasets.ts';
+
+/** Which rows are summarised, and how. */
+export interface SummaryRequest {
+  /** `filter` and `q` count, all else does not. */
+  readonly parameters: ListParameters;
+  /** One column, or two for a chart of two. */
+  readonly columns: readonly string[];
+  readonly wish: SummaryWish;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A summary of the rows of a dataset the caller may read. Throws `invalid-query` for unknown columns and filters, and
+ * what reading throws.
+ */
+export async function summariseRows(
+  services: DatasetServices,
+  resource: Resource,
+  { parameters, columns, wish, signal }: SummaryRequest,
+): Promise<Summary> {
+  const list = {
+    ...parameters,
+    columns: columns.map((column) => `"${column.replaceAll('"', '""')}"`),
+    limit: null,
+    offset: 0,
+    sort: '',
+    cursor: null,
+  };
+  return queryRows(services, resource, list, 'json', async ({ table, prepared }) => {
+    if (columns.length === 0 || prepared.plan.shape.columns.length === 0) {
+      throw new AppError('invalid-query', 'Invalid columns: a column of the file is needed');
+    }
+    return services.reading.summarise(table, prepared, wish, signal);
+  });
+}

@@ -1,0 +1,474 @@
+/**
+ * The dataset page: joins the view in the address, the rows, the grid and the panels. Every change of the view goes through
+ * `show`, which writes the address; whatever changes rows is in `writing.ts`.
+ */
+import { localNumber } from '../times.ts';
+import { Changes } from './changes.ts';
+import { ChartPanel } from './chart-panel.ts';
+import { openColumnMenu } from './column-menu.ts';
+import { openColumns } from './columns-dialog.ts';
+import { describeMember, parseFilter, withMember } from './conditions.ts';
+import { make, makeDialog, quietButton } from './element.ts';
+import { watchFile } from './live.ts';
+import {
+  cellOf,
+  countText,
+  type GridColumn,
+  type GridData,
+  type GridRow,
+  plainText,
+} from './model.ts';
+import { Notices } from './notices.ts';
+import { openRow, rowTitle } from './row-dialog.ts';
+import { RowStore } from './rows.ts';
+import { exportMenu } from './export-menu.ts';
+import { GridTable } from './table.ts';
+import { ValuesPanel } from './values-panel.ts';
+import { addressOf, readView, rowsQuery, shownColumns, type SortStep, type View } from './view.ts';
+import { Writing } from './writing.ts';
+
+const TYPING_PAUSE_MS = 250;
+
+/** Takes the place of what the server sent below `root`. */
+export function startDataset(root: HTMLElement): void {
+  const data = JSON.parse(root.dataset['grid']!) as GridData;
+  new DatasetPage(root, data).start();
+}
+
+class DatasetPage {
+  readonly #root: HTMLElement;
+  readonly #data: GridData;
+  readonly #store: RowStore;
+  readonly #table: GridTable;
+  readonly #values: ValuesPanel;
+  readonly #chart: ChartPanel;
+  readonly #notices = new Notices();
+  readonly #writing: Writing | null;
+  readonly #search: HTMLInputElement;
+  readonly #count = make('span', { class: 'row-count', role: 'status' });
+  readonly #chips = make('div', { class: 'chips' });
+  readonly #overlay = make('div', { class: 'grid-overlay' });
+  readonly #valuesButton: HTMLButtonElement;
+  readonly #chartButton: HTMLButtonElement;
+  #view: View;
+  #typing = 0;
+
+  constructor(root: HTMLElement, data: GridData) {
+    this.#root = root;
+    this.#data = data;
+    this.#view = readView(location.search, data.columns);
+    this.#store = new RowStore(data.api, () => this.#rowsChanged());
+    const restriction = (): URLSearchParams => rowsQuery({ ...this.#view, sort: [] });
+    this.#table = new GridTable({
+      label: `Rows of ${data.file}`,
+      store: this.#store,
+      mayWrite: data.mayWrite,
+      events: {
+        sort: (column, isMore) => this.#toggleSort(column, isMore),
+        menu: (column, anchor) => this.#openMenu(column, anchor),
+        edit: (place, text) => {
+          const row = this.#store.at(place.row);
+          if (row === undefined) return;
+          if (this.#writing?.edit(place, text) !== true && text === null) this.#openRow(row);
+        },
+        open: (row) => this.#openRow(row),
+        selectionChanged: () => this.#writing?.selectionChanged(),
+        key: (event) => this.#writing?.key(event) ?? false,
+      },
+    });
+    this.#values = new ValuesPanel({
+      page: data.page,
+      columns: data.columns,
+      restriction,
+      filter: (column, member) => this.#filter(column.name, member),
+    });
+    this.#chart = new ChartPanel({
+      page: data.page,
+      script: data.chartScript,
+      columns: data.columns,
+      restriction,
+      chosen: (chart) => this.#show({ chart }),
+    });
+    this.#writing = data.mayWrite ? this.#makeWriting() : null;
+    this.#search = make('input', {
+      type: 'search',
+      'aria-label': 'Rows with these words',
+      placeholder: 'Search words',
+      'data-key': 'f',
+      autocomplete: 'off',
+    });
+    this.#valuesButton = quietButton(
+      'Values',
+      () => this.#show({ hasValues: !this.#view.hasValues }),
+      {
+        'data-action': 'Values of the columns',
+      },
+    );
+    this.#chartButton = quietButton('Chart', () => this.#chart.toggle(), {
+      'data-action': 'Chart of columns',
+    });
+  }
+
+  start(): void {
+    this.#root.classList.add('grid-page');
+    document.querySelector('main')?.classList.add('broad');
+    this.#root.replaceChildren(
+      this.#toolbar(),
+      this.#chips,
+      this.#notices.element,
+      this.#chart.element,
+      make(
+        'div',
+        { class: 'grid-area' },
+        make('div', { class: 'grid-box' }, this.#table.element, this.#overlay),
+        this.#values.element,
+      ),
+      this.#footer(),
+    );
+    this.#apply();
+    this.#store.show(rowsQuery(this.#view));
+    addEventListener('popstate', () => {
+      this.#view = readView(location.search, this.#data.columns);
+      this.#apply();
+      this.#store.show(rowsQuery(this.#view));
+    });
+    this.#table.element.addEventListener('copy', (event) => this.#copy(event));
+    watchFile({
+      api: this.#data.api,
+      version: () => (this.#writing?.isBusy === true ? '' : this.#store.version),
+      changed: () => this.#fileChanged(),
+      lost: (message) => this.#notices.show(message),
+    });
+  }
+
+  #makeWriting(): Writing {
+    const changes = new Changes({
+      api: this.#data.api,
+      columns: this.#data.columns,
+      version: () => this.#store.version,
+      changed: (version) => this.#writing?.versionChanged(version),
+    });
+    return new Writing({
+      data: this.#data,
+      store: this.#store,
+      table: this.#table,
+      notices: this.#notices,
+      changes,
+      rowsChanged: () => {
+        this.#values.refresh(true);
+        this.#chart.refresh(true);
+      },
+    });
+  }
+
+  #toolbar(): HTMLElement {
+    const form = make('form', { class: 'grid-search', role: 'search' }, this.#search);
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#searchNow();
+    });
+    this.#search.addEventListener('input', () => {
+      clearTimeout(this.#typing);
+      this.#typing = setTimeout(() => this.#searchNow(), TYPING_PAUSE_MS) as unknown as number;
+    });
+    const columns = quietButton('Columns', () => this.#chooseColumns(), {
+      'data-action': 'Choose columns',
+    });
+    const more = exportMenu({
+      data: this.#data,
+      address: () => `${location.origin}${location.pathname}${addressOf(this.#view)}`,
+      query: () => rowsQuery(this.#view),
+      columns: () => this.#view.columns,
+      notices: this.#notices,
+      editFilter: () => this.#editFilter(),
+    });
+    return make(
+      'div',
+      { class: 'grid-tools' },
+      form,
+      make('div', { class: 'tool-group' }, columns, this.#valuesButton, this.#chartButton),
+      this.#writing?.tools ?? null,
+      make('div', { class: 'tool-group' }, ...more),
+    );
+  }
+
+  #footer(): HTMLElement {
+    const place = make('input', {
+      type: 'number',
+      min: 1,
+      'aria-label': 'Go to row',
+      placeholder: 'Go to row',
+      'data-key': 'g',
+    });
+    const form = make('form', { class: 'go-to' }, place);
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const row = Number(place.value) - 1;
+      if (!Number.isInteger(row) || row < 0) return;
+      this.#table.element.focus({ preventScroll: true });
+      this.#table.activate({ row, column: Math.max(0, this.#table.active.column) });
+    });
+    return make('div', { class: 'grid-foot' }, this.#count, form);
+  }
+
+  /** Changes the view; the address follows, so that Back leads to the view before. */
+  #show(part: Partial<View>, isTyping = false): void {
+    const before = this.#view;
+    this.#view = { ...before, ...part };
+    const address = location.pathname + addressOf(this.#view);
+    if (isTyping) history.replaceState(null, '', address);
+    else history.pushState(null, '', address);
+    this.#apply();
+    if (String(rowsQuery(before)) === String(rowsQuery(this.#view))) return;
+    this.#table.selected.clear();
+    this.#writing?.selectionChanged();
+    this.#table.toTop();
+    this.#store.show(rowsQuery(this.#view));
+  }
+
+  #apply(): void {
+    const view = this.#view;
+    if (document.activeElement !== this.#search) this.#search.value = view.q;
+    const filtered = Object.keys(parseFilter(view.filter) ?? {});
+    this.#table.setColumns(
+      shownColumns(view, this.#data.columns),
+      view.pinned,
+      view.sort,
+      filtered,
+    );
+    this.#drawChips();
+    this.#values.show(view.hasValues);
+    this.#valuesButton.setAttribute('aria-pressed', String(view.hasValues));
+    this.#chart.show(view.chart);
+    this.#chartButton.setAttribute('aria-pressed', String(view.chart !== null));
+  }
+
+  #rowsChanged(): void {
+    const { total, problem } = this.#store;
+    this.#table.update();
+    const isCut =
+      this.#view.columns === null && this.#data.columns.length > this.#table.columns.length;
+    const columns = isCut
+      ? ` · the first ${this.#table.columns.length} of ${localNumber(this.#data.columns.length)} columns`
+      : '';
+    this.#count.textContent = total === null ? '' : countText(total) + columns;
+    const content = problem !== null ? this.#problem(problem) : total === 0 ? this.#empty() : [];
+    this.#overlay.replaceChildren(...content);
+    this.#overlay.hidden = content.length === 0;
+  }
+
+  #problem({ status, message }: { status: number; message: string }): Node[] {
+    const isView = status === 422 && /^Invalid (?:filter|sort)/.test(message);
+    const again = isView
+      ? quietButton('Show all rows', () => this.#show({ filter: '', sort: [], q: '' }))
+      : quietButton('Try again', () => this.#store.reload());
+    const signIn =
+      status === 401
+        ? make(
+            'a',
+            { href: `/auth/login?next=${encodeURIComponent(location.pathname + location.search)}` },
+            'Sign in',
+          )
+        : null;
+    return [make('p', { class: 'problem', role: 'alert' }, message), make('p', {}, again, signIn)];
+  }
+
+  #empty(): Node[] {
+    const { q, filter } = this.#view;
+    if (q === '' && filter === '') {
+      const text = this.#data.mayWrite ? ' Add the first one, or paste some.' : '';
+      return [make('p', { class: 'empty' }, `${this.#data.file} has no rows yet.${text}`)];
+    }
+    return [
+      make('p', { class: 'empty' }, 'No rows match.'),
+      quietButton('Show all rows', () => this.#show({ filter: '', q: '' })),
+    ];
+  }
+
+  #fileChanged(): void {
+    this.#writing?.fileChanged();
+    this.#store.reload();
+    this.#values.refresh(true);
+    this.#chart.refresh(true);
+    const isTyping = this.#writing?.isTyping === true;
+    this.#notices.show(
+      `${this.#data.file} was changed by someone else. ${isTyping ? 'What you are typing is kept.' : 'These are the newest rows.'}`,
+    );
+  }
+
+  #searchNow(): void {
+    clearTimeout(this.#typing);
+    const q = this.#search.value.trim();
+    if (q !== this.#view.q) this.#show({ q }, true);
+  }
+
+  #filter(column: string, member: unknown): void {
+    this.#show({ filter: withMember(this.#view.filter, column, member) });
+  }
+
+  #toggleSort(column: GridColumn, isMore: boolean): void {
+    const present = this.#view.sort.find((step) => step.column === column.name);
+    // Upwards, downwards, as in the file.
+    const next: SortStep[] =
+      present === undefined
+        ? [{ column: column.name, isDescending: false }]
+        : present.isDescending
+          ? []
+          : [{ column: column.name, isDescending: true }];
+    if (!isMore) return this.#show({ sort: next });
+    const at = this.#view.sort.indexOf(present!);
+    const sort = [...this.#view.sort];
+    if (at < 0) sort.push(...next);
+    else sort.splice(at, 1, ...next);
+    this.#show({ sort });
+  }
+
+  #openMenu(column: GridColumn, anchor: HTMLElement): void {
+    const { name } = column;
+    const shown = this.#table.columns.map((one) => one.name);
+    openColumnMenu({
+      column,
+      anchor,
+      member: parseFilter(this.#view.filter)?.[name],
+      isPinned: this.#view.pinned.includes(name),
+      closed: () => this.#table.element.focus({ preventScroll: true }),
+      actions: {
+        sort: (isDescending, isMore) => {
+          const others = isMore ? this.#view.sort.filter((step) => step.column !== name) : [];
+          this.#show({ sort: [...others, { column: name, isDescending }] });
+        },
+        filter: (member) => this.#filter(name, member),
+        pin: () => {
+          const { pinned } = this.#view;
+          const isPinned = pinned.includes(name);
+          this.#show({
+            pinned: isPinned ? pinned.filter((one) => one !== name) : [...pinned, name],
+          });
+        },
+        move: (by) => {
+          const at = shown.indexOf(name);
+          const columns = shown.toSpliced(at, 1).toSpliced(Math.max(0, at + by), 0, name);
+          this.#show({ columns });
+        },
+        hide: () => {
+          if (shown.length > 1) this.#show({ columns: shown.filter((one) => one !== name) });
+        },
+        values: () => {
+          this.#show({ hasValues: true });
+          this.#values.open(column);
+        },
+      },
+    });
+  }
+
+  #chooseColumns(): void {
+    const { pinned } = this.#view;
+    openColumns(this.#data.columns, this.#table.columns, pinned, (choice) => this.#show(choice));
+  }
+
+  #drawChips(): void {
+    const { filter, sort } = this.#view;
+    const parsed = parseFilter(filter);
+    const chip = (text: string, label: string, remove: () => void): HTMLElement =>
+      make(
+        'span',
+        { class: 'chip' },
+        make('span', {}, text),
+        make(
+          'button',
+          { type: 'button', class: 'plain', 'aria-label': label, onclick: remove },
+          '×',
+        ),
+      );
+    const filters =
+      parsed === null
+        ? [
+            chip('the filter is no JSON object', 'Remove the filter', () =>
+              this.#show({ filter: '' }),
+            ),
+          ]
+        : Object.entries(parsed).map(([column, member]) => {
+            const text = describeMember(column, member);
+            return chip(text, `Remove the filter ${text}`, () => this.#filter(column, null));
+          });
+    const sorts =
+      sort.length < 2
+        ? []
+        : sort.map((step, index) =>
+            chip(
+              `${index + 1}. ${step.column} ${step.isDescending ? '↓' : '↑'}`,
+              `Do not sort by ${step.column}`,
+              () => this.#show({ sort: sort.filter((one) => one !== step) }),
+            ),
+          );
+    this.#chips.replaceChildren(...filters, ...sorts);
+    this.#chips.hidden = filters.length + sorts.length === 0;
+  }
+
+  #editFilter(): void {
+    const box = make('textarea', {
+      rows: 5,
+      'aria-label': 'Filter as a JSON object',
+      spellcheck: 'false',
+      class: 'code',
+    });
+    box.value = this.#view.filter;
+    box.placeholder = '{"price":{"$gt":50}}';
+    const form = make(
+      'form',
+      {},
+      box,
+      make(
+        'p',
+        { class: 'dialog-actions' },
+        make('button', { type: 'submit', class: 'small' }, 'Filter'),
+        quietButton('Cancel', () => dialog.close()),
+      ),
+    );
+    const dialog = makeDialog('Filter as JSON', form);
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      dialog.close();
+      this.#show({ filter: box.value.trim() });
+    });
+    dialog.showModal();
+  }
+
+  #openRow(row: GridRow): void {
+    if (this.#writing !== null) this.#writing.openRow(row);
+    else {
+      openRow({
+        columns: this.#data.columns,
+        title: rowTitle(row, this.#data.file),
+        row,
+        save: null,
+        verb: '',
+      });
+    }
+  }
+
+  /** The selected rows as a spreadsheet takes them, or the active cell. */
+  #copy(event: ClipboardEvent): void {
+    const { activeRow, active, columns, selected } = this.#table;
+    const chosen = [...this.#store.loaded()].filter(([, row]) =>
+      selected.has(Number(row['_row_id'])),
+    );
+    const column = columns[active.column];
+    let text: string;
+    if (chosen.length > 0) {
+      const line = (cells: readonly string[]): string => cells.map(quotedCell).join('\t');
+      const lines = chosen.map(([, row]) =>
+        line(columns.map(({ name }) => plainText(cellOf(row, name)))),
+      );
+      text = [line(columns.map(({ name }) => name)), ...lines].join('\n');
+    } else if (activeRow !== undefined && column !== undefined) {
+      text = plainText(cellOf(activeRow, column.name));
+    } else return;
+    event.clipboardData?.setData('text/plain', text);
+    event.preventDefault();
+  }
+}
+
+function quotedCell(text: string): string {
+  return /["\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

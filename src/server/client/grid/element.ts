@@ -1,0 +1,69 @@
+/**
+ * Elements without markup: what comes from a file is always a text or an attribute, never HTML.
+ */
+
+type Attribute = string | number | boolean | null | undefined | ((event: never) => void);
+
+/**
+ * An element with attributes and children. `on…` functions are listeners, `true` is an empty attribute, false and null are
+ * left out; children that are null are left out too.
+ */
+export function make<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Readonly<Record<string, Attribute>> = {},
+  ...children: (Node | string | null)[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') {
+      element.addEventListener(name.slice(2), value as (event: Event) => void);
+    } else if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? '' : String(value));
+    }
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+/** A button that is not the main one of its place. */
+export function quietButton(
+  label: string,
+  onclick: (event: MouseEvent) => void,
+  attributes: Readonly<Record<string, Attribute>> = {},
+): HTMLButtonElement {
+  return make('button', { type: 'button', class: 'quiet small', onclick, ...attributes }, label);
+}
+
+/** A modal dialog with a heading; it leaves the page when closed. Not yet shown. */
+export function makeDialog(
+  title: string,
+  ...children: (Node | string | null)[]
+): HTMLDialogElement {
+  const heading = make('h2', { id: `dialog-${++dialogs}` }, title);
+  const dialog = make(
+    'dialog',
+    { class: 'grid-dialog', 'aria-labelledby': heading.id },
+    heading,
+    ...children,
+  );
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  return dialog;
+}
+
+let dialogs = 0;
+
+/** A choice list; options are values with their labels. */
+export function makeSelect(
+  label: string,
+  options: readonly (readonly [value: string, label: string])[],
+  selected: string,
+  onchange?: (value: string) => void,
+): HTMLSelectElement {
+  const select = make('select', { 'aria-label': label });
+  for (const [value, text] of options) {
+    select.append(make('option', { value, selected: value === selected }, text));
+  }
+  if (onchange) select.addEventListener('change', () => onchange(select.value));
+  return select;
+}

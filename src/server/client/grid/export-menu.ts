@@ -1,0 +1,119 @@
+/**
+ * Taking the view along: its address, the same rows by the API, and files of what is shown.
+ */
+import { placeBelow } from './column-menu.ts';
+import { make, makeDialog, quietButton } from './element.ts';
+import type { GridData } from './model.ts';
+import type { Notices } from './notices.ts';
+import { joinNames } from './view.ts';
+
+interface ExportOptions {
+  readonly data: GridData;
+  /** The page with the present view. */
+  address(): string;
+  query(): URLSearchParams;
+  /** Chosen columns; null: all. */
+  columns(): readonly string[] | null;
+  readonly notices: Notices;
+  editFilter(): void;
+}
+
+const FORMATS = [
+  ['CSV', 'csv'],
+  ['NDJSON', 'ndjson'],
+  ['Excel (XLSX)', 'xlsx'],
+  ['Parquet', 'parquet'],
+] as const;
+
+/** The button and the menu it opens. */
+export function exportMenu(options: ExportOptions): HTMLElement[] {
+  const menu = make('div', {
+    class: 'column-menu',
+    popover: 'auto',
+    role: 'dialog',
+    'aria-label': 'Share and download',
+  });
+  const button = quietButton(
+    'Share',
+    () => {
+      menu.replaceChildren(...itemsOf(options, () => menu.hidePopover()));
+      menu.showPopover();
+      placeBelow(menu, button);
+      menu.querySelector<HTMLElement>('button, a')?.focus();
+    },
+    { 'aria-haspopup': 'dialog' },
+  );
+  return [button, menu];
+}
+
+function itemsOf(options: ExportOptions, close: () => void): Node[] {
+  const { data, notices } = options;
+  const query = options.query();
+  const columns = options.columns();
+  if (columns !== null) query.set('columns', joinNames(columns));
+  const addressOf = (format: string): string => {
+    const whole = new URLSearchParams(query);
+    if (format !== '') whole.set('format', format);
+    return whole.size === 0 ? data.api : `${data.api}?${whole}`;
+  };
+  const copy = (label: string, text: string): HTMLElement =>
+    quietButton(
+      label,
+      () => {
+        close();
+        void copyText(text, notices);
+      },
+      { class: 'plain small' },
+    );
+  const url = `${location.origin}${addressOf('')}`;
+  const curl = `curl -H "X-API-Key: $SVC_API_KEY" '${url.replaceAll("'", '%27')}'`;
+  return [
+    make(
+      'div',
+      { class: 'menu-items' },
+      copy('Copy the address of this view', options.address()),
+      copy('Copy as curl', curl),
+      make('a', { href: addressOf('') }, 'Open JSON'),
+      make('a', { href: data.api.replace(/^\/api\//, '/schema/') }, 'Schema'),
+      quietButton(
+        'Filter as JSON…',
+        () => {
+          close();
+          options.editFilter();
+        },
+        { class: 'plain small' },
+      ),
+      make('p', { class: 'fine' }, 'Download what is shown'),
+      ...FORMATS.map(([label, format]) =>
+        make('a', { href: addressOf(format), download: '' }, label),
+      ),
+    ),
+  ];
+}
+
+/** Browsers refuse the clipboard to pages that came without TLS; then the text is shown for copying by hand. */
+async function copyText(text: string, notices: Notices): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notices.show('Copied.');
+  } catch {
+    const box = make('textarea', {
+      rows: 4,
+      readonly: true,
+      'aria-label': 'To be copied',
+      class: 'code',
+    });
+    box.value = text;
+    const dialog = makeDialog(
+      'Copy this',
+      box,
+      make(
+        'p',
+        { class: 'dialog-actions' },
+        quietButton('Close', () => dialog.close()),
+      ),
+    );
+    dialog.showModal();
+    box.select();
+  }
+}

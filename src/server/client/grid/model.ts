@@ -1,0 +1,84 @@
+/**
+ * What the grid of a dataset page is told by the server, and the rows it works with.
+ */
+
+/** A column of the dataset. */
+export interface GridColumn {
+  readonly name: string;
+  readonly type: 'integer' | 'number' | 'boolean' | 'string';
+  /** The reader of the page may change its cells. */
+  readonly isWritable: boolean;
+}
+
+/** Everything about the dataset that does not change while its page is open. */
+export interface GridData {
+  /** How messages call the dataset: `products.csv`, `stock.xlsx (Prices)`. */
+  readonly file: string;
+  /** `/api/<name>/` and `/ui/<name>/`. */
+  readonly api: string;
+  readonly page: string;
+  readonly mayWrite: boolean;
+  /** Address of the script that draws charts, fetched when the first one is opened. */
+  readonly chartScript: string;
+  /** In file order. */
+  readonly columns: readonly GridColumn[];
+}
+
+/** A cell as JSON has it; integers that no double holds are bigint. */
+export type CellValue = string | number | bigint | boolean | null | object;
+
+/** A row as the API sends it: `_row_id`, then every column. */
+export type GridRow = Readonly<Record<string, CellValue>>;
+
+/** The id of a row. */
+export function idOf(row: GridRow): number {
+  return Number(row['_row_id']);
+}
+
+/** A cell's value; null where the row has none. */
+export function cellOf(row: GridRow, column: string): CellValue {
+  return Object.hasOwn(row, column) ? row[column]! : null;
+}
+
+/** Whether there is nothing in the cell. */
+export function isBlank(value: CellValue): boolean {
+  return value === null || value === '';
+}
+
+/** The cell as it is edited, copied and found in the file: no grouping, a point before decimals. */
+export function plainText(value: CellValue): string {
+  if (value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Four digits stay together: most of them are years. */
+const numbers = new Intl.NumberFormat(undefined, {
+  maximumFractionDigits: 20,
+  useGrouping: 'min2',
+} as unknown as Intl.NumberFormatOptions);
+
+/** The cell as people of this place read it. */
+export function shownText(value: CellValue): string {
+  if (typeof value === 'bigint') return numbers.format(value);
+  if (typeof value !== 'number') return plainText(value);
+  const size = Math.abs(value);
+  return size !== 0 && (size >= 1e15 || size < 1e-6) ? String(value) : numbers.format(value);
+}
+
+const counts = new Intl.NumberFormat();
+
+/** `1 row`, `1,234 rows`. */
+export function countText(count: number, noun = 'row'): string {
+  return `${counts.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Rows of an answer. Integers past 2^53 keep their digits where the browser tells them. */
+export function parseRows(text: string): GridRow[] {
+  return JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown) as GridRow[];
+}
+
+function exactInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const { source } = context ?? {};
+  return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
+}

@@ -1,0 +1,45 @@
+/**
+ * One line that says what has just happened, with what can be done about it.
+ */
+import { make, quietButton } from './element.ts';
+
+/** A thing to do about a message. */
+export interface NoticeAction {
+  readonly label: string;
+  run(): void;
+}
+
+/** Longer than it takes to read; what can be undone stays until the next message. */
+const SHOWN_MS = 8_000;
+
+/** The line; screen readers hear it. */
+export class Notices {
+  readonly element = make('div', { class: 'grid-notice', role: 'status', 'aria-live': 'polite' });
+  #timer = 0;
+
+  constructor() {
+    this.element.hidden = true;
+  }
+
+  /** Says something in the place of what was there. */
+  show(text: string, action: NoticeAction | null = null): void {
+    clearTimeout(this.#timer);
+    const close = quietButton('×', () => this.hide(), {
+      'aria-label': 'Close the message',
+      class: 'plain',
+    });
+    this.element.hidden = false;
+    this.element.replaceChildren(
+      make('span', {}, text),
+      action === null ? '' : quietButton(action.label, () => action.run()),
+      close,
+    );
+    if (action === null) this.#timer = setTimeout(() => this.hide(), SHOWN_MS) as unknown as number;
+  }
+
+  /** Takes the message away. */
+  hide(): void {
+    this.element.hidden = true;
+    this.element.replaceChildren();
+  }
+}

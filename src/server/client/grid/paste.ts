@@ -1,0 +1,190 @@
+/**
+ * Rows out of a spreadsheet: what was copied there is shown as the rows it would become before anything is written.
+ */
+import type { Values } from './changes.ts';
+import { make, makeDialog, quietButton } from './element.ts';
+import { countText, type GridColumn } from './model.ts';
+
+const MAX_PREVIEW = 8;
+
+/** Cells of a text: tabs between them if there are any, else commas or semicolons; quotes as in CSV. */
+export function parseCells(text: string): string[][] {
+  const [firstLine = ''] = text.split('\n', 1);
+  const separator = firstLine.includes('\t')
+    ? '\t'
+    : firstLine.split(';').length > firstLine.split(',').length
+      ? ';'
+      : ',';
+  const rows: string[][] = [[]];
+  let at = 0;
+  while (at < text.length) {
+    const { cell, end } = cellAt(text, at, separator);
+    rows.at(-1)!.push(cell);
+    at = end;
+    if (text[at] === separator) {
+      at++;
+      if (at === text.length) rows.at(-1)!.push('');
+      continue;
+    }
+    if (text[at] === '\r') at++;
+    if (text[at] === '\n') at++;
+    if (at < text.length) rows.push([]);
+  }
+  return rows.filter((row) => row.some((cell) => cell !== ''));
+}
+
+function cellAt(text: string, from: number, separator: string): { cell: string; end: number } {
+  if (text[from] !== '"') {
+    let end = from;
+    while (end < text.length && text[end] !== separator && text[end] !== '\n') end++;
+    const cell = text.slice(from, end);
+    return cell.endsWith('\r') ? { cell: cell.slice(0, -1), end } : { cell, end };
+  }
+  let cell = '';
+  let at = from + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return { cell: cell + text.slice(at), end: text.length };
+    cell += text.slice(at, quote);
+    if (text[quote + 1] !== '"') return { cell, end: quote + 1 };
+    cell += '"';
+    at = quote + 2;
+  }
+}
+
+/** Rows as they would be created. */
+export interface PastedRows {
+  /** Column names in the order of the cells; null for cells without a column. */
+  readonly columns: readonly (string | null)[];
+  readonly rows: readonly Values[];
+  /** Cells past the last column; they would be lost. */
+  readonly surplus: number;
+  /** The first line names columns, so it is none of the rows. */
+  readonly hasHead: boolean;
+}
+
+/** Which columns the cells belong to: those the first line names, else the given ones in their order. */
+export function pastedRows(cells: readonly string[][], columns: readonly GridColumn[]): PastedRows {
+  const names = new Map(columns.map(({ name }) => [name.trim().toLowerCase(), name]));
+  const head = cells[0]?.map((cell) => names.get(cell.trim().toLowerCase()) ?? null) ?? [];
+  const hasHead = head.length > 0 && head.every((name) => name !== null);
+  const width = Math.max(0, ...cells.map((row) => row.length));
+  const order = hasHead ? head : columns.map(({ name }) => name);
+  const targets = Array.from({ length: width }, (_, index) => order[index] ?? null);
+  const rows = (hasHead ? cells.slice(1) : cells).map((row) =>
+    Object.fromEntries(
+      row.flatMap((cell, index) => {
+        const name = targets[index];
+        return name === null || name === undefined ? [] : [[name, cell] as const];
+      }),
+    ),
+  );
+  const surplus = targets.filter((name) => name === null).length;
+  return { columns: targets, rows, surplus, hasHead };
+}
+
+interface PasteOptions {
+  /** Those that can be written, in the order shown. */
+  readonly columns: readonly GridColumn[];
+  readonly file: string;
+  /** What was pasted; `''` opens with an empty box. */
+  readonly text: string;
+  /** Rejects with what is wrong in words. */
+  create(rows: readonly Values[]): Promise<void>;
+}
+
+/** Asks what to do with pasted text. */
+export function openPaste({ columns, file, text, create }: PasteOptions): void {
+  const box = make('textarea', {
+    rows: 5,
+    'aria-label': 'Rows to add',
+    placeholder: 'Paste rows from a spreadsheet, tab or comma separated',
+    spellcheck: 'false',
+  });
+  box.value = text;
+  const preview = make('div', { class: 'paste-preview', 'aria-live': 'polite' });
+  const problem = make('p', { class: 'problem', role: 'alert' });
+  const add = make('button', { type: 'submit', class: 'small' }, 'Add');
+  const cancel = quietButton('Cancel', () => dialog.close());
+  const form = make(
+    'form',
+    {},
+    box,
+    preview,
+    problem,
+    make('p', { class: 'dialog-actions' }, add, cancel),
+  );
+  const dialog = makeDialog(`Paste rows into ${file}`, form);
+  dialog.classList.add('broad');
+  let pasted = pastedRows([], columns);
+  const update = (): void => {
+    pasted = pastedRows(parseCells(box.value), columns);
+    problem.hidden = true;
+    add.disabled = pasted.rows.length === 0;
+    add.textContent =
+      pasted.rows.length === 0 ? 'Add' : `Add ${countText(pasted.rows.length)} to ${file}`;
+    preview.replaceChildren(...previewOf(pasted, columns));
+  };
+  box.addEventListener('input', update);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    add.disabled = true;
+    create(pasted.rows)
+      .then(() => dialog.close())
+      .catch((error: unknown) => {
+        problem.textContent = error instanceof Error ? error.message : String(error);
+        problem.hidden = false;
+        add.disabled = false;
+      });
+  });
+  update();
+  dialog.showModal();
+  if (text !== '') add.focus();
+}
+
+function previewOf(
+  { columns: names, rows, surplus, hasHead }: PastedRows,
+  columns: readonly GridColumn[],
+): Node[] {
+  if (rows.length === 0) return [];
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  const shown = names.filter((name) => name !== null);
+  const head = make('tr', {}, ...shown.map((name) => make('th', { scope: 'col' }, name)));
+  let doubtful = 0;
+  const cellOf = (row: Values, name: string): HTMLElement => {
+    const value = String(row[name] ?? '');
+    const isDoubtful = !fits(value, byName.get(name)!);
+    return make('td', { class: isDoubtful ? 'doubtful' : null }, value);
+  };
+  for (const row of rows) {
+    for (const name of shown) if (!fits(String(row[name] ?? ''), byName.get(name)!)) doubtful++;
+  }
+  const body = rows
+    .slice(0, MAX_PREVIEW)
+    .map((row) => make('tr', {}, ...shown.map((name) => cellOf(row, name))));
+  const notes = [
+    hasHead ? 'The first line names the columns.' : 'The columns are filled from the left.',
+    rows.length > MAX_PREVIEW ? `The first ${MAX_PREVIEW} of ${rows.length} rows are shown.` : '',
+    surplus > 0 ? `${countText(surplus, 'column')} too many: these cells are left out.` : '',
+    doubtful > 0
+      ? `${countText(doubtful, 'cell')} (marked) will not fit the type of the column.`
+      : '',
+  ];
+  return [
+    make('p', { class: 'fine' }, notes.filter((note) => note !== '').join(' ')),
+    make(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Rows to be added' },
+      make('table', { class: 'rows' }, make('thead', {}, head), make('tbody', {}, ...body)),
+    ),
+  ];
+}
+
+/** A first look; the server decides. */
+function fits(value: string, { type }: GridColumn): boolean {
+  const text = value.trim();
+  if (text === '' || type === 'string') return true;
+  if (type === 'boolean') return /^(?:true|false|yes|no|0|1)$/i.test(text);
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+  return isNumber && (type === 'number' || /^[+-]?\d+$/.test(text));
+}

@@ -1,0 +1,92 @@
+/**
+ * One row as a sheet of fields: all of it to read, with whole texts; to change or to write anew where that is allowed.
+ */
+import { ChangeRefused } from './changes.ts';
+import { fieldFor } from './editor.ts';
+import { make, makeDialog, quietButton } from './element.ts';
+import {
+  cellOf,
+  type CellValue,
+  type GridColumn,
+  type GridRow,
+  idOf,
+  isBlank,
+  plainText,
+  shownText,
+} from './model.ts';
+
+interface RowDialogOptions {
+  readonly columns: readonly GridColumn[];
+  readonly title: string;
+  /** Null: a new row. */
+  readonly row: GridRow | null;
+  /** Null: only to read. Rejects with ChangeRefused. */
+  readonly save: ((values: Record<string, CellValue>) => Promise<void>) | null;
+  /** Word on the button that saves. */
+  readonly verb: string;
+}
+
+/** Opens the sheet; it closes itself when saved. */
+export function openRow({ columns, title, row, save, verb }: RowDialogOptions): void {
+  const status = make('p', { class: 'problem', role: 'alert' });
+  status.hidden = true;
+  const fields = new Map<string, { field: HTMLElement & { value: string }; before: string }>();
+  const list = make('dl', { class: 'row-fields' });
+  for (const column of columns) {
+    const value = row === null ? null : cellOf(row, column.name);
+    const isEdited = save !== null && column.isWritable;
+    if (row === null && !isEdited) continue;
+    const before = plainText(value);
+    let shown: Node;
+    if (isEdited) {
+      const field = fieldFor(column, before);
+      fields.set(column.name, { field, before });
+      shown = field;
+    } else if (isBlank(value)) shown = make('span', { class: 'fine' }, 'blank');
+    else shown = make('span', {}, shownText(value));
+    list.append(
+      make('dt', {}, column.name, make('small', {}, ` ${column.type}`)),
+      make('dd', {}, shown),
+    );
+  }
+  const close = quietButton(save === null ? 'Close' : 'Cancel', () => dialog.close());
+  const button = save === null ? null : make('button', { type: 'submit', class: 'small' }, verb);
+  const form = make(
+    'form',
+    { class: 'row-form' },
+    list,
+    status,
+    make('p', { class: 'dialog-actions' }, button, close),
+  );
+  const dialog = makeDialog(title, form);
+  dialog.classList.add('sheet');
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (save === null || button === null) return;
+    const changed = [...fields].filter(([, { field, before }]) => field.value !== before);
+    const values = Object.fromEntries(changed.map(([name, { field }]) => [name, field.value]));
+    for (const { field } of fields.values()) field.removeAttribute('aria-invalid');
+    button.disabled = true;
+    status.hidden = true;
+    save(values)
+      .then(() => dialog.close())
+      .catch((error: unknown) => {
+        status.textContent = error instanceof Error ? error.message : String(error);
+        status.hidden = false;
+        const name = error instanceof ChangeRefused ? error.column : null;
+        const wrong = name === null ? undefined : fields.get(name)?.field;
+        wrong?.setAttribute('aria-invalid', 'true');
+        wrong?.focus();
+      })
+      .finally(() => {
+        button.disabled = false;
+      });
+  });
+  dialog.showModal();
+  if (row !== null && save === null) close.focus();
+}
+
+/** `Row 12 of products.csv`. */
+export function rowTitle(row: GridRow, file: string): string {
+  return `Row ${idOf(row)} of ${file}`;
+}

@@ -1,0 +1,186 @@
+/**
+ * The rows of the view, fetched in blocks as they come into sight.
+ *
+ * Rows already shown stay until newer ones are there, so nothing flickers when the file changes. Blocks out of sight are
+ * given up when newer ones are wanted, and forgotten when there are many.
+ */
+import { type GridRow, idOf, parseRows } from './model.ts';
+
+/** Rows of one request: about four screens, a few ms of the server's work. */
+const BLOCK_ROWS = 200;
+const MAX_BLOCKS = 60;
+const MAX_REQUESTS = 3;
+
+interface Block {
+  rows: readonly GridRow[];
+  generation: number;
+}
+
+/** What went wrong when rows were asked for. */
+export interface RowsProblem {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** The rows of one view after another. */
+export class RowStore {
+  /** Matching rows; null until the first answer. */
+  total: number | null = null;
+  /** The `<v>` of the newest answer (DS-46); `''` before the first. */
+  version = '';
+  problem: RowsProblem | null = null;
+  readonly #api: string;
+  readonly #onChange: () => void;
+  #query = new URLSearchParams();
+  #blocks = new Map<number, Block>();
+  #pending = new Map<number, AbortController>();
+  #wanted: number[] = [];
+  /** Blocks of an older one are out of date. */
+  #generation = 0;
+
+  constructor(api: string, onChange: () => void) {
+    this.#api = api;
+    this.#onChange = onChange;
+  }
+
+  /** Shows other rows from now on. */
+  show(query: URLSearchParams): void {
+    this.#query = query;
+    this.#blocks.clear();
+    this.total = null;
+    this.reload();
+  }
+
+  /** Fetches again what is in sight; what is there stays until then. */
+  reload(): void {
+    this.#generation++;
+    for (const request of this.#pending.values()) request.abort();
+    this.#pending.clear();
+    this.problem = null;
+    this.#fetch();
+  }
+
+  /** The row at a place of the view; undefined while it is not there yet. */
+  at(index: number): GridRow | undefined {
+    return this.#blocks.get(Math.floor(index / BLOCK_ROWS))?.rows[index % BLOCK_ROWS];
+  }
+
+  /** Rows that are there, with their places, in order. */
+  *loaded(): Generator<readonly [index: number, row: GridRow]> {
+    for (const number of [...this.#blocks.keys()].sort((a, b) => a - b)) {
+      const { rows } = this.#blocks.get(number)!;
+      for (const [at, row] of rows.entries()) yield [number * BLOCK_ROWS + at, row];
+    }
+  }
+
+  /** Puts a newer version of a row in its place. */
+  replace(row: GridRow): void {
+    const id = idOf(row);
+    for (const block of this.#blocks.values()) {
+      const at = block.rows.findIndex((one) => idOf(one) === id);
+      if (at >= 0) block.rows = block.rows.with(at, row);
+    }
+    this.#onChange();
+  }
+
+  /** Says which rows are in sight (`to` exclusive). */
+  want(from: number, to: number): void {
+    const first = Math.max(0, Math.floor(from / BLOCK_ROWS));
+    const last = Math.max(first, Math.floor((to - 1) / BLOCK_ROWS));
+    const seen: number[] = [];
+    for (let block = first; block <= last; block++) seen.push(block);
+    // The neighbours, so that scrolling on meets rows that are there already.
+    this.#wanted = [...seen, last + 1, first - 1].filter(
+      (block) =>
+        block >= 0 && (this.total === null || block * BLOCK_ROWS < this.total || block === 0),
+    );
+    for (const [block, request] of this.#pending) {
+      if (this.#wanted.includes(block)) continue;
+      request.abort();
+      this.#pending.delete(block);
+    }
+    this.#fetch();
+  }
+
+  #fetch(): void {
+    if (this.problem !== null) return;
+    for (const number of this.#wanted) {
+      if (this.#pending.size >= MAX_REQUESTS) return;
+      const isThere = this.#blocks.get(number)?.generation === this.#generation;
+      if (!isThere && !this.#pending.has(number)) void this.#fetchBlock(number);
+    }
+  }
+
+  async #fetchBlock(number: number): Promise<void> {
+    const request = new AbortController();
+    const generation = this.#generation;
+    this.#pending.set(number, request);
+    const query = new URLSearchParams(this.#query);
+    query.set('limit', String(BLOCK_ROWS));
+    if (number > 0) query.set('offset', String(number * BLOCK_ROWS));
+    try {
+      const response = await fetch(`${this.#api}?${query}`, {
+        signal: request.signal,
+        headers: { Accept: 'application/json' },
+      });
+      if (!response.ok) throw await problemOf(response);
+      const rows = parseRows(await response.text());
+      if (generation !== this.#generation) return;
+      this.#blocks.set(number, { rows, generation });
+      this.#take(response, rows.length, number);
+    } catch (error) {
+      if (request.signal.aborted || generation !== this.#generation) return;
+      this.problem = isProblem(error)
+        ? error
+        : { status: 0, message: 'The server cannot be reached.' };
+    } finally {
+      if (this.#pending.get(number) === request) this.#pending.delete(number);
+    }
+    this.#onChange();
+    this.#fetch();
+  }
+
+  #take(response: Response, count: number, number: number): void {
+    const version = versionOf(response);
+    const total = Number(response.headers.get('X-Total-Count') ?? number * BLOCK_ROWS + count);
+    // Another block of another version may stand beside this one: those are fetched again.
+    if (this.version !== '' && version !== this.version) {
+      this.#generation++;
+      this.#blocks.get(number)!.generation = this.#generation;
+    }
+    this.version = version;
+    this.total = total;
+    for (const block of this.#blocks.keys()) {
+      if (block * BLOCK_ROWS >= total && block > 0) this.#blocks.delete(block);
+      else if (this.#blocks.size > MAX_BLOCKS && !this.#wanted.includes(block)) {
+        this.#blocks.delete(block);
+      }
+    }
+  }
+}
+
+/** The `<v>` of an answer's entity tag: names the version of the file, whatever was asked. */
+export function versionOf(response: Response): string {
+  const tag = response.headers.get('ETag') ?? '';
+  return tag.replace(/^W\//, '').replaceAll('"', '').split('.')[0]!;
+}
+
+/** What an answer says went wrong, for people. */
+export async function problemOf(response: Response): Promise<RowsProblem> {
+  const { status } = response;
+  try {
+    const { detail } = JSON.parse(await response.text()) as { detail?: unknown };
+    if (typeof detail === 'string') return { status, message: detail };
+    if (Array.isArray(detail)) {
+      const messages = detail.map((issue: { msg?: string }) => issue.msg ?? '');
+      return { status, message: messages.join('; ') };
+    }
+  } catch {
+    // A page of something in between; its status is told instead.
+  }
+  return { status, message: `The server answered ${status}.` };
+}
+
+function isProblem(error: unknown): error is RowsProblem {
+  return typeof error === 'object' && error !== null && 'status' in error;
+}

@@ -1,0 +1,587 @@
+/**
+ * The grid itself: of any number of rows only those in sight are elements.
+ *
+ * An own small grid, because the grids to be had page through remote rows or load them from the top on; none jumps to row
+ * 900,000. The element that scrolls has the focus, the active cell is told by `aria-activedescendant` (WAI-ARIA grid
+ * pattern), so recycling rows never loses the focus.
+ */
+import { cellOf, type GridColumn, type GridRow, idOf, isBlank, shownText } from './model.ts';
+import { make } from './element.ts';
+import type { RowStore } from './rows.ts';
+import type { SortStep } from './view.ts';
+
+/** Where the active cell is: row −1 is the head, column −1 the row number. */
+export interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** What the grid asks of the page. */
+export interface GridEvents {
+  /** A head was pressed; `isMore` adds to the sort. */
+  sort(column: GridColumn, isMore: boolean): void;
+  /** The menu of a column is wanted, beside `anchor`. */
+  menu(column: GridColumn, anchor: HTMLElement): void;
+  /** The active cell is to be changed, starting with `text` when a character was typed. */
+  edit(place: Place, text: string | null): void;
+  open(row: GridRow): void;
+  selectionChanged(): void;
+  /** Keys that are no movement; true when used. */
+  key(event: KeyboardEvent): boolean;
+}
+
+interface GridOptions {
+  readonly label: string;
+  readonly store: RowStore;
+  readonly mayWrite: boolean;
+  readonly events: GridEvents;
+}
+
+const ROW_HEIGHT = 32;
+/** Rows above and below the visible ones. */
+const OVERSCAN = 8;
+/** Browsers stop at some 17 to 33 million pixels; beyond this the scroll bar is scaled. */
+const MAX_HEIGHT = 12_000_000;
+const NUMBER_WIDTH = 56;
+const SELECT_WIDTH = 28;
+const MIN_WIDTH = 72;
+const MAX_WIDTH = 360;
+/** Room for the menu button and the padding of a head. */
+const HEAD_ROOM = 56;
+
+/** The scrolling grid. */
+export class GridTable {
+  readonly element: HTMLElement;
+  active: Place = { row: 0, column: 0 };
+  /** Ids of the selected rows. */
+  readonly selected = new Set<number>();
+  columns: readonly GridColumn[] = [];
+  readonly #options: GridOptions;
+  readonly #head = make('div', { class: 'grid-head', role: 'rowgroup' });
+  readonly #body = make('div', { class: 'grid-body', role: 'rowgroup' });
+  readonly #rows = new Map<number, HTMLElement>();
+  #pinned: ReadonlySet<string> = new Set();
+  #sort: readonly SortStep[] = [];
+  readonly #filtered = new Set<string>();
+  readonly #widths = new Map<string, number>();
+  #hasMeasured = false;
+  /** Pixels from the top of all rows, which may be more than the element can scroll. */
+  #offset = 0;
+  /** The row whose editor must not be recycled. */
+  held: number | null = null;
+  #frame = 0;
+  #anchorRow = 0;
+
+  constructor(options: GridOptions) {
+    this.#options = options;
+    this.element = make(
+      'div',
+      {
+        class: 'grid',
+        role: 'grid',
+        tabindex: 0,
+        'aria-label': options.label,
+        'aria-readonly': options.mayWrite ? null : 'true',
+        'aria-multiselectable': options.mayWrite ? 'true' : null,
+        onscroll: () => this.#scrolled(),
+        onwheel: (event: WheelEvent) => this.#wheel(event),
+        onkeydown: (event: KeyboardEvent) => this.#key(event),
+        onclick: (event: MouseEvent) => this.#click(event),
+        ondblclick: (event: MouseEvent) => this.#doubleClick(event),
+        onfocus: () => this.#markActive(),
+      },
+      this.#head,
+      this.#body,
+    );
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  /** Shows these columns from now on. */
+  setColumns(
+    columns: readonly GridColumn[],
+    pinned: readonly string[],
+    sort: readonly SortStep[],
+    filtered: Iterable<string>,
+  ): void {
+    this.columns = columns;
+    this.#pinned = new Set(pinned);
+    this.#sort = sort;
+    this.#filtered.clear();
+    for (const name of filtered) this.#filtered.add(name);
+    this.#measure();
+    this.#drawHead();
+    this.#clearRows();
+    this.draw();
+  }
+
+  /** Draws rows anew after the store got some. */
+  update(): void {
+    if (!this.#hasMeasured && this.#options.store.at(0) !== undefined) {
+      this.#measure();
+      this.#drawHead();
+    }
+    this.#clearRows();
+    this.draw();
+  }
+
+  /** Draws what has come into sight. */
+  draw(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#drawNow());
+  }
+
+  /** To the first row, as after a change of the filter. */
+  toTop(): void {
+    this.#offset = 0;
+    this.element.scrollTop = 0;
+    this.active = { row: 0, column: Math.max(0, this.active.column) };
+  }
+
+  /** Makes a cell the active one and brings it into sight. */
+  activate(place: Place): void {
+    const total = this.#options.store.total ?? 0;
+    const first = -1;
+    this.active = {
+      row: Math.max(first, Math.min(place.row, total - 1)),
+      column: Math.max(-1, Math.min(place.column, this.columns.length - 1)),
+    };
+    this.#reveal();
+    this.draw();
+  }
+
+  /** The element of a cell in sight. */
+  cell(place: Place): HTMLElement | null {
+    const row = this.#rows.get(place.row);
+    return (row?.children[place.column + 1] as HTMLElement | undefined) ?? null;
+  }
+
+  /** The row of the active cell, when it is there. */
+  get activeRow(): GridRow | undefined {
+    return this.active.row < 0 ? undefined : this.#options.store.at(this.active.row);
+  }
+
+  /** Selects all, or none, of some rows. */
+  select(ids: Iterable<number>, isSelected: boolean): void {
+    for (const id of ids) {
+      if (isSelected) this.selected.add(id);
+      else this.selected.delete(id);
+    }
+    this.update();
+    this.#options.events.selectionChanged();
+  }
+
+  get #total(): number {
+    return this.#options.store.total ?? 0;
+  }
+
+  get #height(): number {
+    return this.#total * ROW_HEIGHT;
+  }
+
+  get #viewHeight(): number {
+    return Math.max(ROW_HEIGHT, this.element.clientHeight - ROW_HEIGHT);
+  }
+
+  /** How many pixels of rows one pixel of the scroll bar stands for. */
+  get #scale(): number {
+    const real = this.#height - this.#viewHeight;
+    const room = Math.min(this.#height, MAX_HEIGHT) - this.#viewHeight;
+    return real <= 0 || room <= 0 ? 1 : real / room;
+  }
+
+  #scrolled(): void {
+    const shown = this.#offset / this.#scale;
+    // A scroll we made ourselves rounds; it must not move the rows.
+    if (Math.abs(shown - this.element.scrollTop) >= 1) {
+      this.#offset = this.element.scrollTop * this.#scale;
+    }
+    this.draw();
+  }
+
+  /** Where the scroll bar is scaled, a turn of the wheel still moves by its own pixels. */
+  #wheel(event: WheelEvent): void {
+    if (this.#scale === 1 || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? ROW_HEIGHT : event.deltaMode === 2 ? this.#viewHeight : 1;
+    this.#moveTo(this.#offset + event.deltaY * unit);
+    this.element.scrollLeft += event.deltaX;
+  }
+
+  #moveTo(offset: number): void {
+    const end = Math.max(0, this.#height - this.#viewHeight);
+    this.#offset = Math.max(0, Math.min(offset, end));
+    this.element.scrollTop = this.#offset / this.#scale;
+    this.draw();
+  }
+
+  #reveal(): void {
+    const { row, column } = this.active;
+    if (row >= 0) {
+      const top = row * ROW_HEIGHT;
+      if (top < this.#offset) this.#moveTo(top);
+      else if (top + ROW_HEIGHT > this.#offset + this.#viewHeight) {
+        this.#moveTo(top + ROW_HEIGHT - this.#viewHeight);
+      }
+    }
+    if (column < 0 || this.#pinned.has(this.columns[column]?.name ?? '')) return;
+    const left = this.#left(column);
+    const pinnedEnd = this.#left(this.#pinnedCount);
+    const width = this.#widthOf(this.columns[column]!);
+    const { scrollLeft, clientWidth } = this.element;
+    if (left < scrollLeft + pinnedEnd) this.element.scrollLeft = left - pinnedEnd;
+    else if (left + width > scrollLeft + clientWidth) {
+      this.element.scrollLeft = left + width - clientWidth;
+    }
+  }
+
+  get #pinnedCount(): number {
+    return this.columns.filter(({ name }) => this.#pinned.has(name)).length;
+  }
+
+  get #numberWidth(): number {
+    const digits = String(this.#total).length;
+    const width = Math.max(NUMBER_WIDTH, 24 + digits * 9);
+    return width + (this.#options.mayWrite ? SELECT_WIDTH : 0);
+  }
+
+  #left(column: number): number {
+    const before = this.columns.slice(0, column);
+    return before.reduce((sum, one) => sum + this.#widthOf(one), this.#numberWidth);
+  }
+
+  #widthOf({ name }: GridColumn): number {
+    return this.#widths.get(name) ?? 140;
+  }
+
+  /** Columns as wide as their heads and first rows; those that were wide enough before stay. */
+  #measure(): void {
+    const sample = [...this.#options.store.loaded()].slice(0, 60).map(([, row]) => row);
+    this.#hasMeasured = sample.length > 0;
+    for (const column of this.columns) {
+      if (this.#widths.has(column.name) && this.#hasMeasured === false) continue;
+      const texts = sample.map((row) => shownText(cellOf(row, column.name)).slice(0, 60));
+      const widest = Math.max(0, ...texts.map((text) => textWidth(text)));
+      const width = Math.max(textWidth(column.name) + HEAD_ROOM, widest + 28);
+      this.#widths.set(column.name, Math.round(Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, width))));
+    }
+  }
+
+  #drawHead(): void {
+    this.element.setAttribute('aria-colcount', String(this.columns.length + 1));
+    const { style } = this.element;
+    const widths = this.columns.map((column) => `${this.#widthOf(column)}px`);
+    style.setProperty('--columns', `${this.#numberWidth}px ${widths.join(' ')}`);
+    style.setProperty('--width', `${this.#left(this.columns.length)}px`);
+    const number = make(
+      'div',
+      { class: 'cell corner', role: 'columnheader', id: 'grid-head--1', 'aria-colindex': 1 },
+      make('span', {}, '#'),
+    );
+    const row = make('div', { class: 'row', role: 'row', 'aria-rowindex': 1 }, number);
+    for (const [index, column] of this.columns.entries()) row.append(this.#headOf(column, index));
+    this.#head.replaceChildren(row);
+  }
+
+  #headOf(column: GridColumn, index: number): HTMLElement {
+    const at = this.#sort.findIndex((step) => step.column === column.name);
+    const step = this.#sort[at];
+    const arrow = step === undefined ? '' : step.isDescending ? ' ↓' : ' ↑';
+    const rank = step !== undefined && this.#sort.length > 1 ? String(at + 1) : '';
+    const menu = make(
+      'button',
+      {
+        type: 'button',
+        class: 'head-menu',
+        tabindex: -1,
+        'aria-label': `Menu of ${column.name}`,
+        'aria-haspopup': 'dialog',
+      },
+      make('span', { 'aria-hidden': 'true' }, this.#filtered.has(column.name) ? '▼' : '⋮'),
+    );
+    const head = make(
+      'div',
+      {
+        class: `cell head${isNumeric(column) ? ' number' : ''}${this.#filtered.has(column.name) ? ' filtered' : ''}`,
+        role: 'columnheader',
+        id: `grid-head-${index}`,
+        'aria-colindex': index + 2,
+        'aria-sort': step === undefined ? null : step.isDescending ? 'descending' : 'ascending',
+        'data-column': index,
+        title: `${column.name} (${column.type})`,
+      },
+      make('span', { class: 'head-name' }, column.name),
+      make('span', { class: 'head-sort', 'aria-hidden': 'true' }, arrow + rank),
+      menu,
+    );
+    this.#pin(head, index);
+    return head;
+  }
+
+  #pin(cell: HTMLElement, index: number): void {
+    if (!this.#pinned.has(this.columns[index]!.name)) return;
+    cell.classList.add('pinned');
+    cell.style.left = `${this.#left(index)}px`;
+  }
+
+  #clearRows(): void {
+    for (const [index, row] of this.#rows) {
+      if (index === this.held) continue;
+      row.remove();
+      this.#rows.delete(index);
+    }
+  }
+
+  #drawNow(): void {
+    const { store } = this.#options;
+    const total = this.#total;
+    this.#offset = Math.max(0, Math.min(this.#offset, this.#height - this.#viewHeight));
+    this.element.setAttribute('aria-rowcount', String(total + 1));
+    this.#body.style.height = `${Math.min(this.#height, MAX_HEIGHT)}px`;
+    const first = Math.max(0, Math.floor(this.#offset / ROW_HEIGHT) - OVERSCAN);
+    const end = Math.min(
+      total,
+      Math.ceil((this.#offset + this.#viewHeight) / ROW_HEIGHT) + OVERSCAN,
+    );
+    store.want(first, Math.max(first + 1, end));
+    for (const [index, row] of this.#rows) {
+      if (index === this.held || (index >= first && index < end)) continue;
+      row.remove();
+      this.#rows.delete(index);
+    }
+    // Rows stand around the place the scroll bar is at, wherever they are in truth.
+    const shift = this.element.scrollTop - this.#offset;
+    for (let index = first; index < end; index++) {
+      if (!this.#rows.has(index)) this.#addRow(index);
+    }
+    for (const [index, row] of this.#rows) {
+      row.style.transform = `translateY(${Math.round(index * ROW_HEIGHT + shift)}px)`;
+    }
+    this.#markActive();
+  }
+
+  #addRow(index: number): void {
+    const data = this.#options.store.at(index);
+    const row = make('div', { class: 'row', role: 'row', 'aria-rowindex': index + 2 });
+    if (data === undefined) {
+      row.classList.add('waiting');
+      row.setAttribute('aria-busy', 'true');
+    }
+    row.append(this.#numberCell(index, data));
+    for (const [at, column] of this.columns.entries())
+      row.append(this.#cell(index, at, column, data));
+    const isSelected = data !== undefined && this.selected.has(idOf(data));
+    if (this.#options.mayWrite) row.setAttribute('aria-selected', String(isSelected));
+    row.classList.toggle('selected', isSelected);
+    row.dataset['row'] = String(index);
+    this.#rows.set(index, row);
+    this.#body.append(row);
+  }
+
+  #numberCell(index: number, data: GridRow | undefined): HTMLElement {
+    const id = data === undefined ? '' : String(idOf(data));
+    const isChecked = data !== undefined && this.selected.has(idOf(data));
+    return make(
+      'div',
+      {
+        class: 'cell corner',
+        role: 'rowheader',
+        id: `grid-${index}--1`,
+        'aria-colindex': 1,
+      },
+      this.#options.mayWrite
+        ? make('input', {
+            type: 'checkbox',
+            tabindex: -1,
+            checked: isChecked,
+            'aria-label': `Select row ${id}`,
+          })
+        : null,
+      make('button', { type: 'button', class: 'row-id', tabindex: -1, title: 'Show the row' }, id),
+    );
+  }
+
+  #cell(index: number, at: number, column: GridColumn, data: GridRow | undefined): HTMLElement {
+    const value = data === undefined ? null : cellOf(data, column.name);
+    const cell = make('div', {
+      class: `cell${isNumeric(column) ? ' number' : ''}${isBlank(value) ? ' blank' : ''}`,
+      role: 'gridcell',
+      id: `grid-${index}-${at}`,
+      'aria-colindex': at + 2,
+      'aria-readonly': this.#options.mayWrite && !column.isWritable ? 'true' : null,
+    });
+    // Two lines of the widest column; the row's details have all of it.
+    cell.textContent = shownText(value).slice(0, 400);
+    this.#pin(cell, at);
+    return cell;
+  }
+
+  #markActive(): void {
+    this.element.querySelector('.active')?.classList.remove('active');
+    const { row, column } = this.active;
+    const id = row < 0 ? `grid-head-${column}` : `grid-${row}-${column}`;
+    const cell = this.element.querySelector(`[id="${id}"]`);
+    if (cell === null) {
+      this.element.removeAttribute('aria-activedescendant');
+      return;
+    }
+    cell.classList.add('active');
+    this.element.setAttribute('aria-activedescendant', id);
+  }
+
+  #placeOf(target: EventTarget | null): Place | null {
+    const cell = (target as HTMLElement).closest<HTMLElement>('.cell');
+    if (cell === null || !this.element.contains(cell)) return null;
+    const row = cell.closest<HTMLElement>('[data-row]')?.dataset['row'];
+    const column = Number(cell.getAttribute('aria-colindex')) - 2;
+    return { row: row === undefined ? -1 : Number(row), column };
+  }
+
+  #click(event: MouseEvent): void {
+    const target = event.target as HTMLElement;
+    if (target.closest('.editor') !== null) return;
+    const place = this.#placeOf(target);
+    if (place === null) return;
+    const before = this.#anchorRow;
+    const column = this.columns[place.column];
+    if (place.row < 0 && column !== undefined) {
+      const menu = target.closest<HTMLElement>('.head-menu');
+      if (menu !== null) this.#options.events.menu(column, menu);
+      else this.#options.events.sort(column, event.shiftKey || event.ctrlKey || event.metaKey);
+      return;
+    }
+    if (place.row < 0) return;
+    this.activate(place);
+    const data = this.activeRow;
+    if (data === undefined) return;
+    if (target.matches('input[type=checkbox]')) {
+      this.#toggle(place.row, event.shiftKey ? before : place.row);
+    } else if (target.closest('.row-id') !== null) this.#options.events.open(data);
+    this.#anchorRow = place.row;
+    if (target.matches('input, button')) this.element.focus({ preventScroll: true });
+  }
+
+  #toggle(row: number, from: number): void {
+    const data = this.#options.store.at(row);
+    if (data === undefined) return;
+    const isSelected = !this.selected.has(idOf(data));
+    const ids: number[] = [];
+    for (let index = Math.min(row, from); index <= Math.max(row, from); index++) {
+      const one = this.#options.store.at(index);
+      if (one !== undefined) ids.push(idOf(one));
+    }
+    this.select(ids, isSelected);
+  }
+
+  #doubleClick(event: MouseEvent): void {
+    const place = this.#placeOf(event.target);
+    if (place === null || place.row < 0 || (event.target as HTMLElement).closest('.editor')) return;
+    this.#options.events.edit(place, null);
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.target !== this.element || event.isComposing) return;
+    if (this.#options.events.key(event)) {
+      event.preventDefault();
+      return;
+    }
+    const isCommand = event.ctrlKey || event.metaKey;
+    const moved = this.#movement(event, isCommand);
+    if (moved !== null) {
+      event.preventDefault();
+      if (event.shiftKey && this.#options.mayWrite && moved.row !== this.active.row) {
+        this.#extendTo(moved.row);
+      } else if (!event.shiftKey) this.#anchorRow = Math.max(0, moved.row);
+      this.activate(moved);
+      return;
+    }
+    if (isCommand || event.altKey) return this.#altKey(event);
+    this.#act(event);
+  }
+
+  #altKey(event: KeyboardEvent): void {
+    const column = this.columns[this.active.column];
+    if (!event.altKey || event.key !== 'ArrowDown' || column === undefined) return;
+    event.preventDefault();
+    this.#openMenu(column);
+  }
+
+  #openMenu(column: GridColumn): void {
+    const anchor = this.#head.querySelector<HTMLElement>(
+      `[data-column="${this.active.column}"] .head-menu`,
+    );
+    if (anchor !== null) this.#options.events.menu(column, anchor);
+  }
+
+  #extendTo(row: number): void {
+    const ids: number[] = [];
+    for (let at = Math.min(row, this.#anchorRow); at <= Math.max(row, this.#anchorRow); at++) {
+      const one = this.#options.store.at(at);
+      if (one !== undefined) ids.push(idOf(one));
+    }
+    this.selected.clear();
+    this.select(ids, true);
+  }
+
+  #movement({ key, altKey }: KeyboardEvent, isCommand: boolean): Place | null {
+    if (altKey) return null;
+    const { row, column } = this.active;
+    const page = Math.max(1, Math.floor(this.#viewHeight / ROW_HEIGHT) - 1);
+    const last = this.#total - 1;
+    switch (key) {
+      case 'ArrowUp':
+        return { row: isCommand ? 0 : row - 1, column };
+      case 'ArrowDown':
+        return { row: isCommand ? last : row + 1, column };
+      case 'ArrowLeft':
+        return { row, column: isCommand ? 0 : column - 1 };
+      case 'ArrowRight':
+        return { row, column: isCommand ? this.columns.length - 1 : column + 1 };
+      case 'PageUp':
+        return { row: Math.max(0, row - page), column };
+      case 'PageDown':
+        return { row: row + page, column };
+      case 'Home':
+        return { row: isCommand ? 0 : row, column: 0 };
+      case 'End':
+        return { row: isCommand ? last : row, column: this.columns.length - 1 };
+      default:
+        return null;
+    }
+  }
+
+  #act(event: KeyboardEvent): void {
+    const { events, mayWrite } = this.#options;
+    const { row, column } = this.active;
+    const data = this.activeRow;
+    const head = this.columns[column];
+    if (row < 0) {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      event.preventDefault();
+      if (head === undefined) return;
+      if (event.key === 'Enter') events.sort(head, event.shiftKey);
+      else this.#openMenu(head);
+    } else if (event.key === ' ' && mayWrite) {
+      event.preventDefault();
+      this.#toggle(row, row);
+    } else if ((event.key === 'Enter' || event.key === 'F2') && data !== undefined) {
+      event.preventDefault();
+      if (column < 0 || event.shiftKey) events.open(data);
+      else events.edit(this.active, null);
+    } else if (event.key.length === 1 && mayWrite && column >= 0 && head?.isWritable === true) {
+      event.preventDefault();
+      events.edit(this.active, event.key);
+    }
+  }
+}
+
+function isNumeric({ type }: GridColumn): boolean {
+  return type === 'integer' || type === 'number';
+}
+
+const canvas = document.createElement('canvas').getContext('2d');
+
+function textWidth(text: string): number {
+  if (canvas === null) return text.length * 8;
+  canvas.font = '14px system-ui, sans-serif';
+  return canvas.measureText(text).width;
+}

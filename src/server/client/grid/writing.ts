@@ -1,0 +1,447 @@
+/**
+ * Everything that changes rows: cells, rows, pasted rows, deletions, undo, and what happens when somebody else was faster. Only
+ * made for those who may write; nobody else gets any of its controls.
+ */
+import { ChangeRefused, type Changes, type Values } from './changes.ts';
+import { CellEditor, type Step } from './editor.ts';
+import { make, makeDialog, quietButton } from './element.ts';
+import {
+  cellOf,
+  type CellValue,
+  countText,
+  type GridColumn,
+  type GridData,
+  type GridRow,
+  idOf,
+  plainText,
+} from './model.ts';
+import type { Notices } from './notices.ts';
+import { openPaste, parseCells } from './paste.ts';
+import { openRow, rowTitle } from './row-dialog.ts';
+import type { RowStore } from './rows.ts';
+import type { GridTable, Place } from './table.ts';
+
+interface WritingOptions {
+  readonly data: GridData;
+  readonly store: RowStore;
+  readonly table: GridTable;
+  readonly notices: Notices;
+  readonly changes: Changes;
+  /** After every change: panels about the rows are out of date. */
+  rowsChanged(): void;
+}
+
+/** What a person decides when the file has changed under an edit. */
+type Decision = 'reload' | 'overwrite' | 'cancel';
+
+/** The writing half of the page. */
+export class Writing {
+  readonly tools: HTMLElement;
+  readonly #options: WritingOptions;
+  readonly #editor: CellEditor;
+  readonly #deleteButton: HTMLButtonElement;
+  readonly #undoButton: HTMLButtonElement;
+  #running = 0;
+
+  constructor(options: WritingOptions) {
+    this.#options = options;
+    const { table, store } = options;
+    this.#editor = new CellEditor({
+      table,
+      version: () => store.version,
+      save: (row, column, value, version) => this.#saveCell(row, column, value, version),
+      moved: (step) => this.#moved(step),
+    });
+    this.#deleteButton = quietButton('Delete', () => this.#confirmDelete(), {
+      class: 'quiet small danger',
+    });
+    this.#undoButton = quietButton('Undo', () => void this.#undo(), { 'data-action': 'Undo' });
+    this.tools = make(
+      'div',
+      { class: 'tool-group' },
+      quietButton('Add row', () => this.#openNewRow(), {
+        'data-key': 'n',
+        'data-action': 'Add a row',
+      }),
+      quietButton('Paste rows', () => this.#openPaste(''), { 'data-action': 'Paste rows' }),
+      this.#deleteButton,
+      this.#undoButton,
+    );
+    table.element.addEventListener('paste', (event) => this.#pasted(event));
+    this.selectionChanged();
+    this.#undoChanged();
+  }
+
+  /** A change is on its way. */
+  get isBusy(): boolean {
+    return this.#running > 0;
+  }
+
+  /** Somebody is in the middle of a cell. */
+  get isTyping(): boolean {
+    return this.#editor.isOpen;
+  }
+
+  /** Starts to edit a cell; false when it cannot be changed. */
+  edit(place: Place, text: string | null): boolean {
+    const { table, store } = this.#options;
+    const row = store.at(place.row);
+    const column = table.columns[place.column];
+    if (row === undefined || column === undefined || !column.isWritable) return false;
+    this.#editor.open(place, row, column, text);
+    return true;
+  }
+
+  /** Keys of the grid that change something. */
+  key(event: KeyboardEvent): boolean {
+    const { table } = this.#options;
+    const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey;
+    const key = event.key.toLowerCase();
+    if (isCommand && key === 'z') {
+      void this.#undo();
+      return true;
+    }
+    if (isCommand && key === 'a') {
+      table.select(
+        [...this.#options.store.loaded()].map(([, row]) => idOf(row)),
+        true,
+      );
+      return true;
+    }
+    if (key === 'escape' && table.selected.size > 0) {
+      table.select([...table.selected], false);
+      return true;
+    }
+    if (key !== 'delete' && key !== 'backspace') return false;
+    if (table.selected.size > 0) this.#confirmDelete();
+    else void this.#clearCell();
+    return true;
+  }
+
+  /** Says on the button what it will delete. */
+  selectionChanged(): void {
+    const { size } = this.#options.table.selected;
+    this.#deleteButton.hidden = size === 0;
+    this.#deleteButton.textContent = `Delete ${countText(size)}`;
+    this.#deleteButton.title = `Delete ${countText(size)} of ${this.#options.data.file}`;
+  }
+
+  /** Our own change made this version. */
+  versionChanged(version: string): void {
+    const { store } = this.#options;
+    if (this.#editor.version === store.version) this.#editor.version = version;
+    store.version = version;
+  }
+
+  /** Somebody else's change: numbers of rows may mean other rows. */
+  fileChanged(): void {
+    this.#options.changes.forget();
+    this.#undoChanged();
+    this.#options.table.selected.clear();
+    this.selectionChanged();
+  }
+
+  /** The row as a sheet of fields. */
+  openRow(row: GridRow): void {
+    const { data, store } = this.#options;
+    const version = store.version;
+    openRow({
+      columns: data.columns,
+      title: rowTitle(row, data.file),
+      row,
+      verb: 'Save',
+      save: (values) => this.#saveRow(row, values, version),
+    });
+  }
+
+  async #saveCell(
+    row: GridRow,
+    column: GridColumn,
+    value: CellValue,
+    version: string,
+  ): Promise<void> {
+    try {
+      await this.#saveRow(row, { [column.name]: value }, version);
+    } catch (error) {
+      throw error instanceof ChangeRefused ? new Error(error.reason) : error;
+    }
+  }
+
+  async #saveRow(row: GridRow, values: Values, version: string): Promise<void> {
+    if (Object.keys(values).length === 0) return;
+    const { changes, store } = this.#options;
+    const id = idOf(row);
+    try {
+      await this.#run(() => changes.update(row, values, version));
+    } catch (error) {
+      if (!(error instanceof ChangeRefused) || error.status !== 412) throw error;
+      await this.#settle(row, values);
+      return;
+    }
+    const [present] = await changes.read([id]);
+    if (present !== undefined) store.replace(present);
+    this.#changed();
+  }
+
+  /** The file changed under an edit. Throws when the person wants to go on typing. */
+  async #settle(row: GridRow, values: Values): Promise<void> {
+    const { changes, store, notices, data } = this.#options;
+    const [present] = await changes.read([idOf(row)]);
+    const version = changes.readVersion;
+    const decision = await askAboutConflict(data.file, row, present, values);
+    if (decision === 'cancel') throw new ChangeRefused(412, 'Changed by someone else meanwhile');
+    if (decision === 'overwrite' && present !== undefined) {
+      await this.#run(() => changes.update(present, values, version));
+    }
+    this.fileChanged();
+    store.reload();
+    this.#options.rowsChanged();
+    this.#undoChanged();
+    notices.show(
+      decision === 'overwrite' ? 'Your value is in the file now.' : 'These are the newest rows.',
+    );
+  }
+
+  async #clearCell(): Promise<void> {
+    const { table, store, notices } = this.#options;
+    const row = table.activeRow;
+    const column = table.columns[table.active.column];
+    if (row === undefined || column?.isWritable !== true) return;
+    if (plainText(cellOf(row, column.name)) === '') return;
+    try {
+      await this.#saveCell(row, column, '', store.version);
+      this.#offerUndo(`${column.name} of row ${idOf(row)} is blank now.`);
+    } catch (error) {
+      notices.show(messageOf(error));
+    }
+  }
+
+  #openNewRow(): void {
+    const { data } = this.#options;
+    openRow({
+      columns: data.columns,
+      title: `New row of ${data.file}`,
+      row: null,
+      verb: 'Add',
+      save: (values) => this.#create([values]),
+    });
+  }
+
+  #openPaste(text: string): void {
+    const { data, table } = this.#options;
+    openPaste({
+      columns: table.columns.filter(({ isWritable }) => isWritable),
+      file: data.file,
+      text,
+      create: (rows) => this.#create(rows),
+    });
+  }
+
+  #pasted(event: ClipboardEvent): void {
+    const { table } = this.#options;
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    if (event.target !== table.element || text === '') return;
+    event.preventDefault();
+    const cells = parseCells(text);
+    const isOneCell = !text.trim().includes('\n') && !text.includes('\t');
+    if (isOneCell && table.active.row >= 0) this.edit(table.active, text.replace(/\r?\n$/, ''));
+    else if (cells.length > 0) this.#openPaste(text);
+  }
+
+  async #create(rows: readonly Values[]): Promise<void> {
+    const { changes, store, table, data } = this.#options;
+    const ids = await this.#run(() => changes.create(rows));
+    store.reload();
+    this.#changed();
+    this.#offerUndo(`Added ${countText(ids.length)} to ${data.file}, at its end.`);
+    // In file order the new rows are the last ones; elsewhere they are where the sort puts them, if the filter lets them in.
+    if (!location.search.match(/[?&](?:sort|filter|q)=/)) {
+      const last = (store.total ?? 0) + ids.length - 1;
+      store.total = last + 1;
+      table.activate({ row: last, column: Math.max(0, table.active.column) });
+    }
+  }
+
+  #confirmDelete(): void {
+    const { table, data } = this.#options;
+    const ids = [...table.selected];
+    if (ids.length === 0) return;
+    const what = `Delete ${countText(ids.length)} of ${data.file}`;
+    const dialog = makeDialog(
+      `${what}?`,
+      make('p', {}, 'Undo adds them again, at the end of the file and with new row numbers.'),
+      make(
+        'form',
+        { method: 'dialog', class: 'dialog-actions' },
+        make('button', { class: 'small danger', onclick: () => void this.#delete(ids) }, what),
+        make('button', { class: 'quiet small' }, 'Cancel'),
+      ),
+    );
+    dialog.addEventListener('close', () => table.element.focus({ preventScroll: true }));
+    dialog.showModal();
+  }
+
+  async #delete(ids: readonly number[]): Promise<void> {
+    const { changes, store, table, notices, data } = this.#options;
+    let done = 0;
+    try {
+      await this.#run(() =>
+        changes.delete(ids, (deleted) => {
+          done = deleted;
+          if (ids.length > 5) notices.show(`Deleted ${done} of ${countText(ids.length)}…`);
+        }),
+      );
+      this.#offerUndo(`Deleted ${countText(done)} of ${data.file}.`);
+    } catch (error) {
+      notices.show(`${messageOf(error)} ${countText(done)} deleted.`);
+    }
+    table.selected.clear();
+    this.selectionChanged();
+    store.reload();
+    this.#changed();
+  }
+
+  async #undo(): Promise<void> {
+    const { changes, store, notices } = this.#options;
+    try {
+      const label = await this.#run(() => changes.undo());
+      if (label === null) {
+        notices.show('There is nothing to undo.');
+        return;
+      }
+      store.reload();
+      this.#changed();
+      const isAgain = label.startsWith('the deletion');
+      notices.show(
+        `Undid ${label}.${isAgain ? ' The rows are at the end, with new numbers.' : ''}`,
+      );
+    } catch (error) {
+      const isConflict = error instanceof ChangeRefused && error.status === 412;
+      notices.show(
+        isConflict
+          ? `Not undone: ${this.#options.data.file} was changed by someone else meanwhile.`
+          : `Not undone: ${messageOf(error)}`,
+      );
+    }
+  }
+
+  #offerUndo(text: string): void {
+    this.#options.notices.show(text, { label: 'Undo', run: () => void this.#undo() });
+  }
+
+  #changed(): void {
+    this.#undoChanged();
+    this.#options.rowsChanged();
+  }
+
+  #undoChanged(): void {
+    const next = this.#options.changes.nextUndo;
+    this.#undoButton.disabled = next === null;
+    this.#undoButton.title = next === null ? 'Nothing to undo' : `Undo ${next.label}`;
+  }
+
+  async #run<T>(change: () => Promise<T>): Promise<T> {
+    this.#running++;
+    try {
+      return await change();
+    } finally {
+      this.#running--;
+    }
+  }
+
+  #moved(step: Step): void {
+    const { table } = this.#options;
+    const { row, column } = table.active;
+    if (step === 'down') table.activate({ row: row + 1, column });
+    else if (step === 'previous') this.#editBeside(-1);
+    else if (step === 'next') this.#editBeside(1);
+  }
+
+  /** The next cell of the row that can be written; at its end the grid has the focus again. */
+  #editBeside(by: -1 | 1): void {
+    const { table } = this.#options;
+    const { row, column } = table.active;
+    for (let at = column + by; at >= 0 && at < table.columns.length; at += by) {
+      if (!table.columns[at]!.isWritable) continue;
+      table.activate({ row, column: at });
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => this.edit({ row, column: at }, null)),
+      );
+      return;
+    }
+  }
+}
+
+/** Shows what is in the file now beside what was typed. */
+function askAboutConflict(
+  file: string,
+  before: GridRow,
+  present: GridRow | undefined,
+  values: Values,
+): Promise<Decision> {
+  const lines = Object.entries(values).map(([name, mine]) =>
+    make(
+      'tr',
+      {},
+      make('th', { scope: 'row' }, name),
+      make('td', {}, plainText(cellOf(before, name))),
+      make('td', {}, present === undefined ? 'the row is gone' : plainText(cellOf(present, name))),
+      make('td', {}, plainText(mine)),
+    ),
+  );
+  const head = ['', 'You saw', 'In the file now', 'You typed'].map((text) =>
+    make('th', { scope: 'col' }, text),
+  );
+  const others = present === undefined ? [] : otherCells(before, present, values);
+  return new Promise((resolve) => {
+    let decision: Decision = 'cancel';
+    const choose = (chosen: Decision) => (): void => {
+      decision = chosen;
+      dialog.close();
+    };
+    const dialog = makeDialog(
+      `${file} was changed by someone else`,
+      make(
+        'div',
+        { class: 'scroll' },
+        make('table', {}, make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...lines)),
+      ),
+      others.length > 0
+        ? make(
+            'p',
+            { class: 'notice' },
+            `Row ${idOf(before)} is different elsewhere too: ${others.join('; ')}`,
+          )
+        : null,
+      make(
+        'p',
+        { class: 'dialog-actions' },
+        quietButton('Reload', choose('reload'), { autofocus: true }),
+        present === undefined
+          ? null
+          : quietButton('Overwrite with mine', choose('overwrite'), { class: 'small danger' }),
+        quietButton('Back to typing', choose('cancel')),
+      ),
+    );
+    dialog.classList.add('broad');
+    dialog.addEventListener('close', () => resolve(decision));
+    dialog.showModal();
+  });
+}
+
+const MAX_OTHERS = 4;
+
+function otherCells(before: GridRow, present: GridRow, values: Values): string[] {
+  const changed = Object.keys(present).filter(
+    (name) =>
+      !Object.hasOwn(values, name) &&
+      plainText(cellOf(before, name)) !== plainText(cellOf(present, name)),
+  );
+  return changed
+    .slice(0, MAX_OTHERS)
+    .map((name) => `${name} is ${plainText(cellOf(present, name)).slice(0, 60) || 'blank'}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

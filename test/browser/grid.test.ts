@@ -1,0 +1,220 @@
+/**
+ * The dataset page as a grid, for those who only look: find rows, put columns in order, see values and charts, share the
+ * address. Without a right to write there is nothing to write with (DS-184).
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const MARKUP = '<img src=x onerror=alert(1)>';
+const ROWS = 5_000;
+const products = Array.from({ length: ROWS }, (_, index) => {
+  const day = new Date(Date.UTC(2024, 0, 1 + (index % 366))).toISOString().slice(0, 10);
+  return `item ${index + 1},${(index % 100) + 0.5},${['red', 'green', 'blue'][index % 3]},${day},${index % 2 === 0}`;
+});
+
+let svc: Service;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  svc = await startService({
+    files: {
+      'shop/products.csv': `name,price,colour,added,sold\n${products.join('\n')}\n`,
+      [`odd/${MARKUP.replaceAll('/', '')}.csv`]: `"${MARKUP}","__proto__","a,""b"\n${MARKUP},"${'long '.repeat(200)}",=1+1\n"two\nlines",,'\n`,
+      'empty.csv': 'a,b\n',
+    },
+  });
+  await svc.createSuperuser('ada', PASSWORD);
+  await svc.accounts.user('rita', { password: PASSWORD });
+  await svc.accounts.grant('rita', 'shop/products', 'read');
+  browser = await TestBrowser.start();
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await svc?.[Symbol.asyncDispose]();
+});
+
+async function openGrid(
+  address: string,
+  username = 'ada',
+  options: Parameters<TestBrowser['open']>[1] = { viewport: { width: 1200, height: 800 } },
+): Promise<Page> {
+  const page = await browser.open(svc, options);
+  await signIn(page, username);
+  await page.goto(address);
+  await page.getByRole('grid').waitFor();
+  return page;
+}
+
+const count = (page: Page) => page.locator('.row-count');
+const cell = (page: Page, row: number, column: number) => page.locator(`#grid-${row}-${column}`);
+
+test('rows are scrolled to their end, sorted by several columns, filtered by type, and the address shows the same', async () => {
+  const page = await openGrid('/ui/shop/products/');
+  await page.getByText('5,000 rows').waitFor();
+  await page.getByRole('grid').focus();
+  await page.keyboard.press('Control+End');
+  await cell(page, ROWS - 1, 0)
+    .getByText(`item ${ROWS}`)
+    .waitFor();
+  await page.getByLabel('Go to row').fill('2500');
+  await page.keyboard.press('Enter');
+  await cell(page, 2499, 0).getByText('item 2500').waitFor();
+
+  await page.getByRole('columnheader', { name: 'colour' }).locator('.head-name').click();
+  await page
+    .getByRole('columnheader', { name: 'price' })
+    .locator('.head-name')
+    .click({ modifiers: ['Shift'] });
+  await page
+    .getByRole('columnheader', { name: 'price' })
+    .locator('.head-name')
+    .click({ modifiers: ['Shift'] });
+  await page.waitForURL('**/?sort=colour%2C-price');
+  await cell(page, 0, 1).getByText('99.5').waitFor();
+
+  await page.getByRole('button', { name: 'Menu of price' }).click();
+  const menu = page.getByRole('dialog', { name: 'Column price' });
+  await menu.getByLabel('Filter price').selectOption('between');
+  await menu.getByLabel('Value').fill('10');
+  await menu.getByLabel('And').fill('11');
+  await menu.getByRole('button', { name: 'Filter' }).click();
+  await count(page).getByText('50 rows').waitFor();
+  await page.getByText('price ≥ 10 and ≤ 11').waitFor();
+
+  await page.getByRole('button', { name: 'Columns' }).click();
+  const columns = page.getByRole('dialog', { name: 'Columns' });
+  await columns.getByRole('checkbox', { name: 'added' }).uncheck();
+  await columns.getByRole('button', { name: 'Move price up' }).click();
+  await columns.getByRole('button', { name: 'Pin price' }).click();
+  await columns.getByRole('button', { name: 'Apply' }).click();
+  await page.waitForURL(/columns=price%2Cname%2Ccolour%2Csold&pinned=price/);
+
+  const other = await browser.open(svc);
+  await signIn(other, 'ada');
+  await other.goto(page.url());
+  await count(other).getByText('50 rows').waitFor();
+  const heads = other.getByRole('columnheader').locator('.head-name');
+  expect(await heads.allTextContents()).toEqual(['price', 'name', 'colour', 'sold']);
+  await other.context().close();
+
+  await page.getByLabel('Rows with these words').fill('item 4211');
+  await count(page).getByText('1 row').waitFor();
+  await page.goBack();
+  await page.getByRole('columnheader', { name: 'added' }).waitFor();
+  await page.context().close();
+});
+
+test('the sidebar counts values and narrows the view; a chart has a table with the same points', async () => {
+  const page = await openGrid('/ui/shop/products/');
+  await page.getByRole('button', { name: 'Values' }).click();
+  const values = page.getByRole('complementary', { name: 'Values of the columns' });
+  await values.getByText('100 different').waitFor();
+  await values.getByRole('button', { name: /red/ }).click();
+  await count(page).getByText('1,667 rows').waitFor();
+  await values.getByTitle(/^95 to 100/).click();
+  await count(page).getByText('84 rows').waitFor();
+  await page.getByRole('button', { name: 'Remove the filter colour = red' }).click();
+  await count(page).getByText('250 rows').waitFor();
+
+  await page.goto('/ui/shop/products/');
+  await page.getByRole('button', { name: 'Chart', exact: true }).click();
+  await page.getByLabel('Kind of chart').selectOption('bar');
+  await page.getByLabel('Column across').selectOption('colour');
+  await page.getByLabel('Measure').selectOption('count');
+  await page.getByRole('img', { name: /^rows by colour: 3 points/ }).waitFor();
+  await page.getByText('As a table').click();
+  const table = page.getByRole('region', { name: 'The chart as a table' });
+  expect(await table.locator('tbody tr').allInnerTexts()).toEqual([
+    'green\t1667',
+    'red\t1667',
+    'blue\t1666',
+  ]);
+  for (const kind of ['line', 'histogram', 'scatter']) {
+    await page.getByLabel('Kind of chart').selectOption(kind);
+    await page.waitForURL(new RegExp(`chart=${kind}`));
+  }
+  await page.getByLabel('Column across').selectOption('price');
+  await page.getByRole('img', { name: /price by price|by price/ }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.context().close();
+});
+
+test('DS-184: without a right to write there is no control for it, and rows are still read by keyboard', async () => {
+  const page = await openGrid('/ui/shop/products/', 'rita');
+  await cell(page, 0, 0).getByText('item 1').waitFor();
+  for (const name of ['Add row', 'Paste rows', 'Undo', /^Delete/]) {
+    expect(await page.getByRole('button', { name }).count()).toBe(0);
+  }
+  expect(await page.getByRole('checkbox').count()).toBe(0);
+  await page.getByRole('grid').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const sheet = page.getByRole('dialog', { name: 'Row 2 of products.csv' });
+  await sheet.getByText('item 2').waitFor();
+  expect(await sheet.getByRole('textbox').count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.keyboard.type('x');
+  expect(await page.locator('.grid input').count()).toBe(0);
+  await page.context().close();
+});
+
+test('what the files say is only ever text, also in menus, panels and messages', async () => {
+  const page = await openGrid(
+    `/ui/odd/${encodeURIComponent(MARKUP.replaceAll('/', ''))}/?values=1`,
+  );
+  await cell(page, 0, 0).getByText(MARKUP).waitFor();
+  await page.getByRole('button', { name: `Menu of ${MARKUP}` }).click();
+  await page.getByLabel('Value', { exact: true }).fill(MARKUP);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await count(page).getByText('1 row').waitFor();
+  await page.getByText('__proto__ string').waitFor();
+  await page.getByRole('button', { name: 'Chart', exact: true }).click();
+  await page.getByRole('img', { name: /^rows by/ }).waitFor();
+  await page.getByRole('button', { name: 'Menu of __proto__' }).click();
+  await page.getByLabel('Value', { exact: true }).fill('long');
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByText('__proto__ contains long').waitFor();
+  await count(page).getByText('1 row').waitFor();
+  await page.getByRole('button', { name: '1', exact: true }).click();
+  await page.getByRole('dialog').getByText(MARKUP).first().waitFor();
+  expect(await page.locator('img').count()).toBe(1);
+  await page.context().close();
+});
+
+test('wrong filters, no rows and no matches are told with a way out', async () => {
+  const page = await openGrid('/ui/shop/products/?filter=%7B%22no%22%3A1%7D');
+  await page.getByRole('alert').getByText("unknown column 'no'").waitFor();
+  await page.getByRole('button', { name: 'Show all rows' }).click();
+  await count(page).getByText('5,000 rows').waitFor();
+  await page.getByLabel('Rows with these words').fill('nothing of the kind');
+  await page.getByText('No rows match.').waitFor();
+  await page.goto('/ui/empty/');
+  await page.getByText('empty.csv has no rows yet.').waitFor();
+  await page.context().close();
+  // The refused filter is a 422, which the console reports.
+  const others = browser.reports.filter((report) => !report.includes('status of 422'));
+  expect(others).toEqual([]);
+  browser.reports.length = 0;
+});
+
+test('the page fits a phone of 320 px, in the dark, and axe finds nothing', async () => {
+  const page = await openGrid('/ui/shop/products/?values=1', 'ada', {
+    colorScheme: 'dark',
+    viewport: { width: 320, height: 700 },
+  });
+  await cell(page, 0, 0).getByText('item 1').waitFor();
+  await page.getByText('100 different').waitFor();
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+    320,
+  );
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.context().close();
+});
+
+test('nothing was reported and nobody else was asked', () => {
+  expect(browser.reports).toEqual([]);
+  expect(browser.foreignRequests).toEqual([]);
+});
