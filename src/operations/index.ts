@@ -10,6 +10,7 @@ import * as audit from './audit.ts';
 import * as backups from './backups.ts';
 import * as cache from './cache.ts';
 import * as content from './content.ts';
+import * as datasetSummaries from './dataset-summaries.ts';
 import * as datasets from './datasets.ts';
 import * as eventAccess from './event-access.ts';
 import * as eventIndexes from './event-indexes.ts';
@@ -43,6 +44,7 @@ export const operations = {
   backups,
   cache,
   content,
+  datasetSummaries,
   datasets,
   eventAccess,
   eventIndexes,
