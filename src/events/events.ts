@@ -36,6 +36,8 @@ export interface EventsOptions {
 const INDEX_STEP_LIMIT_MS = 120_000;
 /** Rest between two looks for events to index; a commit wakes it earlier. */
 const INDEX_PAUSE_MS = 1_000;
+/** How soon commits of other processes are seen; EV-77 leaves a second. */
+const LOOK_MS = 500;
 const INDEX_RETRY_MS = 30_000;
 const MIB = 2 ** 20;
 
@@ -50,6 +52,8 @@ export class Events {
   #settings: { config: Config; value: WriterSettings } | null = null;
   readonly #listeners = new Set<() => void>();
   #indexTimer: Timer | null = null;
+  #lookTimer: Timer | null = null;
+  #seenVersion: number | null = null;
   #isIndexing = false;
   #isClosing = false;
 
@@ -86,7 +90,11 @@ export class Events {
 
   /** Opens the store; a damaged one leaves `ingest.problem` and the rest of the server running (EV-51). */
   open(): Promise<void> {
-    this.#opened ??= this.ingest.open().then(() => this.#indexLater(0));
+    this.#opened ??= this.ingest.open().then(() => {
+      this.#indexLater(0);
+      this.#lookTimer = setInterval(() => this.#lookForOthers(), LOOK_MS);
+      this.#lookTimer.unref();
+    });
     return this.#opened;
   }
 
@@ -192,6 +200,7 @@ export class Events {
 
   async close(): Promise<void> {
     this.#isClosing = true;
+    if (this.#lookTimer !== null) clearInterval(this.#lookTimer);
     if (this.#indexTimer !== null) clearTimeout(this.#indexTimer);
     await this.#indexers.stop();
     this.#db?.close();
@@ -210,6 +219,20 @@ export class Events {
       this.#db?.close();
       this.#db = null;
       throw unavailable(NOT_WRITABLE, 5, error);
+    }
+  }
+
+  /** Commands beside the server write too (`svc events import`): tails and the index hear of it here. */
+  #lookForOthers(): void {
+    if (this.#db === null || this.#isClosing) return;
+    try {
+      const row = this.#db.query<{ data_version: number }, []>('PRAGMA data_version').get();
+      const version = row?.data_version ?? null;
+      if (version !== this.#seenVersion) this.#committed();
+      this.#seenVersion = version;
+    } catch (error) {
+      // Whoever reads next is told; here nobody waits.
+      this.#options.log.debug('the event store could not be looked at', { error });
     }
   }
 
@@ -282,7 +305,8 @@ function queueLimits({ events }: Config): {
   };
 }
 
-function writerSettings({ events }: Config): WriterSettings {
+/** What the writer needs of a configuration. */
+export function writerSettings({ events }: Config): WriterSettings {
   const { limits, extractors, syslog_timezone: syslogTimezone } = events;
   return {
     limits: {

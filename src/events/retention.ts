@@ -6,8 +6,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import { timeText } from './event-time.ts';
-import type { Events } from './events.ts';
 import type { IndexTotals } from './index-totals.ts';
+import type { Ingest } from './ingest.ts';
 import type { PrunedIndex, PruneOrder } from './writer-orders.ts';
 
 /** The rules an index follows; null: keep. */
@@ -24,17 +24,27 @@ export interface Pruned extends PrunedIndex {
   readonly rule: PruneRule;
 }
 
+/** The store as rules are applied to it: through the server's queue, or directly. */
+export interface PrunedStore {
+  open(): Promise<void>;
+  indexTotals(): IndexTotals[] | Promise<IndexTotals[]>;
+  /** Bytes of the pages in use. */
+  sizeInUse(): number;
+  readonly ingest: Pick<Ingest, 'submit'>;
+}
+
 interface RetentionOptions {
-  readonly events: Events;
+  readonly events: PrunedStore;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => Config;
 }
 
-const DAY_MICROS = 86_400_000_000;
+/** A day in microseconds. */
+export const DAY_MICROS = 86_400_000_000;
 /** Over a size the oldest go until so much of it is left. */
-const KEPT_SHARE = 0.95;
+export const KEPT_SHARE = 0.95;
 const HOUR_MICROS = 3_600_000_000;
 
 /** The rules of an index: its own, else the common ones; 0 keeps for ever. */
@@ -108,7 +118,7 @@ export class Retention {
     const pruned: Pruned[] = [];
     for (const wanted of ['age', 'size'] as const) {
       // Read anew for each rule: what age took does not count as size any more.
-      for (const totals of events.indexTotals()) {
+      for (const totals of await events.indexTotals()) {
         const due = dueOrders(totals, rulesOf(settings.retention, totals.index), now);
         const order = due.find(({ rule }) => rule === wanted)?.order;
         if (order !== undefined) pruned.push(...(await this.prune(order, wanted)));
@@ -123,7 +133,8 @@ export class Retention {
     const used = max === null ? 0 : events.sizeInUse();
     if (max === null || used <= max) return [];
     // Pages hold more than texts; so much of the texts as has to go of the pages.
-    const texts = events.indexTotals().reduce((sum, { bytes }) => sum + bytes, 0);
+    const totals = await events.indexTotals();
+    const texts = totals.reduce((sum, { bytes }) => sum + bytes, 0);
     const bytes = Math.ceil(texts * (1 - (max * KEPT_SHARE) / used));
     return this.prune(
       { kind: 'prune', index: null, createdBefore: null, bytes, ids: null },

@@ -18,12 +18,16 @@ import {
   EVENTS_SCHEMA_VERSION,
 } from './schema.ts';
 import { isAscii } from './term.ts';
+import type { ProgressOrder } from './writer-orders.ts';
 
 /** The log is folded into the file after this many pages, 16 MiB: every fold syncs the file once more. */
 const CHECKPOINT_PAGES = 4_000;
 const MAX_IDLE_WAL_BYTES = 64 * 1024 * 1024;
 
 const MAX_CHANNELS = 1_000;
+/** No user has this id; what is kept for it stays. */
+const NOBODY = 0;
+const IMPORT_ROUTE = 'svc events import';
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /** Where inserted events stand. */
@@ -247,7 +251,21 @@ export class EventStore {
 
   /** Forgets replies kept before that time (microseconds). */
   forgetReplies(before: number): void {
-    this.db.query('DELETE FROM replies WHERE created < ?').run(before);
+    this.db.query('DELETE FROM replies WHERE created < ? AND user_id <> ?').run(before, NOBODY);
+  }
+
+  /** How many lines of a file were imported, and how it began then; null when none were. */
+  findProgress(
+    file: string,
+  ): { readonly lines: number; readonly firstLineHash: Uint8Array } | null {
+    const kept = this.findReply(NOBODY, IMPORT_ROUTE, file);
+    return kept === null ? null : { lines: Number(kept.answer), firstLineHash: kept.bodyHash };
+  }
+
+  /** Notes it, in the running transaction. */
+  keepProgress({ file, firstLineHash, lines }: Omit<ProgressOrder, 'kind'>, now: number): void {
+    const reply = { bodyHash: firstLineHash, answer: String(lines) };
+    this.keepReply(NOBODY, IMPORT_ROUTE, file, reply, now);
   }
 
   /** The next number of a channel, from 0. `now`: microseconds. */

@@ -48,8 +48,20 @@ export interface ForgetOrder {
   readonly before: number;
 }
 
+/** Notes how far the import of a file has come, in the transaction of what was imported (EV-108). */
+export interface ProgressOrder {
+  readonly kind: 'progress';
+  /** Real path of the file. */
+  readonly file: string;
+  /** Tells a file from another one that was put in its place. */
+  readonly firstLineHash: Uint8Array;
+  /** Lines that are done, also those left out. */
+  readonly lines: number;
+}
+
 /** One thing to do. */
-export type WriterOrder = IntakeOrder | UpdateOrder | DeleteOrder | PruneOrder | ForgetOrder;
+export type WriterOrder =
+  IntakeOrder | UpdateOrder | DeleteOrder | PruneOrder | ForgetOrder | ProgressOrder;
 
 /** An entry that was not stored (EV-61). */
 export interface RejectedEntry {

@@ -150,6 +150,10 @@ export class Writer {
       this.#store.forgetChannels(now - CHANNEL_MICROS);
       return () => EMPTY_ANSWER;
     }
+    if (order.kind === 'progress') {
+      this.#store.keepProgress(order, now);
+      return () => EMPTY_ANSWER;
+    }
     if (needsNoWrite(one) || reading === null) return () => this.#answerWithout(one, now);
     const repeat = order.idempotency === null ? null : this.#findRepeat(order, body);
     if (repeat !== null) return repeat(reading);

@@ -1,5 +1,7 @@
 /** The commands of `svc events`, in the order of its help. */
 import type { Command } from '../../command.ts';
+import { importEvents } from './import.ts';
+import { prune } from './prune.ts';
 import { stats } from './stats.ts';
 
 /** Looks after stored events from the command line. */
@@ -9,6 +11,6 @@ export const events: Command = {
   describe: (parser) => {
     parser.addHelpText('after', '\nEvery command works while a server runs.');
   },
-  commands: [stats],
+  commands: [prune, importEvents, stats],
   run: async () => 2,
 };

@@ -1,0 +1,116 @@
+/** `svc events import`: files of events into the store; works while a server runs (EV-108). */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AppError } from '../../../base/errors.ts';
+import type { Config } from '../../../config/schema.ts';
+import type { ImportProgress } from '../../../events/import.ts';
+import { describeRootFlag, loadAdmin } from '../../administration.ts';
+import type { Command, Invocation } from '../../command.ts';
+import { describeConfiguration } from '../../configuration.ts';
+import { plain } from '../../text-table.ts';
+
+const MAX_SHOWN_REJECTS = 20;
+const BAR_CHARACTERS = 30;
+
+/** Prints how many events each file gave; lines that were no events go to standard error and make it fail. */
+export const importEvents: Command = {
+  name: 'import',
+  summary: 'Import files of events: NDJSON or plain lines, also .gz and .zst.',
+  describe: (parser) => {
+    describeConfiguration(parser);
+    parser.argument('[files...]', 'Files to import, in this order.');
+    describeRootFlag(parser);
+    parser
+      .option('--index <name>', 'Index of events that name none.')
+      .option('--sourcetype <name>', 'Sourcetype of events that name none.')
+      .option('--source <name>', 'Source of events that name none.')
+      .option('--host <name>', 'Host of events that name none.')
+      .option('--lines', 'Every line is the data of an event.')
+      .option('--resume', 'Go on behind the last line of each file that was stored.');
+  },
+  run: async (invocation) => {
+    const { root, files } = argumentsOf(invocation);
+    const positionals = root === undefined ? [] : [root];
+    const config = await loadAdmin({ ...invocation, positionals });
+    if (files.length === 0) throw new AppError('usage', 'a file to import is needed');
+    let rejected = 0;
+    for (const file of files) rejected += await importOne(invocation, config, file);
+    return rejected === 0 ? 0 : 1;
+  },
+};
+
+/** The first argument is the root only if it names an existing directory (DS-201). */
+function argumentsOf({ positionals, outside }: Invocation): {
+  root: string | undefined;
+  files: readonly string[];
+} {
+  const [first, ...rest] = positionals;
+  const isRoot = first !== undefined && existsSync(`${resolve(outside.cwd, first)}/.`);
+  return isRoot ? { root: first, files: rest } : { root: undefined, files: positionals };
+}
+
+async function importOne(invocation: Invocation, config: Config, file: string): Promise<number> {
+  const { options, outside } = invocation;
+  const { importFile } = await import('../../../events/import.ts');
+  const { DirectStore } = await import('../../../events/direct-store.ts');
+  const { writerSettings } = await import('../../../events/events.ts');
+  const direct = new DirectStore(config.state_dir, writerSettings(config));
+  const show = barOf(invocation, file);
+  let last: ImportProgress | null = null;
+  let shown = 0;
+  try {
+    const order = {
+      path: resolve(outside.cwd, file),
+      defaults: defaultsOf(options),
+      isPlain: options['lines'] === true,
+      resumes: options['resume'] === true,
+    };
+    const parts = {
+      store: direct.store,
+      writer: direct.writer,
+      stateDir: config.state_dir,
+      minFreeBytes: config.events.min_free_bytes,
+    };
+    for await (const progress of importFile(order, parts)) {
+      last = progress;
+      for (const { line, reason } of progress.rejects) {
+        if ((shown += 1) <= MAX_SHOWN_REJECTS)
+          outside.err(`${plain(file)}:${line}: ${plain(reason)}\n`);
+      }
+      show(progress);
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || last === null) throw error;
+    const hint = `${last.accepted} event(s) of ${file} are stored; --resume goes on behind them`;
+    throw new AppError(error.code, `${error.message}\n${hint}`, { cause: error });
+  } finally {
+    direct.close();
+  }
+  const { accepted = 0, rejected = 0 } = last ?? {};
+  const left = rejected === 0 ? '' : `, ${rejected} line(s) left out`;
+  outside.out(`${plain(file)}: ${accepted} event(s) imported${left}\n`);
+  return rejected;
+}
+
+function defaultsOf(options: Invocation['options']): Record<string, string> {
+  const given = ['index', 'sourcetype', 'source', 'host'].flatMap((name) => {
+    const value = options[name];
+    return typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()]] : [];
+  });
+  return Object.fromEntries(given) as Record<string, string>;
+}
+
+/** A bar on a terminal; elsewhere nothing is shown until the end. */
+function barOf({ outside }: Invocation, file: string): (progress: ImportProgress) => void {
+  if (!outside.input.isTerminal) return () => {};
+  const startedAt = performance.now();
+  return ({ bytes, size, accepted }) => {
+    const share = size === 0 ? 1 : Math.min(1, bytes / size);
+    const full = Math.round(share * BAR_CHARACTERS);
+    const bar = '#'.repeat(full).padEnd(BAR_CHARACTERS, '.');
+    const rate = Math.round(accepted / Math.max(0.001, (performance.now() - startedAt) / 1000));
+    const percent = String(Math.floor(share * 100)).padStart(3);
+    outside.err(`\r${plain(file)} [${bar}] ${percent} %  ${accepted} events, ${rate}/s`);
+    if (share === 1) outside.err('\n');
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * The event store opened by a command in its own process, beside a server or without one (EV-108).
+ *
+ * SQLite lets one process write at a time; transactions are small, so a server beside it waits milliseconds.
+ */
+import { join } from 'node:path';
+import { SQLiteError } from 'bun:sqlite';
+import { AppError } from '../base/errors.ts';
+import { dialects } from './dialects/index.ts';
+import type { IndexTotals } from './index-totals.ts';
+import { indexTotals } from './index-totals.ts';
+import type { Written } from './ingest.ts';
+import type { PrunedStore } from './retention.ts';
+import { EVENTS_FILE } from './schema.ts';
+import { EventStore } from './store.ts';
+import { Writer } from './writer.ts';
+import { NOT_WRITABLE } from './writer-jobs.ts';
+import type { WriterOrder, WriterSettings } from './writer-orders.ts';
+
+/** One writing connection; `close` ends it. */
+export class DirectStore implements PrunedStore {
+  readonly store: EventStore;
+  readonly writer: Writer;
+  readonly ingest = { submit: (order: WriterOrder, body: Uint8Array) => this.#submit(order, body) };
+
+  /** Throws `state-unusable` for a damaged store. */
+  constructor(stateDir: string, settings: WriterSettings) {
+    this.store = new EventStore(join(stateDir, EVENTS_FILE));
+    const now = (): number => Date.now() * 1000;
+    this.writer = new Writer({ store: this.store, dialects, settings, now });
+  }
+
+  async open(): Promise<void> {}
+
+  indexTotals(): IndexTotals[] {
+    return indexTotals(this.store.db);
+  }
+
+  sizeInUse(): number {
+    const one = (pragma: string): number =>
+      Number(Object.values(this.store.db.query(`PRAGMA ${pragma}`).get() as object)[0]);
+    return (one('page_count') - one('freelist_count')) * one('page_size');
+  }
+
+  close(): void {
+    this.store.close();
+  }
+
+  async #submit(order: WriterOrder, body: Uint8Array): Promise<Written> {
+    // A writer beside us gets its turn between two steps.
+    await Bun.sleep(1);
+    try {
+      const [written] = this.writer.run([{ head: order, body }]);
+      return { result: written!.head, body: written!.body };
+    } catch (error) {
+      if (!(error instanceof SQLiteError)) throw error;
+      throw new AppError('unavailable', NOT_WRITABLE, { cause: error });
+    }
+  }
+}
