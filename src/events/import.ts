@@ -52,6 +52,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 /** A line longer than this is refused without being gathered whole. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
+const IMPORTER = 'command import';
 const EVERYTHING = { isSuperuser: true, patterns: { read: [], write: [] }, scopes: null };
 
 /** Imports a file, reporting after each transaction. Throws `not-found`, `bad-request`, `unavailable`; what was reported stays stored. */
@@ -139,6 +140,8 @@ function linesOrder(defaults: MetaDefaults): WriterOrder {
     parameters: {},
     headers: {},
     userId: 0,
+    sender: IMPORTER,
+    acknowledges: false,
     grants: EVERYTHING,
     indexes: null,
     defaults,

@@ -37,7 +37,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 export function parseEventJson(text: string, maxDepth: number): unknown {
   let value: unknown;
   try {
-    value = hasAwkwardNumbers(text) ? parseJson(text) : JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const { reason, offset } = faultOf(text);
@@ -46,6 +46,8 @@ export function parseEventJson(text: string, maxDepth: number): unknown {
   if (isDeeper(value, maxDepth)) {
     throw new JsonParseError(`Nesting deeper than ${maxDepth}`, text, depthOffset(text, maxDepth));
   }
+  // Most events hold no number at all outside of their texts.
+  if (hasNumber(value) && hasAwkwardNumbers(text)) value = parseJson(text);
   if (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) {
     const lone = LONE_SURROGATE.exec(text);
     if (lone !== null) {
@@ -81,6 +83,18 @@ export function isObject(value: unknown): value is Record<string, unknown> {
     !Array.isArray(value) &&
     !(value instanceof JsonNumber)
   );
+}
+
+/** Whether a parsed value holds a number. As deep as the value. */
+function hasNumber(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'number';
+  if (Array.isArray(value)) return value.some(hasNumber);
+  for (const name in value) {
+    const member = (value as Record<string, unknown>)[name];
+    if (typeof member === 'number') return true;
+    if (typeof member === 'object' && member !== null && hasNumber(member)) return true;
+  }
+  return false;
 }
 
 /** Whether containers nest deeper than `depth`. */

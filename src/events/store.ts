@@ -17,7 +17,6 @@ import {
   EVENTS_FILE,
   EVENTS_SCHEMA_VERSION,
 } from './schema.ts';
-import { isAscii } from './term.ts';
 import type { ProgressOrder } from './writer-orders.ts';
 
 /** The log is folded into the file after this many pages, 16 MiB: every fold syncs the file once more. */
@@ -28,6 +27,10 @@ const MAX_CHANNELS = 1_000;
 /** No user has this id; what is kept for it stays. */
 const NOBODY = 0;
 const IMPORT_ROUTE = 'svc events import';
+
+/** Rows of one statement when there are many: a third less work than one by one. */
+const INSERT_ROWS = 50;
+
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /** Where inserted events stand. */
@@ -53,6 +56,7 @@ interface Totals {
 export class EventStore {
   readonly db: Database;
   readonly #insert: Statement;
+  readonly #insertMany: Statement;
   readonly #nextIdOf: Statement;
   #nextId = 1;
   #lastCreated = 0;
@@ -71,10 +75,8 @@ export class EventStore {
       this.db.close();
       throw unusable(error);
     }
-    this.#insert = this.db.prepare(
-      `INSERT INTO events (id, created, updated, event_time, "index", sourcetype, source, host, data, fields, ascii, bytes)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?), ?, ?)`,
-    );
+    this.#insert = this.db.prepare(insertSql(1));
+    this.#insertMany = this.db.prepare(insertSql(INSERT_ROWS));
     this.#nextIdOf = this.db.prepare('SELECT name, value FROM counters');
   }
 
@@ -135,29 +137,25 @@ export class EventStore {
   insert(drafts: readonly EventDraft[], now: number): Inserted {
     const firstId = this.#nextId;
     const created = Math.max(now, this.#lastCreated);
-    for (const draft of drafts) {
-      const { index, sourcetype, source, host, data, fields, eventTime } = draft;
-      const id = this.#nextId;
-      const { bytes, ascii } = sizeOf(draft);
-      this.#insert.run(
-        id,
-        created,
-        created,
-        eventTime,
-        index,
-        sourcetype,
-        source,
-        host,
-        data,
-        fields,
-        ascii,
-        bytes,
-      );
-      this.#nextId = id + 1;
-      this.#count(index, 1, bytes, id);
+    for (let from = 0; from < drafts.length;) {
+      const isFull = drafts.length - from >= INSERT_ROWS;
+      const to = isFull ? from + INSERT_ROWS : from + 1;
+      const values: (string | number | null)[] = [];
+      for (; from < to; from += 1) this.#addValues(values, drafts[from]!, created);
+      (isFull ? this.#insertMany : this.#insert).run(...values);
     }
     if (drafts.length > 0) this.#lastCreated = created;
     return { firstId, created };
+  }
+
+  #addValues(values: (string | number | null)[], draft: EventDraft, created: number): void {
+    const { index, sourcetype, source, host, data, fields, eventTime } = draft;
+    const { bytes, ascii } = sizeOf(draft);
+    const id = this.#nextId;
+    values.push(id, created, created, eventTime);
+    values.push(index, sourcetype, source, host, data, fields, ascii, bytes);
+    this.#nextId = id + 1;
+    this.#count(index, 1, bytes, id);
   }
 
   /** The event with that id; null when there is none. */
@@ -343,15 +341,25 @@ export function firstIdCreatedFrom(db: Database, micros: number): number {
   return low;
 }
 
+function insertSql(rows: number): string {
+  const row = '(?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?), ?, ?)';
+  return `INSERT INTO events (id, created, updated, event_time, "index", sourcetype, source, host, data, fields, ascii, bytes)
+    VALUES ${new Array(rows).fill(row).join(', ')}`;
+}
+
 /** UTF-8 bytes of an event's texts and JSON (EV-84), and whether all of them are ASCII. */
 function sizeOf({ index, sourcetype, source, host, data, fields }: EventDraft): {
   bytes: number;
   ascii: 0 | 1;
 } {
-  const texts = data + fields + index + sourcetype + source + host;
-  return isAscii(texts)
-    ? { bytes: texts.length, ascii: 1 }
-    : { bytes: Buffer.byteLength(texts), ascii: 0 };
+  let characters = 0;
+  let bytes = 0;
+  for (const text of [data, fields, index, sourcetype, source, host]) {
+    characters += text.length;
+    bytes += Buffer.byteLength(text);
+  }
+  // Every other character takes more bytes than it has UTF-16 units.
+  return { bytes, ascii: bytes === characters ? 1 : 0 };
 }
 
 function unusable(error: unknown): AppError {

@@ -8,7 +8,7 @@ import { SQLiteError } from 'bun:sqlite';
 import type { Dialect, IntakeOrder, Reading, Stored } from './intake.ts';
 import { IntakeRefusal, IntakeTools } from './intake.ts';
 import type { EventRow } from './event.ts';
-import { eventJson } from './event.ts';
+import { eventJson, eventsJson } from './event.ts';
 import type { EventStore } from './store.ts';
 import { Extraction } from './extract/extraction.ts';
 import { changeEvent, removeEvent } from './writer-changes.ts';
@@ -166,12 +166,7 @@ export class Writer {
         firstId,
         count: drafts.length,
         ackId,
-        events: (limit = drafts.length) =>
-          drafts
-            .slice(0, limit)
-            .map((draft, index) =>
-              eventJson({ ...draft, id: firstId + index, created, updated: created }),
-            ),
+        events: (limit) => eventsJson(drafts.slice(0, limit), firstId, created),
       });
   }
 
@@ -181,10 +176,7 @@ export class Writer {
     if (reading === null || order.kind !== 'intake') return EMPTY_ANSWER;
     const { drafts } = reading;
     const count = order.isDryRun ? drafts.length : 0;
-    const events = (limit = drafts.length) =>
-      drafts
-        .slice(0, limit)
-        .map((draft) => eventJson({ ...draft, id: null, created: now, updated: now }));
+    const events = (limit?: number) => eventsJson(drafts.slice(0, limit), null, now);
     const answer = intakeAnswer(reading, { firstId: null, count, ackId: null, events });
     if (!order.isDryRun) return answer;
     // Nothing was created.
