@@ -1,7 +1,7 @@
 /**
  * The queue before the writer's process (EV-48, EV-50, EV-51).
  *
- * While one batch is being written the next gathers, so requests that arrive together share one fsync and a lone one
+ * While batches are being written the next gathers, so requests that arrive together share one fsync and a lone one
  * waits for nobody. The queue is bounded by events and bytes; what does not fit is refused before anything of it is stored.
  */
 import { statfsSync } from 'node:fs';
@@ -67,6 +67,8 @@ interface Waiting {
 /** A batch is written in one go; past this the requests behind it would wait too long. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 const MAX_BATCH_ORDERS = 1_000;
+/** While one batch is written the next one crosses to the writer, which then never waits for it. */
+const MAX_UNDER_WAY = 2;
 const START_LIMIT_MS = 15_000;
 /** A store that could not be opened is tried again no sooner: the check reads the file. */
 const REOPEN_MS = 10_000;
@@ -86,6 +88,7 @@ export class Ingest {
   #bytes = 0;
   readonly #heldBy = new Map<string, number>();
   #isPumping = false;
+  readonly #underWay = new Set<Promise<void>>();
   /** Orders of the last batch: about as many clients are about to send their next one. */
   #lastOrders = 0;
   #wakeGatherer: (() => void) | null = null;
@@ -162,7 +165,7 @@ export class Ingest {
   /** Writes what waits, then closes the store. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    while (this.#isPumping) await Bun.sleep(5);
+    while (this.#isPumping || this.#underWay.size > 0) await Bun.sleep(5);
     // A store that is not closed is only folded into its file at the next start.
     await this.#child?.fetch('close', jsonBody(null)).catch(() => undefined);
     this.#child = null;
@@ -238,13 +241,15 @@ export class Ingest {
     // Requests of the same turn of the event loop go together.
     await new Promise(setImmediate);
     while (this.#queue.length > 0) {
+      while (this.#underWay.size >= MAX_UNDER_WAY) await Promise.race(this.#underWay);
       await this.#gather();
       const batch = this.#nextBatch();
-      try {
-        await this.#write(batch);
-      } catch (error) {
-        for (const { fail } of batch) fail(error);
-      }
+      const writing = this.#write(batch)
+        .catch((error: unknown) => {
+          for (const { fail } of batch) fail(error);
+        })
+        .finally(() => this.#underWay.delete(writing));
+      this.#underWay.add(writing);
     }
     this.#isPumping = false;
   }
