@@ -5,6 +5,8 @@ import { damagedCopies } from './damaged-copies.ts';
 import { damagedFiles } from './damaged-files.ts';
 import { damagedState } from './damaged-state.ts';
 import { descriptors } from './descriptors.ts';
+import { eventKill } from './event-kill.ts';
+import { eventOrder } from './event-order.ts';
 import { externalReader } from './external-reader.ts';
 import { failingCalls } from './failing-calls.ts';
 import { fullDisk } from './full-disk.ts';
@@ -26,6 +28,8 @@ export const recipes: readonly Recipe[] = [
   targetedKill,
   stateKill,
   acknowledgementOrder,
+  eventKill,
+  eventOrder,
   startUpKill,
   fullDisk,
   shortWrite,
