@@ -1,5 +1,6 @@
 /**
- * `bun run faults [<recipe id>...] [--short] [--seed <n>]`: the fault recipes at length, against the compiled executable.
+ * `bun run faults [<recipe id>...] [--short] [--seed <n>] [--hours <n>]`: the fault recipes at length, against the
+ * compiled executable. `soak` is L8, which takes six minutes unless hours are given.
  *
  * Prints each recipe with what it counted and its seed. A run of all recipes writes its table to RESULTS.md. Exit code 1
  * when a recipe fails, when a control passes, or when a recipe cannot be run here.
@@ -13,11 +14,13 @@ import { type Outcome, resultsPage } from './results-page.ts';
 
 const root = resolve(import.meta.dir, '../..');
 const { values, positionals } = parseArgs({
-  options: { short: { type: 'boolean' }, seed: { type: 'string' } },
+  options: { short: { type: 'boolean' }, seed: { type: 'string' }, hours: { type: 'string' } },
   allowPositionals: true,
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
 const size = values.short === true ? 'short' : 'long';
+/** The soak is six minutes long by itself. */
+const lengthening = values.hours === undefined ? 1 : Number(values.hours) * 10;
 
 const executable = resolve(root, process.env['SVC_BINARY'] ?? 'build/out/svc');
 if (!existsSync(executable)) throw new Error(`${executable} does not exist: run \`bun run build\``);
@@ -27,8 +30,9 @@ process.env['TEST_BINARY'] = executable;
 const { obstacleTo, tryOut } = await import('./recipe.ts');
 const { recipes } = await import('./recipes/index.ts');
 
-const chosen = recipes.filter(({ id }) => positionals.length === 0 || positionals.includes(id));
-if (chosen.length < Math.max(1, positionals.length)) {
+const names = positionals.map((name) => (name === 'soak' ? 'L8' : name));
+const chosen = recipes.filter(({ id }) => names.length === 0 || names.includes(id));
+if (chosen.length < Math.max(1, names.length)) {
   throw new Error(`the recipes are ${recipes.map(({ id }) => id).join(', ')}`);
 }
 console.log(`Seed ${seed}, ${executable}`);
@@ -57,7 +61,7 @@ async function outcomeOf(recipe: Recipe): Promise<Outcome> {
   }
   const started = performance.now();
   const control = await tryOut(recipe.control.run, size, seed);
-  const { counts, failures } = await tryOut(recipe.run, size, seed);
+  const { counts, failures } = await tryOut(recipe.run, size, seed, lengthening);
   const seconds = Math.round((performance.now() - started) / 1000);
   for (const [what, count] of counts) console.log(`  ${what}: ${count}`);
   for (const text of failures.slice(0, 20)) console.log(`  FAILED ${text}`);

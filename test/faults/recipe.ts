@@ -41,8 +41,9 @@ export async function tryOut(
   run: (trial: Trial) => Promise<void>,
   size: TrialSize,
   seed: number,
+  lengthening = 1,
 ): Promise<Trial> {
-  const trial = new Trial(size, seed);
+  const trial = new Trial(size, seed, lengthening);
   try {
     await run(trial);
   } catch (error) {

@@ -9,12 +9,15 @@ export type TrialSize = 'short' | 'long';
 export class Trial {
   readonly size: TrialSize;
   readonly seed: number;
+  /** How many times as long as usual something takes whose length is time; 1 unless the caller asked for more. */
+  readonly lengthening: number;
   readonly #counts = new Map<string, number>();
   readonly #failures: string[] = [];
   #state: number;
 
-  constructor(size: TrialSize, seed: number) {
+  constructor(size: TrialSize, seed: number, lengthening = 1) {
     this.size = size;
+    this.lengthening = lengthening;
     this.seed = seed;
     this.#state = seed >>> 0;
   }

@@ -16,6 +16,7 @@ import { mutatedFiles } from './mutated-files.ts';
 import { randomKill } from './random-kill.ts';
 import { secondInstance } from './second-instance.ts';
 import { shortWrite } from './short-write.ts';
+import { soak } from './soak.ts';
 import { startUpKill } from './start-up-kill.ts';
 import { stateKill } from './state-kill.ts';
 import { targetedKill } from './targeted-kill.ts';
@@ -44,4 +45,5 @@ export const recipes: readonly Recipe[] = [
   hostileDocuments,
   vanishingClient,
   handlers,
+  soak,
 ];
