@@ -51,6 +51,11 @@ export class RawSocket implements Disposable {
     this.#socket.end();
   }
 
+  /** Whether the other side has ended the connection. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Everything received so far that no head was taken from. */
   get received(): string {
     return this.#received.toString('latin1');

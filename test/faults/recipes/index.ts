@@ -1,6 +1,9 @@
 /** All recipes, in the order of the plan. */
 import type { Recipe } from '../recipe.ts';
 import { acknowledgementOrder } from './acknowledgement-order.ts';
+import { auditTrail } from './audit-trail.ts';
+import { clock } from './clock.ts';
+import { counters } from './counters.ts';
 import { damagedCopies } from './damaged-copies.ts';
 import { damagedFiles } from './damaged-files.ts';
 import { damagedState } from './damaged-state.ts';
@@ -16,6 +19,8 @@ import { mutatedFiles } from './mutated-files.ts';
 import { randomKill } from './random-kill.ts';
 import { secondInstance } from './second-instance.ts';
 import { shortWrite } from './short-write.ts';
+import { signIn } from './sign-in.ts';
+import { slowSenders } from './slow-senders.ts';
 import { soak } from './soak.ts';
 import { startUpKill } from './start-up-kill.ts';
 import { stateKill } from './state-kill.ts';
@@ -24,6 +29,7 @@ import { termination } from './termination.ts';
 import { vanishingClient } from './vanishing-client.ts';
 
 export const recipes: readonly Recipe[] = [
+  counters,
   externalReader,
   randomKill,
   targetedKill,
@@ -44,6 +50,10 @@ export const recipes: readonly Recipe[] = [
   mutatedFiles,
   hostileDocuments,
   vanishingClient,
+  slowSenders,
   handlers,
+  clock,
+  signIn,
+  auditTrail,
   soak,
 ];

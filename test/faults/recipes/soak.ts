@@ -11,7 +11,7 @@ import { checkLeftovers, ResourceWatch } from '../resource-watch.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Trial } from '../trial.ts';
 
-const SHORT_SECONDS = 8;
+const SHORT_SECONDS = 5;
 const LONG_SECONDS = 360;
 /** Replaced versions and idle connections are let go within. */
 const SETTLE_MS = 5_000;
@@ -91,7 +91,7 @@ export const soak: Recipe = {
           clients: 4,
           run: () => fetch(url),
         };
-        await keepUp(trial, get, performance.now() + 5_000);
+        await keepUp(trial, get, performance.now() + 4_500);
         watch.stop(trial);
       } finally {
         child.kill('SIGKILL');
