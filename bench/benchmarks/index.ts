@@ -10,6 +10,7 @@ import { exportRows } from './export.ts';
 import { firstTouchParquet } from './first-touch-parquet.ts';
 import { firstTouchXlsx } from './first-touch-xlsx.ts';
 import { firstTouch } from './first-touch.ts';
+import { grid } from './grid.ts';
 import { growth } from './growth.ts';
 import { listFloor } from './list-floor.ts';
 import { ingestOne } from './ingest-one.ts';
@@ -42,6 +43,7 @@ export const benchmarks: readonly Benchmark[] = [
   search,
   searchIndex,
   ranking,
+  grid,
   loop,
   start,
   size,

@@ -39,7 +39,10 @@ export class TestBrowser implements AsyncDisposable {
   }
 
   /** A page of its own context: no cookies of other pages. */
-  async open(service: Service, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  async open(
+    service: Pick<Service, 'url'>,
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<Page> {
     const context = await this.#browser.newContext({ baseURL: service.url, ...options });
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);

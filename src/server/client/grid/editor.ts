@@ -74,6 +74,7 @@ export class CellEditor {
       } catch (error) {
         problem.textContent = error instanceof Error ? error.message : String(error);
         problem.hidden = false;
+        keepInSight(problem, table.element);
         field.setAttribute('aria-invalid', 'true');
         field.setAttribute('aria-describedby', problem.id);
         field.focus();
@@ -104,6 +105,14 @@ export class CellEditor {
       }
     });
   }
+}
+
+/** A message at the right or lower edge of the grid would be cut off. */
+function keepInSight(problem: HTMLElement, grid: HTMLElement): void {
+  const edge = grid.getBoundingClientRect();
+  const { right, bottom } = problem.getBoundingClientRect();
+  if (right > edge.right) Object.assign(problem.style, { left: 'auto', right: '0' });
+  if (bottom > edge.bottom) Object.assign(problem.style, { top: 'auto', bottom: '100%' });
 }
 
 /** The field in which a value of the column is written. */

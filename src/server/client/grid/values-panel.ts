@@ -143,7 +143,7 @@ export class ValuesPanel {
     const most = Math.max(1, ...facts.top.map(({ rows }) => rows));
     const list = make('ul', { class: 'top-values' });
     for (const { value, rows } of isList ? facts.top : []) {
-      list.append(valueLine(shownText(value), rows, most, () => filter(column, { $eq: value })));
+      list.append(valueLine(shownText(value), rows, most, () => filter(column, memberOf(value))));
     }
     if (facts.blanks > 0) {
       list.append(valueLine('(blank)', facts.blanks, most, () => filter(column, { $null: true })));
@@ -183,6 +183,14 @@ export class ValuesPanel {
       rangeForm(column, { min, max }, (member) => filter(column, member)),
     );
   }
+}
+
+/** Texts come cut at this length; then all that begin so are meant. */
+const CUT_TEXT = 200;
+
+function memberOf(value: string | number | boolean): unknown {
+  const isCut = typeof value === 'string' && value.length >= CUT_TEXT;
+  return isCut ? { $startswith: value } : { $eq: value };
 }
 
 function rangeForm(
