@@ -330,7 +330,7 @@ describe('DS-9, DS-13, DS-14: failures', () => {
       },
     });
     const key = await failing.apiKey('anna');
-    for (const path of ['/api/x', '/schema/x', '/admin/x', '/mcp']) {
+    for (const path of ['/api/x', '/schema/x', '/admin/x', '/mcp/x']) {
       const response = await failing.fetch(path, { headers: { ...headers, 'X-API-Key': key } });
       expect([path, await response.json()]).toEqual([path, { detail: 'Not Found' }]);
     }
