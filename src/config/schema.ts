@@ -4,6 +4,8 @@
  * The `Config` type, the loader, `svc config`, the flags of `serve`, the README table and the example file all follow
  * from this table; a new setting is one entry here and nothing else. Keys read as in YAML, with dots for nesting.
  */
+import type { SyslogListenerSetting } from './syslog-listener.ts';
+import { parseSyslogListeners } from './syslog-listener.ts';
 import type { IndexRetention } from './event-values.ts';
 import { parseExtractors, parseIndexRetention, rate, timezone } from './event-values.ts';
 import type { ExtractorSetting } from './extractor-pattern.ts';
@@ -437,6 +439,13 @@ export const settings = {
     range: 'maps of sourcetype, regex or grok, field, types, time',
     parse: parseExtractors,
     summary: 'Patterns that find fields in events of a sourcetype.',
+  }),
+  'events.syslog': nested({
+    type: 'list',
+    default: [] as readonly SyslogListenerSetting[],
+    range: 'maps of name, listen, user, index, sourcetype, allow, max_message_bytes',
+    parse: parseSyslogListeners,
+    summary: 'Addresses that take syslog messages.',
   }),
   'events.syslog_timezone': text({
     default: 'UTC',

@@ -5,6 +5,7 @@ import type { Database } from '../store/database.ts';
 import { IngestCounters } from './counters.ts';
 import type { EventsOptions } from './events.ts';
 import { Events } from './events.ts';
+import type { ListenerViews } from './listener-view.ts';
 import { RateLimiter } from './rate.ts';
 import { Tails } from './tail.ts';
 
@@ -13,6 +14,8 @@ export interface EventParts {
   readonly events: Events;
   readonly ingestCounters: IngestCounters;
   readonly tails: Tails;
+  /** Filled by the listeners themselves. */
+  readonly listeners: ListenerViews;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
 }
 
@@ -24,6 +27,7 @@ export function openEvents(options: EventsOptions & { readonly db: Database }): 
     events,
     ingestCounters: new IngestCounters({ db, clock, log }),
     tails: new Tails(events),
+    listeners: new Map(),
     rates: { ingest: new RateLimiter(clock), search: new RateLimiter(clock) },
   };
 }

@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/schema.ts';
 import type { IngestCounters } from '../events/counters.ts';
 import type { Events } from '../events/events.ts';
+import type { ListenerViews } from '../events/listener-view.ts';
 import type { RateLimiter } from '../events/rate.ts';
 import type { Tails } from '../events/tail.ts';
 import type { Database } from '../store/database.ts';
@@ -24,6 +25,7 @@ export interface EventServices {
   readonly events: Events;
   readonly ingestCounters: IngestCounters;
   readonly tails: Tails;
+  readonly listeners: ListenerViews;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
 }
 

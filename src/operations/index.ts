@@ -30,6 +30,7 @@ import * as search from './search.ts';
 import * as searchIndex from './search-index.ts';
 import * as searches from './searches.ts';
 import * as setup from './setup.ts';
+import * as syslog from './syslog.ts';
 import * as tokens from './tokens.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
@@ -64,6 +65,7 @@ export const operations = {
   searchIndex,
   searches,
   setup,
+  syslog,
   tokens,
   uploads,
   users,

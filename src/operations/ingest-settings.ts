@@ -12,6 +12,7 @@ import {
 import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { RejectView, SenderCounters, UnknownView } from '../events/counters.ts';
+import type { ListenerView } from '../events/listener-view.ts';
 import type { MetaDefaults } from '../events/intake.ts';
 import type { FieldErrors } from '../events/validation.ts';
 import type { Origin } from './access.ts';
@@ -149,7 +150,12 @@ function viewOf(settings: IngestSettings): IngestSettingsView {
 }
 
 /** What operators see of ingestion (EV-60). */
-export async function describeIngest({ events, ingestCounters, config }: EventServices): Promise<{
+export async function describeIngest({
+  events,
+  ingestCounters,
+  listeners,
+  config,
+}: EventServices): Promise<{
   readonly queue: {
     events: number;
     bytes: number;
@@ -159,7 +165,7 @@ export async function describeIngest({ events, ingestCounters, config }: EventSe
   readonly commits: { per_second: number; p99_ms: number };
   readonly credentials: readonly SenderCounters[];
   readonly unknown: readonly UnknownView[];
-  readonly listeners: readonly unknown[];
+  readonly listeners: readonly ListenerView[];
   readonly problem?: string;
 }> {
   const stats = events.ingest.stats();
@@ -174,7 +180,7 @@ export async function describeIngest({ events, ingestCounters, config }: EventSe
     commits: { per_second: stats.commitsPerSecond, p99_ms: stats.p99Ms },
     credentials: await ingestCounters.credentials(),
     unknown: ingestCounters.unknown(),
-    listeners: [],
+    listeners: [...listeners.values()].map((view) => view()),
     ...(problem !== null && { problem }),
   };
 }

@@ -24,6 +24,7 @@ import { routes } from './routes/index.ts';
 import { resourceHandler } from './routes/resources.ts';
 import { type RunningServer, startServer, type TlsPair } from './server.ts';
 import type { ServerServices } from './dependencies.ts';
+import { SyslogListeners } from './syslog/listeners.ts';
 
 /** A server that answers. */
 export interface RunningService {
@@ -78,6 +79,13 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       hasTls: tls !== null,
     }),
   });
+  const listeners = new SyslogListeners(services, tls);
+  try {
+    await listeners.follow();
+  } catch (error) {
+    await server.stop(0);
+    throw error;
+  }
   const stopUpkeep = startUpkeep(app);
   const certificate = certificateRenewal(app, server, tls);
   const stopFollowing = followCertificate(app, certificate);
@@ -87,11 +95,18 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     url: server.url,
     setupUrl: token === null ? null : `${server.url}/auth/setup?token=${token}`,
     hasSuperuser,
-    reload: (fresh) => reload(app, certificate, fresh),
+    reload: (fresh) => {
+      const warnings = reload(app, certificate, fresh);
+      listeners
+        .follow()
+        .catch((error: unknown) => log.error('syslog listeners did not open', { error }));
+      return warnings;
+    },
     stop: async () => {
       stopUpkeep();
       stopFollowing();
       app.eventParts.tails.close();
+      await listeners.close();
       await server.stop(GRACE_MS);
       await app.close();
     },

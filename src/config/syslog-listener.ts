@@ -1,0 +1,103 @@
+/**
+ * One entry of `events.syslog` (EV-76): where to listen, and on whose rights messages are stored.
+ */
+import type { Parsed, RawValue } from './setting.ts';
+import { accepted, refused } from './setting.ts';
+import { network } from './values.ts';
+
+/** A listener that may be opened. */
+export interface SyslogListenerSetting {
+  /** Unique; becomes part of the source of its events. */
+  readonly name: string;
+  readonly protocol: 'udp' | 'tcp' | 'tls';
+  /** An IP address or a name; IPv6 without brackets. */
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly user: string;
+  readonly index: string | null;
+  readonly sourcetype: string | null;
+  /** IP addresses and CIDR blocks; empty: everybody. */
+  readonly allow: readonly string[];
+  readonly max_message_bytes: number;
+}
+
+const KEYS = new Set([
+  'name',
+  'listen',
+  'user',
+  'index',
+  'sourcetype',
+  'allow',
+  'max_message_bytes',
+]);
+const NAME = /^[\w.-]{1,64}$/;
+const ADDRESS = /^(udp|tcp|tls):\/\/(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/;
+const DEFAULT_MESSAGE_BYTES = 65_536;
+const MAX_MESSAGE_BYTES = 1_048_576;
+
+/** The entries of `events.syslog`. */
+export function parseSyslogListeners(raw: RawValue): Parsed<readonly SyslogListenerSetting[]> {
+  if (!Array.isArray(raw)) return refused('a list', raw);
+  const listeners: SyslogListenerSetting[] = [];
+  for (const [index, item] of raw.entries()) {
+    const parsed = parseListener(item as RawValue);
+    const text = `item ${index + 1} `;
+    if (!parsed.ok) return { ...parsed, problem: text + parsed.problem, index };
+    if (listeners.some(({ name }) => name === parsed.value.name)) {
+      return { ok: false, problem: `${text}has the name of another one`, index };
+    }
+    listeners.push(parsed.value);
+  }
+  return accepted(listeners);
+}
+
+function parseListener(raw: RawValue): Parsed<SyslogListenerSetting> {
+  if (!(raw instanceof Map)) return refused('a map', raw);
+  const unknown = [...raw.keys()].find((key) => !KEYS.has(key as string));
+  if (unknown !== undefined) return problem(`has the unknown key '${String(unknown)}'`);
+  const name = textOf(raw, 'name');
+  if (name === null || !NAME.test(name)) return problem('needs a name of letters, digits, . _ -');
+  const address = ADDRESS.exec(textOf(raw, 'listen') ?? '');
+  const port = Number(address?.[3]);
+  if (address === null || port > 65_535) {
+    return problem('needs listen: udp://, tcp:// or tls:// with host and port');
+  }
+  const user = textOf(raw, 'user');
+  if (user === null) return problem('needs a user');
+  const allow = allowedIn(raw.get('allow') as RawValue);
+  if (allow === null)
+    return problem('has an allow that is no list of IP addresses and CIDR blocks');
+  const bytes = raw.get('max_message_bytes') ?? DEFAULT_MESSAGE_BYTES;
+  if (!Number.isSafeInteger(bytes) || Number(bytes) < 480 || Number(bytes) > MAX_MESSAGE_BYTES)
+    return problem(`needs max_message_bytes from 480 to ${MAX_MESSAGE_BYTES}`);
+  return accepted({
+    name,
+    protocol: address[1] as SyslogListenerSetting['protocol'],
+    host: address[2]!.replace(/^\[|\]$/g, ''),
+    port,
+    user,
+    index: textOf(raw, 'index'),
+    sourcetype: textOf(raw, 'sourcetype'),
+    allow,
+    max_message_bytes: Number(bytes),
+  });
+}
+
+function allowedIn(raw: RawValue): readonly string[] | null {
+  if (raw === undefined || raw === null) return [];
+  if (!Array.isArray(raw)) return null;
+  const networks = raw.map((item) => (typeof item === 'string' ? network(item) : null));
+  return networks.every((one) => one?.ok === true)
+    ? networks.map((one) => (one as { value: string }).value)
+    : null;
+}
+
+function textOf(map: ReadonlyMap<unknown, unknown>, name: string): string | null {
+  const value = map.get(name);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}
+
+function problem<T>(text: string): Parsed<T> {
+  return { ok: false, problem: text };
+}

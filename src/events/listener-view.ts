@@ -1,0 +1,23 @@
+/**
+ * What operators see of the listeners (EV-60); each listener reports itself here while it is open.
+ */
+
+/** Figures of one listener since it was opened. */
+export interface ListenerView {
+  readonly name: string;
+  /** Where it listens, with the port it got. */
+  readonly listen: string;
+  readonly connections: number;
+  readonly received: number;
+  /** Without room for them. */
+  readonly dropped: number;
+  /** Over the size of a message. */
+  readonly cut: number;
+  /** The user of the listener may not store them. */
+  readonly refused: number;
+  /** From a peer that is not allowed, in excess of the connections, or in no framing. */
+  readonly turned_away: number;
+}
+
+/** The listeners that are open, by name. */
+export type ListenerViews = Map<string, () => ListenerView>;
