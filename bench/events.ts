@@ -35,7 +35,7 @@ export function logEvents(count: number, from = 0): SentEvent[] {
 /** POSTs a second with that body. Throws when one of the answers was no 2xx, and NotMeasurable without `wrk`. */
 export async function postsPerSecond(load: {
   readonly url: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly connections: number;
   readonly seconds: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export async function postsPerSecond(load: {
   if (wrk === null) throw new NotMeasurable('wrk is not installed');
   const file = join(workFolder, 'body.json');
   await Bun.write(file, load.body);
-  const headers = Object.entries({ ...load.headers, 'Content-Type': 'application/json' }).flatMap(
+  const headers = Object.entries({ 'Content-Type': 'application/json', ...load.headers }).flatMap(
     ([name, value]) => ['-H', `${name}: ${value}`],
   );
   const options = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '10s'];

@@ -13,6 +13,7 @@ import { firstTouch } from './first-touch.ts';
 import { grid } from './grid.ts';
 import { growth } from './growth.ts';
 import { listFloor } from './list-floor.ts';
+import { ingestDialects } from './ingest-dialects.ts';
 import { ingestOne } from './ingest-one.ts';
 import { ingest } from './ingest.ts';
 import { list } from './list.ts';
@@ -39,6 +40,7 @@ export const benchmarks: readonly Benchmark[] = [
   editXlsx,
   ingest,
   ingestOne,
+  ingestDialects,
   overhead,
   search,
   searchIndex,

@@ -145,8 +145,12 @@ test.skipIf(RSYSLOGD === null || LOGGER === null)(
       { stdout: 'ignore', stderr: 'pipe' },
     );
     try {
-      await eventually(() => run(LOGGER!, '-u', `${folder}/log`, '-t', 'probe', 'is it up?'));
       const id = crypto.randomUUID();
+      // What it is told while it starts, it may forget.
+      await eventually(async () => {
+        await run(LOGGER!, '-u', `${folder}/log`, '-t', 'probe', `are you up, ${id}?`);
+        expect((await eventsWith(`are you up, ${id}?`)).length).toBeGreaterThanOrEqual(3);
+      });
       for (let number = 0; number < 20; number += 1) {
         await run(LOGGER!, '-u', `${folder}/log`, '-t', 'shop', `rsyslog ${id} number ${number}.`);
       }
