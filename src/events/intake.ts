@@ -223,8 +223,9 @@ export class IntakeTools {
       if (problem !== null) return new EntryProblem('fields', `extracted_fields: ${problem}`);
     }
     const { text, eventTime } = this.fieldsOf(meta.sourcetype, data, fields);
-    const given = typeof entry.eventTime === 'string' ? parseTime(entry.eventTime) : null;
-    return { ...meta, data, fields: text, eventTime: eventTime ?? given };
+    const given = (): number | null =>
+      typeof entry.eventTime === 'string' ? parseTime(entry.eventTime) : null;
+    return { ...meta, data, fields: text, eventTime: eventTime ?? given() };
   }
 }
 

@@ -63,11 +63,23 @@ export function exactJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof JsonNumber) return value.source;
+  if (isPlain(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(exactJson).join(',')}]`;
   const members = Object.keys(value).map(
     (name) => `${JSON.stringify(name)}:${exactJson((value as Record<string, unknown>)[name])}`,
   );
   return `{${members.join(',')}}`;
+}
+
+/** Whether JSON.stringify writes the value as it is: nothing in it has digits of its own. */
+function isPlain(value: object): boolean {
+  if (value instanceof JsonNumber) return false;
+  for (const name in value) {
+    const member = (value as Record<string, unknown>)[name];
+    if (typeof member === 'bigint') return false;
+    if (typeof member === 'object' && member !== null && !isPlain(member)) return false;
+  }
+  return true;
 }
 
 /** Whether a value holds numbers only `exactJson` can write. */

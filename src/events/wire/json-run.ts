@@ -101,11 +101,9 @@ export class JsonRun {
   }
 
   #countLines(from: number, to: number): void {
-    for (
-      let at = this.#bytes.indexOf(NEWLINE, from);
-      at >= 0 && at < to;
-      at = this.#bytes.indexOf(NEWLINE, at + 1)
-    )
+    // Looking past the object would read the whole body for each of its objects.
+    const piece = this.#bytes.subarray(from, to);
+    for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, at + 1))
       this.#line += 1;
   }
 }
