@@ -54,7 +54,10 @@ async function ask(form: HTMLFormElement): Promise<void> {
     form.submit();
     return;
   }
+  // A second click while the first one was on its way.
+  if (document.querySelector('dialog.asked') !== null) return;
   const dialog = document.createElement('dialog');
+  dialog.className = 'asked';
   const title = document.createElement('h2');
   title.id = 'asked';
   title.textContent = question!.querySelector('h1')?.textContent ?? '';

@@ -181,7 +181,7 @@ export function ResourceBox({ value, name = 'resource' }: { value: string; name?
       Resource
       <input
         {...{ name, value }}
-        placeholder="reports/sales, reports/*, @events/app"
+        placeholder="reports/sales or reports/*"
         autocomplete="off"
         spellcheck="false"
       />

@@ -5,6 +5,7 @@ import { AppError } from '../../../base/errors.ts';
 import {
   addMember,
   deleteGroup,
+  type GroupWithUsers,
   grantToGroup,
   listPermissionsOfGroup,
   readGroup,
@@ -55,9 +56,7 @@ export const groupRoute: Route = adminPageRoute({
         );
         return {
           title: `Take ${action} on ${resourceText(resource)} from group ${group.name}?`,
-          effects: [
-            `${counted(group.users.length, 'member')} lose it, unless another group gives it.`,
-          ],
+          effects: [`${membersLose(group)} it, unless another group gives it.`],
           button: 'Take it away',
         };
       },
@@ -98,7 +97,7 @@ export const groupRoute: Route = adminPageRoute({
         return {
           title: `Delete group ${group.name}?`,
           effects: [
-            `${counted(group.users.length, 'member')} lose the ${counted(rights.length, 'right')} it holds, unless another group gives them.`,
+            `${membersLose(group)} the ${counted(rights.length, 'right')} it holds, unless another group gives ${rights.length === 1 ? 'it' : 'them'}.`,
             'This cannot be undone.',
           ],
           button: `Delete group ${group.name}`,
@@ -108,6 +107,11 @@ export const groupRoute: Route = adminPageRoute({
     },
   },
 });
+
+/** `1 member loses`, `2 members lose`. */
+function membersLose({ users }: GroupWithUsers): string {
+  return `${counted(users.length, 'member')} ${users.length === 1 ? 'loses' : 'lose'}`;
+}
 
 function groupIdOf({ context }: Deed): number {
   return context.intParameter('group_id');
