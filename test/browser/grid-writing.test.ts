@@ -156,6 +156,29 @@ test('rows changed elsewhere appear by themselves', async () => {
   expect(browser.reports).toEqual([]);
 });
 
+test('columns changed elsewhere are told, with a way to see them', async () => {
+  svc.write('products.csv', 'name,weight\ncup,1\n');
+  await notice().getByText('The columns of products.csv have changed.').waitFor();
+  await notice().getByRole('button', { name: 'Show them' }).click();
+  await page.getByRole('columnheader', { name: 'weight' }).waitFor();
+  expect(browser.reports).toEqual([]);
+});
+
+test('rows are copied and pasted with the keys for it', async () => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('checkbox', { name: 'Select row 3' }).click();
+  await page.keyboard.press('Control+c');
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
+    'name\tprice\tstock\tsold\nbowl, deep\t4.5\t3\ttrue',
+  );
+  await page.keyboard.press('Control+v');
+  const dialog = page.getByRole('dialog', { name: 'Paste rows into products.csv' });
+  await dialog.getByRole('button', { name: 'Add 1 row to products.csv' }).press('Enter');
+  await notice().getByText('Added 1 row').waitFor();
+  expect(file()).toBe(`${START}"bowl, deep",4.5,3,true\n`);
+  expect(browser.reports).toEqual([]);
+});
+
 test('in read-only mode there is nothing to write with, even for a superuser (DS-184)', async () => {
   await using frozen = await startService({ files: { 'a.csv': 'x\n1\n' }, args: ['--readonly'] });
   await frozen.createSuperuser('ada', PASSWORD);

@@ -100,6 +100,26 @@ test('rows are scrolled to their end, sorted by several columns, filtered by typ
   expect(await heads.allTextContents()).toEqual(['price', 'name', 'colour', 'sold']);
   await other.context().close();
 
+  await page.getByRole('button', { name: 'Share' }).click();
+  const share = page.getByRole('dialog', { name: 'Share and download' });
+  for (const [name, format] of [
+    ['CSV', 'csv'],
+    ['NDJSON', 'ndjson'],
+    ['Excel (XLSX)', 'xlsx'],
+    ['Parquet', 'parquet'],
+  ] as const) {
+    const href = await share.getByRole('link', { name, exact: true }).getAttribute('href');
+    expect(new URL(href!, svc.url).searchParams.get('format')).toBe(format);
+    expect(new URL(href!, svc.url).searchParams.get('columns')).toBe('price,name,colour,sold');
+  }
+  const csv = (await share.getByRole('link', { name: 'CSV' }).getAttribute('href'))!;
+  const lines = (await (await (await svc.as('rita')).fetch(csv)).text()).split('\n');
+  expect([lines[0], lines.length]).toEqual(['price,name,colour,sold', 52]);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await share.getByRole('button', { name: 'Copy as curl' }).click();
+  const curl = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(curl).toStartWith(`curl -H "X-API-Key: $SVC_API_KEY" '${svc.url}/api/shop/products/?`);
+
   await page.getByLabel('Rows with these words').fill('item 4211');
   await count(page).getByText('1 row').waitFor();
   await page.goBack();

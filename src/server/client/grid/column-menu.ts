@@ -29,9 +29,9 @@ interface MenuOptions {
 /** Opens the menu below its button; a second one closes the first. */
 export function openColumnMenu(options: MenuOptions): void {
   const { column, anchor, actions, isPinned } = options;
-  document.querySelector('.column-menu')?.remove();
+  document.querySelector('.column-menu.of-column')?.remove();
   const menu = make('div', {
-    class: 'column-menu',
+    class: 'column-menu of-column',
     popover: 'auto',
     role: 'dialog',
     'aria-label': `Column ${column.name}`,

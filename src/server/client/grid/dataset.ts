@@ -52,6 +52,8 @@ class DatasetPage {
   readonly #chartButton: HTMLButtonElement;
   #view: View;
   #typing = 0;
+  /** Version whose columns were compared with those of the page. */
+  #checked = '';
 
   constructor(root: HTMLElement, data: GridData) {
     this.#root = root;
@@ -132,7 +134,7 @@ class DatasetPage {
       this.#apply();
       this.#store.show(rowsQuery(this.#view));
     });
-    this.#table.element.addEventListener('copy', (event) => this.#copy(event));
+    document.addEventListener('copy', (event) => this.#copy(event));
     watchFile({
       api: this.#data.api,
       version: () => (this.#writing?.isBusy === true ? '' : this.#store.version),
@@ -246,6 +248,7 @@ class DatasetPage {
   #rowsChanged(): void {
     const { total, problem } = this.#store;
     this.#table.update();
+    this.#checkColumns();
     const isCut =
       this.#view.columns === null && this.#data.columns.length > this.#table.columns.length;
     const columns = isCut
@@ -283,6 +286,22 @@ class DatasetPage {
       make('p', { class: 'empty' }, 'No rows match.'),
       quietButton('Show all rows', () => this.#show({ filter: '', q: '' })),
     ];
+  }
+
+  /** The columns came with the page; a file that has others now needs another page. */
+  #checkColumns(): void {
+    const row = this.#store.at(0);
+    if (row === undefined || this.#store.version === this.#checked) return;
+    this.#checked = this.#store.version;
+    const { columns, file } = this.#data;
+    const isSame =
+      Object.keys(row).length === columns.length + 1 &&
+      columns.every(({ name }) => Object.hasOwn(row, name));
+    if (isSame) return;
+    this.#notices.show(`The columns of ${file} have changed.`, {
+      label: 'Show them',
+      run: () => location.reload(),
+    });
   }
 
   #fileChanged(): void {
@@ -449,7 +468,9 @@ class DatasetPage {
 
   /** The selected rows as a spreadsheet takes them, or the active cell. */
   #copy(event: ClipboardEvent): void {
-    const { activeRow, active, columns, selected } = this.#table;
+    const { activeRow, active, columns, selected, element } = this.#table;
+    const hasMarked = getSelection()?.isCollapsed === false;
+    if (document.activeElement !== element || hasMarked) return;
     const chosen = [...this.#store.loaded()].filter(([, row]) =>
       selected.has(Number(row['_row_id'])),
     );

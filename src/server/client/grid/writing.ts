@@ -67,7 +67,8 @@ export class Writing {
       this.#deleteButton,
       this.#undoButton,
     );
-    table.element.addEventListener('paste', (event) => this.#pasted(event));
+    // On the document: the event goes to where the caret is, which may be anywhere.
+    document.addEventListener('paste', (event) => this.#pasted(event));
     this.selectionChanged();
     this.#undoChanged();
   }
@@ -240,7 +241,7 @@ export class Writing {
   #pasted(event: ClipboardEvent): void {
     const { table } = this.#options;
     const text = event.clipboardData?.getData('text/plain') ?? '';
-    if (event.target !== table.element || text === '') return;
+    if (document.activeElement !== table.element || text === '') return;
     event.preventDefault();
     const cells = parseCells(text);
     const isOneCell = !text.trim().includes('\n') && !text.includes('\t');
