@@ -15,7 +15,7 @@ export class BenchService implements AsyncDisposable {
   readonly docroot: string;
   readonly stateDir: string;
   readonly #bench: Bench;
-  readonly #accounts: Accounts;
+  readonly accounts: Accounts;
   #server: ServerProcess | null = null;
   #key = '';
 
@@ -23,7 +23,7 @@ export class BenchService implements AsyncDisposable {
     this.#bench = bench;
     this.docroot = join(bench.folder, 'docroot');
     this.stateDir = join(this.docroot, '.svc');
-    this.#accounts = new Accounts(this.stateDir);
+    this.accounts = new Accounts(this.stateDir);
     mkdirSync(this.docroot, { recursive: true });
   }
 
@@ -36,8 +36,8 @@ export class BenchService implements AsyncDisposable {
     const service = new BenchService(bench);
     for (const [name, path] of Object.entries(files)) service.publish(name, path);
     await service.run();
-    for (const name of resources) await service.#accounts.grant(USER, name, 'read', 'write');
-    service.#key = await service.#accounts.apiKey(USER);
+    for (const name of resources) await service.accounts.grant(USER, name, 'read', 'write');
+    service.#key = await service.accounts.apiKey(USER);
     return service;
   }
 
@@ -82,7 +82,7 @@ export class BenchService implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-    await this.#accounts.close();
+    await this.accounts.close();
   }
 
   get #running(): ServerProcess {

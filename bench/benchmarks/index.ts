@@ -12,6 +12,7 @@ import { firstTouchXlsx } from './first-touch-xlsx.ts';
 import { firstTouch } from './first-touch.ts';
 import { grid } from './grid.ts';
 import { growth } from './growth.ts';
+import { landing } from './landing.ts';
 import { listFloor } from './list-floor.ts';
 import { ingestDialects } from './ingest-dialects.ts';
 import { ingestOne } from './ingest-one.ts';
@@ -48,6 +49,7 @@ export const benchmarks: readonly Benchmark[] = [
   grid,
   loop,
   start,
+  landing,
   size,
   growth,
 ];

@@ -110,7 +110,6 @@ describe('DS-182, DS-183: the start page', () => {
     const all = await page('/');
     for (const href of [
       '/ui/a%20b/%C3%BC/',
-      '/api/a%20b/%C3%BC/',
       '/api/hooks/',
       '/ui/inv/Stock/',
       '/notes',
@@ -220,7 +219,6 @@ describe('DS-184, DS-208: pages', () => {
     href: '/x',
     type: 'csv' as const,
     format: EVIL,
-    dataHref: '/y',
     problem: EVIL,
     size: 1,
     rows: 2,

@@ -77,7 +77,7 @@ export async function signIn(page: Page, username: string, password = PASSWORD):
 /** A window in which the user, made when absent, is signed in without having to sign in. */
 export async function openAs(
   browser: TestBrowser,
-  service: Service,
+  service: Pick<Service, 'url' | 'accounts'>,
   username: string,
   options: Parameters<TestBrowser['open']>[1] = {},
 ): Promise<Page> {

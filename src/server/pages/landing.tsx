@@ -149,7 +149,6 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
           <div class="tree">
             <div class="entry heads" aria-hidden="true">
               <span>Name</span>
-              <span></span>
               <span>Kind</span>
               <span>Amount</span>
               <span>Changed</span>
@@ -259,26 +258,18 @@ const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
 };
 
 function Entry({ entry }: { entry: TreeEntry }) {
-  const { changedAt, problem, dataHref } = entry;
+  const { changedAt, problem } = entry;
   return (
     <li class="entry">
-      <a class="name" href={entry.href}>
-        <span class={`glyph ${GLYPHS[entry.type]}`} aria-hidden="true"></span>
-        <span safe>{entry.label}</span>
+      <a class={`name with-glyph ${GLYPHS[entry.type]}`} href={entry.href} safe>
+        {entry.label}
       </a>
-      {dataHref === null ? (
-        <span></span>
-      ) : (
-        <a class="fine data" href={dataHref} aria-label={`${entry.label} as JSON`}>
-          JSON
-        </a>
-      )}
       <span class="kind" safe>
         {entry.format}
       </span>
       <Amount entry={entry} />
       {changedAt === null ? (
-        <span></span>
+        ''
       ) : (
         <time class="fine when" datetime={changedAt} safe>
           {changedAt.slice(0, 10)}

@@ -65,6 +65,13 @@ export const loginPage: Page<LoginView> = {
       ) : (
         <p>Signing in with a password is switched off on this site.</p>
       )}
+      {hasOidc && hasPasswordForm ? (
+        <p class="or fine" aria-hidden="true">
+          or
+        </p>
+      ) : (
+        ''
+      )}
       {hasOidc ? (
         <p class="alternative">
           <a

@@ -166,7 +166,7 @@ function facetHref(context: Context, type: string): string {
 /** The words as phrases of the search language, in which everything but quotes is literal. */
 function eventsHref(q: string): string {
   const words = q.match(/[\p{L}\p{N}_]+/gu) ?? [];
-  return `/events?query=${encodeURIComponent(words.map((word) => `"${word}"`).join(' '))}`;
+  return `/events?q=${encodeURIComponent(words.map((word) => `"${word}"`).join(' '))}`;
 }
 
 function hrefOf(context: Context, offset: number): string {
