@@ -57,12 +57,15 @@ import { INDEX_FILE as SEARCH_INDEX_FILE, openSearch, type Search } from './sear
 import { extractPairs } from './events/extract/pairs.ts';
 import { eventIndexJobs } from './events/index-jobs.ts';
 import { closeEvents, type EventParts, openEvents } from './events/open-events.ts';
+import { type MakeEventFilter, QueryProblem } from './events/query-filter.ts';
 import { EventReader } from './events/reader.ts';
 import { eventReadJobs } from './events/read-jobs.ts';
 import { EVENTS_FILE } from './events/schema.ts';
 import { INDEX_FILE as EVENTS_INDEX_FILE } from './events/text-index.ts';
 import { Retention } from './events/retention.ts';
 import { writerJobs } from './events/writer-jobs.ts';
+import { createEventFilter } from './pipeline/event-filter.ts';
+import { Problem } from './pipeline/problem.ts';
 import { pipelineJobs, type SearchParts } from './pipeline/search-jobs.ts';
 import { Searches } from './pipeline/searches.ts';
 import { isObject, valueOfJson, type Value } from './pipeline/value.ts';
@@ -709,7 +712,7 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
         ...summaryJobs(),
         ...listJobs(),
         ...searchJobs(),
-        ...eventReadJobs(),
+        ...eventReadJobs(makeEventFilter),
         ...pipelineJobs(searchParts),
       },
     });
@@ -723,6 +726,21 @@ export async function runChild(role: string, socketPath: string): Promise<void> 
     throw new AppError('usage', `No worker role '${role}'`);
   }
 }
+
+/** Queries that choose among events, for a part that does not know their language. */
+export const makeEventFilter: MakeEventFilter = (query) => {
+  const told = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      throw new QueryProblem(error.told(query.text));
+    }
+  };
+  const { extract } = searchParts;
+  const filter = told(() => createEventFilter(query.text, { ...query, extract }));
+  return (rows) => told(() => filter(rows));
+};
 
 /** What queries need of the events, which they do not know. */
 const searchParts: SearchParts = {

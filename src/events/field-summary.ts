@@ -3,6 +3,8 @@
  */
 import type { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
+import type { EventFilter, FilterQuery } from './query-filter.ts';
+import { filteredRows } from './query-filter.ts';
 import { selectionSql } from './selection.ts';
 
 /** Order of the `events-fields` job. */
@@ -14,6 +16,8 @@ export interface FieldsOrder {
   /** Newest events looked at. */
   readonly sample: number;
   readonly budgetMs: number;
+  /** Null: every event of the selection. */
+  readonly query: FilterQuery | null;
 }
 
 /** One field of the answer. */
@@ -52,15 +56,14 @@ interface SampledRow extends Record<(typeof OWN_FIELDS)[number], string> {
   readonly fields: string;
 }
 
-/** Looks at the newest selected events. */
-export function summariseFields(reader: EventReader, order: FieldsOrder): FieldSummary {
+/** Looks at the newest selected events; with a filter, at those that remain. */
+export function summariseFields(
+  reader: EventReader,
+  order: FieldsOrder,
+  filter: EventFilter | null,
+): FieldSummary {
   const startedAt = performance.now();
-  const { sql, params } = selectionSql(reader, order.selection);
-  const rows = reader.db
-    .query<SampledRow, (string | number)[]>(
-      `SELECT "index", sourcetype, source, host, json(fields) AS fields FROM events WHERE ${sql} ORDER BY id DESC LIMIT ?`,
-    )
-    .iterate(...params, order.sample);
+  const rows = sampledRows(reader, order, filter);
   const own = new Map<string, Tally>(OWN_FIELDS.map((name) => [name, emptyTally()]));
   const found = new Map<string, Tally>();
   let sampled = 0;
@@ -82,6 +85,32 @@ export function summariseFields(reader: EventReader, order: FieldsOrder): FieldS
     truncated: isTruncated,
     elapsed_ms: Math.round(performance.now() - startedAt),
   };
+}
+
+function sampledRows(
+  reader: EventReader,
+  { selection, sample }: FieldsOrder,
+  filter: EventFilter | null,
+): Iterable<SampledRow> {
+  const { sql, params } = selectionSql(reader, selection);
+  if (filter !== null)
+    return firstOf(filteredRows(reader.db, { sql, params }, { order: 'id DESC', filter }), sample);
+  return reader.db
+    .query<SampledRow, (string | number)[]>(
+      `SELECT "index", sourcetype, source, host, json(fields) AS fields FROM events WHERE ${sql} ORDER BY id DESC LIMIT ?`,
+    )
+    .iterate(...params, sample);
+}
+
+function* firstOf(batches: Iterable<SampledRow[]>, count: number): Generator<SampledRow> {
+  let left = count;
+  for (const batch of batches) {
+    for (const row of batch) {
+      yield row;
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
 }
 
 function emptyTally(): Tally {

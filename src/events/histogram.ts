@@ -2,9 +2,12 @@
  * How many events there were over time (EV-80). Works through the index of times and stops at its time budget.
  */
 import { timeText } from './event-time.ts';
+import type { EventFilter, FilterQuery, FilterRow } from './query-filter.ts';
+import { filteredRows } from './query-filter.ts';
 import type { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import { selectionSql } from './selection.ts';
+import type { SqlCondition } from './term.ts';
 
 /** Order of the `events-histogram` job. */
 export interface HistogramOrder {
@@ -17,6 +20,8 @@ export interface HistogramOrder {
   /** Most series. */
   readonly limit: number;
   readonly budgetMs: number;
+  /** Null: every event of the selection counts. */
+  readonly query: FilterQuery | null;
 }
 
 /** One bucket; `series` only with `by`. */
@@ -70,8 +75,12 @@ export function isInterval(text: string): boolean {
   return text === 'auto' || /^[1-9]\d{0,5}(?:s|m|h|d|w|mon)$/.test(text);
 }
 
-/** Counts the selected events by `_time`. */
-export function countOverTime(reader: EventReader, order: HistogramOrder): Histogram {
+/** Counts the selected events by `_time`; with a filter, those that remain. */
+export function countOverTime(
+  reader: EventReader,
+  order: HistogramOrder,
+  filter: EventFilter | null,
+): Histogram {
   const startedAt = performance.now();
   const { sql, params } = selectionSql(reader, order.selection);
   const { low, high } = reader.db
@@ -87,7 +96,7 @@ export function countOverTime(reader: EventReader, order: HistogramOrder): Histo
   const interval = order.interval === 'auto' ? automatic(from, to) : order.interval;
   const starts = startsOf(interval, from, to);
   if (typeof starts === 'number') return { tooMany: starts };
-  const counted = count(reader, order, { sql, params }, starts, startedAt);
+  const counted = count(rowsOf(reader, order, { sql, params }, filter), order, starts, startedAt);
   return {
     interval,
     from: timeText(from),
@@ -144,22 +153,61 @@ function monthsFrom(amount: number, from: number, to: number, max: number): numb
   }
 }
 
-function count(
+interface TimedValue {
+  readonly time: number;
+  readonly value: unknown;
+}
+
+/** Times in order, each with the value to split by. */
+function rowsOf(
   reader: EventReader,
+  { by }: HistogramOrder,
+  { sql, params }: SqlCondition,
+  filter: EventFilter | null,
+): Iterable<TimedValue> {
+  if (filter !== null) return filteredValues(reader, by, { sql, params }, filter);
+  const value = by === null ? 'NULL' : memberSql(by);
+  const path = by === null || isColumn(by) ? [] : [jsonPath(by)];
+  return reader.db
+    .query<TimedValue, (string | number)[]>(
+      `SELECT time, ${value} AS value FROM events WHERE ${sql} ORDER BY time`,
+    )
+    .iterate(...path, ...params);
+}
+
+function* filteredValues(
+  { db }: EventReader,
+  by: string | null,
+  condition: SqlCondition,
+  filter: EventFilter,
+): Generator<TimedValue> {
+  for (const rows of filteredRows(db, condition, { order: 'time', filter })) {
+    for (const row of rows) {
+      yield { time: row.time, value: by === null ? null : memberOf(row, by) };
+    }
+  }
+}
+
+/** As SQL's `->>` gives it. */
+function memberOf(row: FilterRow, name: string): unknown {
+  if (isColumn(name)) return row[name as 'host'];
+  let value: unknown = JSON.parse(row.fields);
+  for (const part of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return null;
+    value = (value as Record<string, unknown>)[part];
+  }
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
+
+function count(
+  rows: Iterable<TimedValue>,
   order: HistogramOrder,
-  { sql, params }: { sql: string; params: readonly (string | number)[] },
   starts: readonly number[],
   startedAt: number,
 ): { buckets: Bucket[]; total: number; series?: string[]; truncated: boolean } {
   const counts = new Float64Array(starts.length);
   const byValue = new Map<string, Float64Array>();
-  const value = order.by === null ? 'NULL' : memberSql(order.by);
-  const path = order.by === null || isColumn(order.by) ? [] : [jsonPath(order.by)];
-  const rows = reader.db
-    .query<{ time: number; value: unknown }, (string | number)[]>(
-      `SELECT time, ${value} AS value FROM events WHERE ${sql} ORDER BY time`,
-    )
-    .iterate(...path, ...params);
   let bucket = 0;
   let seen = 0;
   let isTruncated = false;

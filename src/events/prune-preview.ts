@@ -9,6 +9,7 @@ import { DAY_MICROS, KEPT_SHARE, rulesOf } from './retention.ts';
 import type { PruneOrder } from './writer-orders.ts';
 
 interface Row {
+  readonly id: number;
   readonly index: string;
   readonly bytes: number;
   readonly created: number;
@@ -80,10 +81,16 @@ export function previewOrder(
   });
 }
 
+/** What deleting exactly these events would take. */
+export function previewIds(db: Database, ids: readonly number[]): Pruned[] {
+  const wanted = new Set(ids);
+  return tally(db, ({ id }) => (wanted.has(id) ? 'query' : null));
+}
+
 function tally(db: Database, ruleOf: (row: Row) => PruneRule | null): Pruned[] {
   const found = new Map<string, { -readonly [Name in keyof Pruned]: Pruned[Name] }>();
   const rows = db
-    .query<Row, []>('SELECT "index", bytes, created FROM events NOT INDEXED ORDER BY id')
+    .query<Row, []>('SELECT id, "index", bytes, created FROM events NOT INDEXED ORDER BY id')
     .iterate();
   for (const row of rows) {
     const rule = ruleOf(row);

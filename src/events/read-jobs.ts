@@ -4,6 +4,7 @@
  * A list is read in pages of ids, so that a slow reader of a long answer does not hold a snapshot: a snapshot keeps the
  * write-ahead log from being folded.
  */
+import type { Database } from 'bun:sqlite';
 import type { EventRow } from './event.ts';
 import { EVENT_SELECT, eventJson } from './event.ts';
 import type { FieldsOrder } from './field-summary.ts';
@@ -11,6 +12,8 @@ import { summariseFields } from './field-summary.ts';
 import type { HistogramOrder } from './histogram.ts';
 import { countOverTime } from './histogram.ts';
 import { timeText } from './event-time.ts';
+import type { FilterQuery, MakeEventFilter } from './query-filter.ts';
+import { filteredRows, QUERY_PROBLEM_HEADER, QueryProblem } from './query-filter.ts';
 import { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import { selectionSql } from './selection.ts';
@@ -44,28 +47,73 @@ const CSV_HEAD = 'id,index,sourcetype,source,host,data,created,updated,extracted
 
 type Job = (body: unknown) => Response | Promise<Response>;
 
+/** Order of the `events-matching` job: the newest matches between two ids, in order. */
+export interface MatchingOrder {
+  readonly stateDir: string;
+  readonly selection: Selection;
+  readonly query: FilterQuery;
+  /** Exclusive. */
+  readonly aboveId: number;
+  /** Inclusive. */
+  readonly highestId: number;
+  /** Most events answered; `LIST_HEADERS.total` tells how many matched. */
+  readonly most: number;
+}
+
 /** The jobs by name. */
-export function eventReadJobs(): Record<string, Job> {
+export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> {
+  const filterOf = (query: FilterQuery | null) => (query === null ? null : makeFilter(query));
   return {
     'events-list': (body) => listEvents(body as ListOrder),
-    'events-histogram': (body) =>
-      withReader((body as HistogramOrder).stateDir, (reader) =>
-        countOverTime(reader, body as HistogramOrder),
-      ),
-    'events-fields': (body) =>
-      withReader((body as FieldsOrder).stateDir, (reader) =>
-        summariseFields(reader, body as FieldsOrder),
-      ),
+    'events-matching': (body) => matchingEvents(body as MatchingOrder, makeFilter),
+    'events-histogram': (body) => {
+      const order = body as HistogramOrder;
+      return withReader(order.stateDir, (reader) =>
+        Response.json(countOverTime(reader, order, filterOf(order.query))),
+      );
+    },
+    'events-fields': (body) => {
+      const order = body as FieldsOrder;
+      return withReader(order.stateDir, (reader) =>
+        Response.json(summariseFields(reader, order, filterOf(order.query))),
+      );
+    },
   };
 }
 
-function withReader(stateDir: string, work: (reader: EventReader) => unknown): Response {
+function withReader(stateDir: string, work: (reader: EventReader) => Response): Response {
   const reader = new EventReader(stateDir);
   try {
-    return Response.json(reader.snapshot(() => work(reader)));
+    return reader.snapshot(() => work(reader));
+  } catch (error) {
+    if (!(error instanceof QueryProblem)) throw error;
+    return Response.json(error.body, { headers: { [QUERY_PROBLEM_HEADER]: '1' } });
   } finally {
     reader.close();
   }
+}
+
+function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Response {
+  return withReader(order.stateDir, (reader) => {
+    const filter = makeFilter(order.query);
+    const bounds = { sql: 'id > ? AND id <= ?', params: [order.aboveId, order.highestId] };
+    const condition = allOf([bounds, selectionSql(reader, order.selection)]);
+    let ids: number[] = [];
+    let total = 0;
+    for (const rows of filteredRows(reader.db, condition, { order: 'id', filter })) {
+      for (const { id } of rows) ids.push(id);
+      total += rows.length;
+      if (ids.length > order.most * 2) ids = ids.slice(-order.most);
+    }
+    ids = order.most === 0 ? [] : ids.slice(-order.most);
+    const headers = { [LIST_HEADERS.total]: String(total) };
+    return new Response(linesOf(reader.db, ids), { headers });
+  });
+}
+
+function linesOf(db: Database, ids: readonly number[]): string {
+  const one = db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`);
+  return ids.map((id) => `${eventJson(one.get(id)!)}\n`).join('');
 }
 
 function listEvents(order: ListOrder): Response {

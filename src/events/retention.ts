@@ -41,6 +41,8 @@ interface RetentionOptions {
   readonly config: () => Config;
 }
 
+/** As many as a step deletes (EV-85). */
+const STEP_IDS = 1_000;
 /** A day in microseconds. */
 export const DAY_MICROS = 86_400_000_000;
 /** Over a size the oldest go until so much of it is left. */
@@ -147,8 +149,10 @@ export class Retention {
     const { events } = this.#options;
     const byIndex = new Map<string, Pruned>();
     let bytes = order.bytes;
-    for (let hasMore = true; hasMore;) {
-      const { result } = await events.ingest.submit({ ...order, bytes }, new Uint8Array(), {
+    const { ids } = order;
+    for (let hasMore = true, from = 0; hasMore; from += STEP_IDS) {
+      const step = { ...order, bytes, ids: ids === null ? null : ids.slice(from, from + STEP_IDS) };
+      const { result } = await events.ingest.submit(step, new Uint8Array(), {
         events: 0,
         name: 'retention',
       });
@@ -156,7 +160,10 @@ export class Retention {
         byIndex.set(part.index, added(byIndex.get(part.index), part, rule));
         if (bytes !== null) bytes -= part.bytes;
       }
-      hasMore = result.hasMore && (bytes === null || bytes > 0);
+      hasMore =
+        ids === null
+          ? result.hasMore && (bytes === null || bytes > 0)
+          : from + STEP_IDS < ids.length;
     }
     for (const pruned of byIndex.values()) await this.#audit(pruned);
     return [...byIndex.values()];

@@ -7,6 +7,7 @@
 import type { EventRow } from './event.ts';
 import { eventJson } from './event.ts';
 import type { Events } from './events.ts';
+import type { FilterQuery } from './query-filter.ts';
 import type { Selection } from './selection.ts';
 import { foldedText, spacedJson } from './term.ts';
 import { timeText } from './event-time.ts';
@@ -15,8 +16,8 @@ import { timeText } from './event-time.ts';
 export interface TailOrder {
   readonly userId: number;
   readonly selection: Selection;
-  /** A row-wise query; null for none. Answers the JSON to send, or null to leave the event out. */
-  readonly query: ((event: EventRow) => string | null) | null;
+  /** A query that chooses among events; null for none. */
+  readonly query: FilterQuery | null;
   /** Resume behind this id; null: from now on. */
   readonly lastId: number | null;
   /** Earlier matches to send first. */
@@ -63,7 +64,9 @@ export class Tails {
     const allowed = await order.rights();
     const newest = this.#events.newestId();
     if (this.#streams.size === 0) this.#position = newest;
-    const stream = new TailStream(order, allowed, () => this.#streams.delete(stream));
+    const stream = new TailStream(order, allowed, this.#position, () =>
+      this.#streams.delete(stream),
+    );
     this.#streams.add(stream);
     if (order.lastId !== null || order.backlog > 0)
       void stream.catchUp(this.#events, this.#position);
@@ -97,6 +100,7 @@ export class Tails {
         this.#position = rows.at(-1)?.id ?? newest;
         await new Promise(setImmediate);
       }
+      for (const stream of this.#streams) stream.lookUpTo(this.#events, newest);
     } catch {
       // The store cannot be read now; the next commit tries again from the same position.
     } finally {
@@ -118,9 +122,20 @@ class TailStream {
   #catchingUp: AsyncIterator<string> | null = null;
   #wake: (() => void) | null = null;
   #hasEnded = false;
+  /** Of a tail with a query: how far it has looked, and is to look. */
+  #looked: number;
+  #wanted: number;
+  #isLooking = false;
 
-  constructor(order: TailOrder, allowed: ((index: string) => boolean) | null, onEnd: () => void) {
+  constructor(
+    order: TailOrder,
+    allowed: ((index: string) => boolean) | null,
+    position: number,
+    onEnd: () => void,
+  ) {
     this.order = order;
+    this.#looked = position;
+    this.#wanted = position;
     this.#allowed = allowed;
     this.#onEnd = onEnd;
     this.body = new ReadableStream<Uint8Array>(
@@ -147,7 +162,14 @@ class TailStream {
   }
 
   async *#missed(events: Events, position: number): AsyncGenerator<string> {
-    const { selection, lastId, backlog } = this.order;
+    const { selection, lastId, backlog, query } = this.order;
+    const most = lastId === null ? backlog : MAX_MISSED;
+    if (query !== null) {
+      const response = await this.#matching(events, lastId ?? 0, position, most);
+      const left = Number(response.headers.get('x-total')) - most;
+      yield* missedMessages(response, left > 0 ? lastId : null);
+      return;
+    }
     const readable = events.indexNames().filter((index) => this.#allowed?.(index) === true);
     const order = {
       selection: { ...selection, readable },
@@ -157,7 +179,6 @@ class TailStream {
       highestId: position,
       format: 'ndjson',
     };
-    const most = lastId === null ? backlog : MAX_MISSED;
     const head = await events.request('events-list', {
       ...order,
       limit: 1,
@@ -173,29 +194,53 @@ class TailStream {
       offset,
       counts: false,
     });
-    let isFirst = true;
-    for await (const line of linesOf(response)) {
-      const id = Number(/^\{"id":(\d+)/.exec(line)?.[1]);
-      if (isFirst && offset > 0 && lastId !== null) {
-        yield `event: gap\ndata: ${JSON.stringify({ from: lastId + 1, to: id - 1 })}\n\n`;
-      }
-      isFirst = false;
-      const text = this.order.query === null ? line : this.order.query(rowOf(line));
-      if (text !== null) yield message(id, text);
-    }
+    yield* missedMessages(response, offset > 0 ? lastId : null);
   }
 
   /** Takes in a new event if it is for this reader. */
   offer(row: EventRow): void {
+    if (this.order.query !== null) return;
     if (this.#allowed?.(row.index) !== true || !matches(row, this.order.selection)) return;
-    const text = this.order.query === null ? eventJson(row) : this.order.query(row);
-    if (text === null) return;
+    this.#add(row.id, eventJson(row));
+  }
+
+  /** Looks through the new events in a worker, one look at a time: a query may take long. */
+  lookUpTo(events: Events, newest: number): void {
+    if (this.order.query === null) return;
+    this.#wanted = newest;
+    if (!this.#isLooking) void this.#look(events);
+  }
+
+  async #look(events: Events): Promise<void> {
+    this.#isLooking = true;
+    try {
+      while (this.#looked < this.#wanted && !this.#hasEnded) {
+        const upTo = this.#wanted;
+        const response = await this.#matching(events, this.#looked, upTo, MAX_MISSED);
+        for await (const line of linesOf(response)) this.#add(idOf(line), line);
+        this.#looked = upTo;
+      }
+    } catch {
+      // The next commit tries again from the same place.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #matching(events: Events, aboveId: number, highestId: number, most: number): Promise<Response> {
+    const readable = events.indexNames().filter((index) => this.#allowed?.(index) === true);
+    const { query, selection } = this.order;
+    const order = { selection: { ...selection, readable }, query, aboveId, highestId, most };
+    return events.request('events-matching', order);
+  }
+
+  #add(id: number, text: string): void {
     if (this.#messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES || this.#dropped > 0) {
       this.#dropped += 1;
       this.#wake?.();
       return;
     }
-    this.#push(message(row.id, text));
+    this.#push(message(id, text));
   }
 
   end(): void {
@@ -276,6 +321,26 @@ function message(id: number, json: string): string {
   return `id: ${id}\nevent: event\ndata: ${json}\n\n`;
 }
 
+/** Messages of lines; with `gapAfter`, more than these were missed behind that id. */
+async function* missedMessages(
+  response: Response,
+  gapAfter: number | null,
+): AsyncGenerator<string> {
+  let gap = gapAfter;
+  for await (const line of linesOf(response)) {
+    const id = idOf(line);
+    if (gap !== null) {
+      yield `event: gap\ndata: ${JSON.stringify({ from: gap + 1, to: id - 1 })}\n\n`;
+      gap = null;
+    }
+    yield message(id, line);
+  }
+}
+
+function idOf(line: string): number {
+  return Number(/^\{"id":(\d+)/.exec(line)?.[1]);
+}
+
 async function* linesOf(response: Response): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();
@@ -284,23 +349,6 @@ async function* linesOf(response: Response): AsyncGenerator<string> {
     rest = lines.pop() ?? '';
     yield* lines;
   }
-}
-
-function rowOf(line: string): EventRow {
-  const {
-    created,
-    updated,
-    extracted_fields: fields,
-    ...rest
-  } = JSON.parse(line) as Record<string, unknown>;
-  const micros = (text: unknown): number =>
-    Date.parse(String(text)) * 1000 + Number(String(text).slice(23, 26));
-  return {
-    ...rest,
-    created: micros(created),
-    updated: micros(updated),
-    fields: JSON.stringify(fields),
-  } as EventRow;
 }
 
 /** Whether an event is in a selection; times of `_time` are not looked at. */

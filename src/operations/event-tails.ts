@@ -20,7 +20,7 @@ export async function openTail(
   caller: Principal,
   origin: Origin,
   request: {
-    readonly order: Pick<TailOrder, 'selection' | 'lastId' | 'backlog'>;
+    readonly order: Pick<TailOrder, 'selection' | 'lastId' | 'backlog' | 'query'>;
     readonly isRefused: boolean;
     readonly isAlive: () => Promise<boolean>;
   },
@@ -35,7 +35,7 @@ export async function openTail(
   return services.tails.open({
     ...request.order,
     userId: caller.userId,
-    query: null,
+    query: request.order.query,
     rights: async () => {
       if (!(await request.isAlive())) return null;
       const grants = await eventGrants(services, caller);

@@ -12,7 +12,11 @@ import { throttled } from '../events/ingest.ts';
 import type { RejectReason } from '../events/ingest-totals.ts';
 import type { MetaDefaults } from '../events/intake.ts';
 import type { ListOrder } from '../events/read-jobs.ts';
+import { timeText } from '../events/event-time.ts';
+import type { FilterQuery } from '../events/query-filter.ts';
+import { QUERY_PROBLEM_HEADER } from '../events/query-filter.ts';
 import type { Selection } from '../events/selection.ts';
+import { ALL_EVENTS } from '../events/selection.ts';
 import type { WriterResult } from '../events/writer-orders.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
@@ -207,19 +211,20 @@ export async function countEvents(
     readonly selection: Selection;
     readonly interval: string;
     readonly by: string | null;
+    readonly query: string | null;
     readonly limit: number;
     readonly signal: AbortSignal;
   },
-): Promise<Histogram> {
+): Promise<Histogram | QueryFault> {
   const { signal, ...order } = request;
   const selection = await readable(services, caller, origin, order.selection);
   const budgetMs = services.config.events.explore_seconds * 1000;
   const response = await services.events.request(
     'events-histogram',
-    { ...order, selection, budgetMs },
+    { ...order, selection, budgetMs, query: filterQuery(services, order.query) },
     signal,
   );
-  return (await response.json()) as Histogram;
+  return answerOf<Histogram>(response);
 }
 
 /** The fields of events (EV-81). */
@@ -230,19 +235,55 @@ export async function describeFields(
   request: {
     readonly selection: Selection;
     readonly top: number;
+    readonly query: string | null;
     readonly sample: number;
     readonly signal: AbortSignal;
   },
-): Promise<FieldSummary> {
+): Promise<FieldSummary | QueryFault> {
   const { signal, ...order } = request;
   const selection = await readable(services, caller, origin, order.selection);
   const budgetMs = services.config.events.explore_seconds * 1000;
   const response = await services.events.request(
     'events-fields',
-    { ...order, selection, budgetMs },
+    { ...order, selection, budgetMs, query: filterQuery(services, order.query) },
     signal,
   );
-  return (await response.json()) as FieldSummary;
+  return answerOf<FieldSummary>(response);
+}
+
+/** What is wrong with a query: the body of EV-100. */
+export interface QueryFault {
+  readonly fault: object;
+}
+
+async function answerOf<Answer>(response: Response): Promise<Answer | QueryFault> {
+  const body = (await response.json()) as Answer;
+  return response.headers.has(QUERY_PROBLEM_HEADER) ? { fault: body as object } : body;
+}
+
+/** A query that chooses among events, for a worker; null for none. */
+export function filterQuery(services: EventServices, text: string | null): FilterQuery | null {
+  if (text === null || /^[\s|]*$/.test(text)) return null;
+  const { search } = services.config.events;
+  return {
+    text,
+    now: timeText(services.clock.now() * 1000),
+    implicitTerms: search.implicit_terms,
+    timeoutMs: search.timeout_seconds * 1000,
+    memoryBytes: search.memory_bytes,
+  };
+}
+
+/** What is wrong with such a query, without reading anything; null for nothing. */
+export async function faultOfQuery(
+  services: EventServices,
+  query: FilterQuery,
+): Promise<object | null> {
+  const order = { selection: ALL_EVENTS, query, aboveId: 0, highestId: 0, most: 0 };
+  const response = await services.events.request('events-matching', order);
+  if (response.headers.has(QUERY_PROBLEM_HEADER)) return (await response.json()) as object;
+  await response.body?.cancel();
+  return null;
 }
 
 async function readable(

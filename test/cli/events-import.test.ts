@@ -173,6 +173,29 @@ describe('prune', () => {
     expect((await events('search=stays')).length).toBe(1);
   });
 
+  test('--query deletes what it matches, once it is confirmed', async () => {
+    await post(
+      Array.from({ length: 2_500 }, (_, n) => ({
+        index: 'asked',
+        data: `n=${n}`,
+        sourcetype: 'kv',
+      })),
+    );
+    const args = ['--index', 'asked', '--query', 'where n < 2100'];
+    const refused = await command('prune', ...args);
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      '--query: needs --yes where no terminal can ask\n',
+    ]);
+    const dry = await command('prune', ...args, '--dry-run', '--json');
+    expect(JSON.parse(dry.stdout)).toMatchObject([{ index: 'asked', events: 2100, rule: 'query' }]);
+    const done = await command('prune', ...args, '--yes', '--json');
+    expect(JSON.parse(done.stdout)).toEqual(JSON.parse(dry.stdout));
+    expect((await events('index=asked')).length).toBe(400);
+    const wrong = await command('prune', '--query', 'stats count', '--yes');
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('not this stats')]);
+  });
+
   test('--older-than takes days', async () => {
     const { exitCode, stderr } = await command('prune', '--older-than', '3');
     expect([exitCode, stderr]).toEqual([2, "--older-than: must be days such as 30d, not '3'\n"]);

@@ -1,12 +1,15 @@
 /**
  * Many events at once: live tail, counts over time, fields (EV-77 to EV-82).
  */
-import { parseTime } from '../../events/event-time.ts';
+import { parseTime, timeText } from '../../events/event-time.ts';
 import { isInterval } from '../../events/histogram.ts';
 import type { Selection } from '../../events/selection.ts';
 import type { FieldErrors } from '../../events/validation.ts';
-import { countEvents, describeFields } from '../../operations/events.ts';
+import { requireEventRight } from '../../operations/event-access.ts';
+import { countEvents, describeFields, faultOfQuery, filterQuery } from '../../operations/events.ts';
 import { openTail } from '../../operations/event-tails.ts';
+import { microsOf } from '../../pipeline/micros.ts';
+import { searchTime } from '../../pipeline/time.ts';
 import { isStillAdmitted } from '../admission.ts';
 import type { Context } from '../context.ts';
 import {
@@ -92,11 +95,13 @@ async function histogram(context: Context): Promise<Reply> {
     interval: isWrong ? 'auto' : interval,
     by,
     limit,
+    query: isWrong ? null : context.queryValue('query'),
     signal: request.signal,
   });
-  const wrong = nulReply(context) ?? queryReply(context);
+  const wrong = nulReply(context);
   if (wrong !== null) return wrong;
   if (isWrong) return jsonReply(errors, { status: 400 });
+  if ('fault' in counted) return jsonReply(counted.fault, { status: 400 });
   if ('tooMany' in counted) {
     const text = `Too many buckets (${counted.tooMany}, maximum 2000).`;
     return jsonReply({ interval: [text] }, { status: 400 });
@@ -113,15 +118,18 @@ async function fields(context: Context): Promise<Reply> {
   const top = readWhole(context, 'top', { min: 1, max: 100, otherwise: 10 }, errors) ?? 1;
   const sample =
     readWhole(context, 'sample', { min: 1, max: 100_000, otherwise: 10_000 }, errors) ?? 1;
+  const isWrong = Object.keys(errors).length > 0;
   const summary = await describeFields(services, user, origin, {
     selection,
     top,
     sample,
+    query: isWrong ? null : context.queryValue('query'),
     signal: request.signal,
   });
-  const wrong = nulReply(context) ?? queryReply(context);
+  const wrong = nulReply(context);
   if (wrong !== null) return wrong;
-  if (Object.keys(errors).length > 0) return jsonReply(errors, { status: 400 });
+  if (isWrong) return jsonReply(errors, { status: 400 });
+  if ('fault' in summary) return jsonReply(summary.fault, { status: 400 });
   const known = [...FILTER_PARAMETERS, 'query', 'earliest', 'latest', 'top', 'sample'];
   return jsonReply(summary, { headers: ignoredHeader(context, known) });
 }
@@ -136,12 +144,15 @@ async function tail(context: Context): Promise<Reply> {
     errors['last_event_id'] = ['Enter a whole number from 0.'];
   const backlog = readWhole(context, 'backlog', { min: 0, max: 1000, otherwise: 0 }, errors) ?? 0;
   const isWrong = Object.keys(errors).length > 0;
-  const wrong =
-    nulReply(context) ??
-    queryReply(context) ??
-    (isWrong ? jsonReply(errors, { status: 400 }) : null);
+  const wrong = nulReply(context) ?? (isWrong ? jsonReply(errors, { status: 400 }) : null);
+  const query = wrong === null ? filterQuery(services, context.queryValue('query')) : null;
+  // Who may read nothing learns that before anything about the query.
+  if (query !== null) await requireEventRight(services, user, origin, 'read');
+  const fault = query === null ? null : await faultOfQuery(services, query);
+  if (fault !== null) return jsonReply(fault, { status: 400 });
+  const lastId = asked === null || isWrong ? null : Number(asked);
   const body = await openTail(services, user, origin, {
-    order: { selection, lastId: asked === null || isWrong ? null : Number(asked), backlog },
+    order: { selection, lastId, backlog, query },
     isRefused: wrong !== null,
     // The credential itself is looked at again as well as the rights it has.
     isAlive: () => isStillAdmitted(context),
@@ -154,31 +165,16 @@ async function tail(context: Context): Promise<Reply> {
   return bodyReply(body, 'text/event-stream', { headers });
 }
 
-/** A pipeline in `query` needs the search language; until it is there, nothing is silently ignored. */
-function queryReply(context: Context): Reply | null {
-  const query = context.queryValue('query');
-  if (query === null || query.trim() === '') return null;
-  return jsonReply({ error: 'query is not supported here yet' }, { status: 400 });
-}
-
 function readBoundedSelection(context: Context, errors: FieldErrors): Selection {
   const selection = readSelection(context, errors);
   const bound = (name: 'earliest' | 'latest'): number | null => {
     const text = context.queryValue(name);
     if (text === null || text.trim() === '') return null;
-    const micros = parseTime(text) ?? epochMicros(text);
+    const now = timeText(context.services.clock.now() * 1000);
+    const time = searchTime(text.trim(), now);
+    const micros = parseTime(text) ?? (time === null ? null : microsOf(time));
     if (micros === null) errors[name] = ['Enter a valid date/time.'];
     return micros;
   };
   return { ...selection, earliest: bound('earliest'), latest: bound('latest') };
-}
-
-/** Epoch seconds and offsets from now (SL-62), without snapping. */
-function epochMicros(text: string): number | null {
-  if (/^\d{1,12}(?:\.\d+)?$/.test(text.trim())) return Math.floor(Number(text) * 1e6);
-  if (text.trim() === 'now') return Date.now() * 1000;
-  const match = /^([+-]\d{1,6})(s|m|h|d|w)$/.exec(text.trim());
-  if (match === null) return null;
-  const seconds = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }[match[2] as 's']!;
-  return (Date.now() + Number(match[1]) * seconds * 1000) * 1000;
 }

@@ -16,6 +16,8 @@ interface Chosen {
   readonly index: string | null;
   /** Microseconds. */
   readonly createdBefore: number | null;
+  /** Chooses among these. */
+  readonly query: string | null;
 }
 
 /** Prints what was deleted, or with `--dry-run` what would be, by index and rule. */
@@ -28,6 +30,7 @@ export const prune: Command = {
       .option('--dry-run', 'Delete nothing; print what would go.')
       .option('--index <name>', 'Only events of this index, whatever the rules say.')
       .option('--older-than <days>', 'Only events older than this, such as 30d.')
+      .option('--query <query>', "Only events that match, such as 'host=a | where status>499'.")
       .option('--yes', 'Do not ask.')
       .option('--json', 'Print JSON.');
   },
@@ -63,13 +66,17 @@ export const prune: Command = {
   },
 };
 
-function chosenBy({ options }: Invocation): Chosen | null {
-  const { index, olderThan } = options;
-  if (index === undefined && olderThan === undefined) return null;
+function chosenBy({ options, outside }: Invocation): Chosen | null {
+  const { index, olderThan, query } = options;
+  if (index === undefined && olderThan === undefined && query === undefined) return null;
   const days = olderThan === undefined ? null : /^(\d{1,6})d$/.exec(String(olderThan).trim());
   if (olderThan !== undefined && days === null)
     throw new AppError('usage', `--older-than: must be days such as 30d, not '${olderThan}'`);
+  const isAsked = outside.input.isTerminal || options['dryRun'] === true || options['yes'] === true;
+  if (query !== undefined && !isAsked)
+    throw new AppError('usage', '--query: needs --yes where no terminal can ask');
   return {
+    query: query === undefined ? null : String(query),
     index: index === undefined ? null : String(index),
     createdBefore: days === null ? null : Date.now() * 1000 - Number(days[1]) * DAY_MICROS,
   };
@@ -86,28 +93,64 @@ async function pruneStore(
   const { writerSettings } = await import('../../../events/events.ts');
   const store = new DirectStore(config.state_dir, writerSettings(config));
   try {
-    if (options['dryRun'] === true) return await preview(store, config, chosen);
-    if (chosen !== null && !(await isConfirmed(invocation, store, config, chosen))) return null;
-    return await withRetention(invocation, config, store, (retention) =>
-      chosen === null
-        ? retention.run()
-        : retention.prune({ kind: 'prune', bytes: null, ids: null, ...chosen }, ruleOf(chosen)),
-    );
+    const ids = chosen === null ? null : await matchingIds(store, config, chosen);
+    const due = () => preview(store, config, { chosen, ids });
+    if (options['dryRun'] === true) return await due();
+    if (chosen !== null && !(await isConfirmed(invocation, due))) return null;
+    return await withRetention(invocation, config, store, (retention) => {
+      if (chosen === null) return retention.run();
+      const { index, createdBefore } = chosen;
+      const order = { kind: 'prune', index, createdBefore, bytes: null, ids } as const;
+      return retention.prune(order, ruleOf(chosen));
+    });
   } finally {
     store.close();
   }
 }
 
-function ruleOf({ createdBefore }: Chosen): 'age' | 'query' {
-  return createdBefore === null ? 'query' : 'age';
+function ruleOf({ createdBefore, query }: Chosen): 'age' | 'query' {
+  return createdBefore === null || query !== null ? 'query' : 'age';
+}
+
+/** The events a query matches among those chosen; null without a query. */
+async function matchingIds(
+  { store: { db } }: DirectStore,
+  { events: { search } }: Config,
+  { index, createdBefore, query }: Chosen,
+): Promise<number[] | null> {
+  if (query === null) return null;
+  const { makeEventFilter } = await import('../../../app.ts');
+  const { filteredRows, QueryProblem } = await import('../../../events/query-filter.ts');
+  const condition = {
+    sql: '(?1 IS NULL OR "index" = ?1) AND (?2 IS NULL OR created < ?2)',
+    params: [index, createdBefore] as unknown as number[],
+  };
+  try {
+    const filter = makeEventFilter({
+      text: query,
+      now: new Date().toISOString().replace('Z', '000Z'),
+      implicitTerms: search.implicit_terms,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      memoryBytes: search.memory_bytes,
+    });
+    const ids: number[] = [];
+    for (const rows of filteredRows(db, condition, { order: 'id', filter }))
+      for (const { id } of rows) ids.push(id);
+    return ids;
+  } catch (error) {
+    if (!(error instanceof QueryProblem)) throw error;
+    throw new AppError('usage', `--query: ${(error.body as { error: string }).error}`);
+  }
 }
 
 async function preview(
   store: DirectStore,
   config: Config,
-  chosen: Chosen | null,
+  { chosen, ids }: { readonly chosen: Chosen | null; readonly ids: readonly number[] | null },
 ): Promise<Pruned[]> {
-  const { previewOrder, previewRetention } = await import('../../../events/prune-preview.ts');
+  const { previewIds, previewOrder, previewRetention } =
+    await import('../../../events/prune-preview.ts');
+  if (ids !== null) return previewIds(store.store.db, ids);
   if (chosen !== null) return previewOrder(store.store.db, chosen, ruleOf(chosen));
   return previewRetention(store.store.db, config.events.retention, {
     totals: store.indexTotals(),
@@ -118,13 +161,10 @@ async function preview(
 
 async function isConfirmed(
   { options, outside }: Invocation,
-  store: DirectStore,
-  config: Config,
-  chosen: Chosen,
+  due: () => Promise<Pruned[]>,
 ): Promise<boolean> {
   if (options['yes'] === true || !outside.input.isTerminal) return true;
-  const due = await preview(store, config, chosen);
-  const events = due.reduce((sum, one) => sum + one.events, 0);
+  const events = (await due()).reduce((sum, one) => sum + one.events, 0);
   const answer = await outside.input.ask(`Delete ${events} event(s) for good? [y/N] `, false);
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }

@@ -1,0 +1,123 @@
+/**
+ * A query that only chooses among events, row by row (EV-77): for tails, counts over time, fields and deletion.
+ *
+ * Its stages may compute columns for later ones, but what comes of it is which events remain.
+ */
+import type { Stage } from './ast.ts';
+import type { StageContext } from './command.ts';
+import { timeFromMicros } from './micros.ts';
+import { parseQuery } from './parse.ts';
+import { Problem } from './problem.ts';
+import { createContext } from './query-context.ts';
+import { checkQuery, runQuery, type RunWatch } from './run.ts';
+import { Schema } from './schema.ts';
+import { createMeter } from './budget.ts';
+import { type Row, valueOfJson } from './value.ts';
+
+/** An event as the filter sees it; times are microseconds. */
+export interface FilteredEvent {
+  readonly id: number;
+  readonly index: string;
+  readonly sourcetype: string;
+  readonly source: string;
+  readonly host: string;
+  readonly data: string;
+  readonly created: number;
+  readonly updated: number;
+  /** JSON text. */
+  readonly fields: string;
+  /** The event time; null when it has none. */
+  readonly event_time: number | null;
+}
+
+/** What a filter is made with. */
+export interface FilterOptions {
+  /** SL-13. */
+  readonly now: string;
+  readonly implicitTerms: boolean;
+  readonly timeoutMs: number;
+  readonly memoryBytes: number;
+  readonly extract: StageContext['extract'];
+}
+
+/** The positions of the events that remain, in order. Throws Problem. */
+export type EventFilter = (events: readonly FilteredEvent[]) => number[];
+
+/** No name a query can write. */
+const POSITION = '\0position';
+const COMMANDS = ['search', 'filter', 'where', 'eval', 'annotate', 'rex', 'extract', 'fillnull'];
+const SCHEMA = new Schema([
+  { name: 'id', type: 'int' },
+  { name: 'index', type: 'text' },
+  { name: 'sourcetype', type: 'text' },
+  { name: 'source', type: 'text' },
+  { name: 'host', type: 'text' },
+  { name: 'data', type: 'text' },
+  { name: 'created', type: 'time' },
+  { name: 'updated', type: 'time' },
+  { name: 'extracted_fields', type: 'json' },
+  { name: '_time', type: 'time', isHidden: true },
+  { name: 'event_time', type: 'time', isHidden: true },
+  { name: POSITION, type: 'int', isHidden: true },
+]);
+
+/** The filter a query means. Throws Problem for one that does not parse, or does more than choose. */
+export function createEventFilter(text: string, options: FilterOptions): EventFilter {
+  const query = parseQuery(text, options);
+  for (const [index, stage] of query.stages.entries()) {
+    if (COMMANDS.includes(stage.command) && isPlain(stage)) continue;
+    const problem = new Problem(
+      'bad_request',
+      `Only stages that look at one event at a time can be used here, not this ${stage.command}`,
+      { allowed: COMMANDS },
+    );
+    throw problem.in(index + 1, stage.command, stage.word);
+  }
+  const watch: RunWatch = {
+    meter: createMeter(options, performance.now()),
+    onRead: () => {},
+  };
+  const { context } = createContext({
+    ...options,
+    parameters: {},
+    joinMaxRows: 0,
+    source: () => null,
+    datasetNames: [],
+    readableIndexes: null,
+    savedSearch: () => ({ kind: 'missing' }),
+    watch,
+  });
+  const result = checkQuery(query, context, SCHEMA);
+  const column = result.indexOf(POSITION);
+  return (events) => {
+    const rows = events.map(rowOf);
+    const { batches } = runQuery(query, context, watch, { schema: SCHEMA, batches: [rows] });
+    const kept: number[] = [];
+    for (const batch of batches) for (const row of batch) kept.push(row[column] as number);
+    return kept;
+  };
+}
+
+/** A flag-form search may also sort, cut and choose columns: no choice among single events. */
+function isPlain({ command, arguments: args }: Stage): boolean {
+  if (command !== 'search' || args.form !== 'flag') return true;
+  return Object.keys(args.flags).every((flag) => flag === 'filter' || flag === 'exclude');
+}
+
+function rowOf(event: FilteredEvent, position: number): Row {
+  const { id, index, sourcetype, source, host, data, created, updated, event_time: time } = event;
+  return [
+    id,
+    index,
+    sourcetype,
+    source,
+    host,
+    data,
+    timeFromMicros(created),
+    timeFromMicros(updated),
+    valueOfJson(event.fields) ?? null,
+    timeFromMicros(time ?? created),
+    time === null ? null : timeFromMicros(time),
+    position,
+  ];
+}
