@@ -15,7 +15,6 @@ import type { Config } from '../config/schema.ts';
 import type { EventRow } from './event.ts';
 import { EVENT_SELECT } from './event.ts';
 import type { IndexTotals } from './index-totals.ts';
-import { indexTotals } from './index-totals.ts';
 import { Ingest, unavailable } from './ingest.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
@@ -160,9 +159,10 @@ export class Events {
     );
   }
 
-  /** Totals by index, in the order of their names. Costs a search by halves an index. */
-  indexTotals(): IndexTotals[] {
-    return this.#read(indexTotals);
+  /** Totals by index, in the order of their names; read by a worker, because the newest event of an index may be far back. */
+  async indexTotals(): Promise<IndexTotals[]> {
+    const response = await this.request('events-totals', {});
+    return (await response.json()) as IndexTotals[];
   }
 
   /** Bytes of the database in use (EV-84). */

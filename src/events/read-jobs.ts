@@ -14,6 +14,7 @@ import { countOverTime } from './histogram.ts';
 import { timeText } from './event-time.ts';
 import type { FilterQuery, MakeEventFilter } from './query-filter.ts';
 import { filteredRows, QUERY_PROBLEM_HEADER, QueryProblem } from './query-filter.ts';
+import { indexTotals } from './index-totals.ts';
 import { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import { selectionSql } from './selection.ts';
@@ -66,6 +67,10 @@ export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> 
   return {
     'events-list': (body) => listEvents(body as ListOrder),
     'events-matching': (body) => matchingEvents(body as MatchingOrder, makeFilter),
+    'events-totals': (body) =>
+      withReader((body as { stateDir: string }).stateDir, ({ db }) =>
+        Response.json(indexTotals(db)),
+      ),
     'events-histogram': (body) => {
       const order = body as HistogramOrder;
       return withReader(order.stateDir, (reader) =>

@@ -26,7 +26,7 @@ export async function listIndexes({
   readonly config: Config;
 }): Promise<IndexView[]> {
   await events.open();
-  return indexViews(events.indexTotals(), config);
+  return indexViews(await events.indexTotals(), config);
 }
 
 /** Totals with the rules that apply to each. */
