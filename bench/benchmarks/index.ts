@@ -15,6 +15,7 @@ import { growth } from './growth.ts';
 import { landing } from './landing.ts';
 import { listFloor } from './list-floor.ts';
 import { ingestDialects } from './ingest-dialects.ts';
+import { ingestGrowth } from './ingest-growth.ts';
 import { ingestOne } from './ingest-one.ts';
 import { ingest } from './ingest.ts';
 import { list } from './list.ts';
@@ -42,6 +43,7 @@ export const benchmarks: readonly Benchmark[] = [
   ingest,
   ingestOne,
   ingestDialects,
+  ingestGrowth,
   overhead,
   search,
   searchIndex,

@@ -3,6 +3,7 @@
  *
  * SQLite lets one process write at a time; transactions are small, so a server beside it waits milliseconds.
  */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLiteError } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';
@@ -23,8 +24,9 @@ export class DirectStore implements PrunedStore {
   readonly writer: Writer;
   readonly ingest = { submit: (order: WriterOrder, body: Uint8Array) => this.#submit(order, body) };
 
-  /** Throws `state-unusable` for a damaged store. */
+  /** Makes folder and store when there are none. Throws `state-unusable` for a damaged store. */
   constructor(stateDir: string, settings: WriterSettings) {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     this.store = new EventStore(join(stateDir, EVENTS_FILE));
     const now = (): number => Date.now() * 1000;
     this.writer = new Writer({ store: this.store, dialects, settings, now });

@@ -2,7 +2,7 @@
  * `svc events import` and `svc events prune` beside a running server (EV-83 to EV-85, EV-108).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { eventually } from '../http/eventually.ts';
@@ -123,6 +123,16 @@ describe('import', () => {
     await eventually(() => expect(text).toContain('heard by the tail'));
     stop.abort();
     await reading;
+  });
+
+  test('works in a folder that was never served', async () => {
+    mkdirSync(file('fresh'));
+    writeFileSync(file('fresh.log'), 'a\nb\n');
+    const args = ['events', 'import', file('fresh'), file('fresh.log'), '--lines'];
+    const { exitCode, stdout } = await svc.command([...args, '--config', config()]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(': 2 event(s) imported')]);
+    const stats = await svc.command(['events', 'stats', file('fresh'), '--json']);
+    expect(JSON.parse(stats.stdout)).toMatchObject([{ index: 'default', events: 2 }]);
   });
 
   test.each([
