@@ -16,6 +16,7 @@ import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { isAbsence } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
+import { syncPath } from '../base/sync-path.ts';
 import { createTemporary } from '../base/temporary-files.ts';
 import { version } from '../base/version.ts';
 import type { DocumentRoot } from '../docroot/document-root.ts';
@@ -187,13 +188,4 @@ async function publish(temporary: string, target: string): Promise<void> {
   if (stat !== null && !stat.isFile()) throw new AppError('conflict', 'The target is no file');
   await rename(temporary, target);
   await syncPath(dirname(target));
-}
-
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -6,7 +6,7 @@
  * empty one.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, lstatSync } from 'node:fs';
 import {
   type FileHandle,
   mkdir,
@@ -24,6 +24,7 @@ import { extract, type Header } from 'tar-stream';
 import { AppError, errnoOf } from '../base/errors.ts';
 import { isAbsence } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
+import { syncPath } from '../base/sync-path.ts';
 import { bindToFile } from '../dataset/moved-copy.ts';
 import { COMPANION_FOLDER } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/schema.ts';
@@ -119,6 +120,7 @@ async function unpack(
 ): Promise<Unpacked> {
   const sums = new Map<string, string>();
   const entries = new Map<string, Entry>();
+  const links = new Map<string, Header>();
   let manifest: Manifest | null = null;
   let checksums: string | null = null;
   for await (const { header, stream } of entriesOf(order.source)) {
@@ -131,17 +133,43 @@ async function unpack(
       checksums = await readText(stream, new Map(), name);
     } else {
       const entry = splitEntryName(name);
-      const path = join(staging[entry.part], entry.rel);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await rm(path, { force: true });
-      if (header.type === 'symlink') await unpackLink(header, path, entry);
-      else sums.set(name, await unpackFile(stream, path, header));
+      if (header.type === 'symlink') links.set(name, header);
+      else sums.set(name, await unpackFile(stream, await freePath(staging, entry), header));
       entries.set(name, entry);
     }
   }
+  await unpackLinks(links, entries, staging);
   if (manifest === null || checksums === null) throw notBackup();
   requireChecksums(checksums, sums);
   return { manifest, entries: [...entries.values()], sums };
+}
+
+/** Links come last and nothing stands below one, so that no entry is written through a link to somewhere else. */
+async function unpackLinks(
+  links: ReadonlyMap<string, Header>,
+  entries: ReadonlyMap<string, Entry>,
+  staging: Readonly<Record<ArchivePart, string>>,
+): Promise<void> {
+  for (const name of entries.keys()) {
+    for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1)) {
+      if (links.has(name.slice(0, end))) throw notBackup();
+    }
+  }
+  for (const [name, header] of links) {
+    const entry = entries.get(name)!;
+    await unpackLink(header, await freePath(staging, entry), entry);
+  }
+}
+
+/** Where an entry is unpacked; its folder is there, the path is not. */
+async function freePath(
+  staging: Readonly<Record<ArchivePart, string>>,
+  { part, rel }: Entry,
+): Promise<string> {
+  const path = join(staging[part], rel);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await rm(path, { force: true });
+  return path;
 }
 
 async function* entriesOf(source: string): AsyncGenerator<{ header: Header; stream: Readable }> {
@@ -180,7 +208,7 @@ async function readText(
 
 async function unpackFile(stream: Readable, path: string, header: Header): Promise<string> {
   const hash = createHash('sha256');
-  const handle: FileHandle = await open(path, 'wx', header.mode ?? 0o600);
+  const handle: FileHandle = await open(path, 'wx', (header.mode ?? 0o600) & 0o777);
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       hash.update(chunk);
@@ -274,16 +302,34 @@ async function putInPlace(
     if (belongs) await move(join(stateDir, name), join(aside.state, name));
     if (DERIVED.includes(name)) await rm(join(stateDir, name), { recursive: true, force: true });
   }
-  for (const { part, rel, path } of places) {
-    const staged = join(staging[part], rel);
-    // A link that would lead outside was not unpacked.
-    if (!existsSync(staged)) continue;
-    if (existsSync(path)) await move(path, join(aside[part], rel));
-    await move(staged, path);
+  const isLast = ({ part, rel }: Entry): boolean => part === 'state' && rel === DATABASE_FILE;
+  for (const group of [places.filter((one) => !isLast(one)), places.filter(isLast)]) {
+    for (const { part, rel, path } of group) {
+      const staged = join(staging[part], rel);
+      // A link that would lead outside was not unpacked.
+      if (!isThere(staged)) continue;
+      if (isThere(path)) await move(path, join(aside[part], rel));
+      await move(staged, path);
+    }
+    // Before svc.db says so, everything else is there, whatever happens to the power.
+    for (const folder of foldersOf(group)) await syncPath(folder);
   }
   return Object.values(aside)
     .filter((folder) => existsSync(folder))
     .map((path) => basename(path));
+}
+
+/** The folders that places stand in, up to those of their parts. */
+function foldersOf(places: readonly Place[]): Set<string> {
+  const folders = new Set<string>();
+  for (const { path, rel } of places) {
+    let folder = path;
+    for (const _ of rel.split('/')) {
+      folder = dirname(folder);
+      if (existsSync(folder)) folders.add(folder);
+    }
+  }
+  return folders;
 }
 
 /** Copies whose file is not the one they were made of would only be in the way. */
@@ -293,6 +339,11 @@ async function bindTables({ docroot }: RestoreOrder, places: readonly Place[]): 
     const isBound = await bindToFile(path, (name) => join(docroot, name), Date.now());
     if (!isBound) await rm(path, { force: true });
   }
+}
+
+/** Links count, also those whose target is not there, or not there yet. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 async function move(from: string, to: string): Promise<void> {

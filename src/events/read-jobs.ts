@@ -5,6 +5,7 @@
  * write-ahead log from being folded.
  */
 import type { Database } from 'bun:sqlite';
+import { csvCell } from '../base/csv-cell.ts';
 import type { EventRow } from './event.ts';
 import { EVENT_SELECT, eventJson } from './event.ts';
 import type { FieldsOrder } from './field-summary.ts';
@@ -249,13 +250,4 @@ function csvLine(row: EventRow): string {
     row.fields,
   ];
   return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-function csvCell(text: string): string {
-  // A spreadsheet would take it for a formula.
-  const safe =
-    /^[=+@\t\r]/.test(text) || (text.startsWith('-') && Number.isNaN(Number(text)))
-      ? `'${text}`
-      : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

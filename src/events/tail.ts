@@ -15,6 +15,8 @@ import { timeText } from './event-time.ts';
 /** What one tail shows, and to whom. */
 export interface TailOrder {
   readonly userId: number;
+  /** Tails the user may have at once, this one included. */
+  readonly mostOfUser: number;
   readonly selection: Selection;
   /** A query that chooses among events; null for none. */
   readonly query: FilterQuery | null;
@@ -55,13 +57,11 @@ export class Tails {
     return this.#streams.size;
   }
 
-  countOf(userId: number): number {
-    return [...this.#streams].filter((stream) => stream.order.userId === userId).length;
-  }
-
-  /** Starts a tail. The caller has checked the number of tails and that something may be read. */
-  async open(order: TailOrder): Promise<ReadableStream<Uint8Array>> {
+  /** Starts a tail; null when the user has as many as may be. The caller has checked that something may be read. */
+  async open(order: TailOrder): Promise<ReadableStream<Uint8Array> | null> {
     const allowed = await order.rights();
+    // From here on nothing is awaited: many that open at once are counted one by one.
+    if (this.#countOf(order.userId) >= order.mostOfUser) return null;
     const newest = this.#events.newestId();
     if (this.#streams.size === 0) this.#position = newest;
     const stream = new TailStream(order, allowed, this.#position, () =>
@@ -78,6 +78,10 @@ export class Tails {
     this.#stopListening();
     if (this.#timer !== null) clearTimeout(this.#timer);
     for (const stream of [...this.#streams]) stream.end();
+  }
+
+  #countOf(userId: number): number {
+    return [...this.#streams].filter((stream) => stream.order.userId === userId).length;
   }
 
   #readLater(): void {

@@ -2,6 +2,7 @@
  * The audit, as administrators read it (DS-134, DS-140).
  */
 import { auditActions, auditList } from '../auth/audit.ts';
+import { csvCell } from '../base/csv-cell.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {
   type Administrator,
@@ -67,9 +68,5 @@ function lineOf(
   format: AuditFormat,
 ): string {
   if (format === 'ndjson') return `${JSON.stringify(item)}\n`;
-  const cells = names.map((name) => {
-    const text = String(item[name] ?? '');
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  });
-  return `${cells.join(',')}\n`;
+  return `${names.map((name) => csvCell(String(item[name] ?? ''))).join(',')}\n`;
 }

@@ -28,13 +28,10 @@ export async function openTail(
   await requireEventRight(services, caller, origin, 'read');
   if (request.isRefused) return null;
   await services.events.open();
-  if (services.tails.countOf(caller.userId) >= services.config.events.tail_per_user) {
-    const headers = { 'Retry-After': RETRY_SECONDS };
-    throw new AppError('throttled', 'Too many tail streams.', { headers });
-  }
-  return services.tails.open({
+  const stream = await services.tails.open({
     ...request.order,
     userId: caller.userId,
+    mostOfUser: services.config.events.tail_per_user,
     query: request.order.query,
     rights: async () => {
       if (!(await request.isAlive())) return null;
@@ -43,4 +40,7 @@ export async function openTail(
       return (index) => grantsCoverEvents(grants, index, 'read');
     },
   });
+  if (stream !== null) return stream;
+  const headers = { 'Retry-After': RETRY_SECONDS };
+  throw new AppError('throttled', 'Too many tail streams.', { headers });
 }

@@ -241,17 +241,18 @@ async function readUsers(
       ? [value]
       : null;
   if (items === null) return refuse(`Expected a list of items but got type "${typeName(value)}".`);
-  const ids: number[] = [];
+  const ids = new Set<number>();
   for (const item of items) {
     const id = typeof item === 'string' && /^\d{1,15}$/.test(item.trim()) ? Number(item) : item;
     if (typeof id !== 'number' || !Number.isInteger(id)) {
       return refuse(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
     }
+    if (ids.has(id)) continue;
     if ((await getUser(db, id)) === null)
       return refuse(`Invalid pk "${id}" - object does not exist.`);
-    ids.push(id);
+    ids.add(id);
   }
-  return ids;
+  return [...ids];
 }
 
 function readFlag(value: unknown, errors: FieldErrors): boolean | undefined {

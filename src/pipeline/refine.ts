@@ -20,19 +20,21 @@ export function startOf(query: string): QueryStart {
   return { first, isSearch: stage.command === 'search' && stage.arguments.form === 'terse' };
 }
 
-/** The query with search terms added to its first stage; unchanged when that is no search by terms. */
-export function withTerms(query: string, terms: string): string {
-  if (terms === '') return query;
-  if (query.trim() === '') return terms;
+/**
+ * Adds search terms to the first stage of the query; leaves it unchanged when that is no search by terms. The query is
+ * parsed once, however many terms are tried on it.
+ */
+export function termsAdder(query: string): (terms: string) => string {
+  if (query.trim() === '') return (terms) => terms || query;
   const stage = parseQuery(query, { implicitTerms: true }).stages[0];
-  if (stage === undefined) return query;
-  const isSearch = stage.command === 'search' && stage.arguments.form === 'terse';
-  if (!isSearch) return query;
+  const isSearch = stage?.command === 'search' && stage.arguments.form === 'terse';
+  if (stage === undefined || !isSearch) return () => query;
   const end = stage.place.at + stage.place.length;
   const head = query.slice(0, end).trimEnd();
   const rest = query.slice(end).trimStart();
+  const tail = rest === '' ? '' : ` ${rest}`;
   // A space binds weakest (SL-61): what was there stays together.
-  return `${head} ${terms}${rest === '' ? '' : ` ${rest}`}`;
+  return (terms) => (terms === '' ? query : `${head} ${terms}${tail}`);
 }
 
 /** The query over `earliest` to `latest` (SL-62); empty texts do not restrict. */
@@ -42,7 +44,7 @@ export function withinTimes(query: string, earliest: string, latest: string): st
     latest === '' ? '' : `latest=${quoted(latest)}`,
   ];
   const added = terms.filter((term) => term !== '').join(' ');
-  return query.trim() === '' ? `* ${added}`.trim() : withTerms(query, added);
+  return query.trim() === '' ? `* ${added}`.trim() : termsAdder(query)(added);
 }
 
 /** A condition on a field as search terms: `host="web 1"`, or with `NOT` in front. */

@@ -1,6 +1,7 @@
 /**
  * Rows as an answer: JSON with its figures, NDJSON or CSV (EV-93 to EV-97).
  */
+import { csvCell } from '../base/csv-cell.ts';
 import type { StageTrace, Table } from './run.ts';
 import { isTime } from './time.ts';
 import { isArray, jsonOf, type Row, type Value } from './value.ts';
@@ -105,7 +106,7 @@ const writers: Readonly<Record<ResultFormat, (columns: readonly ShownColumn[]) =
   },
   csv: (columns) => ({
     head: columns.length === 0 ? '' : `${columns.map(({ name }) => csvCell(name)).join(',')}\r\n`,
-    row: (row) => `${columns.map(({ index }) => csvCell(row[index] ?? null)).join(',')}\r\n`,
+    row: (row) => `${columns.map(({ index }) => cellOf(row[index] ?? null)).join(',')}\r\n`,
     tail: () => '',
   }),
 };
@@ -121,13 +122,10 @@ function objectWriter(columns: readonly ShownColumn[]): (row: Row) => string {
   };
 }
 
-/** A cell a spreadsheet would take for a formula is marked as text (EV-97). */
-function csvCell(value: Value): string {
+/** Only texts can be formulas; a number is one whatever its sign (EV-97). */
+function cellOf(value: Value): string {
   if (value === null) return '';
-  let text = typeof value === 'string' ? value : jsonOf(value);
-  const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(text);
-  if (isFormula && !/^[+-](?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) text = `'${text}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvCell(typeof value === 'string' ? value : jsonOf(value));
 }
 
 function noteType(seen: Set<string>, value: Value): void {

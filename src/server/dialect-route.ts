@@ -104,8 +104,9 @@ async function bodyOf(
   door: DialectDoor,
 ): Promise<{ mode: string; body: Uint8Array }> {
   try {
+    const { ownCoding } = door;
     const mode = door.mode(context);
-    return { mode, body: await decodedBody(context, door.ownCoding) };
+    return { mode, body: await decodedBody(context, ownCoding === undefined ? {} : { ownCoding }) };
   } catch (error) {
     if (error instanceof AppError)
       noteRefusedIntake(context.services, context.user, door.dialect, error);

@@ -21,7 +21,7 @@ interface LinkPlace {
 export function resolveLinks(markup: string, { path, rel, familyOf }: LinkPlace): string {
   const fileFolder = folderOf(`/${encodePath(rel)}`);
   const isInPlace = sameFolder(folderOf(path), fileFolder);
-  return markup.replace(/ (href|src)="([^"]*)"/g, (whole, attribute: string, value: string) => {
+  const resolved = (whole: string, attribute: string, value: string): string => {
     if (!isRelative(value)) return whole;
     const url = URL.parse(value.replaceAll('&amp;', '&'), `http://docroot${fileFolder}`);
     const segments = url === null ? null : decodePath(url.pathname);
@@ -30,7 +30,11 @@ export function resolveLinks(markup: string, { path, rel, familyOf }: LinkPlace)
     if (shown === '' && isInPlace) return whole;
     const address = `${shown}${url.pathname}${url.search}${url.hash}`;
     return ` ${attribute}="${address.replaceAll('&', '&amp;').replaceAll('"', '%22')}"`;
-  });
+  };
+  // Only inside of tags: the same letters in the text are an example to read. The allow list escapes `>` in attributes.
+  return markup.replace(/<(?:a|img) [^>]*>/g, (tag) =>
+    tag.replace(/ (href|src)="([^"]*)"/g, resolved),
+  );
 }
 
 /** The prefix under which a file of the family is shown to people; as an image it can only be itself. */

@@ -14,6 +14,15 @@ export interface EventBody {
   readonly form: 'json' | 'lines' | 'fields';
 }
 
+/** How an accepting route takes a body; the limits of events unless it says otherwise. */
+export interface BodyRules {
+  readonly takesLines: boolean;
+  /** Names of a form whose values gather. */
+  readonly lists?: readonly string[];
+  /** Of the body as received and once it is decompressed. */
+  readonly maxBytes?: number;
+}
+
 type Decompress = (
   bytes: Uint8Array,
   options: { maxOutputLength: number },
@@ -41,11 +50,18 @@ const LINES: ReadonlySet<string> = new Set([
 /**
  * The bytes of the body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
  * large`), `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged one. `ownCoding`: one that the reader of
- * the body undoes itself.
+ * the body undoes itself. `mostBytes`: a lower limit for both forms of the body.
  */
-export async function decodedBody(context: Context, ownCoding?: string): Promise<Uint8Array> {
-  const { max_body_bytes: maxBytes, max_decoded_bytes: maxDecoded } =
-    context.services.config.events.limits;
+export async function decodedBody(
+  context: Context,
+  {
+    ownCoding,
+    mostBytes = Number.POSITIVE_INFINITY,
+  }: { ownCoding?: string; mostBytes?: number } = {},
+): Promise<Uint8Array> {
+  const { limits } = context.services.config.events;
+  const maxBytes = Math.min(limits.max_body_bytes, mostBytes);
+  const maxDecoded = Math.min(limits.max_decoded_bytes, mostBytes);
   const coding = (context.request.headers.get('content-encoding') ?? 'identity')
     .trim()
     .toLowerCase();
@@ -68,22 +84,20 @@ export async function decodedBody(context: Context, ownCoding?: string): Promise
 }
 
 /** The body of `POST /api/events/` and of updates. Throws as `decodedBody`, and `unsupported-media-type`. */
-export async function eventBody(
-  context: Context,
-  options: { readonly takesLines: boolean; readonly lists?: readonly string[] },
-): Promise<EventBody> {
+export async function eventBody(context: Context, rules: BodyRules): Promise<EventBody> {
   const { mediaType } = context.body;
+  const decoded = (): Promise<Uint8Array> =>
+    decodedBody(context, rules.maxBytes === undefined ? {} : { mostBytes: rules.maxBytes });
   if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
-    return { bytes: await decodedBody(context), form: 'json' };
+    return { bytes: await decoded(), form: 'json' };
   }
-  if (options.takesLines && LINES.has(mediaType))
-    return { bytes: await decodedBody(context), form: 'lines' };
+  if (rules.takesLines && LINES.has(mediaType)) return { bytes: await decoded(), form: 'lines' };
   if (mediaType === 'application/x-www-form-urlencoded') {
-    const bytes = await decodedBody(context);
+    const bytes = await decoded();
     // curl -d says so of everything.
     if (/^\s*[[{]/.test(Buffer.from(bytes.subarray(0, 256)).toString('latin1')))
       return { bytes, form: 'json' };
-    return asFields(new URLSearchParams(Buffer.from(bytes).toString()), options.lists);
+    return asFields(new URLSearchParams(Buffer.from(bytes).toString()), rules.lists);
   }
   if (mediaType === 'multipart/form-data') {
     const fields = await context.form();

@@ -6,12 +6,19 @@ import { decodeUtf8, JsonParseError, parseEventJson } from '../events/json-text.
 import type { Context } from './context.ts';
 import { eventBody } from './event-body.ts';
 
-/** The value of the body; of a form an object, where names in `lists` may repeat. Throws `bad-request` with EV-4's text. */
+/** Names, queries and settings; it is parsed at once, so more would hold everybody up. */
+export const MAX_SMALL_BODY_BYTES = 1024 * 1024;
+
+/**
+ * The value of a body of at most 1 MiB; of a form an object, where names in `lists` may repeat. Throws `too-large`, and
+ * `bad-request` with EV-4's text.
+ */
 export async function eventJsonBody(
   context: Context,
   lists: readonly string[] = [],
 ): Promise<unknown> {
-  const { bytes, form } = await eventBody(context, { takesLines: false, lists });
+  const rules = { takesLines: false, lists, maxBytes: MAX_SMALL_BODY_BYTES };
+  const { bytes, form } = await eventBody(context, rules);
   try {
     return parseEventJson(decodeUtf8(bytes), context.services.config.events.limits.max_depth);
   } catch (error) {

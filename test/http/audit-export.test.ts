@@ -61,6 +61,16 @@ test('a filter narrows the export, a wrong one is refused before anything is sen
   });
 });
 
+test('what others wrote is no formula for the program that opens the file (S-X11)', async () => {
+  await fill();
+  const resource = '=HYPERLINK("http://a.example","see")';
+  const stranger = await shared.service.as('stranger');
+  expect((await stranger.fetch(`/${encodeURIComponent(resource)}`)).status).toBe(403);
+  const url = '/admin/audit-logs?format=csv&action=permission_denied';
+  const csv = await (await shared.superuser.fetch(url)).text();
+  expect(Papa.parse<string[]>(csv).data[1]![4]).toBe(`'${resource}`);
+});
+
 test('only superusers may', async () => {
   expect((await shared.service.fetch('/admin/audit-logs?format=csv')).status).toBe(401);
   expect((await shared.reader.fetch('/admin/audit-logs?format=csv')).status).toBe(403);

@@ -9,12 +9,14 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pack } from 'tar-stream';
 import { type Service, startService } from '../support/service.ts';
 import { create, remove, update } from './changes.ts';
 
@@ -55,6 +57,29 @@ afterAll(async () => {
   await svc?.[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
+
+type Entry = { readonly name: string; readonly text: string } | { name: string; link: string };
+
+/** An archive as `svc backup` writes them, with these entries. */
+async function writeArchive(path: string, entries: readonly Entry[]): Promise<void> {
+  const archive = pack();
+  const sums: string[] = [];
+  const add = (name: string, text: string): void => {
+    archive.entry({ name }, text);
+    sums.push(`${new Bun.CryptoHasher('sha256').update(text).digest('hex')}  ${name}\n`);
+  };
+  const manifest = { format: 1, svc: '1', schema: 1, created_at: '', with_docroot: true };
+  add('manifest.json', JSON.stringify(manifest));
+  for (const entry of entries) {
+    if ('text' in entry) add(entry.name, entry.text);
+    else archive.entry({ name: entry.name, type: 'symlink', linkname: entry.link });
+  }
+  archive.entry({ name: 'SHA256SUMS' }, sums.join(''));
+  archive.finalize();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of archive as AsyncIterable<Uint8Array>) chunks.push(chunk);
+  writeFileSync(path, Bun.gzipSync(Buffer.concat(chunks)));
+}
 
 function emptyDocroot(): string {
   const docroot = realpathSync(mkdtempSync(join(folder, 'docroot-')));
@@ -142,6 +167,20 @@ describe('a backup made while serving', () => {
   });
 });
 
+test('links come back, whether their target stands before or behind them', async () => {
+  const path = join(folder, 'kept-links.tar.gz');
+  await writeArchive(path, [
+    { name: 'docroot/a.csv', link: 'b.csv' },
+    { name: 'docroot/b.csv', text: 'n\n1\n' },
+    { name: 'docroot/c.csv', link: 'b.csv' },
+  ]);
+  const docroot = emptyDocroot();
+  const { exitCode, stderr } = await svc.command(['restore', path, docroot]);
+  expect([exitCode, stderr]).toEqual([0, '']);
+  for (const name of ['a.csv', 'c.csv']) expect(readlinkSync(join(docroot, name))).toBe('b.csv');
+  expect(readFileSync(join(docroot, 'c.csv'), 'utf8')).toBe('n\n1\n');
+});
+
 describe('a restore refuses, and changes nothing', () => {
   async function refused(args: readonly string[], reason: RegExp): Promise<void> {
     const { exitCode, stderr, stdout } = await svc.command(['restore', ...args]);
@@ -195,16 +234,30 @@ describe('a restore refuses, and changes nothing', () => {
     const crafted = join(folder, 'crafted');
     mkdirSync(crafted);
     const manifest = { format: 1, svc: '9.0.0', schema: 999, created_at: '', with_docroot: false };
-    const pack = (path: string, ...entries: string[]): string => {
+    const tar = (path: string, ...entries: string[]): string => {
       const target = join(folder, path);
       Bun.spawnSync(['tar', 'czPf', target, ...entries], { cwd: crafted });
       return target;
     };
     writeFileSync(join(crafted, 'manifest.json'), JSON.stringify(manifest));
-    await refused([pack('newer.tar.gz', 'manifest.json'), emptyDocroot()], /newer svc \(9\.0\.0\)/);
+    await refused([tar('newer.tar.gz', 'manifest.json'), emptyDocroot()], /newer svc \(9\.0\.0\)/);
     writeFileSync(join(crafted, 'manifest.json'), JSON.stringify({ ...manifest, schema: 1 }));
     writeFileSync(join(folder, 'evil'), 'x');
     const docroot = emptyDocroot();
-    await refused([pack('evil.tar.gz', 'manifest.json', '../evil'), docroot], /no backup/);
+    await refused([tar('evil.tar.gz', 'manifest.json', '../evil'), docroot], /no backup/);
+  });
+
+  test('entries below a link: links upon links would lead out of the folder', async () => {
+    const outside = join(folder, 'planted');
+    const climbing = `${'a/l/'.repeat(12)}x`;
+    const path = join(folder, 'links.tar.gz');
+    await writeArchive(path, [
+      { name: 'docroot/a/l', link: '..' },
+      { name: `docroot/${climbing}`, link: '../'.repeat(12) },
+      { name: `docroot/x${outside}`, text: 'planted' },
+      { name: `docroot/${climbing}${outside}`, text: 'planted' },
+    ]);
+    await refused([path, emptyDocroot()], /no backup/);
+    expect(existsSync(outside)).toBe(false);
   });
 });

@@ -116,6 +116,27 @@ describe('tokens (EV-15 to EV-19)', () => {
   });
 });
 
+test('a narrow key cannot end the token of its owner (DS-118)', async () => {
+  const narrow = svc.withHeaders({ 'X-API-Key': await svc.accounts.apiKey('anna', ['read:a']) });
+  expect(await send(narrow, 'DELETE', '/api-token-auth/')).toEqual({
+    status: 403,
+    body: { detail: 'API key scope does not permit this' },
+  });
+});
+
+test('bodies of names and queries are short, whatever events may take: they are parsed at once', async () => {
+  const long = JSON.stringify({ username: 'x'.repeat(2 ** 20), password: 'y', query: '*' });
+  const zipped = { 'Content-Encoding': 'gzip', 'Content-Type': 'application/json' };
+  const paths = ['/api-token-auth/', '/search2/api/run/', '/search2/api/validate/'];
+  for (const path of [...paths, '/api/savedsearches/']) {
+    const client = path === paths[0] ? svc : root;
+    const plain = await client.fetch(path, { method: 'POST', body: long });
+    const body = Bun.gzipSync(Buffer.from(long));
+    const bomb = await client.fetch(path, { method: 'POST', headers: zipped, body });
+    expect([path, plain.status, bomb.status]).toEqual([path, 413, 413]);
+  }
+});
+
 describe('saved searches (EV-86 to EV-92)', () => {
   const path = '/api/savedsearches/';
 
@@ -331,6 +352,14 @@ describe('live tail (EV-77 to EV-79)', () => {
 
   test('is limited by user, and ends with the right to read', async () => {
     await svc.accounts.grant('follower', '@events/tail', 'read');
+    await svc.accounts.grant('crowd', '@events/tail', 'read');
+    const crowd = await svc.as('crowd');
+    const gone = new AbortController();
+    const crowded = await Promise.all(
+      Array.from({ length: 6 }, () => crowd.fetch('/api/events/tail', { signal: gone.signal })),
+    );
+    expect(crowded.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429, 429]);
+    gone.abort();
     const follower = await svc.as('follower');
     const tails = [await follow(follower, ''), await follow(follower, '')];
     const third = await follower.fetch('/api/events/tail');

@@ -160,6 +160,8 @@ describe('results', () => {
     expect(html).toContain('&lt;b&gt;');
     expect(html).toContain('<mark>bold</mark>');
     expect(html).not.toContain('<b>');
+    // The way to the same words among the events.
+    expect(html).toContain('href="/events?q=%22bold%22"');
   });
 
   test('a row without a first cell is titled by the next one (DS-151)', async () => {

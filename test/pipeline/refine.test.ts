@@ -1,6 +1,6 @@
 /** Queries that a reader narrows by clicking keep their text and mean what was clicked. */
 import { describe, expect, test } from 'bun:test';
-import { fieldTerm, startOf, withinTimes, withTerms } from '../../src/pipeline/refine.ts';
+import { fieldTerm, startOf, termsAdder, withinTimes } from '../../src/pipeline/refine.ts';
 
 describe('adding terms', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('adding terms', () => {
     ['from shop/products | head 1', 'x=1', 'from shop/products | head 1'],
     ['search --filter host=a', 'x=1', 'search --filter host=a'],
   ])('%p with %p is %p', (query, terms, expected) => {
-    expect(withTerms(query, terms)).toBe(expected);
+    expect(termsAdder(query)(terms)).toBe(expected);
   });
 
   test('times go with a blank query too', () => {

@@ -11,8 +11,9 @@ import { CsrfField } from './frame.tsx';
 export interface EventField {
   readonly name: string;
   readonly value: string;
-  readonly includeHref: string;
-  readonly excludeHref: string;
+  /** Null on a page that has enough links. */
+  readonly includeHref: string | null;
+  readonly excludeHref: string | null;
 }
 
 /** An event as a line of the list. */
@@ -277,12 +278,20 @@ function Lines({ view }: { view: EventsView }) {
                   <dt safe>{name}</dt>
                   <dd>
                     <span safe>{value}</span>
-                    <a href={includeHref} aria-label={`Only events with ${name} ${value}`}>
-                      only
-                    </a>
-                    <a href={excludeHref} aria-label={`No events with ${name} ${value}`}>
-                      without
-                    </a>
+                    {includeHref === null ? (
+                      ''
+                    ) : (
+                      <a href={includeHref} aria-label={`Only events with ${name} ${value}`}>
+                        only
+                      </a>
+                    )}
+                    {excludeHref === null ? (
+                      ''
+                    ) : (
+                      <a href={excludeHref} aria-label={`No events with ${name} ${value}`}>
+                        without
+                      </a>
+                    )}
                   </dd>
                 </>
               ))}

@@ -1,10 +1,11 @@
 /**
  * `/events`: the explorer. The query of the address runs as `/search2/api/run/` runs it, with the reader's rights.
  */
+import { AppError } from '../../base/errors.ts';
 import { JsonNumber, parseJson } from '../../base/json.ts';
 import { readSearchRequest, runSearch } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
-import { fieldTerm, startOf, withinTimes, withTerms } from '../../pipeline/refine.ts';
+import { fieldTerm, startOf, termsAdder, withinTimes } from '../../pipeline/refine.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageReply } from '../page-reply.ts';
@@ -23,6 +24,12 @@ import type { Route } from '../route-table.ts';
 const FIRST_SPAN = '-24h';
 const FIRST_ROWS = 100;
 const MAX_ROWS = 5_000;
+/** The page is made at once: of longer answers it shows fewer rows. */
+const MAX_SHOWN_BYTES = 1024 * 1024;
+/** A single row may be one large event. */
+const MAX_ROW_BYTES = 4 * 1024 * 1024;
+/** Each field has links that repeat the query; fields behind so many characters of them go without. */
+const MAX_LINK_CHARACTERS = 512 * 1024;
 /** Members of an event that have a place of their own in its line. */
 const SHOWN_MEMBERS = ['id', 'data', 'extracted_fields', 'created', 'updated'];
 
@@ -80,14 +87,34 @@ function askedOf(context: Context): Asked {
 async function run(context: Context, query: string, limit: number): Promise<Ran | ToldProblem> {
   const { services, user, origin, request } = context;
   const { max_rows: most } = services.config.events.search;
-  const order = readSearchRequest({ query, limit: Math.min(limit, most) }, 'json', services.config);
-  const result = await runSearch(services, user, origin, order, request.signal);
-  if (result.kind === 'problem') return result.problem;
-  try {
-    return parseJson(await new Response(result.body).text()) as Ran;
-  } finally {
-    result.leave();
+  for (let rows = Math.min(limit, most); ; rows = Math.ceil(rows / 5)) {
+    const order = readSearchRequest({ query, limit: rows }, 'json', services.config);
+    const result = await runSearch(services, user, origin, order, request.signal);
+    if (result.kind === 'problem') return result.problem;
+    try {
+      const text = await boundedText(result.body, rows === 1 ? MAX_ROW_BYTES : MAX_SHOWN_BYTES);
+      if (text !== null) return parseJson(text) as Ran;
+    } finally {
+      result.leave();
+    }
+    if (rows === 1) throw new AppError('too-large', 'The answer is too large to be shown');
   }
+}
+
+/** Null for more than `maxBytes`. */
+async function boundedText(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop cancels what is still to come.
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsView {
@@ -116,7 +143,7 @@ function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsV
     problem: null,
     // What is left out stands in the summary, with a way to more.
     notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
-    lines: isEvents || rows.length === 0 ? rows.map((row) => lineOf(row, asked)) : null,
+    lines: isEvents || rows.length === 0 ? linesOf(rows, asked) : null,
     columns: columns.map(({ name, type }) => ({ name, isNumeric: type === 'number' })),
     rows: rows.map((row) => columns.map(({ name, type }) => cellOf(row[name], type))),
     summary: summaryOf(meta),
@@ -138,7 +165,23 @@ function summaryOf({ count, truncated, scanned, elapsed_ms: elapsed }: Ran['meta
   return `${rows} · ${number.format(scanned)} scanned · ${number.format(elapsed)} ms`;
 }
 
-function lineOf(row: Readonly<Record<string, unknown>>, asked: Asked): EventLine {
+type ResultRow = Readonly<Record<string, unknown>>;
+/** The address of the view with more terms; null once the page has enough links. */
+type Refine = (terms: string) => string | null;
+
+function linesOf(rows: readonly ResultRow[], asked: Asked): EventLine[] {
+  const withTerms = termsAdder(asked.q);
+  let left = MAX_LINK_CHARACTERS;
+  const refine: Refine = (terms) => {
+    if (left <= 0) return null;
+    const address = addressOf({ ...asked, q: withTerms(terms) });
+    left -= address.length;
+    return address;
+  };
+  return rows.map((row) => lineOf(row, refine));
+}
+
+function lineOf(row: ResultRow, refine: Refine): EventLine {
   const fields = row['extracted_fields'];
   const members = Object.entries(row).filter(([name]) => !SHOWN_MEMBERS.includes(name));
   const extracted = isObject(fields) ? Object.entries(fields) : [];
@@ -153,7 +196,7 @@ function lineOf(row: Readonly<Record<string, unknown>>, asked: Asked): EventLine
     text: textOf(row['data']),
     fields: [...members, ...extracted]
       .filter(([, value]) => value !== null && value !== '')
-      .map(([name, value]) => fieldOf(name, value, asked)),
+      .map(([name, value]) => fieldOf(name, value, refine)),
   };
 }
 
@@ -163,15 +206,13 @@ function eventTimeIn(fields: unknown): string | null {
   return typeof told === 'string' && !Number.isNaN(Date.parse(told)) ? told : null;
 }
 
-function fieldOf(name: string, value: unknown, asked: Asked): EventField {
+function fieldOf(name: string, value: unknown, refine: Refine): EventField {
   const plain = value instanceof JsonNumber ? textOf(value) : value;
-  const refined = (isExcluded: boolean): string =>
-    addressOf({ ...asked, q: withTerms(asked.q, fieldTerm(name, plain, isExcluded)) });
   return {
     name,
     value: textOf(value),
-    includeHref: refined(false),
-    excludeHref: refined(true),
+    includeHref: refine(fieldTerm(name, plain, false)),
+    excludeHref: refine(fieldTerm(name, plain, true)),
   };
 }
 

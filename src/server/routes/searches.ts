@@ -15,6 +15,7 @@ import type { Context } from '../context.ts';
 import { AppError } from '../../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/json-text.ts';
 import { eventBody } from '../event-body.ts';
+import { MAX_SMALL_BODY_BYTES } from '../event-json.ts';
 import { bodyReply, jsonReply, type Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { EVENT_ROUTE } from './events.ts';
@@ -176,7 +177,10 @@ export const searchLanguageRoutes: readonly Route[] = [run, validate, language];
 
 /** The members of a body of any accepted form (EV-6). Throws `bad-request` for what is no JSON. */
 async function bodyOf(context: Context): Promise<unknown> {
-  const { bytes, form } = await eventBody(context, { takesLines: false });
+  const { bytes, form } = await eventBody(context, {
+    takesLines: false,
+    maxBytes: MAX_SMALL_BODY_BYTES,
+  });
   try {
     const body = parseEventJson(decodeUtf8(bytes), context.services.config.events.limits.max_depth);
     return form === 'fields' ? withParsedParameters(body) : body;

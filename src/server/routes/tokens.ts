@@ -4,6 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { tokenList } from '../../auth/tokens.ts';
 import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../../operations/tokens.ts';
+import { AppError } from '../../base/errors.ts';
 import { notAuthenticated } from '../../auth/challenges.ts';
 import { eventErrorReply } from '../event-errors.ts';
 import { eventJsonBody } from '../event-json.ts';
@@ -65,6 +66,10 @@ export const tokenRoutes: readonly Route[] = [
       DELETE: async (context) => {
         const { services, caller, origin } = context;
         if (caller === null) throw notAuthenticated();
+        // A narrow key must not end what is not its own (DS-118).
+        if (caller.scopes !== null) {
+          throw new AppError('permission-denied', 'API key scope does not permit this');
+        }
         requireChangeable(context);
         await revokeOwnToken(services, caller, origin);
         return emptyReply();
