@@ -282,10 +282,10 @@ function memberSql(name: string): string {
   return isColumn(name) ? TEXT_COLUMNS[name]! : 'fields ->> ?';
 }
 
-/** A dotted name as a JSON path; quotes in it cannot end the name. */
+/** A dotted name as a JSON path, its parts written as JSON writes names: nothing in them can end one. */
 function jsonPath(name: string): string {
   return `$${name
     .split('.')
-    .map((part) => `."${part.replaceAll('"', '\\"')}"`)
+    .map((part) => `.${JSON.stringify(part)}`)
     .join('')}`;
 }

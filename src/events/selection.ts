@@ -75,8 +75,11 @@ export function selectionSql(reader: EventReader, selection: Selection): SqlCond
   return allOf(conditions);
 }
 
+/** Most terms of a selection: each is a condition on every member, and SQLite takes expressions of a certain depth only. */
+export const MAX_TERMS = 200;
+
 /**
- * The terms of a `search` parameter (EV-34): white space and commas separate, a term in matching quotes is a phrase, quoted
+ * The terms of a `search` parameter (EV-34), each once: white space and commas separate, a term in matching quotes is a phrase, quoted
  * parts inside of a term keep their spaces and quotes.
  */
 export function searchTerms(text: string): string[] {
@@ -88,7 +91,7 @@ export function searchTerms(text: string): string[] {
       (quote === '"' || quote === "'") && term.length > 1 && endOfQuoted(term) === term.length;
     terms.push(isPhrase ? term.slice(1, -1).replace(/\\(.)/gs, '$1') : term);
   }
-  return terms.filter((term) => term !== '');
+  return [...new Set(terms)].filter((term) => term !== '');
 }
 
 function endOfQuoted(term: string): number {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { parseTime } from '../events/event-time.ts';
 import type { MemberFilters, Selection } from '../events/selection.ts';
-import { ALL_EVENTS, searchTerms } from '../events/selection.ts';
+import { ALL_EVENTS, MAX_TERMS, searchTerms } from '../events/selection.ts';
 import type { FieldErrors } from '../events/validation.ts';
 import type { Context } from './context.ts';
 import type { Reply } from './reply.ts';
@@ -45,6 +45,8 @@ export function readSelection(context: Context, errors: FieldErrors): Selection 
     const value = context.queryValue(name);
     if (value !== null && value !== '') members[name] = value;
   }
+  const terms = searchTerms(context.queryValue('search') ?? '');
+  if (terms.length > MAX_TERMS) errors['search'] = [`Too many terms (maximum ${MAX_TERMS}).`];
   return {
     ...ALL_EVENTS,
     members: members as MemberFilters,
@@ -52,7 +54,7 @@ export function readSelection(context: Context, errors: FieldErrors): Selection 
     updated: readTime(context, 'updated', errors),
     createdAfter: readTime(context, 'created_after', errors),
     createdBefore: readTime(context, 'created_before', errors),
-    terms: searchTerms(context.queryValue('search') ?? ''),
+    terms: terms.slice(0, MAX_TERMS),
   };
 }
 

@@ -296,6 +296,24 @@ describe('many events at once', () => {
   });
 });
 
+test('names and terms nobody would type are answered, never a failure of the server', async () => {
+  const strange = ['\\', 'a\\"b', 'a\u0000b', '.', '$', '"'];
+  for (const name of strange) {
+    const by = encodeURIComponent(name);
+    const { status } = await send(root, 'GET', `/api/events/histogram?by=${by}`);
+    expect([name, status]).toEqual([name, 200]);
+  }
+  const many = Array.from({ length: 1500 }, (_, n) => `t${n}`).join('+');
+  for (const path of ['/api/events/', '/api/events/histogram', '/api/events/fields']) {
+    expect(await send(root, 'GET', `${path}?search=${many}`)).toEqual({
+      status: 400,
+      body: { search: ['Too many terms (maximum 200).'] },
+    });
+    const same = await send(root, 'GET', `${path}?search=${'same+'.repeat(1500)}`);
+    expect([path, same.status]).toEqual([path, 200]);
+  }
+});
+
 describe('live tail (EV-77 to EV-79)', () => {
   async function follow(client: Client, query: string, headers: Record<string, string> = {}) {
     const abort = new AbortController();
