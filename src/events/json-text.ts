@@ -17,7 +17,6 @@ export class JsonParseError extends Error {
   }
 }
 
-const STRING = /"(?:[^"\\]|\\.)*"/gs;
 /** What `parseJson` treats with care; inside of strings it means nothing. */
 const AWKWARD_NUMBER = /[0-9]\.0+(?![0-9])|[0-9][eE][+-]?[0-9]|[0-9]{16}/;
 const LONE_SURROGATE =
@@ -84,7 +83,30 @@ function isPlain(value: object): boolean {
 
 /** Whether a value holds numbers only `exactJson` can write. */
 export function hasAwkwardNumbers(text: string): boolean {
-  return AWKWARD_NUMBER.test(text) && AWKWARD_NUMBER.test(text.replace(STRING, '""'));
+  return AWKWARD_NUMBER.test(text) && AWKWARD_NUMBER.test(withoutStrings(text));
+}
+
+/** What stands outside of strings, with a space for each of them. A pattern for a whole string would cost seconds in a long one. */
+function withoutStrings(text: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', from)) {
+    kept.push(text.slice(from, at));
+    from = stringEnd(text, at);
+    if (from === 0) return kept.join(' ');
+  }
+  kept.push(text.slice(from));
+  return kept.join(' ');
+}
+
+/** Behind the quote that ends the string which begins at `start`; 0 for none. */
+function stringEnd(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes += 1;
+    if (slashes % 2 === 0) return at + 1;
+  }
+  return 0;
 }
 
 /** A value that is a JSON object. */
@@ -140,10 +162,12 @@ function faultOf(text: string): { reason: string; offset: number } {
 
 function depthOffset(text: string, maxDepth: number): number {
   let depth = 0;
-  for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (match[0] === '[' || match[0] === '{') depth += 1;
-    else if (match[0].length === 1) depth -= 1;
-    if (depth > maxDepth) return match.index;
+  let isInside = false;
+  for (const { 0: part, index } of text.matchAll(/\\.|["[\]{}]/gs)) {
+    if (part === '"') isInside = !isInside;
+    else if (isInside || part.length > 1) continue;
+    else depth += part === '[' || part === '{' ? 1 : -1;
+    if (depth > maxDepth) return index;
   }
   return 0;
 }

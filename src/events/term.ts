@@ -97,7 +97,12 @@ function fieldsHave(folded: string): SqlCondition {
 
 /** Compact JSON with one space after each `:` and `,` that stands outside of a string. */
 export function spacedJson(json: string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"|[:,]/g, (part) => (part.length === 1 ? `${part} ` : part));
+  // No pattern for a whole string: in a long one it would cost seconds.
+  let isInside = false;
+  return json.replace(/\\.|[":,]/g, (part) => {
+    if (part === '"') isInside = !isInside;
+    return !isInside && (part === ':' || part === ',') ? `${part} ` : part;
+  });
 }
 
 /** One of the conditions holds. */

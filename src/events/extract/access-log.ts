@@ -6,8 +6,9 @@ import { timeReader } from './calendar.ts';
 import type { Members } from './members.ts';
 import { memberSet, setPresent } from './members.ts';
 
+// Escapes are counted: a choice for each character would cost seconds in a text of a megabyte.
 const LINE =
-  /^(\S+) (\S+) (\S+) \[([^\]]{1,40})\] "((?:[^"\\]|\\.)*)" (\d{3}|-) (\d+|-)(?: "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)")?/s;
+  /^(\S+) (\S+) (\S+) \[([^\]]{1,40})\] "([^"\\]*(?:\\.[^"\\]*){0,5000})" (\d{3}|-) (\d+|-)(?: "([^"\\]*(?:\\.[^"\\]*){0,5000})" "([^"\\]*(?:\\.[^"\\]*){0,5000})")?/s;
 const REQUEST = /^([A-Z]+) (\S+)(?: (HTTP\/[\d.]+))?$/;
 const readTime = timeReader('%d/%b/%Y:%H:%M:%S %z', 'UTC')!;
 

@@ -4,9 +4,11 @@
 import type { Members } from './members.ts';
 import { memberSet } from './members.ts';
 
-const KV = /(?:^|[\s,;([{|])([A-Za-z_][A-Za-z0-9_.-]*)=(?:"((?:[^"\\]|\\.)*)"|([^\s,;)\]}]*))/gs;
+// Escapes are counted: a choice for each character would cost seconds in a text of a megabyte.
+const KV =
+  /(?:^|[\s,;([{|])([A-Za-z_][A-Za-z0-9_.-]*)=(?:"([^"\\]*(?:\\.[^"\\]*){0,5000})"|([^\s,;)\]}]*))/gs;
 const LOGFMT =
-  /(?:^|[\s,;([{|])([A-Za-z_][A-Za-z0-9_.-]*)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|(?:^|(?<=\s))([A-Za-z_][A-Za-z0-9_.-]*)(?=\s|$)/gs;
+  /(?:^|[\s,;([{|])([A-Za-z_][A-Za-z0-9_.-]*)=(?:"([^"\\]*(?:\\.[^"\\]*){0,5000})"|(\S*))|(?:^|(?<=\s))([A-Za-z_][A-Za-z0-9_.-]*)(?=\s|$)/gs;
 const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '"': '"', '\\': '\\' };
 

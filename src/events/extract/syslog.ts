@@ -6,8 +6,9 @@ import { MONTHS, zonedMicros } from './calendar.ts';
 import type { Members } from './members.ts';
 import { memberSet, setPresent } from './members.ts';
 
+// Escapes are counted: a choice for each character would cost seconds in a text of a megabyte.
 const RFC5424 =
-  /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[(?:[^\]"\\]|\\.|"(?:[^"\\]|\\.)*")*\])+)(?: (.*))?$/s;
+  /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[[^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000}\])+)(?: (.*))?$/s;
 const RFC3164 =
   /^(?:<(\d{1,3})>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\S+) ([^\s:[]+)(?:\[([^\]]*)\])?:? ?(.*)$/s;
 const PRIORITY_ONLY = /^<(\d{1,3})>(.*)$/s;
@@ -64,10 +65,12 @@ function setPriority(members: Members, text: string | undefined): boolean {
 function structuredData(text: string): Members {
   const elements = memberSet();
   for (const [, id, rest] of text.matchAll(
-    /\[([^\s\]]+)((?:[^\]"\\]|\\.|"(?:[^"\\]|\\.)*")*)\]/gs,
+    /\[([^\s\]]+)([^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000})\]/gs,
   )) {
     const parameters = memberSet();
-    for (const [, name, value] of rest!.matchAll(/([^\s="]+)="((?:[^"\\]|\\.)*)"/gs)) {
+    for (const [, name, value] of rest!.matchAll(
+      /([^\s="]+)="([^"\\]*(?:\\.[^"\\]*){0,5000})"/gs,
+    )) {
       parameters[name!] = value!.replace(/\\(["\\\]])/g, '$1');
     }
     elements[id!] = parameters;
