@@ -28,6 +28,8 @@ interface Planned {
 }
 
 const UNKNOWN: Planned = { conditions: [], isExact: false };
+/** SQLite refuses expressions of a thousand parts; far fewer leave out what there is to leave out. */
+const MAX_CONDITIONS = 100;
 
 /** Tells whether a source leaves out every row that does not meet a condition. */
 type Decides = (condition: RowCondition) => boolean;
@@ -46,6 +48,11 @@ export function plannedSearch(
   return stage.arguments.form === 'terse'
     ? ofTerms(stage, stage.arguments.args as Terms, schema, context, decides)
     : ofFlags(stage, stage.arguments, schema, context, decides);
+}
+
+/** What can still be told the source; the rest is done behind it. */
+function withRoom(planned: Planned, { length }: readonly RowCondition[]): Planned {
+  return length + planned.conditions.length > MAX_CONDITIONS ? UNKNOWN : planned;
 }
 
 function isDone({ conditions, isExact }: Planned, decides: Decides): boolean {
@@ -74,7 +81,7 @@ function ofFlags(
       const { parameters } = context;
       const condition = readCondition(cut.path, cut.value, { schema, parameters, place });
       const found = ofCondition(condition, schema);
-      const planned = name === 'exclude' ? negated(found) : found;
+      const planned = withRoom(name === 'exclude' ? negated(found) : found, conditions);
       conditions.push(...planned.conditions);
       return isDone(planned, decides) ? [] : [words[at]!];
     });
@@ -204,7 +211,7 @@ function ofTerms(
       if (!isRangeDone) left.push(item);
       return;
     }
-    const planned = ofTerm(item, schema, context);
+    const planned = withRoom(ofTerm(item, schema, context), conditions);
     conditions.push(...planned.conditions);
     if (!isDone(planned, decides)) left.push(item);
   };

@@ -54,6 +54,9 @@ export function planPrefix(
   );
 }
 
+/** Of all stages; SQLite refuses expressions of a thousand parts. */
+const MAX_CONDITIONS = 400;
+
 /** The first search and the filters right after it: what SQL decides, and what is left of each. */
 interface Filters {
   readonly conditions: readonly RowCondition[];
@@ -74,7 +77,8 @@ function filters({ source, stages, context }: PlannedRead): Filters {
   let count = 1;
   // A first stage that sorts, cuts or makes columns gives other rows to the next.
   const isPlain = first.rest === null || isFilter(first.rest);
-  while (isPlain && count < stages.length && isFilter(stages[count]!)) {
+  const hasRoom = (): boolean => conditions.length < MAX_CONDITIONS;
+  while (isPlain && hasRoom() && count < stages.length && isFilter(stages[count]!)) {
     const planned = plan(stages[count]!);
     conditions.push(...planned.conditions);
     if (planned.rest) rest.push(planned.rest);

@@ -157,6 +157,24 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 }
 
 describe('hostile queries', () => {
+  test('as many terms as a search may have, in one stage and in many, are no failure', async () => {
+    const { status } = await root.fetch('/api/events/', {
+      method: 'POST',
+      body: JSON.stringify({ data: Array.from({ length: 999 }, (_, n) => `t${n}`).join(' ') }),
+    });
+    expect(status).toBe(201);
+    const all = Array.from({ length: 999 }, (_, n) => `t${n}`);
+    const stages = Array.from(
+      { length: 99 },
+      (_, n) => `search ${all.slice(n * 10, n * 10 + 10).join(' ')}`,
+    );
+    const stars = `${all.slice(0, 500).join('*')}`;
+    for (const query of [all.join(' '), stages.join(' | '), stars]) {
+      const found = await run(root, { query: `${query} | stats count` });
+      expect([found.status, found.json.rows]).toEqual([200, [{ count: 1 }]]);
+    }
+  });
+
   test('a sort over its memory budget says so at its stage (EV-98)', async () => {
     const big = Array.from({ length: 6 }, () => 'append [ from many ]').join(' | ');
     const { status, json } = await run(root, { query: `from many | ${big} | sort -n` });
