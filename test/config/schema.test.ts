@@ -48,6 +48,7 @@ test('the settings that a reload applies are those of DS-199', () => {
   const sections = ['logging.', 'upload.', 'limits.', 'locks.'];
   // EV-107.
   sections.push('events.throttle.', 'events.limits.', 'events.retention.', 'events.extractors');
+  sections.push('events.search.');
   expect(live).toEqual(
     settingKeys.filter(
       (key) =>

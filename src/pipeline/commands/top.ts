@@ -8,7 +8,7 @@ import { bindFrequent, parseFrequent, printFrequent, type FrequentArguments } fr
 export const top = defineCommand<FrequentArguments>({
   name: 'top',
   forms: ['terse'],
-  summary: 'Counts combinations of values and shows the most frequent ones, with their percentage.',
+  summary: 'Counts combinations of values and shows the most frequent, with their share.',
   syntax: { terse: 'top [<n>] [limit=<n>] [showperc=false] <field>, … [BY <field>, …]' },
   isRowWise: false,
   examples: ['* | top limit=2 host', '* | top 1 host BY index'],
