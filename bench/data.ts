@@ -7,7 +7,8 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const DATA_DIR = join(import.meta.dir, 'data');
+/** Where test data is kept between runs. */
+export const DATA_DIR = join(import.meta.dir, 'data');
 /** Of all data; another one makes other figures. */
 export const SEED = 20_261_121;
 

@@ -7,6 +7,7 @@ import { editLoad } from './edit-load.ts';
 import { editXlsx } from './edit-xlsx.ts';
 import { edit } from './edit.ts';
 import { exportRows } from './export.ts';
+import { find } from './find.ts';
 import { firstTouchParquet } from './first-touch-parquet.ts';
 import { firstTouchXlsx } from './first-touch-xlsx.ts';
 import { firstTouch } from './first-touch.ts';
@@ -21,12 +22,14 @@ import { ingest } from './ingest.ts';
 import { list } from './list.ts';
 import { loop } from './loop.ts';
 import { overhead } from './overhead.ts';
+import { pipeline } from './pipeline.ts';
 import { point } from './point.ts';
 import { ranking } from './ranking.ts';
 import { search } from './search.ts';
 import { searchIndex } from './search-index.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
+import { stats } from './stats.ts';
 
 export const benchmarks: readonly Benchmark[] = [
   list,
@@ -44,6 +47,9 @@ export const benchmarks: readonly Benchmark[] = [
   ingestOne,
   ingestDialects,
   ingestGrowth,
+  find,
+  stats,
+  pipeline,
   overhead,
   search,
   searchIndex,

@@ -96,15 +96,22 @@ export function candidates(
   if (found.length === 0) return null;
   const union = found.join(' UNION ALL ');
   const matches = found.map(() => match);
-  const { n } = db
-    .query<{ n: number }, string[]>(
-      `SELECT count(*) AS n FROM (SELECT 1 FROM (${union}) LIMIT ${MAX_CANDIDATES + 1})`,
+  const ids = db
+    .query<{ id: number }, string[]>(
+      `SELECT rowid AS id FROM (${union}) LIMIT ${MAX_CANDIDATES + 1}`,
     )
-    .get(...matches)!;
-  if (n > MAX_CANDIDATES) return null;
+    .all(...matches)
+    .map(({ id }) => id);
+  if (ids.length > MAX_CANDIDATES) return null;
+  const last = db
+    .query<{ id: number | null }, []>('SELECT max(id) AS id FROM main.events')
+    .get()?.id;
+  if ((last ?? 0) - state.indexedTo > MAX_CANDIDATES) return null;
+  // One list of ids: SQLite takes alternatives of lists for a reason to walk an index of times from end to end.
   return {
-    sql: `(id > ? OR id IN (${union}) OR id IN (SELECT id FROM changed_events WHERE seq > ?))`,
-    params: [state.indexedTo, ...matches, state.changesFrom],
+    sql: `id IN (SELECT value FROM json_each(?) UNION ALL SELECT id FROM changed_events WHERE seq > ?
+      UNION ALL SELECT id FROM main.events WHERE id > ?)`,
+    params: [JSON.stringify(ids), state.changesFrom, state.indexedTo],
   };
 }
 

@@ -21,6 +21,7 @@ import { builtInParameters } from '../pipeline/placeholder.ts';
 import type { ToldProblem } from '../pipeline/problem.ts';
 import { reference } from '../pipeline/reference.ts';
 import type { ResultFormat } from '../pipeline/result.ts';
+import type { RunFigures } from '../pipeline/run-figures.ts';
 import type { SearchOrder, SearchScope } from '../pipeline/search-jobs.ts';
 import type { SearchAnswer, Searches } from '../pipeline/searches.ts';
 import type { DatasetOrder } from '../pipeline/sources/dataset.ts';
@@ -55,13 +56,13 @@ export interface SearchRequest {
   readonly explains: boolean;
 }
 
-/** The rows of a query on their way, or what is wrong with it. `leave` must be called when the body is done with. */
+/** The rows of a query on their way, or what is wrong with it. `leave` must be called when the body is done with, or broken off. */
 export type SearchResult =
   | {
       readonly kind: 'rows';
       readonly format: ResultFormat;
       readonly body: ReadableStream<Uint8Array> | null;
-      readonly leave: () => void;
+      readonly leave: () => Promise<void>;
     }
   | { readonly kind: 'problem'; readonly problem: ToldProblem };
 
@@ -166,20 +167,39 @@ export async function runSearch(
 ): Promise<SearchResult> {
   const wait = services.rates.search.take(caller.userId, services.config.events.throttle.search);
   if (wait > 0) throw throttled(wait);
-  if (/^[\s|]*$/.test(request.query) && request.format === 'json') return emptyResult();
+  const startedAt = performance.now();
+  const note = async (figures: RunFigures | null): Promise<void> => {
+    if (!services.config.events.search.audit) return;
+    const ms = Math.round(performance.now() - startedAt);
+    await auditRun(services, caller, origin, figures ?? { rows: 0, scanned: 0, ms });
+  };
+  if (/^[\s|]*$/.test(request.query) && request.format === 'json') {
+    await note(null);
+    return emptyResult();
+  }
   const leave = await services.searches.enter(caller.userId, signal);
   try {
     const answer = await answerOf(services, caller, request, (order) =>
       services.searches.run(order, signal),
     );
     if (answer.kind === 'rows') {
-      if (services.config.events.search.audit) await auditRun(services, caller, origin);
-      return { kind: 'rows', format: request.format, body: answer.body, leave };
+      const { body, figures } = answer;
+      let isOpen = true;
+      const end = async (): Promise<void> => {
+        leave();
+        if (isOpen) {
+          isOpen = false;
+          await note(figures());
+        }
+      };
+      return { kind: 'rows', format: request.format, body, leave: end };
     }
     leave();
+    await note(null);
     return answer;
   } catch (error) {
     leave();
+    await note(null);
     throw error;
   }
 }
@@ -197,20 +217,22 @@ function emptyResult(): SearchResult {
     kind: 'rows',
     format: 'json',
     body: new Response(JSON.stringify({ rows: [], meta })).body,
-    leave: () => {},
+    leave: () => Promise.resolve(),
   };
 }
 
+/** One row for each run that got its turn; what was stopped or wrong has no rows. */
 async function auditRun(
   { audit }: SearchLanguageServices,
   caller: Principal,
   origin: Origin,
+  { rows, scanned, ms }: RunFigures,
 ): Promise<void> {
   await audit.record({
     userId: caller.userId,
     action: 'run_search',
     resource: 'search',
-    details: null,
+    details: `${rows} rows, ${scanned} scanned, ${ms} ms`,
     ipAddress: origin.clientAddress,
   });
 }

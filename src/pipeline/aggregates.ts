@@ -7,6 +7,7 @@
 import { ExactSum, PackedIntegers } from './exact-sum.ts';
 import type { Evaluate } from './functions.ts';
 import type { Meter } from './operator.ts';
+import type { Use } from './schema.ts';
 import { timeValue } from './calendar-parts.ts';
 import { MAX_LISTED } from './limits.ts';
 import {
@@ -356,16 +357,11 @@ export function terseAggregate(name: string): AggregateDefinition | null {
   return { summary: 'percentile', make: percentile(percent) };
 }
 
-/** Aggregates that can do with numbers added up before, by lower-case name of either form. */
-export const PACKED_AGGREGATES: ReadonlySet<string> = new Set([
-  'count',
-  'sum',
-  'avg',
-  'mean',
-  'min',
-  'max',
-  'range',
-]);
+/** What an aggregate of either form, by lower-case name, does with its argument. */
+export function useOfAggregate(name: string): Use {
+  if (['count', 'sum', 'avg', 'mean'].includes(name)) return 'sum';
+  return ['min', 'max', 'range'].includes(name) ? 'numbers' : 'value';
+}
 
 /** Aggregates of the flag form by lower-case name. */
 export const flagAggregates: Readonly<Record<string, AggregateDefinition['make']>> = {

@@ -1,7 +1,7 @@
 /**
  * Aggregate calls of the flag form: `Avg(path)`, `Count(path, distinct=True)`, names in any case (SL-56, SL-140).
  */
-import { flagAggregates, PACKED_AGGREGATES, type AccumulatorFactory } from './aggregates.ts';
+import { flagAggregates, useOfAggregate, type AccumulatorFactory } from './aggregates.ts';
 import type { Expression } from './ast.ts';
 import { expressionContext, type StageContext } from './command.ts';
 import { compileExpression, FLAG_AGGREGATES } from './evaluate.ts';
@@ -48,20 +48,23 @@ export function parseFlagAggregate(
     throw new Problem('bad_value', message, { place });
   }
   const isDistinct = name === 'count' && argument !== undefined && isTrue(expression, 'distinct');
-  const get = argument === undefined ? null : getter(argument, input, context, !isDistinct && name);
+  const get =
+    argument === undefined
+      ? null
+      : getter(argument, input, context, isDistinct ? 'distinct' : name);
   const make = flagAggregates[isDistinct ? 'distinct' : name]!;
   return { factory: make({ get, time: null }), name, field: argument ? fieldText(text) : '' };
 }
 
-/** The value of an argument; one that is only a name is known to be used for numbers alone. */
+/** The value of an argument; of a name it is known what it is used for. */
 function getter(
   argument: Expression,
   input: Schema,
   context: StageContext,
-  aggregate: string | false,
+  aggregate: string,
 ): Evaluate {
-  if (argument.kind === 'name' && aggregate !== false && PACKED_AGGREGATES.has(aggregate))
-    return input.require(argument.name, 'flag', argument.place, 'numbers').get;
+  if (argument.kind === 'name')
+    return input.require(argument.name, 'flag', argument.place, useOfAggregate(aggregate)).get;
   return compileExpression(argument, expressionContext(input, 'flag', context));
 }
 

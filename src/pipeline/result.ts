@@ -2,6 +2,7 @@
  * Rows as an answer: JSON with its figures, NDJSON or CSV (EV-93 to EV-97).
  */
 import { csvCell } from '../base/csv-cell.ts';
+import type { RunFigures } from './run-figures.ts';
 import type { StageTrace, Table } from './run.ts';
 import { isTime } from './time.ts';
 import { isArray, jsonOf, type Row, type Value } from './value.ts';
@@ -15,6 +16,8 @@ export interface ResultFigures {
   readonly scanned: () => number;
   readonly notices: readonly string[];
   readonly plan: (() => ResultPlan) | null;
+  /** Told before the last piece. */
+  readonly onEnd: (figures: RunFigures) => void;
 }
 
 /** `meta.plan` (SL-153). */
@@ -73,6 +76,7 @@ export function* writeResult(
       },
     }),
   };
+  figures.onEnd({ rows: count, scanned: meta.scanned, ms: meta.elapsed_ms });
   yield text + writer.tail(JSON.stringify(meta));
 }
 

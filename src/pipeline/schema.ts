@@ -17,11 +17,11 @@ export type Part =
   | { readonly kind: 'member'; readonly member: string }
   /** The time, or one as far before it as to the last multiple of so many microseconds since 1970. */
   | { readonly kind: 'floor'; readonly micros: number }
-  /** Numbers that are only added up or compared: of the cell itself, or of a member. */
-  | { readonly kind: 'numbers'; readonly member: string | null };
+  /** Numbers that are only added up, or also compared: of the cell itself, or of a member. */
+  | { readonly kind: 'numbers'; readonly member: string | null; readonly isCompared: boolean };
 
-/** How a stage uses what a name means: as it is, only in steps of time, or only to add up and compare numbers. */
-export type Use = 'value' | 'numbers' | { readonly micros: number };
+/** How a stage uses what a name means: as it is, only in steps of time, only to add up numbers, or to compare them too. */
+export type Use = 'value' | 'sum' | 'numbers' | { readonly micros: number };
 
 /** A column of rows. */
 export interface Column {
@@ -103,8 +103,8 @@ export class Schema {
   #useColumn(index: number, use: Use): void {
     const { type, use: tell } = this.columns[index]!;
     if (typeof use === 'object' && type === 'time') tell?.({ kind: 'floor', micros: use.micros });
-    else if (use === 'numbers' && type !== 'time') tell?.({ kind: 'numbers', member: null });
-    else tell?.();
+    else if (use === 'value' || type === 'time') tell?.();
+    else tell?.({ kind: 'numbers', member: null, isCompared: use === 'numbers' });
   }
 
   #findPath(name: string, form: Form, use: Use): Reference | null {
@@ -121,7 +121,9 @@ export class Schema {
     const tell = this.columns[column]!.use;
     // A name with separators may mean a member of that name or a way through members.
     if (!SIMPLE.test(rest) || (form === 'flag' && rest.includes('__'))) tell?.();
-    else tell?.({ kind: use === 'numbers' ? 'numbers' : 'member', member: rest });
+    else if (use === 'sum' || use === 'numbers')
+      tell?.({ kind: 'numbers', member: rest, isCompared: use === 'numbers' });
+    else tell?.({ kind: 'member', member: rest });
     return pathReference(column, rest, form);
   }
 

@@ -15,6 +15,7 @@ import { planPrefix } from './plan.ts';
 import { Problem } from './problem.ts';
 import { createContext, type FoundSavedSearch } from './query-context.ts';
 import { type ResultFormat, writeResult } from './result.ts';
+import { FIGURES_HEADER, figuresTrailer, printFigures, type RunFigures } from './run-figures.ts';
 import { checkQuery, runQuery, type RunWatch, type StageTrace } from './run.ts';
 import { auditSource } from './sources/audit.ts';
 import { datasetSource, type DatasetOrder } from './sources/dataset.ts';
@@ -76,8 +77,11 @@ function runSearch(order: SearchOrder, parts: SearchParts): Response {
   const startedAt = performance.now();
   const sources = new OpenSources(order.scope, parts);
   let hasStarted = false;
+  const told: { figures: RunFigures | null } = { figures: null };
   try {
-    const chunks = resultOf(order, parts, sources, startedAt);
+    const chunks = resultOf(order, parts, sources, startedAt, (figures) => {
+      told.figures = figures;
+    });
     // Errors of the query itself come before the first byte, so that they are answers.
     const first = chunks.next();
     hasStarted = true;
@@ -86,9 +90,9 @@ function runSearch(order: SearchOrder, parts: SearchParts): Response {
       let text = first.value;
       for (const chunk of chunks) text += chunk;
       sources.close();
-      return new Response(text);
+      return new Response(text, { headers: { [FIGURES_HEADER]: printFigures(told.figures!) } });
     }
-    return new Response(streamOf(first.value, chunks, sources));
+    return new Response(streamOf(first.value, chunks, sources, () => told.figures));
   } catch (error) {
     sources.close();
     return failure(error, order.query, hasStarted);
@@ -106,6 +110,7 @@ function* resultOf(
   parts: SearchParts,
   sources: OpenSources,
   startedAt: number,
+  onEnd: (figures: RunFigures) => void,
 ): Generator<string> {
   const { query: text, implicitTerms } = order;
   let scanned = 0;
@@ -141,6 +146,7 @@ function* resultOf(
   yield* writeResult(table, order.format, order.limit, {
     elapsedMs: () => performance.now() - startedAt,
     scanned: () => scanned,
+    onEnd,
     get notices() {
       return [...query.notices, ...notices];
     },
@@ -154,6 +160,7 @@ function streamOf(
   first: string,
   chunks: Generator<string>,
   sources: OpenSources,
+  figures: () => RunFigures | null,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let head: string | null = first;
@@ -171,6 +178,7 @@ function streamOf(
         }
         const { done, value } = chunks.next();
         if (!done) return controller.enqueue(encoder.encode(value));
+        controller.enqueue(encoder.encode(figuresTrailer(figures()!)));
         controller.close();
       } catch (error) {
         // The head is sent: breaking off is the only way left to say that rows are missing (EV-97).

@@ -7,11 +7,17 @@ import { Lane, type Place } from '../children/lane.ts';
 import { memoryProblem, timeProblem } from './budget.ts';
 import type { ToldProblem } from './problem.ts';
 import { OUTCOME_HEADER, type SearchOrder } from './search-jobs.ts';
+import { FIGURES_HEADER, readFigures, type RunFigures, withoutTrailer } from './run-figures.ts';
 import type { Validation } from './validate.ts';
 
 /** An answer of a worker. */
 export type SearchAnswer =
-  | { readonly kind: 'rows'; readonly body: ReadableStream<Uint8Array> | null }
+  | {
+      readonly kind: 'rows';
+      readonly body: ReadableStream<Uint8Array> | null;
+      /** What the run cost; null until the last row of a stream has passed. */
+      readonly figures: () => RunFigures | null;
+    }
   | { readonly kind: 'problem'; readonly problem: ToldProblem }
   /** A dataset changed between looking it up and reading it; look again. */
   | { readonly kind: 'stale' };
@@ -101,7 +107,7 @@ export class Searches {
       const outcome = response.headers.get(OUTCOME_HEADER);
       if (outcome === 'problem')
         return { kind: 'problem', problem: (await response.json()) as ToldProblem };
-      if (outcome === null) return { kind: 'rows', body: response.body };
+      if (outcome === null) return rowsOf(response);
       await response.body?.cancel();
       return { kind: 'stale' };
     } catch (error) {
@@ -119,6 +125,17 @@ export class Searches {
     await response.body?.cancel();
     return null;
   }
+}
+
+function rowsOf(response: Response): SearchAnswer {
+  const { body } = response;
+  const whole = readFigures(response.headers.get(FIGURES_HEADER));
+  if (whole !== null || body === null) return { kind: 'rows', body, figures: () => whole };
+  let figures: RunFigures | null = null;
+  const rows = withoutTrailer(body, (told) => {
+    figures = told;
+  });
+  return { kind: 'rows', body: rows, figures: () => figures };
 }
 
 /** A worker that was stopped from outside cannot say in which stage it was. */

@@ -3,9 +3,9 @@
  */
 import {
   countTrue,
-  PACKED_AGGREGATES,
   terseAggregate,
   terseAggregates,
+  useOfAggregate,
   type AccumulatorFactory,
 } from './aggregates.ts';
 import type { AggregateCall, Word } from './ast.ts';
@@ -143,8 +143,7 @@ function argumentGetter(
   if (argument.kind === 'none') return null;
   if (argument.kind === 'field') {
     const { text, place } = argument.field;
-    const use = PACKED_AGGREGATES.has(kind) ? 'numbers' : 'value';
-    return input.require(text, 'terse', place, use).get;
+    return input.require(text, 'terse', place, useOfAggregate(kind)).get;
   }
   return compileExpression(argument.expression, expressionContext(input, 'terse', context));
 }

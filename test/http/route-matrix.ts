@@ -187,6 +187,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /metrics': signedIn('/metrics', 200),
   'GET /openapi.json': everybody('/openapi.json', 200),
   'GET /docs': everybody('/docs', 200),
+  'GET /docs/search-language': signedIn('/docs/search-language', 200),
   'GET /favicon.ico': everybody('/favicon.ico', 200),
   'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404),
   'GET /_svc/resources': signedIn('/_svc/resources', 200),

@@ -62,10 +62,110 @@ export class RandomQueries {
     return `${terms === '' ? '*' : terms} | stats ${this.pick(['count', 'count AS c', 'count, count AS d', 'count()'])}${keys}`;
   }
 
+  /** What SQL can do most of: parts of cells, rows put together, sorts and limits. */
+  plannedQuery(): string {
+    const member = (): string => this.pick(['n', 'v', 'user_id', 'deep.k', 'm']);
+    const searches = [
+      () => this.terms(1),
+      () => `${this.pick(['*', 'index=web', 'host!=alpha', 'NOT host=beta'])} ${this.memberTerm()}`,
+      () => `${this.flagCondition('filter')} ${this.flagCondition('exclude')}`,
+      () => `search ${this.flagCondition('filter')} ${this.flagCondition('filter')}`,
+      () => 'from events',
+    ];
+    const search = this.pick(searches)();
+    const first = search.startsWith('--') ? `search ${search}` : search;
+    const between = this.many(0, 2, () =>
+      this.pick([
+        () => `filter --condition='${this.condition()}'`,
+        () => `search ${this.memberTerm()}`,
+        () => `where ${member()}${this.pick(['>', '=', '!='])}${this.pick(['3', '"x"', 'host'])}`,
+        () => `eval e=${member()} . "!", n=n`,
+        () => `annotate --set='t=${this.trunc()}'`,
+        () => `annotate --set='t=${this.trunc()}' --set='u=${this.trunc()}'`,
+        () =>
+          `bin span=${this.pick(['1m', '90s', '1h', '1w', '2mon', '2'])} ${this.pick(['_time', 'created', 'event_time', 'n', 'id'])} AS t`,
+        () => 'rename host AS machine',
+        () => `fillnull value=7 n`,
+        () => 'table host, n, v, _time, created, event_time, extracted_fields, index',
+      ])(),
+    );
+    const keys = (): string =>
+      this.many(1, 2, () => this.pick(['host', 'index', 'n', 'v', 'user_id', 'm', 't', 'e'])).join(
+        ', ',
+      );
+    const numbers = (): string =>
+      this.pick(['n', 'm', 'v', 'id', 'user_id', 'host', 'created', 'e']);
+    const aggregates = (): string =>
+      this.many(1, 3, () =>
+        this.pick([
+          () => 'count',
+          () =>
+            `${this.pick(['count', 'sum', 'avg', 'min', 'max', 'range', 'dc', 'mode', 'values', 'mean'])}(${numbers()})`,
+          () => `${this.pick(['median', 'stdev', 'first', 'list', 'latest'])}(${numbers()})`,
+          () => `count(eval(${member()}>3))`,
+          () => `sum(eval(${member()}*2))`,
+        ])(),
+      ).join(', ');
+    const last = this.pick([
+      () => `stats ${aggregates()}${this.chance(0.7) ? ` BY ${keys()}` : ''}`,
+      () => `stats ${aggregates()} BY ${keys()}`,
+      () =>
+        `groupby --keys='["${this.pick(['host', 'extracted_fields__n', 't', 'extracted_fields__user_id'])}"${this.chance(0.6) ? `,"${this.flagAggregate()}"` : ''}]'`,
+      () =>
+        `stats --aggregations='["count","${this.flagAggregate()}","${this.flagAggregate()}"]'${this.chance(0.6) ? ` --by='["index"]'` : ''}`,
+      () =>
+        `${this.pick(['top', 'rare'])} limit=3 ${keys()}${this.chance(0.3) ? ' BY source' : ''}`,
+      () =>
+        `timechart span=${this.pick(['1m', '90s', '15m', '1h', '1w', '1mon'])} ${this.chance(0.5) ? aggregates() : `${this.pick(['count', 'sum(n)', 'avg(m)', 'dc(v)'])} BY ${this.pick(['index', 'n', 'v', 'host'])}`}`,
+      () => `head ${this.pick([0, 1, 5])} | table id, ${member()}`,
+      () =>
+        `sort ${this.pick(['', '2 '])}${this.pick(['-', ''])}${this.pick(['id', 'host', 'created', 'event_time', '_time', 'n', 'data'])}, ${this.pick(['-id', 'index', 'v'])} | table id, ${member()}`,
+      () =>
+        `sort --fields='["${this.pick(['-host', 'created', '-event_time', 'id'])}","${this.pick(['-index', 'data'])}"]' | head ${this.pick([1, 4])} | fields id`,
+      () => `table id, ${member()} | tail 3`,
+      () => `dedup ${keys()}`,
+    ])();
+    return [first, ...between, last].join(' | ');
+  }
+
+  /** A comparison that is, perhaps, one on a member. */
+  memberTerm(): string {
+    const op = this.pick(['=', '=', '!=', '<', '<=', '>', '>=']);
+    const field = this.pick(['n', 'v', 'm', 'user_id', 'extracted_fields.n', 'deep.k', 'tags']);
+    if (this.chance(0.2)) return `${field} IN (${this.termValue()}, ${this.termValue()})`;
+    return `${field}${op}${this.pick([this.termValue(), '5', '3', '0', '1', '-3', '1000', 'X', 'straße', 'true'])}`;
+  }
+
+  flagCondition(flag: string): string {
+    return this.chance(0.3) ? '' : `--${flag}='${this.condition()}'`;
+  }
+
+  trunc(): string {
+    const unit = this.pick(['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quarter', 'Year']);
+    const of = this.pick(['created', 'event_time', '_time']);
+    return this.pick([
+      `Trunc${unit}(${of})`,
+      `Extract${unit}(${of})`,
+      `TruncDate(${of})`,
+      `Trunc(${of},"hour")`,
+      `ExtractWeekDay(F(${of}))`,
+    ]);
+  }
+
+  flagAggregate(): string {
+    const of = this.pick(['id', 'extracted_fields__n', 'extracted_fields__m', 'host', 'created']);
+    return this.pick([
+      `${this.pick(['Sum', 'Avg', 'Min', 'Max', 'Count', 'StdDev'])}(${of})`,
+      `Count(${of}, distinct=True)`,
+      `Sum(${of}+1)`,
+    ]);
+  }
+
   query(): string {
     if (this.chance(0.15)) {
       return [this.countedQuery(), ...this.many(0, 1, () => 'sort -count')].join(' | ');
     }
+    if (this.chance(0.5)) return this.plannedQuery();
     const stages = [
       this.chance(0.5) ? this.terms(2) : this.flagSearch(),
       ...this.many(0, 4, () => this.stage()),

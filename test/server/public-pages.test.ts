@@ -4,6 +4,8 @@ import type { Audience, FrameView } from '../../src/server/pages/frame.tsx';
 import { renderPage } from '../../src/server/pages/frame.tsx';
 import { datasetPage } from '../../src/server/pages/dataset.tsx';
 import { docsPage } from '../../src/server/pages/docs.tsx';
+import { reference } from '../../src/pipeline/reference.ts';
+import { searchLanguagePage } from '../../src/server/pages/search-language.tsx';
 import { documentPage } from '../../src/server/pages/document.tsx';
 import { galleryPage } from '../../src/server/pages/gallery.tsx';
 import { playerPage } from '../../src/server/pages/player.tsx';
@@ -309,6 +311,7 @@ describe('DS-184, DS-208: pages', () => {
       frame,
     ),
     docs: renderPage(docsPage, {}, frame),
+    'search-language': renderPage(searchLanguagePage, reference([EVIL]), frame),
     events: renderPage(
       eventsPage,
       {

@@ -107,7 +107,7 @@ async function runQuery(
     if (result.kind === 'problem')
       throw new AppError('bad-request', pointedAt(query, result.problem));
     const text = await new Response(result.body).text();
-    result.leave();
+    await result.leave();
     if (isCsv) return text;
     if (options['json'] === true) return `${text}\n`;
     return await tableOf(text, (notice) => outside.err(`${notice}\n`));

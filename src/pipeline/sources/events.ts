@@ -34,6 +34,17 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
   const options = { deterministic: true, directOnly: true } as const;
   store.db.function(FOLD, options, (text: string) => fold(text));
   const readable = readableIndexes(store, grants);
+  // Asked for several times while a query is planned, and each time the index is read.
+  const terms = new Map<string, ReturnType<EventStore['term']>>();
+  const remembering: EventStore = {
+    db: store.db,
+    indexNames: () => store.indexNames(),
+    term: (text) => {
+      const known = terms.get(text) ?? store.term(text);
+      terms.set(text, known);
+      return known;
+    },
+  };
   return new SqlSource({
     name: 'events',
     db: store.db,
@@ -61,7 +72,7 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     orders: { forward: 'id', newest: 'time DESC, id DESC' },
     restriction: restrictionOf(readable),
     readableIndexes: readable,
-    condition: (condition) => conditionSql(store, condition, onIndexUse),
+    condition: (condition) => conditionSql(remembering, condition, onIndexUse),
     hasWideIntegers: false,
   });
 }
@@ -107,7 +118,7 @@ function conditionSql(
       if (column !== 'data') return null;
       const { sql, params, usesIndex } = store.term(condition.text);
       if (usesIndex) onIndexUse();
-      return { sql, params, isExact: true };
+      return { sql, params, isExact: true, isNarrow: usesIndex };
     }
     case 'time':
       return timeCondition(condition);

@@ -45,6 +45,8 @@ export interface SqlCondition {
   readonly params: readonly SQLQueryBindings[];
   /** Holds for no other rows than those that meet the condition. */
   readonly isExact?: boolean;
+  /** Names so few rows that no index on anything else should be used. */
+  readonly isNarrow?: boolean;
 }
 
 /** Where rows are. */
@@ -149,7 +151,7 @@ export class SqlSource implements Source {
   ): Iterable<readonly [Row, number]> | null {
     const { db, from, columns, hasWideIntegers } = this.table;
     const keys: Cell[] = [];
-    const packed: { readonly rest: Cell; readonly number: string; readonly needs: string }[] = [];
+    const packed: PackedCell[] = [];
     for (const [index, parts] of wanted) {
       const column = columns[index]!;
       if (parts === 'all') {
@@ -159,7 +161,10 @@ export class SqlSource implements Source {
       }
       for (const cell of groupedCells(column, index, parts) ?? []) {
         if (cell.number === null) keys.push(cell);
-        else packed.push({ rest: cell, number: cell.number, needs: column.members ?? column.sql });
+        else {
+          const needs = column.members ?? column.sql;
+          packed.push({ rest: cell, number: cell.number, needs, isCompared: cell.isCompared });
+        }
       }
       if (groupedCells(column, index, parts) === null) return null;
     }
@@ -204,8 +209,13 @@ export class SqlSource implements Source {
     const parts = conditions.map((one) => condition?.(one) ?? null);
     const all = [restriction, ...parts].filter((part) => part !== null);
     if (all.length === 0) return { sql: '', params: [] };
+    const hasNarrow = all.some(({ isNarrow }) => isNarrow);
+    // A plus keeps SQLite from taking a condition for a reason to use an index.
+    const terms = all.map(({ sql, isNarrow }) =>
+      hasNarrow && !isNarrow ? `+(${sql})` : `(${sql})`,
+    );
     return {
-      sql: ` WHERE ${all.map(({ sql }) => `(${sql})`).join(' AND ')}`,
+      sql: ` WHERE ${terms.join(' AND ')}`,
       params: all.flatMap(({ params }) => [...params]),
     };
   }
@@ -248,7 +258,16 @@ function memberNames({ members }: SqlColumn, parts: readonly Part[]): readonly s
   return [...names];
 }
 
-type GroupedCell = Cell & { readonly number: string | null };
+/** A cell whose integers are added up: its other values, and what is read of it. */
+interface PackedCell {
+  readonly rest: Cell;
+  readonly number: string;
+  /** The column it is made from. */
+  readonly needs: string;
+  readonly isCompared: boolean;
+}
+
+type GroupedCell = Cell & { readonly number: string | null; readonly isCompared: boolean };
 
 /** What rows are put together by for the parts of a column; null when that would not help. */
 function groupedCells(
@@ -265,17 +284,22 @@ function groupedCells(
           (part) => part.kind === 'numbers' || part.kind === 'floor' || part.member !== name,
         );
         const number = isNumbers ? `${column.members} ->> ${pathOf(name)}` : null;
-        return { ...memberCell(column, index, name), number };
+        return { ...memberCell(column, index, name), number, isCompared: isCompared(parts, name) };
       }) ?? null
     );
   }
   const isNumbers =
     column.type !== 'text' && parts.every((part) => part.kind === 'numbers') && !column.toJson;
   if (column.isDiverse && !isNumbers) return null;
-  if (!isNumbers) return [{ ...wholeCell(column, index), number: null }];
+  const cell = { ...wholeCell(column, index), isCompared: isCompared(parts, null) };
+  if (!isNumbers) return [{ ...cell, number: null }];
   // A blank cell that counts as a text must not come together with the integers.
   const sql = column.blank === '' ? `ifnull(${column.sql}, '')` : column.sql;
-  return [{ ...wholeCell(column, index), sql, number: column.sql }];
+  return [{ ...cell, sql, number: column.sql }];
+}
+
+function isCompared(parts: readonly Part[], member: string | null): boolean {
+  return parts.some((part) => part.kind === 'numbers' && part.member === member && part.isCompared);
 }
 
 function flooredCell(
@@ -289,7 +313,7 @@ function flooredCell(
   if (!(least > 0) || !steps.every((step) => step % least === 0)) return null;
   const { sql } = column;
   const floored = `${sql} - ((${sql} % ${least}) + ${least}) % ${least}`;
-  return [{ ...wholeCell(column, index), sql: floored, number: null }];
+  return [{ ...wholeCell(column, index), sql: floored, number: null, isCompared: false }];
 }
 
 function countedSql(from: string, keys: readonly Cell[]): string {
@@ -302,11 +326,7 @@ function countedSql(from: string, keys: readonly Cell[]): string {
  * Small integers are added up, all other values are part of what rows are put together by. The inner parts have a limit so
  * that SQLite works each expression out once for a row.
  */
-function packedSql(
-  from: string,
-  keys: readonly Cell[],
-  packed: readonly { readonly rest: Cell; readonly number: string; readonly needs: string }[],
-): string {
+function packedSql(from: string, keys: readonly Cell[], packed: readonly PackedCell[]): string {
   const names = keys.map((_key, at) => `x${at}`);
   const needs = [...new Set(packed.map(({ needs: sql }) => sql))];
   const inner = [
@@ -319,13 +339,12 @@ function packedSql(
     const sql = rest.sql.replace('rows.', '');
     return `v${at}, CASE WHEN typeof(v${at}) = 'integer' AND ${isSmall} THEN NULL ELSE ${sql} END AS x${keys.length + at}`;
   });
-  const outer = packed.flatMap((_one, at) => [
+  const outer = packed.flatMap(({ isCompared: needsEnds }, at) => [
     `x${keys.length + at}`,
     `count(v${at}) AS n${at}`,
     `sum(v${at}) / ${MAX_PACKED} AS h${at}`,
     `sum(v${at}) % ${MAX_PACKED} AS l${at}`,
-    `min(v${at}) AS a${at}`,
-    `max(v${at}) AS z${at}`,
+    ...(needsEnds ? [`min(v${at}) AS a${at}`, `max(v${at}) AS z${at}`] : []),
   ]);
   const groups = [...names, ...packed.map((_one, at) => `x${keys.length + at}`)];
   return `SELECT ${[...names, ...outer, 'count(*) AS n'].join(', ')} FROM (

@@ -17,7 +17,8 @@ export const docsPage: Page<object> = {
     <>
       <p>
         What you may use of this server, as an interactive page. Programs read the same from{' '}
-        <a href="/openapi.json">/openapi.json</a>; a request tried here is made as you.
+        <a href="/openapi.json">/openapi.json</a>; a request tried here is made as you. Queries are
+        written in the <a href="/docs/search-language">search language</a>.
       </p>
       <div id="api" data-document="/openapi.json">
         <noscript>

@@ -172,7 +172,8 @@ function Query({ view }: { view: EventsView }) {
           <code>AND</code> <code>OR</code> <code>NOT</code> combine. After <code>|</code> come
           commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
           <code>| stats avg(ms) by path | sort -avg(ms)</code>, <code>| table _time host data</code>
-          . Files are tables too: <code>from shop/products | where price &gt; 5</code>.
+          . Files are tables too: <code>from shop/products | where price &gt; 5</code>.{' '}
+          <a href="/docs/search-language">All commands</a>
         </p>
       </details>
     </form>

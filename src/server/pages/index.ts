@@ -27,6 +27,7 @@ import { eventsPage } from './events.tsx';
 import { galleryPage } from './gallery.tsx';
 import { loginPage } from './login.tsx';
 import { savedSearchesPage } from './saved-searches.tsx';
+import { searchLanguagePage } from './search-language.tsx';
 import { searchPage } from './search.tsx';
 import { playerPage } from './player.tsx';
 import { profilePage } from './profile.tsx';
@@ -45,6 +46,7 @@ export const pages: readonly Page<never>[] = [
   savedSearchesPage,
   docsPage,
   overviewPage,
+  searchLanguagePage,
   loginPage,
   profilePage,
   setupPage,

@@ -95,7 +95,7 @@ async function run(context: Context, query: string, limit: number): Promise<Ran 
       const text = await boundedText(result.body, rows === 1 ? MAX_ROW_BYTES : MAX_SHOWN_BYTES);
       if (text !== null) return parseJson(text) as Ran;
     } finally {
-      result.leave();
+      await result.leave();
     }
     if (rows === 1) throw new AppError('too-large', 'The answer is too large to be shown');
   }

@@ -32,6 +32,7 @@ import { searchRoute } from './search.ts';
 import { otlpRoute } from './otlp.ts';
 import { paletteRoute } from './palette.ts';
 import { profileRoute } from './profile.ts';
+import { searchLanguagePageRoute } from './search-language.ts';
 import { searchLanguageRoutes } from './searches.ts';
 import { setupRoute } from './setup.ts';
 import { uploadsRoute } from './uploads.ts';
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
   searchRoute,
   profileRoute,
   ...searchLanguageRoutes,
+  searchLanguagePageRoute,
   setupRoute,
   ...apiKeyRoutes,
   ...eventRoutes,

@@ -219,7 +219,10 @@ function acceptedFormat(context: Context): ResultFormat {
 }
 
 async function resultReply(result: SearchResult): Promise<Reply> {
-  if (result.kind === 'problem') return jsonReply(result.problem, { status: 400 });
+  if (result.kind === 'problem') {
+    const help = { Link: '</docs/search-language>; rel="help"' };
+    return jsonReply(result.problem, { status: 400, headers: help });
+  }
   const { format, body, leave } = result;
   const headers: Record<string, string> =
     format === 'csv' ? { 'Content-Disposition': 'attachment; filename="search.csv"' } : {};
@@ -229,14 +232,14 @@ async function resultReply(result: SearchResult): Promise<Reply> {
       headers,
     });
   } finally {
-    leave();
+    await leave();
   }
 }
 
 /** The stream, with the caller's turn given back however it ends. */
 function leaving(
   body: ReadableStream<Uint8Array> | null,
-  leave: () => void,
+  leave: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const reader = (body ?? new Response('').body!).getReader();
   return new ReadableStream<Uint8Array>({
@@ -244,16 +247,16 @@ function leaving(
       try {
         const { done, value } = await reader.read();
         if (!done) return controller.enqueue(value as Uint8Array);
-        leave();
+        await leave();
         controller.close();
       } catch (error) {
-        leave();
+        await leave();
         throw error;
       }
     },
     async cancel(reason) {
-      leave();
       await reader.cancel(reason);
+      await leave();
     },
   });
 }

@@ -81,6 +81,6 @@ async function textOf(result: SearchResult, config: Config): Promise<string> {
     }
     return Buffer.concat(pieces).toString('utf8');
   } finally {
-    result.leave();
+    await result.leave();
   }
 }

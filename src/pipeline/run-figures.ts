@@ -1,0 +1,55 @@
+/**
+ * What a run cost, on its way from the worker to whoever notes it: a header of a whole answer, or what follows the last
+ * row of a stream, behind a NUL; the server takes it off again.
+ */
+
+/** Figures of a run. */
+export interface RunFigures {
+  readonly rows: number;
+  readonly scanned: number;
+  readonly ms: number;
+}
+
+/** Header of an answer that is not streamed. */
+export const FIGURES_HEADER = 'x-search-figures';
+const MAX_TRAILER = 128;
+
+/** The figures as the text of the header. */
+export function printFigures({ rows, scanned, ms }: RunFigures): string {
+  return `${rows} ${scanned} ${ms}`;
+}
+
+/** The figures a text tells; null for none. */
+export function readFigures(text: string | null): RunFigures | null {
+  const match = /^(\d+) (\d+) (\d+)$/.exec(text ?? '');
+  return match && { rows: Number(match[1]), scanned: Number(match[2]), ms: Number(match[3]) };
+}
+
+/** What a stream ends with. */
+export function figuresTrailer(figures: RunFigures): string {
+  return `\0${printFigures(figures)}`;
+}
+
+/** The stream without its trailer; `onEnd` is told the figures before the stream closes. */
+export function withoutTrailer(
+  body: ReadableStream<Uint8Array>,
+  onEnd: (figures: RunFigures | null) => void,
+): ReadableStream<Uint8Array> {
+  let held = new Uint8Array(0);
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        const all = held.length === 0 ? chunk : new Uint8Array(Buffer.concat([held, chunk]));
+        const cut = Math.max(0, all.length - MAX_TRAILER);
+        if (cut > 0) controller.enqueue(all.subarray(0, cut));
+        held = all.slice(cut);
+      },
+      flush(controller) {
+        const at = held.lastIndexOf(0);
+        const text = at < 0 ? null : new TextDecoder().decode(held.subarray(at + 1));
+        onEnd(readFigures(text));
+        if (at > 0) controller.enqueue(held.subarray(0, at));
+      },
+    }),
+  );
+}
