@@ -88,13 +88,17 @@ describe('svc list-endpoints', () => {
 
   test('names every file that GET / names, and no other', async () => {
     const { resources } = await listing();
-    const named = new Set(endpoints.map(({ path }) => decodeURIComponent(path)));
-    for (const rel of resources) {
-      expect(named.has(`/api/${rel}`) || named.has(`/media/${rel}`) || named.has(`/${rel}`)).toBe(
-        true,
-      );
-    }
-    expect(new Set(endpoints.map(({ resource }) => resource)).size).toBe(resources.length);
+    const named = endpoints.map(({ path }) =>
+      decodeURIComponent(path).replace(/^\/(?:api|media)\//, '/'),
+    );
+    // Of a workbook every worksheet is named below the file.
+    const fileOf = (path: string): string | undefined =>
+      resources.find((rel) => path === `/${rel}` || path.startsWith(`/${rel}/`));
+    for (const rel of resources) expect(named.some((path) => fileOf(path) === rel)).toBe(true);
+    const names = new Set(endpoints.map(({ resource }) => resource));
+    const sheets = named.filter((path) => /\.xlsx\//.test(path)).length;
+    const workbooks = resources.filter((rel) => rel.endsWith('.xlsx')).length;
+    expect(names.size).toBe(resources.length - workbooks + sheets);
     expect(JSON.stringify(endpoints)).not.toMatch(/hidden|node_modules|\.svc/);
   });
 
@@ -124,8 +128,10 @@ describe('svc check', () => {
       expect(found.problems.length).toBe(1);
       return found;
     });
-    expect(findings.resources).toBe(resources.length);
-    expect(findings.datasets).toBe(resources.filter((rel) => /\.csv$/i.test(rel)).length);
+    expect(findings.resources).toBe(new Set(endpoints.map(({ resource }) => resource)).size);
+    const tables = endpoints.filter(({ type }) => ['csv', 'excel', 'parquet'].includes(type));
+    expect(findings.datasets).toBe(new Set(tables.map(({ resource }) => resource)).size);
+    expect(problems.every(({ resource }) => resources.includes(resource))).toBe(true);
     expect(findings.problems).toEqual(
       problems.map(({ resource, problem }) => ({ resource, reason: problem })),
     );

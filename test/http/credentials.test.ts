@@ -125,7 +125,7 @@ describe('without any credential (DS-95, DS-96, S-A1)', () => {
     '/auth/sessions',
     '/api/apikeys',
     '/metrics',
-    '/admin',
+    '/admin/users',
     '/admin/users',
     '/.svc/svc.db',
     '/api/a%00',
