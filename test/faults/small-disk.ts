@@ -3,6 +3,7 @@
  */
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errnoOf } from '../../src/base/errors.ts';
 
 const FILLER = '.filler';
 const mounted = new Set<SmallDisk>();
@@ -25,7 +26,13 @@ export class SmallDisk implements Disposable {
   fill(leaving: number): void {
     const { bavail, bsize } = statfsSync(this.path);
     const pages = bavail - Math.floor(leaving / bsize);
-    if (pages > 0) writeFileSync(join(this.path, FILLER), Buffer.alloc(pages * bsize, 'f'));
+    if (pages <= 0) return;
+    try {
+      writeFileSync(join(this.path, FILLER), Buffer.alloc(pages * bsize, 'f'));
+    } catch (error) {
+      // Somebody else wrote meanwhile: then it is full, which is less than may be left.
+      if (errnoOf(error) !== 'ENOSPC') throw error;
+    }
   }
 
   /** Gives the space back. */
