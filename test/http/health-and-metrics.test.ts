@@ -164,7 +164,9 @@ describe('/metrics (DS-189)', () => {
       expect(seen.has(match![1]! + (match![2] ?? ''))).toBe(false);
       seen.add(match![1]! + (match![2] ?? ''));
       const family = match![1]!.replace(/_(?:bucket|sum|count)$/, '');
-      expect(typed.has(match![1]!) || typed.get(family) === 'histogram').toBe(true);
+      expect(typed.has(match![1]!) || /^(?:histogram|summary)$/.test(typed.get(family) ?? '')).toBe(
+        true,
+      );
     }
   });
 

@@ -209,7 +209,7 @@ describe('pages', () => {
     expect(page.headers.get('content-type')).toStartWith('text/html');
     const html = await page.text();
     expect(html).toContain('Results 11–20, and more');
-    expect(html).toContain('rel="prev" href="/search?q=bulk&limit=10"');
+    expect(html).toContain('rel="prev" href="/search?q=bulk&amp;limit=10"');
     expect(html).toContain('offset=20');
     const empty = await root.fetch('/search?q=zzzz', { headers: { Accept: 'text/html' } });
     expect(await empty.text()).toContain('Nothing found');

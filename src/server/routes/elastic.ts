@@ -109,18 +109,11 @@ function unknownPath(pattern: string): Route {
   const handler: Handler = () => {
     throw new AppError('not-found', 'Not found.');
   };
-  const description = {
-    summary: 'Refuse what Elasticsearch clients need not have',
-    tag: 'events',
-    answers: {},
-    errors: [404],
-  } as const;
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
   return {
     ...DIALECT_ROUTE,
     pattern,
     answersFailure: bulkFailure,
-    describes: Object.fromEntries(methods.map((method) => [method, description])),
     methods: Object.fromEntries(methods.map((method) => [method, handler])),
   };
 }
