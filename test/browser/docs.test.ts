@@ -26,7 +26,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
   test(`DS-193 a change tried on the page is made with the session: ${colorScheme}`, async () => {
     const page = await browser.open(svc, { colorScheme });
     await signIn(page, 'ada');
-    await page.getByRole('link', { name: 'API', exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'API', exact: true })
+      .click();
     const operation = page.locator('#operations-csv-post_api_shop_products');
     await operation.locator('.opblock-summary-control').click();
     await operation.getByRole('button', { name: 'Try it out' }).click();
