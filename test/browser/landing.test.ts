@@ -3,6 +3,7 @@
  * by keyboard, narrow, dark and without script (DS-182, DS-183).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { eventually } from '../http/eventually.ts';
 import type { Page } from 'playwright-core';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -53,12 +54,18 @@ const row = (page: Page, name: string) =>
   page.locator('.entry', { has: page.getByRole('link', { name, exact: true }) });
 
 test('folders open and close; a file has its kind, its rows, its time, or why it cannot be read', async () => {
+  await eventually(async () => {
+    const client = await svc.as('ada');
+    const { problems } = (await (await client.fetch('/')).json()) as { problems?: unknown[] };
+    expect(problems).toHaveLength(1);
+    expect((await client.fetch('/api/shop/products/')).status).toBe(200);
+  });
   const page = await started('ada');
   const products = row(page, 'products');
   expect(await products.isVisible()).toBe(false);
   await page.getByText('shop', { exact: true }).click();
-  expect(await products.locator('.kind').innerText()).toBe('CSV');
-  expect(await products.locator('.amount').innerText()).toBe('2 rows');
+  expect(await products.locator('.kind').textContent()).toBe('CSV');
+  expect(await products.locator('.amount').textContent()).toBe('2 rows');
   expect(await products.locator('time').getAttribute('title')).toEndWith('Z');
   expect(await row(page, 'broken').locator('.problem').innerText()).toBe(
     'invalid UTF-8 at byte offset 2',

@@ -22,7 +22,8 @@ if (element !== null) {
     validatorUrl: null,
     queryConfigEnabled: false,
     deepLinking: true,
-    docExpansion: 'list',
+    // Two hundred operations take seconds to draw; groups are opened when they are wanted.
+    docExpansion: 'none',
     filter: true,
     displayRequestDuration: true,
     persistAuthorization: false,
