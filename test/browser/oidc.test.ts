@@ -99,7 +99,7 @@ test('sign in: the account is made, its groups open its files, and the page aske
   await provider.setClaims('ada', { groups: ['shop'] });
   const page = await openPage();
   await signIn(page, 'ada', '/ui/shop/products/');
-  expect(await page.getByText('bread').count()).toBe(1);
+  await page.getByText('bread').first().waitFor();
   expect((await page.goto(`${svc.url}/api/secret/`))?.status()).toBe(403);
   const me = await page.goto(`${svc.url}/auth/me`);
   expect(await me?.json()).toMatchObject({ username: 'ada', is_superuser: false });

@@ -24,7 +24,7 @@ test('make a key with fewer rights, use it, revoke it: without script', async ()
   const page = await browser.open(svc, { javaScriptEnabled: false });
   await signIn(page, 'bea');
   await page.getByRole('button', { name: 'your account' }).click();
-  await page.getByRole('link', { name: 'Your profile' }).click();
+  await page.locator('#account').getByRole('link', { name: 'Your profile' }).click();
   await page.getByLabel('What it is for').fill('nightly report');
   await page.getByLabel('Days until it expires').fill('30');
   await page.getByLabel('Rights').fill('read:shop/*');
