@@ -22,18 +22,21 @@ export const BREAKAGE = 'breakage';
 const SHORT_BYTES = 256 * 1024;
 
 /**
- * One kind of work. `body` is a JSON value, or the bytes of a body sent as `BINARY`. `signal` is aborted when the caller went away. The response may stream; the body must then be
- * pulled (`ReadableStream` with `pull`, or an async generator), so that a slow reader slows the producer down. An error
- * thrown while the body streams reaches the reader in the parent as if the job had thrown it.
+ * One kind of work. `body` is a JSON value, or the bytes of a body sent as `BINARY`. `signal` is aborted when the caller went
+ * away. The response may stream; the body must then be pulled (`ReadableStream` with `pull`, or an async generator), so that
+ * a slow reader slows the producer down. An error thrown while the body streams reaches the reader in the parent as if the
+ * job had thrown it.
  */
 export type ChildJob = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
+
+/** Jobs by name; a leading slash in a name means nothing. */
+export type ChildJobs = Readonly<Record<string, ChildJob>>;
 
 /** Where a child listens and what it can do. */
 export interface ChildServerOptions {
   /** Path of the socket; any length, the runtime shortens it through /proc on Linux. */
   readonly socketPath: string;
-  /** Jobs by name; a leading slash in a name means nothing. */
-  readonly jobs: Readonly<Record<string, ChildJob>>;
+  readonly jobs: ChildJobs;
 }
 
 /**

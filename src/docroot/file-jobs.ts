@@ -4,8 +4,10 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../base/errors.ts';
-import type { Cell, EditPlan, TableChanges, TableLayout } from '../dataset/types.ts';
+import type { ChildJobs } from '../children/child-server.ts';
+import type { TableLayout } from '../dataset/types.ts';
 import { DocumentRoot } from './document-root.ts';
+import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type { Kind, KindLimits, MediaMetadata, RenderedDocument } from './kind.ts';
 import { type OpenedFile, openForRead } from './opener.ts';
 
@@ -26,45 +28,42 @@ export interface EditOrder extends FileOrder {
 }
 
 /** A document as it goes to the worker. */
-export interface DocumentJob extends FileOrder {
+export interface DocumentFileOrder extends FileOrder {
   /** Bytes of the file to look at. */
   readonly maxBytes: number;
 }
 
 /** Where the sections of a document are to be written. */
-export interface SectionsOrder extends DocumentJob {
+export interface SectionsOrder extends DocumentFileOrder {
   /** Path of the new file, a JSON list. */
   readonly out: string;
 }
 
-type WireCell = Exclude<Cell, bigint> | { readonly bigint: string };
-type WireRow = readonly (readonly [number, WireCell])[];
-
-interface WireChanges {
-  readonly updates: readonly (readonly [number, WireRow])[];
-  readonly deletes: readonly number[];
-  readonly creates: readonly WireRow[];
+/** The jobs by name. All throw as the kind. */
+export function fileJobs(kinds: readonly Kind[]): ChildJobs {
+  return {
+    sheets: async (body) => Response.json(await listSheets(body as FileOrder, kinds)),
+    // As a list of the resources in the file: none, or null for the file itself.
+    detect: async (body) =>
+      Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
+    edit: (body) => editFile(body as EditOrder, kinds),
+    render: async (body) => Response.json(await renderFile(body as DocumentFileOrder, kinds)),
+    metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
+    sections: async (body) => {
+      await writeSections(body as SectionsOrder, kinds);
+      return new Response(null, { status: 204 });
+    },
+  };
 }
 
-type Delivered = NonNullable<EditPlan['delivered']>[number];
-
-/** What comes back before the new bytes: the plan with the lengths of its pieces. */
-interface WirePlan {
-  readonly layout: TableLayout;
-  readonly pieces: readonly ({ readonly from: number; readonly to: number } | number)[];
-  readonly cells: readonly (readonly [number, WireCell | undefined, WireCell | undefined])[];
-  readonly delivered: readonly (Omit<Delivered, 'cell'> & { readonly cell: WireCell })[];
-}
-
-/** Names of the tables in the file. Throws as the kind. */
-export async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<string[]> {
+async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<string[]> {
   const { sheets } = datasetKindOf(order, kinds);
   if (!sheets) throw new AppError('internal', `${order.type} files are one table each`);
   return withFile(order, (source) => sheets(source, order.limits));
 }
 
-/** Whether the file is published, as its kind tells from its content (DS-163). Throws as the kind. */
-export async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {
+/** Whether the file is published, as its kind tells from its content (DS-163). */
+async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {
   const kind = kinds.find(({ type }) => type === order.type);
   if (!kind?.detection) return true;
   const { detection } = kind;
@@ -73,69 +72,26 @@ export async function isPublished(order: FileOrder, kinds: readonly Kind[]): Pro
 
 /**
  * Writes what search finds in a file that is no dataset to `out`, a JSON list: texts of megabytes would hold up the server
- * on their way through. Throws as the kind.
+XX through.
  */
-export async function writeSections(order: SectionsOrder, kinds: readonly Kind[]): Promise<void> {
+async function writeSections(order: SectionsOrder, kinds: readonly Kind[]): Promise<void> {
   const { sections } = kindOf(order, kinds);
   const found =
     sections === undefined ? [] : await withFile(order, (source) => sections(source, order));
   await writeFile(order.out, JSON.stringify(found), { mode: 0o600 });
 }
 
-/** The new file after the order's changes, as a response for `readEditPlan`. Throws as the kind. */
-export async function editFile(order: EditOrder, kinds: readonly Kind[]): Promise<Response> {
+async function editFile(order: EditOrder, kinds: readonly Kind[]): Promise<Response> {
   const { edit } = datasetKindOf(order, kinds);
   if (!edit) throw new AppError('internal', `${order.type} files cannot be edited`);
   const plan = await withFile(order, (source) =>
     edit(source, order.layout, changesOf(order.changes), order.limits),
   );
-  const wire: WirePlan = {
-    layout: plan.layout,
-    pieces: plan.pieces.map((piece) => (piece instanceof Uint8Array ? piece.length : piece)),
-    cells: plan.cells.map(({ position, before, after }) => [
-      position,
-      before === undefined ? undefined : toWire(before),
-      after === undefined ? undefined : toWire(after),
-    ]),
-    delivered: (plan.delivered ?? []).map((entry) => ({ ...entry, cell: toWire(entry.cell) })),
-  };
-  // An undefined in an array would become null, which is a cell too.
-  const head = Buffer.from(
-    JSON.stringify(wire, (_, value) => (value === undefined ? ABSENT : value)),
-  );
-  const size = Buffer.alloc(4);
-  size.writeUInt32LE(head.length);
-  const bytes = plan.pieces.filter((piece) => piece instanceof Uint8Array);
-  return new Response(new Blob([size, head, ...(bytes as Uint8Array<ArrayBuffer>[])]));
+  return editPlanResponse(plan);
 }
 
-const ABSENT = { absent: true } as const;
-
-/** The plan in a worker's answer. */
-export async function readEditPlan(response: Response): Promise<EditPlan> {
-  const bytes = await response.bytes();
-  const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  const wire = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end))) as WirePlan;
-  let at = end;
-  return {
-    layout: wire.layout,
-    pieces: wire.pieces.map((piece) => {
-      if (typeof piece !== 'number') return piece;
-      at += piece;
-      return bytes.subarray(at - piece, at);
-    }),
-    cells: wire.cells.map(([position, before, after]) => ({
-      position,
-      before: presentCell(before),
-      after: presentCell(after),
-    })),
-    delivered: wire.delivered.map((entry) => ({ ...entry, cell: fromWire(entry.cell) })),
-  };
-}
-
-/** A document as a page. Throws as the kind. */
-export async function renderFile(
-  order: DocumentJob,
+async function renderFile(
+  order: DocumentFileOrder,
   kinds: readonly Kind[],
 ): Promise<RenderedDocument> {
   const { render } = kindOf(order, kinds);
@@ -143,52 +99,10 @@ export async function renderFile(
   return withFile(order, (source) => render(source, order));
 }
 
-/** What a media file says about itself. Throws as the kind. */
-export async function readMediaMetadata(
-  order: FileOrder,
-  kinds: readonly Kind[],
-): Promise<MediaMetadata> {
+async function readMediaMetadata(order: FileOrder, kinds: readonly Kind[]): Promise<MediaMetadata> {
   const { metadata } = kindOf(order, kinds);
   if (!metadata) throw new AppError('internal', `${order.type} files have no metadata`);
   return withFile(order, (source) => metadata(source, order.rel));
-}
-
-/** Changes as JSON can carry them. */
-export function wireChanges({ updates, deletes, creates }: TableChanges): WireChanges {
-  return {
-    updates: [...updates].map(([position, row]) => [position, wireRow(row)] as const),
-    deletes: [...deletes],
-    creates: creates.map(wireRow),
-  };
-}
-
-function changesOf({ updates, deletes, creates }: WireChanges): TableChanges {
-  return {
-    updates: new Map(updates.map(([position, row]) => [position, rowOf(row)])),
-    deletes: new Set(deletes),
-    creates: creates.map(rowOf),
-  };
-}
-
-function wireRow(row: ReadonlyMap<number, Cell>): WireRow {
-  return [...row].map(([position, cell]) => [position, toWire(cell)] as const);
-}
-
-function rowOf(row: WireRow): Map<number, Cell> {
-  return new Map(row.map(([position, cell]) => [position, fromWire(cell)]));
-}
-
-function toWire(cell: Cell): WireCell {
-  return typeof cell === 'bigint' ? { bigint: String(cell) } : cell;
-}
-
-function fromWire(cell: WireCell): Cell {
-  return cell !== null && typeof cell === 'object' ? BigInt(cell.bigint) : cell;
-}
-
-function presentCell(cell: WireCell | undefined): Cell | undefined {
-  const isAbsent = cell !== null && typeof cell === 'object' && 'absent' in cell;
-  return cell === undefined || isAbsent ? undefined : fromWire(cell);
 }
 
 function kindOf({ type }: FileOrder, kinds: readonly Kind[]): Kind {

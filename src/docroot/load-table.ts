@@ -8,6 +8,7 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
+import type { ChildJobs } from '../children/child-server.ts';
 import {
   type CompanionSchema,
   MAX_COMPANION_BYTES,
@@ -41,10 +42,19 @@ export interface LoadOrder extends BuildOrder {
 const MAX_READS = 3;
 
 /**
- * Reads the file and leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when the bytes or the
- * limits of the kind are at fault, and `not-found` when the file is gone.
+ * The job by name: it reads the file and leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when
+ * the bytes or the limits of the kind are at fault, and `not-found` when the file is gone.
  */
-export async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<void> {
+export function loadJobs(kinds: readonly Kind[]): ChildJobs {
+  return {
+    load: async (body) => {
+      await loadTableFile(body as LoadOrder, kinds);
+      return new Response(null, { status: 204 });
+    },
+  };
+}
+
+async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<void> {
   const kind = kinds.find(({ type }) => type === order.type);
   if (!kind?.dataset) throw new AppError('internal', `No reader for ${order.type}`);
   for (let attempt = 1; ; attempt++) {

@@ -1,5 +1,5 @@
 /**
- * Choosing among events by a query of the search language, which this part does not know: `app.ts` joins both (EV-77).
+ * Choosing among events by a query of the search language, which this part does not know: `event-queries.ts` joins both (EV-77).
  */
 import type { Database } from 'bun:sqlite';
 import type { SqlCondition } from './term.ts';

@@ -54,7 +54,7 @@ export interface SearchOrder extends Budget {
 /** Header of an answer that is no result: `problem` or `stale`. */
 export const OUTCOME_HEADER = 'x-search-outcome';
 
-/** What other parts give (see `app.ts`). */
+/** What other parts give (see `event-queries.ts`). */
 export interface SearchParts {
   /** Opens the event store in a directory, in a snapshot; null when there is none. */
   readonly openEvents: (directory: string) => (EventStore & { close(): void }) | null;

@@ -4,7 +4,6 @@
  * What may be found is decided by the caller of `find`, resource by resource; an index entry of any other one is not
  * even looked at.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -12,6 +11,7 @@ import type { ChildPool } from '../children/child-pool.ts';
 import type { Config } from '../config/schema.ts';
 import type { Table } from '../dataset/table.ts';
 import { queryWords } from '../dataset/words.ts';
+import { stateFolder } from '../store/state-files.ts';
 import { IndexClient } from './index-client.ts';
 import { type IndexCounts, Indexer } from './indexer.ts';
 import type { Contents, Published, PublishedResource } from './published.ts';
@@ -72,8 +72,7 @@ const REBUILD_READERS = 8;
  */
 export async function openSearch(options: SearchOptions): Promise<Search> {
   const { stateDir, published, contents, pools, config, log } = options;
-  const folder = join(stateDir, 'search');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const folder = stateFolder(stateDir, 'search');
   const path = join(stateDir, INDEX_FILE);
   const snapshot = join(folder, 'titles.json');
   const indexer = new Indexer({

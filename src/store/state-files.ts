@@ -40,6 +40,13 @@ export function ensureDirectory(dir: string): void {
   if (!statSync(dir).isDirectory()) throw new AppError('state-unusable', `${dir} is no directory`);
 }
 
+/** Path of a folder (0700) in the state directory, made when absent. */
+export function stateFolder(stateDir: string, name: string): string {
+  const path = join(stateDir, name);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
+}
+
 /** Makes `svc.db` (0600) with the newest schema unless another process was faster. */
 export async function createDatabase(dir: string, migrations: readonly Migration[]): Promise<void> {
   const draft = join(dir, `${DATABASE_FILE}.new-${shortId()}`);

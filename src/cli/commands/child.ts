@@ -12,8 +12,8 @@ export const child: Command = {
   },
   run: async ({ positionals }) => {
     const [role = '', socketPath = ''] = positionals;
-    const { runChild } = await import('../../app.ts');
-    await runChild(role, socketPath);
+    const { runWorker } = await import('../../workers.ts');
+    await runWorker(role, socketPath);
     return 0;
   },
 };

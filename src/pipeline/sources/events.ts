@@ -1,7 +1,7 @@
 /**
  * The events a caller may read, as a source (SL-40, SL-44).
  *
- * The event store states its table and how a term is looked for; this part does not know it, so `app.ts` joins both.
+ * The event store states its table and how a term is looked for; this part does not know it, so `event-queries.ts` joins both.
  */
 import type { Database } from 'bun:sqlite';
 import { type Grants, grantsCoverEvents } from '../../auth/permissions.ts';

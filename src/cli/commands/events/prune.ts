@@ -119,7 +119,7 @@ async function matchingIds(
   { index, createdBefore, query }: Chosen,
 ): Promise<number[] | null> {
   if (query === null) return null;
-  const { makeEventFilter } = await import('../../../app.ts');
+  const { makeEventFilter } = await import('../../../event-queries.ts');
   const { filteredRows, QueryProblem } = await import('../../../events/query-filter.ts');
   const condition = {
     sql: '(?1 IS NULL OR "index" = ?1) AND (?2 IS NULL OR created < ?2)',

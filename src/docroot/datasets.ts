@@ -1,0 +1,52 @@
+/**
+ * Which table of which file a dataset is: the way from a resource to the target of its typed copy, and back.
+ */
+import { AppError } from '../base/errors.ts';
+import type { TableTarget } from '../dataset/tables.ts';
+import type { Registry, Resource } from './registry.ts';
+
+/** What names a resource for as long as its file keeps its place. */
+type ResourceKey = Pick<Resource, 'rel' | 'sheet'>;
+
+/** The datasets of one registry. */
+export class Datasets {
+  readonly #registry: Registry;
+  readonly #targets = new WeakMap<Resource, TableTarget>();
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  /** The table of a dataset resource. */
+  targetOf(resource: Resource): TableTarget {
+    const known = this.#targets.get(resource);
+    if (known !== undefined) return known;
+    const { root } = this.#registry;
+    const { schema, options } = this.#registry.companionsOf(resource);
+    const absolute = (companion: string): string => root.absolute(companion);
+    const target = {
+      rel: resource.rel,
+      sheet: resource.sheet,
+      path: root.absolute(resource.rel),
+      companions: { schema: schema.map(absolute), options: options.map(absolute) },
+    };
+    this.#targets.set(resource, target);
+    return target;
+  }
+
+  /** The resource as it is now. Throws `not-found` when it is gone. */
+  resourceOf({ rel, sheet }: ResourceKey): Resource {
+    const resource = this.#registry.get(rel, sheet);
+    if (resource === null) throw new AppError('not-found', 'Not Found');
+    return resource;
+  }
+
+  /** The other tables of the same file. */
+  siblingsOf({ rel, sheet }: ResourceKey): TableTarget[] {
+    if (sheet === null) return [];
+    return this.#registry
+      .list()
+      .filter((other) => other.rel === rel && other.sheet !== sheet)
+      .map((other) => this.targetOf(other));
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Where the events and the search language meet, which do not know each other: queries that choose among events, and events
+ * as a source of queries.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { extractPairs } from './events/extract/pairs.ts';
+import { type MakeEventFilter, QueryProblem } from './events/query-filter.ts';
+import { EventReader } from './events/reader.ts';
+import { EVENTS_FILE } from './events/schema.ts';
+import { createEventFilter } from './pipeline/event-filter.ts';
+import { Problem } from './pipeline/problem.ts';
+import type { SearchParts } from './pipeline/search-jobs.ts';
+import { isObject, valueOfJson, type Value } from './pipeline/value.ts';
+
+/** Queries that choose among events, for a part that does not know their language. */
+export const makeEventFilter: MakeEventFilter = (query) => {
+  const told = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      throw new QueryProblem(error.told(query.text));
+    }
+  };
+  const { extract } = searchParts;
+  const filter = told(() => createEventFilter(query.text, { ...query, extract }));
+  return (rows) => told(() => filter(rows));
+};
+
+/** What queries need of the events, which they do not know. */
+export const searchParts: SearchParts = {
+  openEvents: (directory) => {
+    if (!existsSync(join(directory, EVENTS_FILE))) return null;
+    const reader = new EventReader(directory);
+    reader.begin();
+    return {
+      db: reader.db,
+      indexNames: () => reader.indexNames(),
+      term: (text) => reader.term(text, 'data'),
+      close: () => {
+        reader.end();
+        reader.close();
+      },
+    };
+  },
+  extract: (style, text) => {
+    if (style === 'kv') return extractPairs(text, 'kv') as Record<string, Value> | null;
+    const value = valueOfJson(text);
+    return isObject(value) ? value : null;
+  },
+};

@@ -1,0 +1,51 @@
+/**
+ * What the worker processes do, role by role. Workers read hostile bytes and run queries of users, and may be killed at any
+ * moment (architecture 4.4).
+ */
+import { kinds } from '../plugins/index.ts';
+import { AppError } from './base/errors.ts';
+import { type ChildJobs, serveChild } from './children/child-server.ts';
+import { listJobs } from './dataset/list-run.ts';
+import { queryJobs } from './dataset/query-jobs.ts';
+import { summaryJobs } from './dataset/summary-jobs.ts';
+import { fileJobs } from './docroot/file-jobs.ts';
+import { loadJobs } from './docroot/load-table.ts';
+import { makeEventFilter, searchParts } from './event-queries.ts';
+import { eventIndexJobs } from './events/index-jobs.ts';
+import { eventReadJobs } from './events/read-jobs.ts';
+import { writerJobs } from './events/writer-jobs.ts';
+import { pipelineJobs } from './pipeline/search-jobs.ts';
+import { indexJobs } from './search/index-jobs.ts';
+import { searchJobs } from './search/search-jobs.ts';
+
+/** The jobs of each role; made in the process that has it. */
+const roles = new Map<string, () => ChildJobs>([
+  ['parse', () => ({ ...loadJobs(kinds), ...fileJobs(kinds) })],
+  [
+    'query',
+    () => ({
+      ...queryJobs(),
+      ...summaryJobs(),
+      ...listJobs(),
+      ...searchJobs(),
+      ...eventReadJobs(makeEventFilter),
+      ...pipelineJobs(searchParts),
+    }),
+  ],
+  ['index', indexJobs],
+  ['events', writerJobs],
+  ['events-index', eventIndexJobs],
+]);
+
+/** A worker process: serves the jobs of its role on a unix socket until the parent ends. Throws `usage`. */
+export async function runWorker(role: string, socketPath: string): Promise<void> {
+  if (role === 'handler') {
+    const { serveScripts } = await import('./handlers/host/script-host.ts');
+    return serveScripts(socketPath, process.env['SVC_DOCROOT'] ?? process.cwd());
+  }
+  const jobs = roles.get(role);
+  if (jobs === undefined) throw new AppError('usage', `No worker role '${role}'`);
+  // Typed copies hold what only some may read.
+  process.umask(0o077);
+  await serveChild({ socketPath, jobs: jobs() });
+}
