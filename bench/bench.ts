@@ -11,12 +11,14 @@ import { build } from '../build/build.ts';
 import { type Benchmark, NotMeasurable } from './benchmark.ts';
 import { benchmarks } from './benchmarks/index.ts';
 import { SEED } from './data.ts';
+import { curvesOf, growthPlot } from './growth-plot.ts';
 import { busyCores, machineFacts } from './machine.ts';
 import { projectFolder, workFolder } from './processes.ts';
 import { type Outcome, resultTable, roundList } from './results.ts';
 import { ensureWrk } from './wrk.ts';
 
 const RESULTS = join(import.meta.dir, 'RESULTS.md');
+const PLOT = 'growth.svg';
 const ROUNDS = 5;
 /** What stands below this line was written by a person and stays. */
 const NOTES = '## Notes';
@@ -31,7 +33,7 @@ await ensureWrk();
 const outcomes: Outcome[] = [];
 for (const benchmark of chosen) outcomes.push(await measure(benchmark));
 console.log(`\n${resultTable(outcomes)}\n\nRounds:\n${roundList(outcomes)}`);
-if (names.length === 0) await Bun.write(RESULTS, await report());
+if (names.length === 0) await writeResults();
 rmSync(workFolder, { recursive: true, force: true });
 console.log(`\n${seconds(startedAt)} s in total`);
 process.exit(outcomes.some(({ isFailure }) => isFailure) ? 1 : 0);
@@ -94,6 +96,12 @@ function seconds(since: Date): string {
   return ((Date.now() - since.getTime()) / 1000).toFixed(0);
 }
 
+async function writeResults(): Promise<void> {
+  const curves = curvesOf(outcomes.flatMap(({ findings }) => findings));
+  if (curves.length > 0) await Bun.write(join(import.meta.dir, PLOT), growthPlot(curves));
+  await Bun.write(RESULTS, await report());
+}
+
 async function report(): Promise<string> {
   const facts = await machineFacts(executable);
   return `# Results
@@ -106,6 +114,8 @@ ${facts.map(([name, value]) => `- ${name}: ${value}`).join('\n')}
 - data: made by bench/data.ts with seed ${SEED}; row ids and prices that are asked for come from the same seed
 
 ${resultTable(outcomes)}
+
+![Growth of the time of lists, edits, searches and ingestion from 10,000 to a million rows](${PLOT})
 
 ## Rounds
 

@@ -51,6 +51,8 @@ export interface Finding {
   readonly reference: Series | null;
   /** Null: reported for orientation. */
   readonly goal: Goal | null;
+  /** The curve of the plot of growth that the figure belongs to, and the one that its reference belongs to. */
+  readonly growth?: { readonly curve: string; readonly rows: number; readonly reference?: string };
 }
 
 /** A row that could not be measured here. */

@@ -58,8 +58,13 @@ export const growth: Benchmark = {
       copies[`copy ${size}`] = () => copyMilliseconds(bench, csv, COPIES);
     }
     const findings = [
-      ...listFindings('pages of the list', await inTurns(bench, pages), 2),
-      ...listFindings('list with another price every time', await inTurns(bench, varied), null),
+      ...listFindings('pages of the list', 'list', await inTurns(bench, pages), 2),
+      ...listFindings(
+        'list with another price every time',
+        'list, another price',
+        await inTurns(bench, varied),
+        null,
+      ),
     ];
     for (const warmUp of Object.values(edits)) await warmUp();
     const editRounds = await inTurns(bench, { ...edits, ...copies });
@@ -67,22 +72,32 @@ export const growth: Benchmark = {
   },
 };
 
-function listFindings(what: string, rounds: Rounds<Size>, atMost: number | null): Finding[] {
-  return (['100k', '1M'] as const).map((size) => ({
-    part: `${what}, ${size} rows, time a request`,
-    subject: { name: `svc, ${size} rows`, unit: 'ms', values: rounds[size] },
+function listFindings(
+  what: string,
+  curve: string,
+  rounds: Rounds<Size>,
+  atMost: number | null,
+): Finding[] {
+  return SIZES.map((rows) => ({
+    part: `${what}, ${names[rows]} rows, time a request`,
+    subject: { name: `svc, ${names[rows]} rows`, unit: 'ms', values: rounds[names[rows]] },
     reference: { name: 'svc, 10k rows', unit: 'ms', values: rounds['10k'] },
-    goal: size === '1M' && atMost !== null ? { of: 'ratio', atMost } : null,
+    goal: rows === 1_000_000 && atMost !== null ? { of: 'ratio', atMost } : null,
+    growth: { curve, rows },
   }));
 }
 
 async function editFindings(rounds: Rounds<Size | `copy ${Size}`>): Promise<Finding[]> {
-  const findings: Finding[] = (['10k', '100k', '1M'] as const).map((size) => ({
-    part: `edit of ${size} rows`,
-    subject: { name: 'svc', unit: 'ms', values: rounds[size] },
-    reference: { name: `copy of ${size} rows`, unit: 'ms', values: rounds[`copy ${size}`] },
-    goal: null,
-  }));
+  const findings: Finding[] = SIZES.map((rows) => {
+    const size = names[rows];
+    return {
+      part: `edit of ${size} rows`,
+      subject: { name: 'svc', unit: 'ms', values: rounds[size] },
+      reference: { name: `copy of ${size} rows`, unit: 'ms', values: rounds[`copy ${size}`] },
+      goal: null,
+      growth: { curve: 'edit', rows, reference: 'copy of the file' },
+    };
+  });
   const bytes = await Promise.all(SIZES.map(async (rows) => statSync(await productCsv(rows)).size));
   const megabytes = (bytes[2]! - bytes[0]!) / 1e6;
   const slopes = (small: readonly number[], large: readonly number[]): number[] =>

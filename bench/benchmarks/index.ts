@@ -7,6 +7,7 @@ import { editLoad } from './edit-load.ts';
 import { editXlsx } from './edit-xlsx.ts';
 import { edit } from './edit.ts';
 import { exportRows } from './export.ts';
+import { findGrowth } from './find-growth.ts';
 import { find } from './find.ts';
 import { firstTouchParquet } from './first-touch-parquet.ts';
 import { firstTouchXlsx } from './first-touch-xlsx.ts';
@@ -48,6 +49,7 @@ export const benchmarks: readonly Benchmark[] = [
   ingestDialects,
   ingestGrowth,
   find,
+  findGrowth,
   stats,
   pipeline,
   overhead,
