@@ -185,7 +185,15 @@ describe('the log (S-L)', () => {
 
   test('has one line for each request, whatever stands in it (S-L1)', async () => {
     const { service } = fixture;
-    const before = lines().length;
+    // Lines come gathered: those of earlier requests are here once that of a later one is.
+    const start = '/the-lines-before-are-here';
+    await service.fetch(start);
+    const startAt = await eventually(() => {
+      const at = lines().findIndex((line) => JSON.stringify(line).includes(start));
+      expect(at).toBeGreaterThanOrEqual(0);
+      return at;
+    });
+    const before = startAt + 1;
     const nasty = '\u001b[31mred\u0007","level":"error","x":"';
     await service.fetch('/nothing%0a%0d%1b[2J{"level":"error"}');
     await service.fetch('/health', { headers: { 'User-Agent': 'a\tb"c\\d\u00ff' } });
