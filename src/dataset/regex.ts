@@ -9,7 +9,7 @@ import { RE2JS } from 're2js';
 import { Lru } from '../base/lru.ts';
 
 /** Longer patterns are generated ones; those belong in `$in` or in the client. */
-const MAX_PATTERN_CHARACTERS = 1_000;
+export const MAX_PATTERN_CHARACTERS = 1_000;
 /** Compiles in about 5 ms and runs at about 2 µs a character at worst. RE2 itself allows 1,000 repeats of one thing. */
 const MAX_INSTRUCTIONS = 2_500;
 const CACHED_PATTERNS = 64;

@@ -1,5 +1,6 @@
 /**
- * What a query may ask for at most (SL-7). Each limit is named in the error that reports it.
+ * What a query may ask for at most (SL-7), beside the length of a pattern (`dataset/regex.ts`). Each limit is named in the
+ * error that reports it.
  */
 
 /** UTF-8 bytes of a query. */
@@ -16,8 +17,6 @@ export const MAX_EXPRESSION_DEPTH = 100;
 export const MAX_TERMS = 1_000;
 /** Values of one list. */
 export const MAX_LIST_VALUES = 10_000;
-/** Characters of a regular expression. */
-export const MAX_PATTERN_LENGTH = 1_000;
 /** Columns one stage may make. */
 export const MAX_MADE_COLUMNS = 500;
 /** Buckets of a timechart. */

@@ -2,11 +2,15 @@
  * Regular expressions in queries: RE2 syntax, linear time, found anywhere in a text (SL-151).
  */
 import type { RE2JS } from 're2js';
-import { compilePattern } from '../dataset/regex.ts';
+import { compilePattern, MAX_PATTERN_CHARACTERS } from '../dataset/regex.ts';
 import { Problem, type Place } from './problem.ts';
 
-/** The compiled pattern. Throws `bad_regex`. */
+/** The compiled pattern. Throws `bad_regex`, `too_large`. */
 export function requirePattern(pattern: string, place: Place | null): RE2JS {
+  if (pattern.length > MAX_PATTERN_CHARACTERS) {
+    const text = `A regular expression may have ${MAX_PATTERN_CHARACTERS} characters`;
+    throw new Problem('too_large', text, { place });
+  }
   const compiled = compilePattern(pattern);
   if (compiled === null) {
     throw new Problem('bad_regex', 'Invalid regular expression', { place });
