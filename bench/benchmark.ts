@@ -55,12 +55,6 @@ export interface Finding {
   readonly growth?: { readonly curve: string; readonly rows: number; readonly reference?: string };
 }
 
-/** A row that could not be measured here. */
-export interface Omission {
-  readonly part: string;
-  readonly reason: string;
-}
-
 /** Thrown by a benchmark whose reference or tool cannot be had; the run goes on. */
 export class NotMeasurable extends Error {}
 

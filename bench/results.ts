@@ -66,7 +66,7 @@ function verdict(finding: Finding): string {
 }
 
 /** Whether the rounds, or what else the machine did, leave doubt. */
-export function isNoisy({ subject, reference }: Finding, busyCores: number): boolean {
+function isNoisy({ subject, reference }: Finding, busyCores: number): boolean {
   const series = reference === null ? [subject] : [subject, reference];
   const measured = series.filter(({ values }) => values.length > 1);
   return measured.some((one) => busyCores > NOISY_CORES || spread(one) > NOISY_SPREAD);

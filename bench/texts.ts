@@ -39,7 +39,7 @@ const WORDS_OF_PRODUCTS = [
 const DOCUMENT_WORDS = 120;
 
 /** Title and text of the generated document of that number. */
-export function documentText(index: number): { readonly title: string; readonly text: string } {
+function documentText(index: number): { readonly title: string; readonly text: string } {
   const random = randomSource(index + 1);
   const word = (): string => {
     if (random() < 0.05) return WORDS_OF_PRODUCTS[Math.floor(random() * WORDS_OF_PRODUCTS.length)]!;

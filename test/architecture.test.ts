@@ -155,6 +155,16 @@ describe('what every file says about itself', () => {
     expect(sources.flatMap(undocumented)).toEqual([]);
   });
 
+  test('what is exported is used elsewhere', () => {
+    const wrong = sources.flatMap((file) =>
+      [...read(file).matchAll(/^export (?:async )?(?:const|let|function\*?) (\w+)/gm)]
+        .map((match) => match[1]!)
+        .filter((name) => usersOf(name).every((user) => user === file))
+        .map((name) => `${file} ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test('exports are named', () => {
     expect(sources.filter((file) => /^export default\b/m.test(read(file)))).toEqual([]);
   });
@@ -167,6 +177,27 @@ describe('what every file says about itself', () => {
 
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
+}
+
+let users: Map<string, string[]> | null = null;
+
+/** The files, those of tests and tools too, in whose code the name stands. */
+function usersOf(name: string): readonly string[] {
+  if (users === null) {
+    users = new Map();
+    const files = new Bun.Glob('{src,plugins,test,bench,build}/**/*.{ts,tsx}').scanSync({
+      cwd: root,
+    });
+    for (const file of files) {
+      const code = read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+      for (const word of new Set(code.match(/\w+/g))) {
+        const known = users.get(word);
+        if (known === undefined) users.set(word, [file]);
+        else known.push(file);
+      }
+    }
+  }
+  return users.get(name) ?? [];
 }
 
 /** `file:line name` of each export without a docstring directly above; overloads share the one of the first. */

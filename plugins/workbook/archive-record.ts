@@ -13,7 +13,7 @@ export const RECORD_BYTES = 46;
 /** First bytes of a local header, of a directory record and of the record at the end of the archive. */
 export const LOCAL_SIGNATURE = 0x04034b50;
 /** See LOCAL_SIGNATURE. */
-export const RECORD_SIGNATURE = 0x02014b50;
+const RECORD_SIGNATURE = 0x02014b50;
 /** Stands where a number needs more than 32 bits. */
 export const IN_EXTRA = 0xffffffff;
 

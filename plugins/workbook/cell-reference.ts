@@ -47,7 +47,7 @@ export function rangeText({ first, last }: CellRange): string {
 }
 
 /** The cell of a reference, null when it names none that a worksheet has. */
-export function parseReference(text: string): CellPosition | null {
+function parseReference(text: string): CellPosition | null {
   const match = REFERENCE.exec(text);
   if (match === null) return null;
   const column = columnOf(match[1]!);

@@ -5,7 +5,7 @@
  * nest, and declarations (`<!DOCTYPE`, `<!ENTITY`) are refused wherever they stand (DS-68).
  */
 import { unreadable } from './file-bytes.ts';
-import { attributeValue, textOf } from './xml-text.ts';
+import { attributeValue } from './xml-text.ts';
 
 const TAG =
   /<(\/?)([A-Za-z_\u0080-\u00ff][^\s/>=<]*)((?:\s+[^\s=/>]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
@@ -114,13 +114,6 @@ export class XmlCursor {
       return { from: start + match.index, to: start + match.index + match[0].length };
     }
     return null;
-  }
-
-  /** The text up to the next tag, decoded. */
-  textAfter(): string {
-    const end = this.#skipToTag();
-    const raw = this.text.slice(this.to, end < 0 ? this.text.length : end);
-    return textOf(raw);
   }
 
   /** The next tag's position, past comments and the like; -1 when the text ends before. */

@@ -94,8 +94,3 @@ function hexEscape(character: string): string {
 export function xmlText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
-
-/** A value as it stands between double quotes. */
-export function xmlAttribute(value: string): string {
-  return xmlText(value).replaceAll('"', '&quot;');
-}

@@ -16,7 +16,7 @@ import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
 
 /** What every key starts with. */
-export const API_KEY_PREFIX = 'ak_';
+const API_KEY_PREFIX = 'ak_';
 const MAX_DAYS = 365;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Uses within this time of the last one noted are not written (DS-97). */

@@ -180,11 +180,6 @@ export async function deleteSessionByToken(
   });
 }
 
-/** Ends all sessions of the user; answers how many. */
-export async function deleteUserSessions(db: Database, userId: number): Promise<number> {
-  return (await db.run('DELETE FROM sessions WHERE user_id = ?', [userId])).changes;
-}
-
 /** Removes what has expired; answers how many. Due at least daily. */
 export async function purgeExpiredSessions(db: Database, now: number): Promise<number> {
   const { changes } = await db.relaxed.run('DELETE FROM sessions WHERE expires_at <= ?', [

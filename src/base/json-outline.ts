@@ -8,7 +8,7 @@
  */
 
 /** Nesting of the contract's bodies; what is deeper serves no request here and overflows recursive code. */
-export const MAX_JSON_DEPTH = 32;
+const MAX_JSON_DEPTH = 32;
 /** Characters between two cuts: up to 8 ms of parsing when numbers need all their digits. */
 const SLICE = 64 * 1024;
 

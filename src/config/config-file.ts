@@ -14,7 +14,7 @@ import type { SettingKey } from './schema.ts';
 import type { RawValue } from './setting.ts';
 
 /** A thousand times what a file with every setting needs; more is not a configuration. */
-export const MAX_CONFIG_BYTES = 2 ** 20;
+const MAX_CONFIG_BYTES = 2 ** 20;
 /** Resolving an alias walks the file once, so their number is bounded. */
 const MAX_ALIASES = 100;
 /** A list of maps of maps; an alias may point at a node around it. */

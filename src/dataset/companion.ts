@@ -10,7 +10,7 @@ import type { ReadOptions } from './types.ts';
 export const MAX_COMPANION_BYTES = 1024 * 1024;
 
 /** Nesting of a companion's JSON; the schema itself needs three levels. */
-export const MAX_COMPANION_DEPTH = 32;
+const MAX_COMPANION_DEPTH = 32;
 
 /** What a companion schema file says. */
 export interface CompanionSchema {

@@ -73,7 +73,7 @@ function matchesText(op: string, operand: string, text: string): boolean {
 }
 
 /** The text form of DS-54: what JSON shows, without the quotes of a string. */
-export function textForm(cell: Exclude<PresentedValue, null>): string {
+function textForm(cell: Exclude<PresentedValue, null>): string {
   return String(cell);
 }
 

@@ -329,6 +329,6 @@ function isFull(error: unknown): boolean {
 }
 
 /** The version tag of a generation and sequence (DS-46, strong). */
-export function versionTag(generation: string, sequence: number): string {
+function versionTag(generation: string, sequence: number): string {
   return sha256Hex(`${generation}:${sequence}`).slice(0, 16);
 }

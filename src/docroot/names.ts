@@ -34,12 +34,12 @@ export interface Named<T> {
 }
 
 /** Orders tables as the rules do: by rel in byte order; sheets of one file as they come. */
-export function compareTables(a: { readonly rel: string }, b: { readonly rel: string }): number {
+function compareTables(a: { readonly rel: string }, b: { readonly rel: string }): number {
   return compareBytes(a.rel, b.rel);
 }
 
 /** `inv.xlsx` and sheet `Stock` give `inv.xlsx/Stock`. */
-export function extensionFormOf({ rel, sheet }: Pick<Table, 'rel' | 'sheet'>): string {
+function extensionFormOf({ rel, sheet }: Pick<Table, 'rel' | 'sheet'>): string {
   return (sheet === null ? rel : `${rel}/${sheet}`).normalize('NFC');
 }
 

@@ -25,7 +25,7 @@ const BUSY_WAIT_MS = 5_000;
 
 /** One reading connection. */
 export class EventReader {
-  /** Bun's connection: table `events` with the columns of `EVENT_COLUMNS`. */
+  /** Bun's connection: table `events` of `schema.ts`. */
   readonly db: Database;
   #hasIndex: boolean;
   #index: IndexState | null = null;

@@ -182,7 +182,7 @@ export class Retention {
 }
 
 /** What the rules of an index say about it now. */
-export function dueOrders(
+function dueOrders(
   { index, bytes, oldest }: IndexTotals,
   { max_age_days: days, max_bytes: max }: IndexRules,
   now: number,

@@ -15,34 +15,7 @@ export const EVENTS_APPLICATION_ID = 0x73_76_63_65;
 /** `user_version` of the newest schema this executable knows. */
 export const EVENTS_SCHEMA_VERSION = 2;
 
-/**
- * The columns a query may name, in the order of EV-27, with what SQL gives for them.
- *
- * Times are microseconds since the epoch (`timeText` makes EV-2 of them). `fields` is JSONB: `fields ->> '$.user'` for a
- * member, `json(fields)` for its text; NULL never, an event without fields has `{}`. `time` is `_time` of SL-44: the event
- * time, else `created`; `event_time` is NULL where there is none.
- */
-export const EVENT_COLUMNS = {
-  id: 'id',
-  index: '"index"',
-  sourcetype: 'sourcetype',
-  source: 'source',
-  host: 'host',
-  data: 'data',
-  created: 'created',
-  updated: 'updated',
-  extracted_fields: 'fields',
-  event_time: 'event_time',
-  _time: 'time',
-} as const;
-
-/**
- * `ack_channels.next`: the next number of a HEC channel (EV-69), `used` the microseconds of its last one.
- * `ascii` is 1 when all texts of the row are ASCII; then SQLite's own LIKE finds a folded term (see term.ts). `bytes` is the
- * size by EV-84. `indexes.first_id`: no event of that index has a smaller id. `changed_events`: events whose text was
- * replaced after they were stored, for readers of an older substring index. `counters` holds `next_id` (ids are never
- * reused, also after the newest event was deleted) and `last_created` (`created` never decreases with the id).
- */
+/** `next`: the next number of a HEC channel (EV-69); `used`: microseconds of its last one. */
 const ACK_CHANNELS = `CREATE TABLE ack_channels (
     sender TEXT NOT NULL,
     channel TEXT NOT NULL,
@@ -51,6 +24,15 @@ const ACK_CHANNELS = `CREATE TABLE ack_channels (
     PRIMARY KEY (sender, channel)
   ) STRICT, WITHOUT ROWID`;
 
+/**
+ * Times in `events` are microseconds since the epoch (`timeText` makes EV-2 of them); `time` is `_time` of SL-44. Members of
+ * `fields` are `fields ->> '$.user'`, its text is `json(fields)`; an event without fields has `{}`.
+ *
+ * `ascii` is 1 when all texts of the row are ASCII; then SQLite's own LIKE finds a folded term (see term.ts). `bytes` is the
+ * size by EV-84. `indexes.first_id`: no event of that index has a smaller id. `changed_events`: events whose text was
+ * replaced after they were stored, for readers of an older substring index. `counters` holds `next_id` (ids are never
+ * reused, also after the newest event was deleted) and `last_created` (`created` never decreases with the id).
+ */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE events (
     id INTEGER PRIMARY KEY,

@@ -23,11 +23,6 @@ export function foldedText(text: string): string {
   return NON_ASCII.test(text) ? foldCase(text.normalize('NFC')) : text.toLowerCase();
 }
 
-/** Whether all characters are ASCII: then folding is lower case and nothing else. */
-export function isAscii(text: string): boolean {
-  return !NON_ASCII.test(text);
-}
-
 /** Makes the functions that the conditions of this file use known to a connection. */
 export function registerTermFunctions(db: Database): void {
   const options = { deterministic: true, directOnly: true } as const;
@@ -106,7 +101,7 @@ export function spacedJson(json: string): string {
 }
 
 /** One of the conditions holds. */
-export function anyOf(conditions: readonly SqlCondition[]): SqlCondition {
+function anyOf(conditions: readonly SqlCondition[]): SqlCondition {
   return {
     sql: `(${conditions.map(({ sql }) => sql).join(' OR ')})`,
     params: conditions.flatMap(({ params }) => params),

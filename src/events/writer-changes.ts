@@ -25,7 +25,7 @@ interface ChangeTools {
 }
 
 /** Version of an event: the value of `ETag` and `If-Match` without quotes. */
-export function eventVersion({ id, updated }: Pick<EventRow, 'id' | 'updated'>): string {
+function eventVersion({ id, updated }: Pick<EventRow, 'id' | 'updated'>): string {
   return `${id}.${updated}`;
 }
 

@@ -231,7 +231,7 @@ export function conditionTest({ reference, lookup, operand }: Condition): (row: 
 }
 
 /** A test of one value. */
-export function valueTest(lookup: Lookup, operand: Value): (value: Value) => boolean {
+function valueTest(lookup: Lookup, operand: Value): (value: Value) => boolean {
   switch (lookup) {
     case 'exact':
       return (value) => isSame(value, operand);

@@ -161,7 +161,7 @@ export function sorted(schema: Schema, keys: readonly SortKey[], limit: number |
 }
 
 /** The order of rows by keys. */
-export function rowOrder(keys: readonly SortKey[]): (a: Row, b: Row) => number {
+function rowOrder(keys: readonly SortKey[]): (a: Row, b: Row) => number {
   return (a, b) => {
     for (const { get, isDescending } of keys) {
       const order = compareValues(get(a), get(b));

@@ -76,7 +76,7 @@ export function wordParts(text: string, isQuoted: boolean): string[] {
 }
 
 /** Whether the folded parts stand in the folded text, in order. */
-export function containsParts(text: string, parts: readonly string[]): boolean {
+function containsParts(text: string, parts: readonly string[]): boolean {
   let at = 0;
   for (const part of parts) {
     const found = text.indexOf(part, at);
@@ -182,7 +182,7 @@ export function timeRangeOf(terms: Terms, context: TermContext): TimeRange {
 }
 
 /** A test of one cell against one value. */
-export function cellTest(
+function cellTest(
   op: Compare['op'],
   value: TermValue,
   { parameters, now }: Pick<TermContext, 'parameters' | 'now'>,

@@ -13,7 +13,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Raised when the meaning of the content changes: an older index is then built anew. */
-export const INDEX_FORMAT = 3;
+const INDEX_FORMAT = 3;
 
 /** The text of an entry up to here stands apart from the rest, so that scoring reads a few pages at most. */
 export const HEAD_CHARACTERS = 16_384;

@@ -122,7 +122,7 @@ const query = (
 });
 
 /** The filters of EV-31. */
-export const filterParameters: readonly ParameterDescription[] = [
+const filterParameters: readonly ParameterDescription[] = [
   query('index', 'Equal to this'),
   query('sourcetype', 'Equal to this'),
   query('source', 'Equal to this'),

@@ -117,7 +117,7 @@ export function isBusy(error: unknown): boolean {
  * The AppError for a SQLite error of the file at `path`: `unavailable` when it is locked by another process, `no-space`
  * when the disk is full. Anything else comes back unchanged: it is a bug or a broken disk, and belongs in the log.
  */
-export function translateSqliteError(error: unknown, path: string): unknown {
+function translateSqliteError(error: unknown, path: string): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.code ?? '';
   if (isBusy(error)) {

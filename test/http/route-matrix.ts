@@ -54,13 +54,13 @@ export function signedIn(path: string, status: number, more: More = {}): Expecta
 }
 
 /** Let in: everybody with a credential that is not limited by scopes (DS-118). */
-export function ownAccount(path: string, status: number, more: More = {}): Expectation {
+function ownAccount(path: string, status: number, more: More = {}): Expectation {
   const expected = signedIn(path, status, more);
   return { ...expected, statuses: { ...expected.statuses, scoped: 403 } };
 }
 
 /** Let in: those who may read some event index. */
-export function eventReaders(path: string, status: number): Expectation {
+function eventReaders(path: string, status: number): Expectation {
   const expected = superusers(path, status);
   return { ...expected, statuses: { ...expected.statuses, scoped: status } };
 }

@@ -14,7 +14,7 @@ import { extractPairs } from './pairs.ts';
 
 const NOW = '2026-11-20T10:15:00.000000Z';
 
-export const EVENT_SCHEMA = new Schema([
+const EVENT_SCHEMA = new Schema([
   { name: 'id', type: 'int' },
   { name: 'index', type: 'text' },
   { name: 'sourcetype', type: 'text' },
@@ -113,7 +113,7 @@ export interface Answer {
   readonly notices: string[];
 }
 
-export const freeMeter: RunWatch = { meter: { tick: () => {}, hold: () => {} }, onRead: () => {} };
+const freeMeter: RunWatch = { meter: { tick: () => {}, hold: () => {} }, onRead: () => {} };
 
 /** What a query answers on the fixture. */
 export function ask(text: string, { caller, params = {} }: Asked = {}): Answer {

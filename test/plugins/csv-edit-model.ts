@@ -39,7 +39,7 @@ export function spell(text: string, delimiter: string, isQuoted: boolean): strin
   return isQuoted || needsQuotes(text, delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-export function unspell(spelling: string): string {
+function unspell(spelling: string): string {
   return spelling.startsWith('"') ? spelling.slice(1, -1).replaceAll('""', '"') : spelling;
 }
 
@@ -134,7 +134,7 @@ export function changesForRows(count: number, list: readonly RowEdit[]): TableCh
 }
 
 /** The lines that are rows. */
-export function rowLines(file: FileModel): Line[] {
+function rowLines(file: FileModel): Line[] {
   return file.lines.filter((line) => line.cells.length > 0);
 }
 

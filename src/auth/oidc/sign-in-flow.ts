@@ -18,7 +18,7 @@ import { reasonOf } from './provider.ts';
 import type { TokenVerifier } from './tokens.ts';
 
 /** Where the provider sends the browser back to, below the public address. */
-export const CALLBACK_PATH = '/auth/oidc/callback';
+const CALLBACK_PATH = '/auth/oidc/callback';
 const LOGIN_PATH = '/auth/login';
 /** An error code of the provider is short; more is not repeated. */
 const MAX_SHOWN_ERROR = 200;

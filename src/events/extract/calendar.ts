@@ -32,18 +32,6 @@ export function zonedMicros(parts: readonly number[], timezone: string): number 
   return (date.getTime() - offsetMs(date.getTime(), timezone)) * 1000;
 }
 
-/** Whether a text names a zone `zonedMicros` knows. */
-export function isTimezone(name: string): boolean {
-  if (/^(?:UTC|[+-]\d{2}:?\d{2})$/.test(name)) return true;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    // RangeError: no such zone.
-    return false;
-  }
-}
-
 function offsetMs(localMs: number, timezone: string): number {
   if (timezone === 'UTC' || timezone === '') return 0;
   const fixed = /^([+-])(\d{2}):?(\d{2})$/.exec(timezone);

@@ -385,7 +385,7 @@ function rowWriter(cells: readonly Cell[], width: number): (stored: Stored) => R
 }
 
 /** How a cell of SQL becomes a value. */
-export function decoderOf({
+function decoderOf({
   form,
   blank = null,
   toJson,

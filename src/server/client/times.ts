@@ -13,7 +13,7 @@ export function localTime(date: Date): string {
 }
 
 /** A moment in few letters, for lists: the time of today, the day of everything else. */
-export function shortTime(date: Date): string {
+function shortTime(date: Date): string {
   const isToday = date.toDateString() === new Date().toDateString();
   return (isToday ? clock : day).format(date);
 }

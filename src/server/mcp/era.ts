@@ -8,9 +8,9 @@
 import { CODES, isObject, type Members, type Message, RpcError } from './message.ts';
 
 /** Versions of the handshake era, newest first. */
-export const HANDSHAKE_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
+const HANDSHAKE_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
 /** The version of the stateless era. */
-export const STATELESS_VERSION = '2026-07-28';
+const STATELESS_VERSION = '2026-07-28';
 /** All versions, newest first. */
 export const SUPPORTED_VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS];
 

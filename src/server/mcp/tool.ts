@@ -103,10 +103,7 @@ export function failureText(error: unknown): string | null {
 }
 
 /** Throws `too-large`; a result is never cut (DS-180). */
-export function requireSize(
-  { structured, rows, isReceipt = false }: ToolResult,
-  maxBytes: number,
-): void {
+function requireSize({ structured, rows, isReceipt = false }: ToolResult, maxBytes: number): void {
   if (isReceipt || structured.size <= maxBytes) return;
   throw tooLarge(rows ?? null);
 }

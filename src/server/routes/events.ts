@@ -246,7 +246,7 @@ async function remove(context: Context): Promise<Reply> {
 }
 
 /** The answer the writer made. */
-export function writtenReply({ status, headers, body }: WriterReply): Reply {
+function writtenReply({ status, headers, body }: WriterReply): Reply {
   if (body === null) return emptyReply(status, headers);
   return { status, headers, body };
 }

@@ -64,7 +64,7 @@ export interface PastedRows {
 }
 
 /** Which columns the cells belong to: those the first line names, else the given ones in their order. */
-export function pastedRows(cells: readonly string[][], columns: readonly GridColumn[]): PastedRows {
+function pastedRows(cells: readonly string[][], columns: readonly GridColumn[]): PastedRows {
   const names = new Map(columns.map(({ name }) => [name.trim().toLowerCase(), name]));
   const head = cells[0]?.map((cell) => names.get(cell.trim().toLowerCase()) ?? null) ?? [];
   const hasHead = head.length > 0 && head.every((name) => name !== null);
