@@ -126,9 +126,15 @@ function withoutMark(text: string): string {
 function depthOf(text: string): number {
   let deepest = 0;
   let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {
-    if (token === '{' || token === '[') deepest = Math.max(deepest, ++depth);
-    else if (token === '}' || token === ']') depth--;
+  let isText = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (isText) {
+      if (character === '\\') at++;
+      else if (character === '"') isText = false;
+    } else if (character === '"') isText = true;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
+    else if (character === '}' || character === ']') depth--;
   }
   return deepest;
 }

@@ -207,6 +207,7 @@ export class Edits {
 
   async #write(target: TableTarget, table: Table, draft: Draft, lock: HeldFileLock): Promise<void> {
     const source = await this.#options.open(target);
+    const siblings = this.#options.siblings(target);
     try {
       const { head, state, segments } = table;
       const layout = { dialect: state.dialect, bodyOffset: head.bodyOffset, segments };
@@ -215,15 +216,14 @@ export class Edits {
         base: state.stamp,
         ...(state.hash !== null && { baseHash: state.hash }),
         pieces: plan.pieces,
-        onPrepared: async (prepared) => table.journal(draft.journal(prepared), draft.roomToFollow),
+        onPrepared: async (prepared) => {
+          table.journal(draft.journal(prepared), draft.roomToFollow);
+          await this.#options.tables.journalSiblings(siblings, state.stamp, prepared);
+        },
         beforeCommit: () => lock.check(),
       });
       const rows = await this.#follow(table, draft, plan, written);
-      await this.#options.tables.restampSiblings(
-        this.#options.siblings(target),
-        state.stamp,
-        written,
-      );
+      await this.#options.tables.restampSiblings(siblings, state.stamp, written);
       if (rows !== null) await this.#options.onFollowed?.(target, table, rows);
     } finally {
       await source.close();

@@ -13,6 +13,17 @@ import { fileCell, Misfit } from './file-cell.ts';
 import type { FileColumn } from './file-type.ts';
 import type { Cell, Column } from './types.ts';
 
+/** How strictly values are taken. */
+export interface ValueRules {
+  /** UTF-16 units of a text, where the file's format allows fewer than `MAX_CELL_CHARACTERS`. */
+  readonly maxTextLength?: number;
+  /**
+   * Scalars that do not fit a type that was only inferred are taken as they are, and the type follows the file: so what
+   * was deleted or overwritten can be put back when it had been the only one of its kind.
+   */
+  readonly isLenient?: boolean;
+}
+
 /** What a change does (DS-73). */
 export type Action = 'create' | 'update' | 'delete';
 
@@ -47,6 +58,7 @@ export async function parseMutation(
   method: string,
   body: unknown,
   columns: readonly Column[],
+  rules: ValueRules = {},
 ): Promise<Mutation> {
   if (!isObject(body)) {
     throw invalidRequest({
@@ -57,9 +69,8 @@ export async function parseMutation(
     });
   }
   const action = actionOf(method, body);
-  const byName = new Map(columns.map((column) => [column.name, column]));
-  if (action === 'create')
-    return { action, rows: await parseCreate(body['data'], columns, byName) };
+  const table = { columns, byName: new Map(columns.map((one) => [one.name, one])), rules };
+  if (action === 'create') return { action, rows: await parseCreate(body['data'], table) };
 
   const data = body['data'];
   if (!isObject(data)) throw mismatch(`${action} data must be an object`);
@@ -69,7 +80,14 @@ export async function parseMutation(
     refuseUnknown(cells, new Map());
     return { action, rowId };
   }
-  return { action, rowId, values: parseRow(data, cells, columns, byName) };
+  return { action, rowId, values: parseRow(data, cells, table) };
+}
+
+/** What rows are checked against. */
+interface TableRules {
+  readonly columns: readonly Column[];
+  readonly byName: ReadonlyMap<string, Column>;
+  readonly rules: ValueRules;
 }
 
 function actionOf(method: string, body: JsonObject): Action {
@@ -86,17 +104,13 @@ function actionOf(method: string, body: JsonObject): Action {
   return action;
 }
 
-async function parseCreate(
-  data: unknown,
-  columns: readonly Column[],
-  byName: ReadonlyMap<string, Column>,
-): Promise<RowValues[]> {
+async function parseCreate(data: unknown, table: TableRules): Promise<RowValues[]> {
   if (!Array.isArray(data) || !data.every(isObject)) {
     throw mismatch('create data must be a list of objects');
   }
   const rows: RowValues[] = [];
   for (const row of data as JsonObject[]) {
-    rows.push(parseRow(row, Object.keys(row), columns, byName, true));
+    rows.push(parseRow(row, Object.keys(row), table, true));
     if (rows.length % ROWS_PER_TURN === 0) await Bun.sleep(0);
   }
   return rows;
@@ -105,8 +119,7 @@ async function parseCreate(
 function parseRow(
   row: JsonObject,
   names: readonly string[],
-  columns: readonly Column[],
-  byName: ReadonlyMap<string, Column>,
+  { columns, byName, rules }: TableRules,
   isNew = false,
 ): RowValues {
   refuseUnknown(names, byName);
@@ -114,8 +127,8 @@ function parseRow(
   const named = names.length === columns.length ? null : new Set(names);
   for (const column of columns) {
     if (!named || named.has(column.name)) {
-      values.set(column.position, parseValue(row[column.name], column));
-    } else if (isNew && column.file?.isRequired) parseValue(null, column);
+      values.set(column.position, parseValue(row[column.name], column, rules));
+    } else if (isNew && column.file?.isRequired) parseValue(null, column, rules);
   }
   return values;
 }
@@ -141,9 +154,22 @@ function parseRowId(value: unknown): number {
   return text;
 }
 
-function parseValue(value: unknown, column: Column): Cell {
+function parseValue(value: unknown, column: Column, rules: ValueRules): Cell {
+  const cell = cellOf(value, column, rules);
+  // What other types of a file have as text is made of numbers, moments or bytes.
+  const isText = typeof cell === 'string' && (column.file?.type.kind ?? 'text') === 'text';
+  return isText ? writableText(cell, column, rules) : cell;
+}
+
+function cellOf(value: unknown, column: Column, { isLenient }: ValueRules): Cell {
   if (column.file) return parseFileValue(value, column, column.file);
   if (value === null || value === '' || value === undefined) return '';
+  if (isLenient === true && !column.declared) {
+    if (typeof value === 'string' || typeof value === 'boolean') return value;
+    return value instanceof JsonNumber || typeof value === 'number'
+      ? parseNumber(value, column)
+      : parseAnyScalar(value, column);
+  }
   switch (column.declaredType === undefined ? column.type : declaredClass(column.declaredType)) {
     case 'integer':
       return parseInteger(value, column);
@@ -153,7 +179,7 @@ function parseValue(value: unknown, column: Column): Cell {
       return parseBoolean(value, column);
     case 'string':
       if (typeof value !== 'string') throw misfit(column, 'string', value);
-      return writableText(value, column);
+      return value;
     default:
       return parseAnyScalar(value, column);
   }
@@ -162,7 +188,7 @@ function parseValue(value: unknown, column: Column): Cell {
 function parseFileValue(value: unknown, column: Column, file: FileColumn): Cell {
   const cell = fileCell(value, file);
   if (cell instanceof Misfit) throw misfit(column, cell.expected, value);
-  return typeof cell === 'string' && file.type.kind === 'text' ? writableText(cell, column) : cell;
+  return cell;
 }
 
 function parseInteger(value: unknown, column: Column): Cell {
@@ -214,7 +240,7 @@ function parseBoolean(value: unknown, column: Column): Cell {
 }
 
 function parseAnyScalar(value: unknown, column: Column): Cell {
-  if (typeof value === 'string') return writableText(value, column);
+  if (typeof value === 'string') return value;
   // As text: the column is raw text, and the copy must hold what the file will say.
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (typeof value === 'boolean') return String(value);
@@ -222,16 +248,15 @@ function parseAnyScalar(value: unknown, column: Column): Cell {
   throw misfit(column, 'string', value);
 }
 
-function writableText(text: string, column: Column): string {
+function writableText(text: string, column: Column, { maxTextLength }: ValueRules): string {
   if (text.includes('\u0000'))
     throw mismatch(`column '${column.name}': a text may not contain NUL`);
   if (!text.isWellFormed()) {
     throw mismatch(`column '${column.name}': a text may not contain a lone surrogate`);
   }
-  if (text.length > MAX_CELL_CHARACTERS) {
-    throw mismatch(
-      `column '${column.name}': a text may not exceed ${MAX_CELL_CHARACTERS} characters`,
-    );
+  const limit = maxTextLength ?? MAX_CELL_CHARACTERS;
+  if (text.length > limit) {
+    throw mismatch(`column '${column.name}': a text may not exceed ${limit} characters`);
   }
   return text;
 }

@@ -197,7 +197,11 @@ export class Table {
   restamp(stamp: FileStamp, takenAt: number, hash: string | null, changes = 0): void {
     const sequence = this.#state.sequence + changes;
     const state = { ...this.#state, stamp, stampTakenAt: takenAt, hash, sequence };
-    writeMeta(this.#writable(), 'state', state);
+    const db = this.#writable();
+    db.transaction(() => {
+      writeMeta(db, 'state', state);
+      if (changes > 0) writeMeta(db, 'journal', null);
+    })();
     this.#state = state;
     if (changes > 0) this.memory.forget();
     this.#noteWrite();

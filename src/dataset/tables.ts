@@ -64,6 +64,8 @@ export interface TablesOptions {
   readonly log: Log;
 }
 
+/** Pages that a new stamp changes in a copy, and some more. */
+const ROOM_TO_RESTAMP = 64 * 1024;
 /** Copies kept open; each costs three file descriptors. */
 const MAX_OPEN_TABLES = 64;
 /** A file that changes again and again while it is read is given up after so many tries. */
@@ -185,6 +187,21 @@ export class Tables {
   }
 
   /**
+   * Remembers, before a file is replaced, that its other tables keep their rows and so their ids, also when the server is
+   * killed before `restampSiblings` (DS-48).
+   */
+  async journalSiblings(
+    targets: readonly TableTarget[],
+    before: FileStamp,
+    prepared: FileStamp,
+  ): Promise<void> {
+    await this.#eachStanding(targets, before, (table) => {
+      const { lastRowId } = table.state;
+      table.journal({ stamp: prepared, deleted: [], created: [], lastRowId }, ROOM_TO_RESTAMP);
+    });
+  }
+
+  /**
    * Gives the copies of other tables in an edited file the file's new stamp: their rows, and so their ids, are as
    * before (DS-48). All of them share the version of the file (DS-82), so theirs changes too.
    */
@@ -193,14 +210,24 @@ export class Tables {
     before: FileStamp,
     written: { readonly stamp: FileStamp; readonly hash: string },
   ): Promise<void> {
+    await this.#eachStanding(targets, before, (table) => {
+      table.restamp(written.stamp, this.#options.now(), written.hash, 1);
+    });
+  }
+
+  /** Calls back, with nobody else writing, for every copy there is of the file version with this stamp. */
+  async #eachStanding(
+    targets: readonly TableTarget[],
+    stamp: FileStamp,
+    run: (table: Table) => void,
+  ): Promise<void> {
     for (const target of targets) {
       const entry = this.#entry(target);
       entry.table ??= await this.#openFound(target);
       const { table } = entry;
       if (!table) continue;
       await table.exclusive.run(() => {
-        if (table.isClosed || !sameStamp(table.state.stamp, before)) return;
-        table.restamp(written.stamp, this.#options.now(), written.hash, 1);
+        if (!table.isClosed && sameStamp(table.state.stamp, stamp)) run(table);
       });
     }
   }

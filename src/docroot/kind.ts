@@ -43,6 +43,8 @@ export interface DatasetKind {
     changes: TableChanges,
     limits: KindLimits,
   ): Promise<EditPlan>;
+  /** UTF-16 units a text in the file may have, where the format allows fewer than `MAX_CELL_CHARACTERS`. */
+  readonly maxTextLength?: number;
   /** `edit` reads more than the touched rows, so it runs in the `parse` child too. */
   readonly editsWholeFile?: boolean;
   /**

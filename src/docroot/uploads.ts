@@ -65,6 +65,8 @@ export interface UploadOrder {
    * abandons the upload. It may turn out an overwrite all the same, when another program is quicker.
    */
   readonly onCreate: (name: string, ownText: string | null) => Promise<void>;
+  /** Told at once when the bytes are in their place and stay there, whatever fails from then on. */
+  readonly onPlaced: (isNew: boolean) => void;
 }
 
 /** A file that is in its place, durable and published. */
@@ -259,6 +261,7 @@ class Reception {
           if (isNew) await onCreate(name);
         },
       });
+      this.#order.onPlaced(!overwritten);
       const { size, checksum } = this.#content;
       return {
         name: rel,

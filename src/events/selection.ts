@@ -1,6 +1,7 @@
 /**
  * Which events a list, a tail or a figure is about, as plain data, and as SQL (EV-31).
  */
+import { QuotedTexts } from '../base/quoted-text.ts';
 import type { EventReader } from './reader.ts';
 import { firstIdCreatedFrom } from './store.ts';
 import type { SqlCondition } from './term.ts';
@@ -83,17 +84,28 @@ export const MAX_TERMS = 200;
  * parts inside of a term keep their spaces and quotes.
  */
 export function searchTerms(text: string): string[] {
+  const quoted = new QuotedTexts(text);
   const terms: string[] = [];
-  const pattern = /(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,])+/gs;
-  for (const [term] of text.matchAll(pattern)) {
-    const quote = term[0]!;
-    const isPhrase =
-      (quote === '"' || quote === "'") && term.length > 1 && endOfQuoted(term) === term.length;
-    terms.push(isPhrase ? term.slice(1, -1).replace(/\\(.)/gs, '$1') : term);
+  for (let from = 0; from < text.length;) {
+    if (SEPARATOR.test(text[from]!)) {
+      from++;
+      continue;
+    }
+    let to = from;
+    let parts = 0;
+    let isQuoted = false;
+    for (; to < text.length && !SEPARATOR.test(text[to]!); parts++) {
+      const end = text[to] === '"' || text[to] === "'" ? quoted.endFrom(to) : -1;
+      isQuoted = end >= 0;
+      to = isQuoted ? end : to + 1;
+    }
+    const isPhrase = isQuoted && parts === 1;
+    terms.push(
+      isPhrase ? text.slice(from + 1, to - 1).replace(/\\(.)/gs, '$1') : text.slice(from, to),
+    );
+    from = to;
   }
   return [...new Set(terms)].filter((term) => term !== '');
 }
 
-function endOfQuoted(term: string): number {
-  return /^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')/s.exec(term)?.[0].length ?? 0;
-}
+const SEPARATOR = /[\s,]/;

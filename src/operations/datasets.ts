@@ -131,6 +131,8 @@ export interface ChangeRequest {
   readonly body: unknown;
   /** Tags of `If-Match`; null when the header is absent (DS-82). */
   readonly ifMatch: readonly string[] | null;
+  /** See `ValueRules`. */
+  readonly isLenient?: boolean;
 }
 
 const AUDIT_ACTIONS = {
@@ -150,7 +152,8 @@ export async function changeRows(
   resource: Resource,
   request: ChangeRequest,
 ): Promise<EditResult> {
-  const { method, body, ifMatch } = request;
+  const { method, body, ifMatch, isLenient } = request;
+  const rules = { maxTextLength: resource.kind.dataset?.maxTextLength, isLenient };
   const parsed = new WeakMap<Table, ReturnType<typeof parseMutation>>();
   const result = await services.edits.submit({
     target: services.datasets.targetOf(resource),
@@ -160,7 +163,7 @@ export async function changeRows(
     validate: (table) => {
       const known = parsed.get(table);
       if (known) return known;
-      const checking = parseMutation(method, body, table.writableColumns);
+      const checking = parseMutation(method, body, table.writableColumns, rules);
       parsed.set(table, checking);
       return checking;
     },

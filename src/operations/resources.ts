@@ -143,18 +143,25 @@ export interface DescribeServices extends CatalogueServices {
 const MAX_WAIT_MS = 2_000;
 const MAX_EXAMPLE_CHARACTERS = 80;
 
-/** The resources a caller may read or write, with their columns; by rel in byte order. */
+/**
+ * The resources a caller may read or write, with their columns; by rel in byte order. Datasets that are not open are read one
+ * after another for MAX_WAIT_MS; the others stand there without their columns, and nothing is begun for them.
+ */
 export async function describeResources(
   services: DescribeServices,
   grants: Grants,
 ): Promise<DescribedResource[]> {
+  const deadline = performance.now() + MAX_WAIT_MS;
   const waited = Bun.sleep(MAX_WAIT_MS).then(() => null);
   const described: DescribedResource[] = [];
   for (const resource of services.registry.list()) {
     const mayRead = mayAccess(grants, resource, 'read');
     const mayWrite = mayAccess(grants, resource, 'write') && isWritable(services, resource);
     if (!mayRead && !mayWrite) continue;
-    const table = await Promise.race([findTable(services, resource), waited]);
+    const isLate = performance.now() >= deadline;
+    const table =
+      openTable(services, resource) ??
+      (isLate ? null : await Promise.race([findTable(services, resource), waited]));
     described.push({ resource, mayRead, mayWrite, rows: table && describeRows(table) });
   }
   return described;
@@ -170,11 +177,15 @@ export function isWritable(
   return kind.dataset?.edit !== undefined && !kind.dataset.readOnlyReason?.(rel);
 }
 
+function openTable(services: DescribeServices, resource: Resource): Table | null {
+  if (!resource.kind.dataset) return null;
+  return services.tables.peek(services.datasets.targetOf(resource));
+}
+
 async function findTable(services: DescribeServices, resource: Resource): Promise<Table | null> {
   if (!resource.kind.dataset) return null;
-  const target = services.datasets.targetOf(resource);
   try {
-    return services.tables.peek(target) ?? (await services.tables.current(target));
+    return await services.tables.current(services.datasets.targetOf(resource));
   } catch {
     // A dataset that cannot be read stands in the document without its columns; its problem is shown elsewhere.
     return null;

@@ -6,7 +6,12 @@ import type { Audit } from '../auth/audit.ts';
 import { grantsCover, loadGrants } from '../auth/permissions.ts';
 import type { Caller, Principal } from '../auth/principal.ts';
 import { DOCROOT_BOUNDARY } from '../auth/resource-names.ts';
-import { giveToUploader, promiseToUploader, withdrawPromise } from '../auth/upload-groups.ts';
+import {
+  type CreatedUpload,
+  giveToUploader,
+  promiseToUploader,
+  withdrawPromise,
+} from '../auth/upload-groups.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
@@ -44,7 +49,8 @@ export async function mayUpload(services: UploadServices, caller: Caller): Promi
 
 /**
  * Stores the file of a form; resolves when it is durable, published and given to its uploader. `fields` null: the body is no
- * form. Throws `permission-denied`, `read-only`, and as `Uploads.store`; failures of the server are `upload-failed`.
+ * form. Throws `permission-denied`, `read-only`, and as `Uploads.store`; failures of the server are `upload-failed`. A new
+ * file that is in its place belongs to its uploader, also when something fails afterwards.
  */
 export async function uploadFile(
   services: UploadServices,
@@ -58,7 +64,8 @@ export async function uploadFile(
     throw refusal;
   }
   let name = NO_NAME;
-  let isPromised = false;
+  let promised = null as { readonly resource: string | null } | null;
+  let isKept = false;
   const { db } = services;
   const { userId } = caller;
   try {
@@ -68,23 +75,41 @@ export async function uploadFile(
       rules: rulesOf(services.config.upload),
       onName: (found) => (name = found),
       onCreate: async (filename, resource) => {
-        isPromised = true;
+        promised = { resource };
         await promiseToUploader(db, { filename, userId, resource });
       },
+      onPlaced: (isNew) => (isKept = isNew),
     });
     const operation = stored.isNew ? 'created' : 'overwritten';
     if (stored.isNew) {
-      await giveToUploader(db, { filename: name, userId, resource: stored.ownText });
-    } else if (isPromised) await withdrawPromise(db, name);
+      await give(services, { filename: name, userId, resource: stored.ownText }, promised);
+    } else if (promised !== null) await withdrawPromise(db, name);
     await note(services, caller, origin, 'upload_success', name, `${operation} ${name}`);
     const { size, sniffed, checksum } = stored;
     return { path: name, size, mime_type: sniffed, checksum, operation };
   } catch (error) {
     const failure = failureOf(error);
-    if (isPromised) await withdrawPromise(db, name);
+    if (promised !== null && !isKept) await withdrawPromise(db, name);
     if (failure.code === 'upload-failed') services.log.error('upload failed', { name, error });
     await note(services, caller, origin, 'upload_failed', name, failure.message);
     throw failure;
+  }
+}
+
+/**
+ * Keeps the promise made for a file that is in its place now. When that fails, the promise is as good: it names the same
+ * owner and rights, and the next start makes the rest of it.
+ */
+async function give(
+  { db, log }: UploadServices,
+  upload: CreatedUpload,
+  promised: { readonly resource: string | null } | null,
+): Promise<void> {
+  try {
+    await giveToUploader(db, upload);
+  } catch (error) {
+    if (promised?.resource !== upload.resource) throw error;
+    log.warning('an upload stays promised to its owner', { name: upload.filename, error });
   }
 }
 

@@ -5,6 +5,7 @@
  * before a fault is taken back, so whoever stores parts must be able to drop them.
  */
 import { AppError } from '../base/errors.ts';
+import { QuotedTexts } from '../base/quoted-text.ts';
 
 /** RFC 2046 allows 70; browsers use 40. */
 const MAX_BOUNDARY_CHARACTERS = 200;
@@ -131,18 +132,29 @@ function dispositionOf(headers: ReadonlyMap<string, string>): {
   name: string;
   filename: string | null;
 } {
-  const parameters = new Map<string, string>();
-  const header = headers.get('content-disposition') ?? '';
-  for (const [, name = '', quoted, bare] of header.matchAll(
-    /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g,
-  )) {
-    parameters.set(name.toLowerCase(), quoted === undefined ? (bare ?? '') : unquote(quoted));
-  }
+  const parameters = parametersOf(headers.get('content-disposition') ?? '');
   const name = parameters.get('name');
   if (name === undefined) throw malformed('A part has no name');
   const extended = /^utf-8''(.*)$/i.exec(parameters.get('filename*') ?? '')?.[1];
   const filename = extended === undefined ? parameters.get('filename') : percentDecoded(extended);
   return { name, filename: filename ?? null };
+}
+
+/** The parameters of a header by name in lower case. A quote that is never closed is a character like others. */
+function parametersOf(header: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  const quoted = new QuotedTexts(header);
+  const start = /;\s*([\w*-]+)\s*=\s*/g;
+  const bare = /[^;\s]*/y;
+  for (let found = start.exec(header); found !== null; found = start.exec(header)) {
+    const from = start.lastIndex;
+    const end = header[from] === '"' ? quoted.endFrom(from) : -1;
+    bare.lastIndex = from;
+    const value = end < 0 ? bare.exec(header)![0] : unquote(header.slice(from + 1, end - 1));
+    parameters.set(found[1]!.toLowerCase(), value);
+    start.lastIndex = end < 0 ? from + value.length : end;
+  }
+  return parameters;
 }
 
 /** Browsers write `%22` for a quote and `%0D%0A` for a line end (WHATWG); older clients escape with a backslash. */

@@ -17,7 +17,9 @@ let browser: TestBrowser;
 let page: Page;
 
 beforeAll(async () => {
-  svc = await startService({ files: { 'products.csv': START, 'other.csv': START } });
+  svc = await startService({
+    files: { 'products.csv': START, 'other.csv': START, 'kinds.csv': 'n\n1\nmany\n3\n' },
+  });
   await svc.createSuperuser('ada', PASSWORD);
   browser = await TestBrowser.start();
   page = await browser.open(svc, { viewport: { width: 1200, height: 800 } });
@@ -83,6 +85,20 @@ test('rows are deleted and added again by undo', async () => {
   expect(file()).toBe(
     'name,price,stock,sold\n"bowl, deep",4.5,3,true\ncup,2.5,10,true\nplate,7,0,false\n',
   );
+});
+
+test('a row that was the only one of its kind is put back by undo, and its column reads as before (DS-59)', async () => {
+  await page.goto('/ui/kinds/');
+  await cell(1, 0).getByText('many').waitFor();
+  await page.getByRole('checkbox', { name: 'Select row 2' }).click();
+  await page.getByRole('button', { name: 'Delete 1 row' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete 1 row of kinds.csv?' });
+  await dialog.getByRole('button', { name: 'Delete 1 row of kinds.csv' }).click();
+  await notice().getByText('Deleted 1 row of kinds.csv.').waitFor();
+  expect(file('kinds.csv')).toBe('n\n1\n3\n');
+  await notice().getByRole('button', { name: 'Undo' }).click();
+  await notice().getByText('with new numbers').waitFor();
+  expect(file('kinds.csv')).toBe('n\n1\n3\nmany\n');
 });
 
 test('rows of a spreadsheet are pasted after a look at them, a new row is written in a form', async () => {

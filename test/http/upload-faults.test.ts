@@ -127,3 +127,39 @@ test.skipIf(isExcused() || Bun.which('strace') === null)(
     ]);
   },
 );
+
+test('a file that is in its place belongs to its uploader, also when that cannot be noted any more (DS-156)', async () => {
+  await using service = await startService({ config });
+  await service.accounts.grant('ada', '', 'write');
+  await service.accounts.user('bob');
+  const [ada, bob] = [await service.as('ada'), await service.as('bob')];
+  await service.accounts.db.run(
+    "CREATE TRIGGER of_a_test BEFORE UPDATE ON groups WHEN NEW.description LIKE 'Uploaded %' BEGIN SELECT RAISE(ABORT, 'no'); END",
+  );
+  expect(await upload(ada, 'x.csv', 'n\n1\n')).toMatchObject({ status: 201 });
+  expect(namesIn(service)).toEqual(['x.csv']);
+  expect((await listNoticed(ada, 'x')).rows).toEqual([{ _row_id: 1, n: 1 }]);
+  expect((await list(bob, 'x')).status).toBe(403);
+  await service.accounts.db.run('DROP TRIGGER of_a_test');
+  await service.kill('SIGTERM');
+  await service.start();
+  expect(await ownersIn(service)).toMatchObject([
+    { description: 'Uploaded x.csv', members: 'ada' },
+  ]);
+  expect((await list(ada, 'x')).rows).toEqual([{ _row_id: 1, n: 1 }]);
+});
+
+test('a file that never got its place leaves no owner behind (DS-156)', async () => {
+  await using service = await startService({ config });
+  await service.accounts.grant('ada', '', 'write');
+  const ada = await service.as('ada');
+  await service.accounts.db.run(
+    "CREATE TRIGGER of_a_test BEFORE INSERT ON group_members BEGIN SELECT RAISE(ABORT, 'no'); END",
+  );
+  expect(await upload(ada, 'x.csv', 'n\n1\n')).toMatchObject({
+    status: 500,
+    detail: 'Upload failed',
+  });
+  expect(namesIn(service)).toEqual([]);
+  expect(await ownersIn(service)).toEqual([]);
+});

@@ -143,7 +143,7 @@ function tokenOf(
   commands: ReadonlySet<string>,
 ): string | null {
   if (stream.eatSpace()) return null;
-  if (stream.match(/^"(?:[^"\\]|\\.)*"?/)) {
+  if (stream.match(/^"[^"\\]*(?:\\.[^"\\]*)*"?/)) {
     state.isHead = false;
     return 'string';
   }

@@ -84,6 +84,13 @@ const conditional: readonly Parameter[] = [
     description: 'An `ETag` of this dataset; 412 when the file has changed since',
     schema: text,
   },
+  {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      '`handling=lenient`: values that do not fit an inferred type are taken, and the type follows',
+    schema: text,
+  },
 ];
 
 const all: ReadonlyMap<string, Parameter> = new Map(
@@ -98,7 +105,7 @@ export const LIST_PARAMETERS = referTo([
 /** References for a read without choices. */
 export const READ_PARAMETERS = referTo(['If-None-Match']);
 /** References for a change. */
-export const CHANGE_PARAMETERS = referTo(['If-Match']);
+export const CHANGE_PARAMETERS = referTo(['If-Match', 'Prefer']);
 
 /** `components.parameters`: what the references mean. */
 export function parameterComponents(): JsonObject {

@@ -170,12 +170,18 @@ async function change(
     method: context.method,
     body: await context.json(),
     ifMatch: versionsOf(context.request.headers.get('if-match')),
+    isLenient: isHandledLeniently(context.request.headers.get('prefer')),
   });
   const { rowIds, version } = result;
   return jsonReply(
     { success: true, count: rowIds.length, row_ids: rowIds },
     { headers: { ETag: `"${version}"` } },
   );
+}
+
+/** RFC 7240, 4.4: what undo asks for, so that a value finds its way back into a column that lost its type without it. */
+function isHandledLeniently(prefer: string | null): boolean {
+  return prefer !== null && /(?:^|[,;\s])handling\s*=\s*"?lenient\b/i.test(prefer);
 }
 
 async function datasetSchema(

@@ -45,6 +45,8 @@ interface ChangesOptions {
   changed(version: string): void;
 }
 
+/** Without the value that is put back, the column may have got a narrower type. */
+const PUT_BACK = { Prefer: 'handling=lenient' };
 /** Row ids in one filter. */
 const IDS_PER_READ = 500;
 
@@ -90,7 +92,7 @@ export class Changes {
       label: `the change of ${what}`,
       run: async () => {
         const data = { _row_id: this.#presentId(id), ...before };
-        await this.#send('PATCH', { action: 'update', data }, this.#options.version);
+        await this.#send('PATCH', { action: 'update', data }, this.#options.version, PUT_BACK);
       },
     });
   }
@@ -158,7 +160,7 @@ export class Changes {
           Object.fromEntries(writable.map(({ name }) => [name, sent(cellOf(row, name))])),
         );
         const body = { action: 'create', data };
-        const ids = await this.#send('POST', body, this.#options.version);
+        const ids = await this.#send('POST', body, this.#options.version, PUT_BACK);
         rows.forEach((row, index) => this.#moved.set(idOf(row), ids[index]!));
       },
     });
@@ -184,7 +186,12 @@ export class Changes {
   }
 
   /** One after another, because each must name the version that the one before has made. */
-  async #send(method: string, body: object, version: () => string): Promise<number[]> {
+  async #send(
+    method: string,
+    body: object,
+    version: () => string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<number[]> {
     const sending = this.#last.then(async () => {
       const tag = version();
       const response = await fetch(this.#options.api, {
@@ -194,6 +201,7 @@ export class Changes {
           Accept: 'application/json',
           'If-Match': `"${tag}"`,
           ...csrfHeaders(),
+          ...headers,
         },
         body: JSON.stringify(body),
       });
