@@ -548,6 +548,13 @@ export const settings = {
     live: true,
     summary: 'Searches of one user at once; 20 more wait for ten seconds.',
   }),
+  'events.search.saved_per_user': integer({
+    default: 1_000,
+    min: 1,
+    max: 1_000_000,
+    live: true,
+    summary: 'Most saved searches of one user.',
+  }),
   'events.search.join_max_rows': integer({
     default: 100_000,
     min: 1,

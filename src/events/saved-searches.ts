@@ -57,18 +57,34 @@ function searchOf(row: SearchRow): SavedSearch {
   };
 }
 
-/** The searches a user sees: own, shared with the user, public; all of them for `everything`. By name, then id. */
+/** Where a list goes on: behind this one. */
+export interface SavedSearchPlace {
+  readonly name: string;
+  readonly id: number;
+}
+
+/** Part of the searches a user sees: own, shared with the user, public; all of them for `everything`. By name, then id. */
 export async function listSavedSearches(
   db: Database,
   viewer: { readonly userId: number; readonly everything: boolean },
+  { after, limit }: { readonly after: SavedSearchPlace | null; readonly limit: number },
 ): Promise<SavedSearch[]> {
-  const seen = `owner_id = ? OR is_public = 1 OR id IN (SELECT search_id FROM saved_search_shares WHERE user_id = ?)`;
-  const rows = viewer.everything
-    ? await db.all<SearchRow>(`${SELECT} ORDER BY name, id`)
-    : await db.all<SearchRow>(`${SELECT} WHERE ${seen} ORDER BY name, id`, [
-        viewer.userId,
-        viewer.userId,
-      ]);
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  if (!viewer.everything) {
+    conditions.push(`(owner_id = ? OR is_public = 1 OR id IN (
+      SELECT search_id FROM saved_search_shares WHERE user_id = ?))`);
+    values.push(viewer.userId, viewer.userId);
+  }
+  if (after !== null) {
+    conditions.push('(name > ? OR (name = ? AND id > ?))');
+    values.push(after.name, after.name, after.id);
+  }
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  const rows = await db.all<SearchRow>(`${SELECT}${where} ORDER BY name, id LIMIT ?`, [
+    ...values,
+    limit,
+  ]);
   return rows.map(searchOf);
 }
 
@@ -78,18 +94,23 @@ export async function getSavedSearch(db: Database, id: number): Promise<SavedSea
   return row === null ? null : searchOf(row);
 }
 
-/** Stores a new search. */
+/** Stores a new search; null when its owner has `most` already. */
 export async function createSavedSearch(
   db: Database,
-  ownerId: number,
+  owner: { readonly id: number; readonly most: number },
   input: SavedSearchInput,
   now: number,
-): Promise<SavedSearch> {
+): Promise<SavedSearch | null> {
   return db.transaction(async (tx) => {
+    const own = await tx.get<{ n: number }>(
+      'SELECT count(*) AS n FROM saved_searches WHERE owner_id = ?',
+      [owner.id],
+    );
+    if (own!.n >= owner.most) return null;
     const at = timestamp(now);
     const { lastId } = await tx.run(
       'INSERT INTO saved_searches (owner_id, name, query, is_public, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [ownerId, input.name, input.query, input.isPublic ? 1 : 0, at, at],
+      [owner.id, input.name, input.query, input.isPublic ? 1 : 0, at, at],
     );
     await share(tx, lastId, input.sharedWith);
     return (await getSavedSearch(tx, lastId))!;

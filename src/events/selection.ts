@@ -70,7 +70,8 @@ export function selectionSql(reader: EventReader, selection: Selection): SqlCond
   if (earliest !== null) add('time >= ?', earliest);
   if (latest !== null) add('time < ?', latest);
   if (readable !== null) {
-    add(`"index" IN (${readable.map(() => '?').join(', ')})`, ...readable);
+    // As one value: there may be more indexes than SQLite takes values.
+    add('"index" IN (SELECT value FROM json_each(?))', JSON.stringify(readable));
   }
   for (const term of selection.terms) conditions.push(reader.term(term, 'any'));
   return allOf(conditions);

@@ -13,6 +13,7 @@ import type { Events } from '../events/events.ts';
 import type { ListenerViews } from '../events/listener-view.ts';
 import type { RateLimiter } from '../events/rate.ts';
 import type { Tails } from '../events/tail.ts';
+import type { Searches } from '../pipeline/searches.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
 
@@ -27,6 +28,8 @@ export interface EventServices {
   readonly tails: Tails;
   readonly listeners: ListenerViews;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
+  /** Turns of users who look at many events at once (EV-98). */
+  readonly searches: Pick<Searches, 'enter'>;
 }
 
 /** 403 of the event contract. */
@@ -37,8 +40,15 @@ export async function eventGrants(
   services: Pick<EventServices, 'config' | 'db'>,
   caller: Principal,
 ): Promise<Grants> {
-  const grants = await loadGrants(services.db, caller);
-  if (services.config.events.default_access !== 'read') return grants;
+  return withDefaultAccess(services, await loadGrants(services.db, caller));
+}
+
+/** The grants with what `events.default_access` adds. */
+export function withDefaultAccess(
+  { config }: Pick<EventServices, 'config'>,
+  grants: Grants,
+): Grants {
+  if (config.events.default_access !== 'read') return grants;
   const { read, write } = grants.patterns;
   return { ...grants, patterns: { read: [...read, '@events'], write } };
 }

@@ -202,7 +202,7 @@ export async function listEvents(
   return services.events.request('events-list', { ...request.order, selection }, request.signal);
 }
 
-/** Counts over time (EV-80). */
+/** Counts over time (EV-80). Throws `permission-denied`, `throttled` when too many of the caller's searches run, `unavailable`. */
 export async function countEvents(
   services: EventServices,
   caller: Principal,
@@ -219,15 +219,13 @@ export async function countEvents(
   const { signal, ...order } = request;
   const selection = await readable(services, caller, origin, order.selection);
   const budgetMs = services.config.events.explore_seconds * 1000;
-  const response = await services.events.request(
-    'events-histogram',
-    { ...order, selection, budgetMs, query: filterQuery(services, order.query) },
-    signal,
+  const query = filterQuery(services, order.query);
+  return inTurn<Histogram>(services, caller, signal, () =>
+    services.events.request('events-histogram', { ...order, selection, budgetMs, query }, signal),
   );
-  return answerOf<Histogram>(response);
 }
 
-/** The fields of events (EV-81). */
+/** The fields of events (EV-81). Throws as `countEvents`. */
 export async function describeFields(
   services: EventServices,
   caller: Principal,
@@ -243,17 +241,30 @@ export async function describeFields(
   const { signal, ...order } = request;
   const selection = await readable(services, caller, origin, order.selection);
   const budgetMs = services.config.events.explore_seconds * 1000;
-  const response = await services.events.request(
-    'events-fields',
-    { ...order, selection, budgetMs, query: filterQuery(services, order.query) },
-    signal,
+  const query = filterQuery(services, order.query);
+  return inTurn<FieldSummary>(services, caller, signal, () =>
+    services.events.request('events-fields', { ...order, selection, budgetMs, query }, signal),
   );
-  return answerOf<FieldSummary>(response);
 }
 
 /** What is wrong with a query: the body of EV-100. */
 export interface QueryFault {
   readonly fault: object;
+}
+
+/** Work that counts among the searches of the caller (EV-98). */
+async function inTurn<Answer>(
+  { searches }: EventServices,
+  { userId }: Principal,
+  signal: AbortSignal,
+  work: () => Promise<Response>,
+): Promise<Answer | QueryFault> {
+  const leave = await searches.enter(userId, signal);
+  try {
+    return await answerOf<Answer>(await work());
+  } finally {
+    leave();
+  }
 }
 
 async function answerOf<Answer>(response: Response): Promise<Answer | QueryFault> {

@@ -27,6 +27,7 @@ import * as resources from './resources.ts';
 import * as savedSearches from './saved-searches.ts';
 import * as sessions from './sessions.ts';
 import * as search from './search.ts';
+import * as searchRequest from './search-request.ts';
 import * as searchIndex from './search-index.ts';
 import * as searches from './searches.ts';
 import * as setup from './setup.ts';
@@ -63,6 +64,7 @@ export const operations = {
   sessions,
   search,
   searchIndex,
+  searchRequest,
   searches,
   setup,
   syslog,

@@ -5,7 +5,7 @@ import type { Principal, Verb } from '../auth/principal.ts';
 import { getUser } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import { JsonNumber } from '../base/json.ts';
-import type { SavedSearch, SavedSearchInput } from '../events/saved-searches.ts';
+import type { SavedSearch, SavedSearchInput, SavedSearchPlace } from '../events/saved-searches.ts';
 import {
   createSavedSearch as create,
   deleteSavedSearch as remove,
@@ -47,26 +47,86 @@ export interface SavedSearchRequest {
   readonly validate: ValidateQuery | null;
 }
 
+/** Of the longest queries 2 MiB. */
+const READ_AT_ONCE = 32;
 const MAX_NAME = 255;
 const MAX_QUERY_BYTES = 64 * 1024;
 const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'yes', 'y', 'on', 'true', '1']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false', '0']);
 
-/** Searches the caller sees, by name; `search`: terms that name or query must hold. Throws `permission-denied`. */
-export async function listSavedSearches(
+/** Which searches a list shows. */
+export interface SavedSearchList {
+  /** Terms that name or query must hold. */
+  readonly search: string;
+  /** Goes on behind this one; absent: from the first. */
+  readonly after?: SavedSearchPlace | null;
+  /** That many of them are passed over. */
+  readonly offset?: number;
+}
+
+/** A search of a list. */
+export interface ListedSavedSearch {
+  readonly view: SavedSearchView;
+  /** The caller may change it. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Searches the caller sees, by name, then id; read a few at a time, as they are taken. Throws `permission-denied` with the
+ * first.
+ */
+export async function* eachSavedSearch(
   { db }: EventServices,
   caller: Principal,
-  search: string,
-): Promise<SavedSearchView[]> {
+  { search, after = null, offset = 0 }: SavedSearchList,
+): AsyncGenerator<ListedSavedSearch> {
   requireScope(caller, 'read');
-  const found = await list(db, { userId: caller.userId, everything: caller.isSuperuser });
+  const viewer = { userId: caller.userId, everything: caller.isSuperuser };
   const terms = searchTerms(search).map(foldedText);
-  return found
-    .filter(({ name, query }) => {
-      const texts = [foldedText(name), foldedText(query)];
-      return terms.every((term) => texts.some((text) => text.includes(term)));
-    })
-    .map((one) => viewOf(one, caller));
+  let toSkip = offset;
+  for (let place = after; ;) {
+    const found = await list(db, viewer, { after: place, limit: READ_AT_ONCE });
+    for (const one of found) {
+      if (!holds(one, terms) || toSkip-- > 0) continue;
+      yield { view: viewOf(one, caller), isOwn: one.ownerId === caller.userId };
+    }
+    place = found.at(-1) ?? null;
+    if (found.length < READ_AT_ONCE || place === null) return;
+    // Other requests come in between: a query may have 64 KiB.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The first `most` of {@link eachSavedSearch}. */
+export async function listSavedSearches(
+  services: EventServices,
+  caller: Principal,
+  which: SavedSearchList,
+  most: number,
+): Promise<ListedSavedSearch[]> {
+  const found: ListedSavedSearch[] = [];
+  for await (const one of eachSavedSearch(services, caller, which)) {
+    found.push(one);
+    if (found.length === most) break;
+  }
+  return found;
+}
+
+/** How many there are, wherever a list begins. */
+export async function countSavedSearches(
+  services: EventServices,
+  caller: Principal,
+  search: string,
+): Promise<number> {
+  let count = 0;
+  for await (const _one of eachSavedSearch(services, caller, { search })) count++;
+  return count;
+}
+
+function holds({ name, query }: SavedSearch, terms: readonly string[]): boolean {
+  if (terms.length === 0) return true;
+  const texts = [foldedText(name), foldedText(query)];
+  return terms.every((term) => texts.some((text) => text.includes(term)));
 }
 
 /** The search with that id. Throws `not-found` for one the caller does not see. */
@@ -81,16 +141,7 @@ export async function getSavedSearch(
   return viewOf(found, caller);
 }
 
-/** Ids of the caller's own searches: those that the caller may change. */
-export async function ownedSavedSearches(
-  { db }: EventServices,
-  caller: Principal,
-): Promise<ReadonlySet<number>> {
-  const found = await list(db, { userId: caller.userId, everything: false });
-  return new Set(found.filter((one) => one.ownerId === caller.userId).map(({ id }) => id));
-}
-
-/** Stores a search of the caller; audited. */
+/** Stores a search of the caller; audited. One more than `events.search.saved_per_user` is an error of the input. */
 export async function createSavedSearch(
   services: EventServices,
   caller: Principal,
@@ -100,7 +151,13 @@ export async function createSavedSearch(
   requireScope(caller, 'write');
   const read = await readInput(services.db, request, null, false);
   if ('errors' in read) return read;
-  const made = await create(services.db, caller.userId, read.input, services.clock.now());
+  const { saved_per_user: most } = services.config.events.search;
+  const owner = { id: caller.userId, most };
+  const made = await create(services.db, owner, read.input, services.clock.now());
+  if (made === null) {
+    const text = `You have ${most} saved searches, the most one user may have; delete some first.`;
+    return { errors: { non_field_errors: [text] } };
+  }
   await auditChange(services, caller, origin, 'create', made.id);
   return { view: viewOf(made, caller) };
 }

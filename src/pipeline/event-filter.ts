@@ -83,7 +83,7 @@ export function createEventFilter(text: string, options: FilterOptions): EventFi
     joinMaxRows: 0,
     source: () => null,
     datasetNames: [],
-    readableIndexes: null,
+    readableIndexes: () => null,
     savedSearch: () => ({ kind: 'missing' }),
     watch,
   });

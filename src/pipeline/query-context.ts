@@ -26,7 +26,8 @@ export interface QueryEnvironment {
   readonly source: (name: SourceName) => Source | null;
   /** Names of datasets the caller may read, for suggestions. */
   readonly datasetNames: readonly string[];
-  readonly readableIndexes: readonly string[] | null;
+  /** Indexes of events the caller may read; null for all. Asked for only when a query names one. */
+  readonly readableIndexes: () => readonly string[] | null;
   readonly savedSearch: (name: string) => FoundSavedSearch;
   readonly extract: StageContext['extract'];
   readonly watch: RunWatch;
@@ -79,7 +80,7 @@ class Run {
         prepareQuery(query, { ...context, range: { earliest: null, latest: null } }, watch),
       prepareSource: (source, then) => prepareSource(source, then, watch),
       joinMaxRows,
-      readableIndexes: () => readableIndexes,
+      readableIndexes,
       range: { earliest: null, latest: null },
     };
     return context;

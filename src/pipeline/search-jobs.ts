@@ -4,38 +4,22 @@
  * Each run opens its sources, each inside one snapshot, and closes them with its answer. What is wrong with a query is an
  * answer like any other; only what nobody can help (a table that was replaced meanwhile) is told by a header.
  */
-import { Database } from 'bun:sqlite';
-import type { Grants } from '../auth/permissions.ts';
 import { AppError } from '../base/errors.ts';
-import { readMeta } from '../dataset/table-meta.ts';
+import type { Query } from './ast.ts';
 import { createMeter, type Budget } from './budget.ts';
 import type { StageContext } from './command.ts';
+import { requireLookedUp, UnknownYet, wantedNames } from './looked-up.ts';
+import { OpenSources, type SearchScope, Stale } from './open-sources.ts';
 import { parseQuery } from './parse.ts';
 import { planPrefix } from './plan.ts';
 import { Problem } from './problem.ts';
-import { createContext, type FoundSavedSearch } from './query-context.ts';
+import { createContext } from './query-context.ts';
 import { type ResultFormat, writeResult } from './result.ts';
 import { FIGURES_HEADER, figuresTrailer, printFigures, type RunFigures } from './run-figures.ts';
 import { checkQuery, runQuery, type RunWatch, type StageTrace } from './run.ts';
-import { auditSource } from './sources/audit.ts';
-import { datasetSource, type DatasetOrder } from './sources/dataset.ts';
-import { eventSource, type EventStore } from './sources/events.ts';
-import type { Source } from './sources/source.ts';
+import type { EventStore } from './sources/events.ts';
 import { validateText } from './validate.ts';
-import { Schema } from './schema.ts';
 import type { Value } from './value.ts';
-
-/** What one caller may reach. */
-export interface SearchScope {
-  /** Directory of the event store; null when there is none yet. */
-  readonly eventStore: string | null;
-  readonly grants: Grants;
-  readonly datasets: readonly DatasetOrder[];
-  readonly datasetNames: readonly string[];
-  /** The state database, for those who may read the audit. */
-  readonly auditDatabase: string | null;
-  readonly savedSearches: Readonly<Record<string, FoundSavedSearch>>;
-}
 
 /** Order for the jobs. */
 export interface SearchOrder extends Budget {
@@ -51,12 +35,19 @@ export interface SearchOrder extends Budget {
   readonly scope: SearchScope;
 }
 
-/** Header of an answer that is no result: `problem` or `stale`. */
+/**
+ * Header of an answer that is no result: `problem`; `stale`, a dataset is no longer what was looked up; `names`, the body
+ * tells which datasets and saved searches are to be looked up first (`Names`).
+ */
 export const OUTCOME_HEADER = 'x-search-outcome';
+/** Header of an answer that comes in one piece. */
+export const WHOLE_HEADER = 'x-search-whole';
+/** Answers up to here do. */
+const WHOLE_BYTES = 1024 * 1024;
 
 /** What other parts give (see `event-queries.ts`). */
 export interface SearchParts {
-  /** Opens the event store in a directory, in a snapshot; null when there is none. */
+  /** Begins a snapshot of the event store in a directory; null when there is none. `close` ends it. */
   readonly openEvents: (directory: string) => (EventStore & { close(): void }) | null;
   readonly extract: StageContext['extract'];
 }
@@ -71,53 +62,112 @@ export function pipelineJobs(parts: SearchParts): Record<string, Job> {
   };
 }
 
-class Stale extends Error {}
-
 function runSearch(order: SearchOrder, parts: SearchParts): Response {
   const startedAt = performance.now();
   const sources = new OpenSources(order.scope, parts);
-  let hasStarted = false;
   const told: { figures: RunFigures | null } = { figures: null };
   try {
-    const chunks = resultOf(order, parts, sources, startedAt, (figures) => {
+    const query = parseQuery(order.query, { implicitTerms: order.implicitTerms });
+    const meter = createMeter(order, startedAt);
+    const chunks = resultOf(query, order, { parts, sources, meter, startedAt }, (figures) => {
       told.figures = figures;
     });
+    if (order.format === 'json') {
+      const body = collected(chunks, query, meter);
+      sources.close();
+      return wholeAnswer(body, told.figures!);
+    }
     // Errors of the query itself come before the first byte, so that they are answers.
     const first = chunks.next();
-    hasStarted = true;
     if (first.done) throw new AppError('internal', 'An answer without text');
-    if (order.format === 'json') {
-      let text = first.value;
-      for (const chunk of chunks) text += chunk;
-      sources.close();
-      return new Response(text, { headers: { [FIGURES_HEADER]: printFigures(told.figures!) } });
-    }
     return new Response(streamOf(first.value, chunks, sources, () => told.figures));
   } catch (error) {
     sources.close();
-    return failure(error, order.query, hasStarted);
+    return failure(error, order);
   }
 }
 
-function failure(error: unknown, query: string, _hasStarted: boolean): Response {
+function failure(error: unknown, order: SearchOrder): Response {
   if (error instanceof Stale) return new Response(null, { headers: { [OUTCOME_HEADER]: 'stale' } });
+  if (error instanceof UnknownYet) return wanted(error, order);
   if (!(error instanceof Problem)) throw error;
-  return Response.json(error.told(query), { headers: { [OUTCOME_HEADER]: 'problem' } });
+  return Response.json(error.told(order.query), { headers: { [OUTCOME_HEADER]: 'problem' } });
+}
+
+function wanted(unknown: UnknownYet, order: SearchOrder): Response {
+  try {
+    return Response.json(wantedNames(unknown, order), { headers: { [OUTCOME_HEADER]: 'names' } });
+  } catch (error) {
+    return failure(error, order);
+  }
+}
+
+/** The text of an answer that is all or nothing, counted as what the last stage holds. */
+function collected(
+  chunks: Iterable<string>,
+  { stages }: Query,
+  meter: ReturnType<typeof createMeter>,
+): Uint8Array[] {
+  const encoder = new TextEncoder();
+  const pieces: Uint8Array[] = [];
+  for (const chunk of chunks) {
+    const piece = encoder.encode(chunk);
+    pieces.push(piece);
+    try {
+      meter.hold(piece.byteLength);
+    } catch (error) {
+      const last = stages.at(-1);
+      if (last && error instanceof Problem) error.in(stages.length, last.command, last.word);
+      throw error;
+    }
+  }
+  return pieces;
+}
+
+/** In one piece when it is short; else its reader sets the pace, and no source is open meanwhile. */
+function wholeAnswer(pieces: Uint8Array[], figures: RunFigures): Response {
+  const headers = { [FIGURES_HEADER]: printFigures(figures) };
+  const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  if (bytes <= WHOLE_BYTES) {
+    const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    return new Response(body, { headers: { ...headers, [WHOLE_HEADER]: '1' } });
+  }
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const piece = pieces[at]!;
+        // What was sent is not held any longer.
+        pieces[at++] = NOTHING;
+        controller.enqueue(piece);
+        if (at === pieces.length) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers });
+}
+
+const NOTHING = new Uint8Array(0);
+
+interface RunParts {
+  readonly parts: SearchParts;
+  readonly sources: OpenSources;
+  readonly meter: ReturnType<typeof createMeter>;
+  readonly startedAt: number;
 }
 
 function* resultOf(
+  query: Query,
   order: SearchOrder,
-  parts: SearchParts,
-  sources: OpenSources,
-  startedAt: number,
+  { parts, sources, meter, startedAt }: RunParts,
   onEnd: (figures: RunFigures) => void,
 ): Generator<string> {
-  const { query: text, implicitTerms } = order;
   let scanned = 0;
   let sqlStages = 0;
   const traces: StageTrace[] = [];
   const watch: RunWatch = {
-    meter: createMeter(order, startedAt),
+    meter,
     onRead: (rows) => {
       scanned += rows;
     },
@@ -132,15 +182,9 @@ function* resultOf(
     },
   };
   const { context, notices } = createContext({
-    ...order,
-    source: (name) => sources.open(name),
-    datasetNames: order.scope.datasetNames,
-    readableIndexes: sources.readableIndexes,
-    savedSearch: (name) => order.scope.savedSearches[name] ?? { kind: 'missing' },
-    extract: parts.extract,
+    ...environmentOf(order, sources, parts),
     watch,
   });
-  const query = parseQuery(text, { implicitTerms });
   checkQuery(query, context).useShown();
   const table = runQuery(query, context, watch);
   yield* writeResult(table, order.format, order.limit, {
@@ -154,6 +198,19 @@ function* resultOf(
       ? () => ({ sqlStages, indexUsed: sources.usedIndex, stages: traces })
       : null,
   });
+}
+
+/** What the query may reach; it stops at a name nobody looked up yet. */
+function environmentOf(order: SearchOrder, sources: OpenSources, { extract }: SearchParts) {
+  const { datasetNames, savedSearches } = order.scope;
+  return {
+    ...order,
+    source: (name: Parameters<OpenSources['open']>[0]) => sources.open(name),
+    datasetNames,
+    readableIndexes: () => sources.readableIndexes,
+    savedSearch: (name: string) => requireLookedUp(savedSearches, 'savedSearches', name),
+    extract,
+  };
 }
 
 function streamOf(
@@ -193,111 +250,10 @@ function streamOf(
 function checkSearch(order: SearchOrder, parts: SearchParts): Response {
   const sources = new OpenSources(order.scope, parts);
   try {
-    return Response.json(
-      validateText(order.query, {
-        ...order,
-        source: (name) => sources.open(name),
-        datasetNames: order.scope.datasetNames,
-        readableIndexes: sources.readableIndexes,
-        savedSearch: (name) => order.scope.savedSearches[name] ?? { kind: 'missing' },
-        extract: parts.extract,
-      }),
-    );
+    return Response.json(validateText(order.query, environmentOf(order, sources, parts)));
   } catch (error) {
-    return failure(error, order.query, false);
+    return failure(error, order);
   } finally {
     sources.close();
   }
 }
-
-/** The sources of one run, opened when they are first named. */
-class OpenSources {
-  usedIndex = false;
-  readonly #scope: SearchScope;
-  readonly #parts: SearchParts;
-  readonly #closers: (() => void)[] = [];
-  #events: Source | null | undefined;
-
-  constructor(scope: SearchScope, parts: SearchParts) {
-    this.#scope = scope;
-    this.#parts = parts;
-  }
-
-  get readableIndexes(): readonly string[] | null {
-    return this.#openEvents()?.readableIndexes ?? null;
-  }
-
-  open(name: { kind: string; name?: string }): Source | null {
-    if (name.kind === 'events') return this.#openEvents();
-    if (name.kind === 'audit') return this.#openAudit();
-    const order = this.#scope.datasets.find((one) => one.name === name.name);
-    return order ? this.#openDataset(order) : null;
-  }
-
-  #openEvents(): Source {
-    if (this.#events) return this.#events;
-    const { eventStore, grants } = this.#scope;
-    const store = eventStore === null ? null : this.#parts.openEvents(eventStore);
-    if (store === null) {
-      this.#events = noEvents;
-      return noEvents;
-    }
-    this.#closers.push(() => store.close());
-    this.#events = eventSource(store, grants, () => {
-      this.usedIndex = true;
-    });
-    return this.#events;
-  }
-
-  #openAudit(): Source | null {
-    const { auditDatabase } = this.#scope;
-    return auditDatabase === null ? null : auditSource(this.#openFile(auditDatabase));
-  }
-
-  #openDataset(order: DatasetOrder): Source {
-    let db: Database;
-    try {
-      db = this.#openFile(order.path);
-    } catch {
-      // Replaced by a newer version and deleted: look again.
-      throw new Stale();
-    }
-    if ((readMeta(db, 'state')?.sequence ?? 0) !== order.sequence) throw new Stale();
-    return datasetSource(db, order);
-  }
-
-  #openFile(path: string): Database {
-    const db = new Database(path, { readwrite: true, create: false });
-    this.#closers.push(() => {
-      if (db.inTransaction) db.run('ROLLBACK');
-      db.close();
-    });
-    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
-    db.run('BEGIN');
-    return db;
-  }
-
-  close(): void {
-    for (const close of this.#closers.splice(0)) close();
-  }
-}
-
-/** Before the first event there is no store. */
-const noEvents: Source = {
-  name: 'events',
-  schema: new Schema([
-    { name: 'id', type: 'int' },
-    { name: 'index', type: 'text' },
-    { name: 'sourcetype', type: 'text' },
-    { name: 'source', type: 'text' },
-    { name: 'host', type: 'text' },
-    { name: 'data', type: 'text' },
-    { name: 'created', type: 'time' },
-    { name: 'updated', type: 'time' },
-    { name: 'extracted_fields', type: 'json' },
-    { name: '_time', type: 'time', isHidden: true },
-    { name: 'event_time', type: 'time', isHidden: true },
-  ]),
-  readableIndexes: null,
-  read: () => [],
-};

@@ -5,8 +5,9 @@ import { AppError } from '../base/errors.ts';
 import type { ChildPool } from '../children/child-pool.ts';
 import { Lane, type Place } from '../children/lane.ts';
 import { memoryProblem, timeProblem } from './budget.ts';
+import type { Names } from './looked-up.ts';
 import type { ToldProblem } from './problem.ts';
-import { OUTCOME_HEADER, type SearchOrder } from './search-jobs.ts';
+import { OUTCOME_HEADER, type SearchOrder, WHOLE_HEADER } from './search-jobs.ts';
 import { FIGURES_HEADER, readFigures, type RunFigures, withoutTrailer } from './run-figures.ts';
 import type { Validation } from './validate.ts';
 
@@ -14,13 +15,20 @@ import type { Validation } from './validate.ts';
 export type SearchAnswer =
   | {
       readonly kind: 'rows';
-      readonly body: ReadableStream<Uint8Array> | null;
+      /** In one piece, or as it is read. */
+      readonly body: Uint8Array | ReadableStream<Uint8Array>;
       /** What the run cost; null until the last row of a stream has passed. */
       readonly figures: () => RunFigures | null;
     }
   | { readonly kind: 'problem'; readonly problem: ToldProblem }
-  /** A dataset changed between looking it up and reading it; look again. */
-  | { readonly kind: 'stale' };
+  | LookAgain;
+
+/** Nothing was run yet. */
+export type LookAgain =
+  /** A dataset changed between looking it up and reading it. */
+  | { readonly kind: 'stale' }
+  /** These are to be looked up first. */
+  | { readonly kind: 'names'; readonly names: Names };
 
 /** What running queries needs. */
 export interface SearchesOptions {
@@ -88,7 +96,7 @@ export class Searches {
   async run(order: SearchOrder, signal?: AbortSignal): Promise<SearchAnswer> {
     const startedAt = performance.now();
     const answer = await this.#run(order, signal);
-    if (answer.kind === 'stale') return answer;
+    if (answer.kind === 'stale' || answer.kind === 'names') return answer;
     const outcome = answer.kind === 'rows' ? 'rows' : answer.problem.code;
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     this.times.sum += (performance.now() - startedAt) / 1000;
@@ -107,30 +115,41 @@ export class Searches {
       const outcome = response.headers.get(OUTCOME_HEADER);
       if (outcome === 'problem')
         return { kind: 'problem', problem: (await response.json()) as ToldProblem };
-      if (outcome === null) return rowsOf(response);
-      await response.body?.cancel();
-      return { kind: 'stale' };
+      return outcome === null ? await rowsOf(response) : await lookAgain(response);
     } catch (error) {
       return { kind: 'problem', problem: stoppedProblem(error, order) };
     }
   }
 
-  /** Checks a query in a worker (EV-102); null: look up its datasets again. */
-  async check(order: SearchOrder, signal?: AbortSignal): Promise<Validation | null> {
+  /** Checks a query in a worker (EV-102). */
+  async check(
+    order: SearchOrder,
+    signal?: AbortSignal,
+  ): Promise<{ readonly kind: 'checked'; readonly validation: Validation } | LookAgain> {
     const response = await this.#options.pool.request('pipeline-check', order, {
       timeoutMs: order.timeoutMs + GRACE_MS,
       ...(signal && { signal }),
     });
-    if (response.headers.get(OUTCOME_HEADER) === null) return (await response.json()) as Validation;
-    await response.body?.cancel();
-    return null;
+    if (response.headers.get(OUTCOME_HEADER) !== null) return lookAgain(response);
+    return { kind: 'checked', validation: (await response.json()) as Validation };
   }
 }
 
-function rowsOf(response: Response): SearchAnswer {
+async function lookAgain(response: Response): Promise<LookAgain> {
+  if (response.headers.get(OUTCOME_HEADER) === 'names')
+    return { kind: 'names', names: (await response.json()) as Names };
+  await response.body?.cancel();
+  return { kind: 'stale' };
+}
+
+async function rowsOf(response: Response): Promise<SearchAnswer> {
+  const known = readFigures(response.headers.get(FIGURES_HEADER));
+  if (response.headers.has(WHOLE_HEADER) || response.body === null) {
+    const body = new Uint8Array(await response.arrayBuffer());
+    return { kind: 'rows', body, figures: () => known };
+  }
   const { body } = response;
-  const whole = readFigures(response.headers.get(FIGURES_HEADER));
-  if (whole !== null || body === null) return { kind: 'rows', body, figures: () => whole };
+  if (known !== null) return { kind: 'rows', body, figures: () => known };
   let figures: RunFigures | null = null;
   const rows = withoutTrailer(body, (told) => {
     figures = told;

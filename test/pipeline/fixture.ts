@@ -138,7 +138,7 @@ export function ask(text: string, { caller, params = {} }: Asked = {}): Answer {
       return null;
     },
     datasetNames: ['assets'],
-    readableIndexes: readable,
+    readableIndexes: () => readable,
     savedSearch: (name) => SAVED[name] ?? { kind: 'missing' },
     extract: (_style, data) => extractPairs(data),
     watch: freeMeter,

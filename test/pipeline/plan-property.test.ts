@@ -190,7 +190,7 @@ function run(
     joinMaxRows: 1000,
     source: (name) => (name.kind === 'events' ? given : null),
     datasetNames: [],
-    readableIndexes: source.readableIndexes,
+    readableIndexes: () => source.readableIndexes,
     savedSearch: () => ({ kind: 'missing' }),
     extract: () => null,
     watch,

@@ -352,6 +352,8 @@ describe('DS-184, DS-208: pages', () => {
         filter: EVIL,
         notice: EVIL,
         problem: EVIL,
+        previousHref: '/p',
+        nextHref: '/n',
         entries: [
           {
             id: 1,

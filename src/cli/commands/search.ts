@@ -86,8 +86,9 @@ async function runQuery(
   query: string,
 ): Promise<string> {
   const { openApp } = await import('../../app.ts');
-  const { BadSearchRequest, readSearchRequest, runSearch } =
-    await import('../../operations/searches.ts');
+  const { BadSearchRequest, readSearchRequest } =
+    await import('../../operations/search-request.ts');
+  const { runSearch } = await import('../../operations/searches.ts');
   const isCsv = options['csv'] === true;
   const app = await openApp(config, commandLog(config, outside), {
     exclusive: false,

@@ -5,6 +5,7 @@
  */
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
+import { PageLinks } from '../page-links.tsx';
 
 /** A saved search in the list. */
 export interface SavedSearchEntry {
@@ -23,6 +24,10 @@ export interface SavedSearchEntry {
 export interface SavedSearchesView {
   readonly filter: string;
   readonly entries: readonly SavedSearchEntry[];
+  /** Null on the first page. */
+  readonly previousHref: string | null;
+  /** Null on the last page. */
+  readonly nextHref: string | null;
   readonly notice: string | null;
   readonly problem: string | null;
 }
@@ -75,6 +80,7 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
           ))}
         </ul>
       )}
+      <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
     </>
   ),
 };

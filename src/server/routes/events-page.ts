@@ -3,7 +3,8 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { JsonNumber, parseJson } from '../../base/json.ts';
-import { readSearchRequest, runSearch } from '../../operations/searches.ts';
+import { readSearchRequest } from '../../operations/search-request.ts';
+import { runSearch } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
 import { fieldTerm, startOf, termsAdder, withinTimes } from '../../pipeline/refine.ts';
 import type { Context } from '../context.ts';
@@ -103,13 +104,13 @@ async function run(context: Context, query: string, limit: number): Promise<Ran 
 
 /** Null for more than `maxBytes`. */
 async function boundedText(
-  body: ReadableStream<Uint8Array> | null,
+  body: Uint8Array | ReadableStream<Uint8Array>,
   maxBytes: number,
 ): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop cancels what is still to come.
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body instanceof Uint8Array ? [body] : body) {
     bytes += chunk.length;
     if (bytes > maxBytes) return null;
     chunks.push(chunk);

@@ -7,7 +7,6 @@ import {
   deleteSavedSearch,
   getSavedSearch,
   listSavedSearches,
-  ownedSavedSearches,
   type SavedSearchResult,
   updateSavedSearch,
 } from '../../operations/saved-searches.ts';
@@ -24,6 +23,8 @@ const NOTICES: Readonly<Record<string, string>> = {
   clone: 'The copy is yours to change.',
   delete: 'The search is deleted.',
 };
+
+const SHOWN_AT_ONCE = 50;
 
 /** `/savedsearches`. */
 export const savedSearchesPageRoute: Route = {
@@ -61,24 +62,42 @@ async function show(
     return redirectReply(addressOf(query), 303);
   }
   const filter = context.queryValue('search') ?? '';
-  const own = await ownedSavedSearches(services, user);
-  const found = await listSavedSearches(services, user, filter);
+  const offset = offsetOf(context);
+  const found = await listSavedSearches(
+    services,
+    user,
+    { search: filter, offset },
+    SHOWN_AT_ONCE + 1,
+  );
   const view = {
     filter,
     notice: told.notice ?? null,
     problem: told.problem ?? null,
-    entries: found.map((one) => ({
+    previousHref: offset === 0 ? null : pageAt(filter, Math.max(0, offset - SHOWN_AT_ONCE)),
+    nextHref: found.length > SHOWN_AT_ONCE ? pageAt(filter, offset + SHOWN_AT_ONCE) : null,
+    entries: found.slice(0, SHOWN_AT_ONCE).map(({ view: one, isOwn }) => ({
       id: one.id,
       name: one.name,
       query: one.query,
       isPublic: one.is_public,
-      isOwn: own.has(one.id),
+      isOwn,
       sharedWith: one.shared_with.join(', '),
       updatedAt: one.updated_at,
       openHref: addressOf(one.query),
     })),
   };
   return pageReply(context, savedSearchesPage, view, { status: told.status });
+}
+
+function offsetOf(context: Context): number {
+  const text = context.queryValue('offset') ?? '';
+  return /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
+}
+
+function pageAt(search: string, offset: number): string {
+  const query = { ...(search !== '' && { search }), ...(offset > 0 && { offset: String(offset) }) };
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? '/savedsearches' : `/savedsearches?${text}`;
 }
 
 /** The explorer over all time: the search says itself which part of it. */
@@ -142,7 +161,10 @@ function idsOf(text: string): string[] {
 function problemIn(result: SavedSearchResult): string | null {
   if ('view' in result) return null;
   return Object.entries(result.errors)
-    .map(([name, texts]) => `${name}: ${[texts].flat().map(String).join(' ')}`)
+    .map(([name, texts]) => {
+      const text = [texts].flat().map(String).join(' ');
+      return name === 'non_field_errors' ? text : `${name}: ${text}`;
+    })
     .join(' ');
 }
 

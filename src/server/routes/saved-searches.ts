@@ -2,10 +2,17 @@
  * Saved searches over HTTP (EV-86 to EV-91).
  */
 import { Type } from '@sinclair/typebox';
-import type { SavedSearchRequest, SavedSearchResult } from '../../operations/saved-searches.ts';
+import type {
+  ListedSavedSearch,
+  SavedSearchRequest,
+  SavedSearchResult,
+  SavedSearchView,
+} from '../../operations/saved-searches.ts';
 import {
+  countSavedSearches,
   createSavedSearch,
   deleteSavedSearch,
+  eachSavedSearch,
   getSavedSearch,
   listSavedSearches,
   requireScope,
@@ -15,9 +22,11 @@ import type { Context } from '../context.ts';
 import { checkSavedQuery } from '../../operations/searches.ts';
 import { eventErrorReply } from '../event-errors.ts';
 import { eventJsonBody } from '../event-json.ts';
+import { nextLink } from '../next-link.ts';
 import type { Reply } from '../reply.ts';
-import { emptyReply, jsonReply } from '../reply.ts';
+import { bodyReply, emptyReply, jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { readSavedSearchQuery, savedSearchListParameters } from '../saved-search-query.ts';
 import { requireChangeable } from './events.ts';
 
 const model = Type.Object(
@@ -49,6 +58,9 @@ const validate = {
   schema: Type.String(),
 } as const;
 
+/** More are sent as they are read. */
+const AT_ONCE = 64;
+
 const SHARED = {
   access: 'user',
   hasJsonErrors: true,
@@ -65,17 +77,11 @@ export const savedSearchRoutes: readonly Route[] = [
       GET: {
         summary: 'List saved searches',
         tag: 'events',
-        parameters: [
-          {
-            name: 'search',
-            in: 'query',
-            description: 'Terms in name or query',
-            schema: Type.String(),
-          },
-        ],
+        parameters: savedSearchListParameters,
         answers: {
           200: { description: 'Own, shared and public ones, by name', schema: Type.Array(model) },
         },
+        errors: [400],
       },
       POST: {
         summary: 'Save a search',
@@ -87,10 +93,7 @@ export const savedSearchRoutes: readonly Route[] = [
       },
     },
     methods: {
-      GET: async (context) => {
-        const search = context.queryValue('search') ?? '';
-        return jsonReply(await listSavedSearches(context.services, context.user, search));
-      },
+      GET: list,
       POST: async (context) => {
         const { services, user, origin } = context;
         return resultReply(
@@ -143,6 +146,34 @@ export const savedSearchRoutes: readonly Route[] = [
     },
   },
 ];
+
+/** All of them as they are read, or a page. */
+async function list(context: Context): Promise<Reply> {
+  const { services, user } = context;
+  const query = readSavedSearchQuery(context);
+  if ('reply' in query) return query.reply;
+  const { limit, counts, cursorAfter, ...which } = query.value;
+  requireScope(user, 'read');
+  const total = counts ? await countSavedSearches(services, user, which.search) : null;
+  const headers = { ...(total !== null && { 'X-Total-Count': String(total) }) };
+  const first = await listSavedSearches(services, user, which, (limit ?? AT_ONCE) + 1);
+  const shown = first.slice(0, limit ?? AT_ONCE).map(({ view }) => view);
+  const last = shown.at(-1);
+  if (first.length === shown.length || last === undefined) return jsonReply(shown, { headers });
+  if (limit !== null)
+    return jsonReply(shown, { headers: { ...headers, ...nextLink(context, cursorAfter(last)) } });
+  const rest = eachSavedSearch(services, user, { search: which.search, after: last });
+  return bodyReply(arrayText(shown, rest), 'application/json', { headers });
+}
+
+async function* arrayText(
+  first: readonly SavedSearchView[],
+  rest: AsyncIterable<ListedSavedSearch>,
+): AsyncGenerator<string> {
+  yield JSON.stringify(first).slice(0, -1);
+  for await (const { view } of rest) yield `,${JSON.stringify(view)}`;
+  yield ']';
+}
 
 async function change(context: Context, isPartial: boolean): Promise<Reply> {
   const { services, user, origin } = context;

@@ -2,10 +2,9 @@
  * `/search2/api/…`: run a query, check one, and what the language knows (EV-93 to EV-102).
  */
 import { Type } from '@sinclair/typebox';
+import { BadSearchRequest, readSearchRequest } from '../../operations/search-request.ts';
 import {
-  BadSearchRequest,
   describeLanguage,
-  readSearchRequest,
   runSearch,
   type SearchResult,
   validateSearch,
@@ -226,37 +225,37 @@ async function resultReply(result: SearchResult): Promise<Reply> {
   const { format, body, leave } = result;
   const headers: Record<string, string> =
     format === 'csv' ? { 'Content-Disposition': 'attachment; filename="search.csv"' } : {};
-  if (format !== 'json') return bodyReply(leaving(body, leave), TYPES[format], { headers });
-  try {
-    return bodyReply(new Uint8Array(await new Response(body).arrayBuffer()), TYPES.json, {
-      headers,
-    });
-  } finally {
-    await leave();
-  }
+  if (body instanceof ReadableStream)
+    return bodyReply(leaving(body, leave), TYPES[format], { headers });
+  await leave();
+  return bodyReply(body, TYPES[format], { headers });
 }
 
 /** The stream, with the caller's turn given back however it ends. */
 function leaving(
-  body: ReadableStream<Uint8Array> | null,
+  body: ReadableStream<Uint8Array>,
   leave: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
-  const reader = (body ?? new Response('').body!).getReader();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value as Uint8Array);
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value as Uint8Array);
+          await leave();
+          controller.close();
+        } catch (error) {
+          await leave();
+          throw error;
+        }
+      },
+      async cancel(reason) {
+        await reader.cancel(reason);
         await leave();
-        controller.close();
-      } catch (error) {
-        await leave();
-        throw error;
-      }
+      },
     },
-    async cancel(reason) {
-      await reader.cancel(reason);
-      await leave();
-    },
-  });
+    // Nothing is taken before the client wants it.
+    { highWaterMark: 0 },
+  );
 }

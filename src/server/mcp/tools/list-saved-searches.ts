@@ -5,13 +5,15 @@ import { listSavedSearches as list } from '../../../operations/saved-searches.ts
 import { MAX_NAME } from '../named-resource.ts';
 import { jsonResult, READER, type Tool } from '../tool.ts';
 
+/** More would not help anybody choose: a word narrows them. */
+const MAX_LISTED = 1_000;
+
 /** Names and texts of stored queries, for `search_events`. */
 export const listSavedSearches: Tool = {
   description: {
     name: 'list_saved_searches',
     title: 'List saved searches',
-    description:
-      'The saved queries you may use, by name; run one by giving its query to search_events.',
+    description: `The saved queries you may use, by name, at most ${MAX_LISTED}; run one by giving its query to search_events.`,
     inputSchema: {
       type: 'object',
       properties: {
@@ -47,7 +49,8 @@ export const listSavedSearches: Tool = {
     annotations: { title: 'List saved searches', ...READER },
   },
   call: async ({ services, caller, arguments: { search } }) => {
-    const found = await list(services, caller, typeof search === 'string' ? search : '');
-    return jsonResult({ saved_searches: found }, found.length);
+    const words = typeof search === 'string' ? search : '';
+    const found = await list(services, caller, { search: words }, MAX_LISTED);
+    return jsonResult({ saved_searches: found.map(({ view }) => view) }, found.length);
   },
 };

@@ -2,8 +2,10 @@
  * `search_events`: runs a query of the search language with the caller's rights, as `POST /search2/api/run/`.
  */
 import { AppError } from '../../../base/errors.ts';
-import { BadSearchRequest, readSearchRequest, runSearch } from '../../../operations/searches.ts';
-import type { SearchRequest, SearchResult } from '../../../operations/searches.ts';
+import { BadSearchRequest, readSearchRequest } from '../../../operations/search-request.ts';
+import type { SearchRequest } from '../../../operations/search-request.ts';
+import { runSearch } from '../../../operations/searches.ts';
+import type { SearchResult } from '../../../operations/searches.ts';
 import type { Config } from '../../../config/schema.ts';
 import { JsonText } from '../json-text.ts';
 import type { Members } from '../message.ts';
@@ -72,7 +74,8 @@ async function textOf(result: SearchResult, config: Config): Promise<string> {
   try {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
-    for await (const chunk of result.body ?? []) {
+    const { body } = result;
+    for await (const chunk of body instanceof Uint8Array ? [body] : body) {
       bytes += chunk.length;
       if (bytes > config.limits.mcp_result_bytes) {
         throw new AppError('too-large', 'Result too large: use limit, head or fewer columns');

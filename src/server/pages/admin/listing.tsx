@@ -5,6 +5,7 @@
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { Count } from './layout.tsx';
+import { PageLinks } from '../../page-links.tsx';
 
 /** How a list is sorted by a column, and the way to sort it otherwise. */
 export interface SortLink {
@@ -153,7 +154,7 @@ export function ListTable(props: PropsWithChildren<TableProps>) {
           {children}
         </Rows>
       )}
-      <Paging listing={listing} />
+      <PageLinks previousHref={listing.previousHref} nextHref={listing.nextHref} />
     </div>
   );
 }
@@ -223,28 +224,5 @@ function CountText({ listing, nouns }: Pick<TableProps, 'listing' | 'nouns'>) {
     <span>
       From <Count value={first} /> on, of <Count value={total} /> <span safe>{noun}</span>
     </span>
-  );
-}
-
-function Paging({ listing }: Pick<TableProps, 'listing'>) {
-  const { previousHref, nextHref } = listing;
-  if (previousHref === null && nextHref === null) return '';
-  return (
-    <nav class="paging" aria-label="Pages">
-      {previousHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="prev" href={previousHref}>
-          Previous
-        </a>
-      )}
-      {nextHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="next" href={nextHref}>
-          Next
-        </a>
-      )}
-    </nav>
   );
 }

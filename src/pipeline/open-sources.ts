@@ -1,0 +1,129 @@
+/**
+ * The sources of one run, opened when they are first named, each inside one snapshot (SL-154), within what the caller may
+ * reach (SL-45).
+ */
+import { Database } from 'bun:sqlite';
+import type { Grants } from '../auth/permissions.ts';
+import { readMeta } from '../dataset/table-meta.ts';
+import type { SourceName } from './command.ts';
+import { requireLookedUp } from './looked-up.ts';
+import type { FoundSavedSearch } from './query-context.ts';
+import { Schema } from './schema.ts';
+import type { SearchParts } from './search-jobs.ts';
+import { auditSource } from './sources/audit.ts';
+import { datasetSource, type DatasetOrder } from './sources/dataset.ts';
+import { eventSource } from './sources/events.ts';
+import type { Source } from './sources/source.ts';
+
+/** What one caller may reach. */
+export interface SearchScope {
+  /** Directory of the event store; null when there is none yet. */
+  readonly eventStore: string | null;
+  readonly grants: Grants;
+  /** What was looked up so far, by the name as written; null for what is not there or may not be read. */
+  readonly datasets: Readonly<Record<string, DatasetOrder | null>>;
+  /** Of all that may be read, for suggestions; only needed once a dataset was looked up. */
+  readonly datasetNames: readonly string[];
+  /** The state database, for those who may read the audit. */
+  readonly auditDatabase: string | null;
+  /** What was looked up so far. */
+  readonly savedSearches: Readonly<Record<string, FoundSavedSearch>>;
+}
+
+/** A dataset changed between looking it up and reading it. */
+export class Stale extends Error {}
+
+/** The sources; `close` ends their snapshots. */
+export class OpenSources {
+  usedIndex = false;
+  readonly #scope: SearchScope;
+  readonly #parts: SearchParts;
+  readonly #closers: (() => void)[] = [];
+  #events: Source | undefined;
+
+  constructor(scope: SearchScope, parts: SearchParts) {
+    this.#scope = scope;
+    this.#parts = parts;
+  }
+
+  /** Indexes the caller may read; null for all. */
+  get readableIndexes(): readonly string[] | null {
+    return this.#openEvents().readableIndexes;
+  }
+
+  /** The source of that name; null when there is none the caller may read. Throws Stale and UnknownYet. */
+  open(name: SourceName): Source | null {
+    if (name.kind === 'events') return this.#openEvents();
+    if (name.kind === 'audit') return this.#openAudit();
+    const order = requireLookedUp(this.#scope.datasets, 'datasets', name.name);
+    return order && this.#openDataset(order);
+  }
+
+  #openEvents(): Source {
+    if (this.#events) return this.#events;
+    const { eventStore, grants } = this.#scope;
+    const store = eventStore === null ? null : this.#parts.openEvents(eventStore);
+    if (store === null) {
+      this.#events = noEvents;
+      return noEvents;
+    }
+    this.#closers.push(() => store.close());
+    this.#events = eventSource(store, grants, () => {
+      this.usedIndex = true;
+    });
+    return this.#events;
+  }
+
+  #openAudit(): Source | null {
+    const { auditDatabase } = this.#scope;
+    return auditDatabase === null ? null : auditSource(this.#openFile(auditDatabase));
+  }
+
+  #openDataset(order: DatasetOrder): Source {
+    let db: Database;
+    try {
+      db = this.#openFile(order.path);
+    } catch {
+      // Replaced by a newer version and deleted: look again.
+      throw new Stale();
+    }
+    if ((readMeta(db, 'state')?.sequence ?? 0) !== order.sequence) throw new Stale();
+    return datasetSource(db, order);
+  }
+
+  #openFile(path: string): Database {
+    const db = new Database(path, { readwrite: true, create: false });
+    this.#closers.push(() => {
+      if (db.inTransaction) db.run('ROLLBACK');
+      db.close();
+    });
+    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
+    db.run('BEGIN');
+    return db;
+  }
+
+  /** Ends all snapshots; may be called again. */
+  close(): void {
+    for (const close of this.#closers.splice(0)) close();
+  }
+}
+
+/** Before the first event there is no store. */
+const noEvents: Source = {
+  name: 'events',
+  schema: new Schema([
+    { name: 'id', type: 'int' },
+    { name: 'index', type: 'text' },
+    { name: 'sourcetype', type: 'text' },
+    { name: 'source', type: 'text' },
+    { name: 'host', type: 'text' },
+    { name: 'data', type: 'text' },
+    { name: 'created', type: 'time' },
+    { name: 'updated', type: 'time' },
+    { name: 'extracted_fields', type: 'json' },
+    { name: '_time', type: 'time', isHidden: true },
+    { name: 'event_time', type: 'time', isHidden: true },
+  ]),
+  readableIndexes: null,
+  read: () => [],
+};
