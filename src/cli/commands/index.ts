@@ -7,6 +7,7 @@ import { check } from './check.ts';
 import { child } from './child.ts';
 import { config } from './config.ts';
 import { events } from './events/index.ts';
+import { licenses } from './licenses.ts';
 import { listEndpoints } from './list-endpoints.ts';
 import { openapi } from './openapi.ts';
 import { restore } from './restore.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   reindex,
   search,
   openapi,
+  licenses,
   version,
   child,
 ];

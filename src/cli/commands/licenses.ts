@@ -1,0 +1,55 @@
+/** `svc licenses`: what others wrote and is inside the executable, with the texts of its licences. */
+import { AppError } from '../../base/errors.ts';
+import { suggestion } from '../../config/nearest-name.ts';
+import type { Command } from '../command.ts';
+import { textTable } from '../text-table.ts';
+import type { ThirdParty } from '../third-party.ts';
+
+/** Lists every package with its licence, or prints the texts of those that have the given name. */
+export const licenses: Command = {
+  name: 'licenses',
+  summary: 'Show what others wrote, and its licences.',
+  describe: (parser) => {
+    parser.argument('[package]', 'Print the licence of this package in full.');
+    parser.option('--json', 'Print JSON.');
+  },
+  run: async ({ positionals: [name], options, outside }) => {
+    const { thirdParty } = await import('../third-party.ts');
+    const all = thirdParty();
+    const asked = name === undefined ? all : all.filter((one) => one.name === name);
+    if (asked.length === 0) throw noSuchPackage(name!, all);
+    if (options['json'] === true) {
+      outside.out(`${JSON.stringify(asked.map((one) => shown(one, name !== undefined)))}\n`);
+    } else if (name === undefined) outside.out(list(all));
+    else outside.out(asked.map((one) => inFull(one, all)).join('\n'));
+    return 0;
+  },
+};
+
+function noSuchPackage(name: string, all: readonly ThirdParty[]): AppError {
+  const names = all.map((one) => one.name);
+  return new AppError('not-found', `${name}: no package in svc${suggestion(name, names)}`);
+}
+
+function shown({ name, version, license, purl, partOf, text }: ThirdParty, withText: boolean) {
+  return { name, version, license, purl, part_of: partOf, ...(withText ? { text } : {}) };
+}
+
+function list(all: readonly ThirdParty[]): string {
+  const rows = all.map(({ name, version, license, partOf }) => [
+    name,
+    version ?? '',
+    license ?? `see ${partOf}`,
+    partOf ?? '',
+  ]);
+  return textTable(['package', 'version', 'licence', 'part of'], rows);
+}
+
+/** The text of a package, or for a part without one the text of what brought it. */
+function inFull(one: ThirdParty, all: readonly ThirdParty[]): string {
+  const { name, version, license, partOf } = one;
+  const head = `${version === null ? name : `${name} ${version}`}: `;
+  if (license !== null) return `${head}${license}\n\n${one.text.trim()}\n`;
+  const whole = all.find((other) => other.name === partOf && other.partOf === null);
+  return `${head}part of ${partOf}, whose texts follow\n\n${whole?.text.trim() ?? ''}\n`;
+}
