@@ -74,6 +74,15 @@ export async function mayReadEvents(
   return grantsTouchEvents(await eventGrants(services, caller), 'read');
 }
 
+/** Whether the caller has any right on events, for the description of what can be called (EV-11). */
+export async function mayUseEvents(
+  services: Pick<EventServices, 'config' | 'db'>,
+  caller: Principal,
+): Promise<boolean> {
+  const grants = await eventGrants(services, caller);
+  return grantsTouchEvents(grants, 'read') || grantsTouchEvents(grants, 'write');
+}
+
 /** Notes that somebody was refused; `index` null: any. */
 export async function auditDenial(
   services: EventServices,

@@ -180,8 +180,14 @@ class Exchange {
     const { method } = context;
     if (method === 'OPTIONS') return emptyReply(204, { Allow: route.allow });
     const handler = route.methods[(method === 'HEAD' ? 'GET' : method) as RouteMethod];
-    if (handler === undefined) throw methodNotAllowed(Object.keys(route.methods));
-    return this.#admitted(context, handler);
+    if (handler !== undefined) return this.#admitted(context, handler);
+    const refusal = methodNotAllowed(Object.keys(route.methods));
+    const { beforeMethodRefusal } = route;
+    if (beforeMethodRefusal === undefined) throw refusal;
+    return this.#admitted(context, async () => {
+      await beforeMethodRefusal(context);
+      throw refusal;
+    });
   }
 
   #answerFile(context: Context): Answer | Promise<Answer> {

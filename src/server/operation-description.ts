@@ -16,6 +16,8 @@ export interface Viewer {
   readonly readsMedia: boolean;
   /** Uploads are on and the caller holds the right to them. */
   readonly mayUpload: boolean;
+  /** May read or write some index. */
+  readonly usesEvents: boolean;
 }
 
 /** Groups of operations (DS-191); resources are tagged with their type instead. */

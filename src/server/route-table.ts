@@ -46,6 +46,8 @@ export interface Route {
   readonly takesIngestCredentials?: boolean;
   /** A credential in the query, for those; null for none. */
   readonly queryToken?: (context: Context) => string | null;
+  /** Asked before an unsafe method that it does not have is refused; throws for who may not even write (EV-39). */
+  readonly beforeMethodRefusal?: (context: Context) => Promise<void>;
   /** Methods it does not have are looked up among the files (EV-10). */
   readonly leavesOtherMethods?: boolean;
   /** Answers the same whatever credentials come along, good or bad (DS-94: embedded assets). */

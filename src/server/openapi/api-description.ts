@@ -6,6 +6,7 @@ import { grantsCover, loadGrants } from '../../auth/permissions.ts';
 import type { Caller } from '../../auth/principal.ts';
 import { DOCROOT_BOUNDARY } from '../../auth/resource-names.ts';
 import { sha256Hex } from '../../base/ids.ts';
+import { mayUseEvents } from '../../operations/event-access.ts';
 import type { DescribedResource, DescribeServices } from '../../operations/resources.ts';
 import { describeResources } from '../../operations/resources.ts';
 import type { ServerServices } from '../dependencies.ts';
@@ -39,9 +40,10 @@ export async function describeApi(sources: ApiSources, caller: Caller): Promise<
   );
   const mayUpload =
     services.config.upload.enabled && grantsCover(grants, [DOCROOT_BOUNDARY], 'write');
+  const usesEvents = caller !== null && (await mayUseEvents(services, caller));
   const document = openApiDocument({
     routes: await routesThatAreOn(routes, services),
-    viewer: { caller, grants, readsMedia, mayUpload },
+    viewer: { caller, grants, readsMedia, mayUpload, usesEvents },
     resources,
     handlerPaths: await pathsOfHandlers(sources, resources),
   });

@@ -35,6 +35,7 @@ import { EVENT_ROUTE, requireFormat } from './events.ts';
 export const eventViewRoutes: readonly Route[] = [
   {
     ...EVENT_ROUTE,
+    isListedFor: ({ usesEvents }) => usesEvents,
     pattern: '/api/events/tail',
     describes: {
       GET: {
@@ -51,6 +52,7 @@ export const eventViewRoutes: readonly Route[] = [
   },
   {
     ...EVENT_ROUTE,
+    isListedFor: ({ usesEvents }) => usesEvents,
     pattern: '/api/events/histogram',
     describes: {
       GET: {
@@ -65,6 +67,7 @@ export const eventViewRoutes: readonly Route[] = [
   },
   {
     ...EVENT_ROUTE,
+    isListedFor: ({ usesEvents }) => usesEvents,
     pattern: '/api/events/fields',
     describes: {
       GET: {

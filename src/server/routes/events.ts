@@ -62,6 +62,10 @@ export const eventRoutes: readonly Route[] = [
     ...EVENT_ROUTE,
     pattern: '/api/events',
     takesEventsBy: ['POST'],
+    isListedFor: ({ usesEvents }) => usesEvents,
+    beforeMethodRefusal: async ({ services, user, origin }) => {
+      await requireEventRight(services, user, origin, 'write');
+    },
     onRefused: noteUnknownSender,
     describes: {
       GET: {
@@ -93,6 +97,7 @@ export const eventRoutes: readonly Route[] = [
   {
     ...EVENT_ROUTE,
     pattern: '/api/events/{id:int}',
+    isListedFor: ({ usesEvents }) => usesEvents,
     describes: {
       GET: {
         summary: 'Read an event',

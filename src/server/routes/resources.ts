@@ -46,6 +46,28 @@ const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Answers every path without a built-in route. The caller is signed in (DS-96). */
 export function resourceHandler(services: ResourceServices): Handler {
+  const answer = answerOfFile(services);
+  return (context) => {
+    const [first, second, ...below] = context.segments;
+    const isHiding = first === 'api' && HIDING.has(second!) && below.length > 0;
+    return isHiding ? hidden(answer, context) : answer(context);
+  };
+}
+
+/** Below these, files that are not there and files that may not be read answer alike (EV-10). */
+const HIDING: ReadonlySet<string> = new Set(['events', 'savedsearches']);
+
+async function hidden(answer: Handler, context: Context): Promise<Answer> {
+  try {
+    return await answer(context);
+  } catch (error) {
+    const isHidden =
+      error instanceof AppError && ['not-found', 'permission-denied'].includes(error.code);
+    throw isHidden ? new AppError('not-found', 'Not found.') : error;
+  }
+}
+
+function answerOfFile(services: ResourceServices): Handler {
   return (context) => {
     const [family, ...rest] = context.segments;
     const name = rest.join('/');
