@@ -17,7 +17,8 @@ import { userColumns, userOf } from './users.ts';
 
 /** What every key starts with. */
 const API_KEY_PREFIX = 'ak_';
-const MAX_DAYS = 365;
+/** The longest life of a key that expires, in days (DS-116). */
+export const MAX_KEY_DAYS = 365;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Uses within this time of the last one noted are not written (DS-97). */
 const USE_INTERVAL_MS = 60 * 1000;
@@ -87,7 +88,7 @@ export function parseExpiresInDays(value: unknown): number | null {
     const msg = 'A key lives at least 1 day';
     throw invalidRequest({ type: 'greater_than_equal', loc, msg, input: value, ctx: { ge: 1 } });
   }
-  if (value > MAX_DAYS) {
+  if (value > MAX_KEY_DAYS) {
     throw new AppError('bad-request', 'Expiration cannot exceed 1 year (365 days)');
   }
   return value;

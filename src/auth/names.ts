@@ -3,8 +3,8 @@
  */
 import { invalidRequest } from '../base/errors.ts';
 
-/** Unicode code points. */
-const MAX_NAME_LENGTH = 150;
+/** Unicode code points of a name. */
+export const MAX_NAME_CHARACTERS = 150;
 
 /** The form in which names are stored and looked up; says nothing about whether the name is allowed. */
 export function normalName(text: string): string {
@@ -27,12 +27,12 @@ export function checkName(text: string, field: string): string {
       ctx: { min_length: 1 },
     });
   }
-  if (length > MAX_NAME_LENGTH) {
+  if (length > MAX_NAME_CHARACTERS) {
     throw invalidRequest({
       type: 'string_too_long',
       loc,
-      msg: `A name has at most ${MAX_NAME_LENGTH} characters`,
-      ctx: { max_length: MAX_NAME_LENGTH },
+      msg: `A name has at most ${MAX_NAME_CHARACTERS} characters`,
+      ctx: { max_length: MAX_NAME_CHARACTERS },
     });
   }
   // A lone surrogate has no UTF-8 form: stored, it would become equal to other names.

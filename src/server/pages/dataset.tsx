@@ -6,6 +6,8 @@
  */
 import type { GridData } from '../client/grid/model.ts';
 import type { Page } from './frame.tsx';
+import { Problem } from '../page-parts/messages.tsx';
+import { PageLinks } from '../page-parts/page-links.tsx';
 
 /** Keys of the grid, for the list behind `?`. */
 const KEYS = [
@@ -73,18 +75,12 @@ export const datasetPage: Page<DatasetView> = {
   content: (view, frame) => (
     <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
       <Search view={view} path={frame.path} />
-      {view.problem === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {view.problem}
-        </p>
-      )}
+      <Problem text={view.problem} />
       <p class="fine" role="status" safe>
         {view.position}
       </p>
       <Rows view={view} />
-      <Paging view={view} />
+      <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
       <p class="fine downloads">
         {view.links.map(({ label, href }) => (
           <a href={href} safe>
@@ -166,28 +162,6 @@ function Rows({ view }: { view: DatasetView }) {
         </tbody>
       </table>
     </div>
-  );
-}
-
-function Paging({ view }: { view: DatasetView }) {
-  if (view.previousHref === null && view.nextHref === null) return '';
-  return (
-    <nav class="paging" aria-label="Pages">
-      {view.previousHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="prev" href={view.previousHref}>
-          Previous
-        </a>
-      )}
-      {view.nextHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="next" href={view.nextHref}>
-          Next
-        </a>
-      )}
-    </nav>
   );
 }
 

@@ -8,6 +8,7 @@
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
+import { UtcTime } from '../page-parts/utc-time.tsx';
 
 /** A document with a title and where it is. */
 export interface DocumentView extends RenderedDocument {
@@ -58,9 +59,7 @@ function Place({ view: { rel, changedAt, source } }: { view: DocumentView }) {
       <span>
         <span safe>{rel.split('/').at(-1) ?? ''}</span>
         {' · last changed '}
-        <time datetime={changedAt} safe>
-          {`${changedAt.slice(0, 16).replace('T', ' ')} UTC`}
-        </time>
+        <UtcTime at={changedAt} />
       </span>
       <span class="views">
         <a href="?" aria-current={source === null ? 'true' : undefined}>

@@ -5,6 +5,7 @@
  */
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
+import { PageLinks } from '../page-parts/page-links.tsx';
 
 /** A media file as a card. */
 export interface GalleryEntry {
@@ -80,7 +81,7 @@ export const galleryPage: Page<GalleryView> = {
             <Card entry={entry} />
           ))}
         </ul>
-        <Paging view={view} />
+        <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
       </div>
     </>
   ),
@@ -129,28 +130,6 @@ function Card({ entry }: { entry: GalleryEntry }) {
         </span>
       </a>
     </li>
-  );
-}
-
-function Paging({ view: { previousHref, nextHref } }: { view: GalleryView }) {
-  if (previousHref === null && nextHref === null) return '';
-  return (
-    <nav class="paging" aria-label="Pages">
-      {previousHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="prev" href={previousHref}>
-          Previous
-        </a>
-      )}
-      {nextHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="next" href={nextHref}>
-          Next
-        </a>
-      )}
-    </nav>
   );
 }
 

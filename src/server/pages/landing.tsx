@@ -9,6 +9,7 @@ import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource
 import { folderAddress, trailTo } from '../trail.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
+import { PageLinks } from '../page-parts/page-links.tsx';
 
 /** What the start page shows. */
 export interface LandingView {
@@ -306,24 +307,11 @@ function Amount({ entry: { rows, size } }: { entry: TreeEntry }) {
 
 function Paging({ view }: { view: LandingView }) {
   const { previous, next } = view.tree;
-  if (previous === null && next === null) return '';
   return (
-    <nav class="paging" aria-label="Pages">
-      {previous === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="prev" href={hrefAt(view, previous)}>
-          Previous
-        </a>
-      )}
-      {next === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="next" href={hrefAt(view, next)}>
-          Next
-        </a>
-      )}
-    </nav>
+    <PageLinks
+      previousHref={previous === null ? null : hrefAt(view, previous)}
+      nextHref={next === null ? null : hrefAt(view, next)}
+    />
   );
 }
 

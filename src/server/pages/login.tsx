@@ -5,6 +5,7 @@
  */
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';
+import { Problem } from '../page-parts/messages.tsx';
 
 /** What the sign-in form shows. */
 export interface LoginView {
@@ -27,13 +28,7 @@ export const loginPage: Page<LoginView> = {
   title: () => 'Sign in',
   content: ({ next, problem, username, hasPasswordForm, hasOidc }, frame) => (
     <>
-      {problem === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {hasPasswordForm ? (
         <form class="stack" method="post" action="/auth/login">
           <CsrfField frame={frame} />

@@ -3,11 +3,16 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import { MAX_KEY_DAYS } from '../../auth/api-keys.ts';
+import { MAX_DESCRIPTION_CHARACTERS } from '../../base/input.ts';
 import type { ApiKeyView, NewApiKeyView } from '../../operations/api-keys.ts';
 import type { SessionView } from '../../operations/accounts.ts';
 import { browserName } from '../browser-name.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
+import { Notice, Problem } from '../page-parts/messages.tsx';
+import { UtcTime } from '../page-parts/utc-time.tsx';
+import { CreatedKey } from '../page-parts/created-key.tsx';
 
 /** What the page shows. */
 export interface ProfileView {
@@ -36,41 +41,15 @@ export const profilePage: Page<ProfileView> = {
         Signed in as <strong safe>{view.username}</strong>
         {view.isSuperuser ? ', who may do everything here.' : '.'}
       </p>
-      {view.problem === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {view.problem}
-        </p>
-      )}
-      {view.notice === null ? (
-        ''
-      ) : (
-        <p class="notice" role="status" safe>
-          {view.notice}
-        </p>
-      )}
-      {view.newKey === null ? '' : <NewKey created={view.newKey} />}
+      <Problem text={view.problem} />
+      <Notice text={view.notice} />
+      {view.newKey === null ? '' : <CreatedKey label="Your new API key" value={view.newKey.key} />}
       <Keys view={view} frame={frame} />
       <Sessions view={view} frame={frame} />
       {view.hasPassword ? <Password username={view.username} frame={frame} /> : ''}
     </>
   ),
 };
-
-function NewKey({ created }: { created: NewApiKeyView }) {
-  return (
-    <section class="notice">
-      <label>
-        Your new API key
-        <input class="code" value={created.key} readonly data-select />
-      </label>
-      <p class="fine">
-        Copy it now: it is not shown again. Programs send it in the header <code>X-API-Key</code>.
-      </p>
-    </section>
-  );
-}
 
 function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
   return (
@@ -106,11 +85,17 @@ function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
         <input type="hidden" name="action" value="create-key" />
         <label>
           What it is for
-          <input name="description" maxlength="1024" autocomplete="off" />
+          <input name="description" maxlength={MAX_DESCRIPTION_CHARACTERS} autocomplete="off" />
         </label>
         <label>
           Days until it expires
-          <input name="expires_in_days" type="number" min="1" max="365" placeholder="never" />
+          <input
+            name="expires_in_days"
+            type="number"
+            min="1"
+            max={MAX_KEY_DAYS}
+            placeholder="never"
+          />
         </label>
         <label>
           Rights
@@ -134,10 +119,14 @@ function Key({ entry, frame }: { entry: ApiKeyView; frame: FrameView }) {
       <td safe>{name}</td>
       <td safe>{entry.scopes?.join(', ') ?? 'all of yours'}</td>
       <td>
-        <Time at={entry.created_at} />
+        <UtcTime at={entry.created_at} />
       </td>
-      <td>{entry.last_used_at === null ? 'never' : <Time at={entry.last_used_at} />}</td>
-      <td>{entry.expires_at === null ? 'never' : <Time at={entry.expires_at} />}</td>
+      <td>
+        <UtcTime at={entry.last_used_at} />
+      </td>
+      <td>
+        <UtcTime at={entry.expires_at} />
+      </td>
       <td>
         {entry.is_active ? (
           <Act frame={frame} action="revoke-key" id={entry.id} label="Revoke" about={name} />
@@ -174,10 +163,10 @@ function Sessions({ view, frame }: { view: ProfileView; frame: FrameView }) {
                 </td>
                 <td safe>{session.ip_address ?? ''}</td>
                 <td>
-                  <Time at={session.created_at} />
+                  <UtcTime at={session.created_at} />
                 </td>
                 <td>
-                  <Time at={session.last_active_at} />
+                  <UtcTime at={session.last_active_at} />
                 </td>
                 <td>
                   {session.current ? (
@@ -244,13 +233,5 @@ function Act({ frame, action, id, label, about }: ActProps) {
         {label}
       </button>
     </form>
-  );
-}
-
-function Time({ at }: { at: string }) {
-  return (
-    <time datetime={at} safe>
-      {`${at.slice(0, 16).replace('T', ' ')} UTC`}
-    </time>
   );
 }

@@ -5,7 +5,9 @@
  */
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
-import { PageLinks } from '../page-links.tsx';
+import { PageLinks } from '../page-parts/page-links.tsx';
+import { Notice, Problem } from '../page-parts/messages.tsx';
+import { UtcTime } from '../page-parts/utc-time.tsx';
 
 /** A saved search in the list. */
 export interface SavedSearchEntry {
@@ -55,20 +57,8 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
           Filter
         </button>
       </form>
-      {view.problem === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {view.problem}
-        </p>
-      )}
-      {view.notice === null ? (
-        ''
-      ) : (
-        <p class="notice" role="status" safe>
-          {view.notice}
-        </p>
-      )}
+      <Problem text={view.problem} />
+      <Notice text={view.notice} />
       {view.entries.length === 0 ? (
         <p class="empty">
           No saved searches. <a href="/events">Search the events</a> and save what you want to keep.
@@ -104,9 +94,7 @@ function Entry({ entry, frame }: { entry: SavedSearchEntry; frame: FrameView }) 
       <p class="fine">
         <span safe>{entry.isOwn ? `Seen by ${sharing}` : 'Shared with you'}</span>
         {' · changed '}
-        <time datetime={entry.updatedAt} safe>
-          {`${entry.updatedAt.slice(0, 16).replace('T', ' ')} UTC`}
-        </time>
+        <UtcTime at={entry.updatedAt} />
       </p>
       <div class="tools">
         <Act frame={frame} action="clone" id={entry.id} label="Copy" name={entry.name} />

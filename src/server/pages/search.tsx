@@ -5,6 +5,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { FrameView, Page } from './frame.tsx';
+import { PageLinks } from '../page-parts/page-links.tsx';
 
 /** One result. */
 export interface ResultItem {
@@ -64,7 +65,7 @@ export const searchPage: Page<SearchView> = {
       <div id="found">
         <Facets facets={view.facets} />
         <Results view={view} />
-        <Paging view={view} />
+        <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
         <Events view={view} frame={frame} />
         {view.leftOut.map((text) => (
           <p class="fine" safe>
@@ -160,28 +161,6 @@ function Result({ item }: { item: ResultItem }) {
         </p>
       )}
     </li>
-  );
-}
-
-function Paging({ view: { previousHref, nextHref } }: { view: SearchView }) {
-  if (previousHref === null && nextHref === null) return '';
-  return (
-    <nav class="paging" aria-label="Pages">
-      {previousHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="prev" href={previousHref}>
-          Previous
-        </a>
-      )}
-      {nextHref === null ? (
-        ''
-      ) : (
-        <a class="button quiet" rel="next" href={nextHref}>
-          Next
-        </a>
-      )}
-    </nav>
   );
 }
 

@@ -3,8 +3,11 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import { MAX_NAME_CHARACTERS } from '../../auth/names.ts';
+import { MAX_PASSWORD_LENGTH } from '../../auth/passwords.ts';
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';
+import { Problem } from '../page-parts/messages.tsx';
 
 /** What the setup form shows. */
 export interface SetupView {
@@ -22,13 +25,7 @@ export const setupPage: Page<SetupView> = {
   content: ({ token, problem, username }, frame) => (
     <>
       <p>Create the first account. It may do everything, including adding other people.</p>
-      {problem === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <form class="stack" method="post" action="/auth/setup">
         <CsrfField frame={frame} />
         {token === '' ? (
@@ -48,7 +45,7 @@ export const setupPage: Page<SetupView> = {
             autocomplete="username"
             autocapitalize="none"
             spellcheck="false"
-            maxlength={150}
+            maxlength={MAX_NAME_CHARACTERS}
             autofocus
             required
           />
@@ -60,7 +57,7 @@ export const setupPage: Page<SetupView> = {
             type="password"
             autocomplete="new-password"
             minlength={10}
-            maxlength={1024}
+            maxlength={MAX_PASSWORD_LENGTH}
             aria-describedby="password-rule"
             required
           />

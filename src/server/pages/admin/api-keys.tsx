@@ -4,17 +4,12 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { NewUserApiKeyView } from '../../../operations/api-keys.ts';
-import {
-  Act,
-  ADMIN_PAGES,
-  AdminForm,
-  adminPage,
-  AuditLink,
-  Fold,
-  Moment,
-  type Surroundings,
-} from './layout.tsx';
-import { FilterBox, FilterChoice, FilterForm, type Listing, ListTable } from './listing.tsx';
+import { CreatedKey } from '../../page-parts/created-key.tsx';
+import { PurposeBox, ExpiryBox } from './boxes.tsx';
+import { Moment, AuditLink, UserLink, keyName } from './cells.tsx';
+import { AdminForm, Act, Fold } from './forms.tsx';
+import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
+import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
 /** A key in the list. */
 export interface KeyRow {
@@ -42,7 +37,7 @@ export const apiKeysPage = adminPage<KeysData>({
   title: () => 'API keys',
   content: ({ listing, created }, around) => (
     <>
-      {created === null ? '' : <Created created={created} />}
+      {created === null ? '' : <CreatedKey label="The new API key" value={created.key} />}
       <NewKey {...around} owner={listing.filters['user'] ?? ''} />
       <FilterForm path={`${ADMIN_PAGES}/api-keys`} listing={listing}>
         <FilterBox name="q" label="Purpose contains" listing={listing} />
@@ -80,20 +75,6 @@ export const apiKeysPage = adminPage<KeysData>({
   ),
 });
 
-function Created({ created }: { created: NewUserApiKeyView }) {
-  return (
-    <section class="notice">
-      <label>
-        The new API key
-        <input class="code" value={created.key} readonly data-select />
-      </label>
-      <p class="fine">
-        Copy it now: it is not shown again. Programs send it in the header <code>X-API-Key</code>.
-      </p>
-    </section>
-  );
-}
-
 function NewKey({ state, frame, owner }: Surroundings & { owner: string }) {
   if (!state.mayChange) return '';
   const { entered } = state;
@@ -104,26 +85,8 @@ function NewKey({ state, frame, owner }: Surroundings & { owner: string }) {
           User name
           <input name="username" value={entered['username'] ?? owner} required autocomplete="off" />
         </label>
-        <label>
-          What it is for
-          <input
-            name="description"
-            value={entered['description'] ?? ''}
-            maxlength="1024"
-            autocomplete="off"
-          />
-        </label>
-        <label>
-          Days until it expires
-          <input
-            name="expires_in_days"
-            type="number"
-            min="1"
-            max="365"
-            value={entered['expires_in_days'] ?? ''}
-            placeholder="never"
-          />
-        </label>
+        <PurposeBox value={entered['description'] ?? ''} />
+        <ExpiryBox value={entered['expires_in_days'] ?? ''} />
         <label>
           Rights
           <input
@@ -141,14 +104,12 @@ function NewKey({ state, frame, owner }: Surroundings & { owner: string }) {
 }
 
 function Key({ entry, state, frame }: Surroundings & { entry: KeyRow }) {
-  const name = entry.description ?? `key ${entry.id}`;
+  const name = keyName(entry);
   return (
     <tr>
       <td safe>{name}</td>
       <td>
-        <a href={`${ADMIN_PAGES}/users/${entry.user_id}`} safe>
-          {entry.username}
-        </a>
+        <UserLink id={entry.user_id} username={entry.username} />
       </td>
       <td safe>{entry.scopes?.join(', ') ?? 'all of the user'}</td>
       <td>

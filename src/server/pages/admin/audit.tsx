@@ -3,7 +3,9 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { ADMIN_PAGES, adminPage, Moment } from './layout.tsx';
+import { Problem } from '../../page-parts/messages.tsx';
+import { Moment, UserLink } from './cells.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** An entry in the list. */
@@ -49,13 +51,7 @@ export const auditPage = adminPage<AuditData>({
           <option value={action} />
         ))}
       </datalist>
-      {failure === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {failure}
-        </p>
-      )}
+      <Problem text={failure} />
       <ListTable
         listing={listing}
         nouns={['entry', 'entries']}
@@ -103,9 +99,7 @@ function Entry({ entry }: { entry: AuditRow }) {
         {id === null || username === null ? (
           <span class="none">nobody</span>
         ) : (
-          <a href={`${ADMIN_PAGES}/users/${id}`} safe>
-            {username}
-          </a>
+          <UserLink {...{ id, username }} />
         )}
       </td>
       <td>

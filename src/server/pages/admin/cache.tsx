@@ -3,7 +3,9 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { Act, ADMIN_PAGES, adminPage, AuditLink, Moment } from './layout.tsx';
+import { Moment, AuditLink } from './cells.tsx';
+import { Act } from './forms.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** An entry in the list. */

@@ -5,7 +5,10 @@
  */
 import type { RejectView, SenderCounters, UnknownView } from '../../../events/counters.ts';
 import type { IndexView } from '../../../operations/event-indexes.ts';
-import { ADMIN_PAGES, adminPage, AuditLink, Count, Moment, sizeText } from './layout.tsx';
+import { sizeText } from '../../../base/size-text.ts';
+import { Problem } from '../../page-parts/messages.tsx';
+import { Moment, Count, AuditLink, WhoMayLink } from './cells.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
 
 /** What the page shows. */
@@ -32,13 +35,7 @@ export const eventsAdminPage = adminPage<EventsData>({
   title: () => 'Events',
   content: (data) => (
     <>
-      {data.failure === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {data.failure}
-        </p>
-      )}
+      <Problem text={data.failure} />
       <Queue data={data} />
       <Indexes indexes={data.indexes ?? []} />
       <Senders senders={data.senders} />
@@ -105,7 +102,6 @@ function Indexes({ indexes }: { indexes: readonly IndexView[] }) {
 }
 
 function Index({ one }: { one: IndexView }) {
-  const who = new URLSearchParams({ resource: `@events/${one.index}`, right: 'read' });
   return (
     <tr>
       <td safe>{one.index}</td>
@@ -121,9 +117,7 @@ function Index({ one }: { one: IndexView }) {
       </td>
       <td safe>{retentionText(one)}</td>
       <td class="acts">
-        <a href={`${ADMIN_PAGES}/explain?${who}`} aria-label={`Who may read ${one.index}?`}>
-          Who may?
-        </a>
+        <WhoMayLink action="read" resource={`@events/${one.index}`} />
         <AuditLink query={{ q: `@events/${one.index}` }} about={one.index} />
       </td>
     </tr>

@@ -6,9 +6,11 @@
 import type { GroupGrant } from '../../../auth/permissions.ts';
 import type { AllowedUsers, Explanation } from '../../../operations/explanations.ts';
 import type { UserView } from '../../../operations/users.ts';
-import { ADMIN_PAGES, adminPage, resourceText } from './layout.tsx';
+import { Problem } from '../../page-parts/messages.tsx';
+import { ResourceBox, ActionBox } from './boxes.tsx';
+import { UserLink, GroupLink, resourceText } from './cells.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { Rows } from './listing.tsx';
-import { ActionBox, ResourceBox } from './user.tsx';
 
 /** The question and its answer. */
 export interface ExplainData {
@@ -55,13 +57,7 @@ export const explainPage = adminPage<ExplainData>({
         </label>
         <button type="submit">Explain</button>
       </form>
-      {data.failure === null ? (
-        ''
-      ) : (
-        <p class="problem" role="alert" safe>
-          {data.failure}
-        </p>
-      )}
+      <Problem text={data.failure} />
       {data.explanation === null ? '' : <One explanation={data.explanation} />}
       {data.allowed === null ? '' : <All allowed={data.allowed} />}
       {data.explanation === null && data.allowed === null && data.failure === null ? (
@@ -107,9 +103,7 @@ function One({ explanation }: { explanation: Explanation }) {
             {grants.map((grant) => (
               <tr>
                 <td>
-                  <a href={`${ADMIN_PAGES}/groups/${grant.group_id}`} safe>
-                    {grant.group}
-                  </a>
+                  <GroupLink id={grant.group_id} name={grant.group} />
                 </td>
                 <td safe>{grant.action}</td>
                 <td safe>{resourceText(grant.resource)}</td>
@@ -140,9 +134,7 @@ function All({ allowed }: { allowed: AllowedUsers }) {
         {users.map(({ id, username, granted_by: grants }) => (
           <tr>
             <td>
-              <a href={`${ADMIN_PAGES}/users/${id}`} safe>
-                {username}
-              </a>
+              <UserLink {...{ id, username }} />
             </td>
             <td>
               <Because grants={grants} />
@@ -169,9 +161,7 @@ function Because({ grants }: { grants: readonly GroupGrant[] }) {
     <>
       {grants.map((grant) => (
         <>
-          <a class="tag" href={`${ADMIN_PAGES}/groups/${grant.group_id}`} safe>
-            {grant.group}
-          </a>{' '}
+          <GroupLink id={grant.group_id} name={grant.group} isTag />{' '}
           <span safe>{`holds ${grant.action} on ${resourceText(grant.resource)}`}</span>
           <br />
         </>
@@ -184,9 +174,7 @@ function Superuser({ user }: { user: UserView }) {
   return (
     <tr>
       <td>
-        <a href={`${ADMIN_PAGES}/users/${user.id}`} safe>
-          {user.username}
-        </a>
+        <UserLink {...user} />
       </td>
       <td>superusers may do everything</td>
     </tr>

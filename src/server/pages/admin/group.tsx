@@ -5,18 +5,11 @@
  */
 import type { Permission } from '../../../auth/permissions.ts';
 import type { GroupWithUsers } from '../../../operations/groups.ts';
-import {
-  Act,
-  ADMIN_PAGES,
-  AdminForm,
-  adminPage,
-  AuditLink,
-  resourceText,
-  type Surroundings,
-} from './layout.tsx';
+import { ChooseBox, ResourceBox, ActionBox } from './boxes.tsx';
+import { AuditLink, UserLink, UserMarks, resourceText } from './cells.tsx';
+import { AdminForm, Act } from './forms.tsx';
+import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { Rows } from './listing.tsx';
-import { ActionBox, ResourceBox } from './user.tsx';
-import { UserMarks } from './users.tsx';
 
 /** What the page shows. */
 export interface GroupData {
@@ -126,10 +119,7 @@ function Members({ data, state, frame }: PartProps) {
           {group.users.map((user) => (
             <tr>
               <td>
-                <a href={`${ADMIN_PAGES}/users/${user.id}`} safe>
-                  {user.username}
-                </a>{' '}
-                <UserMarks user={user} />
+                <UserLink {...user} /> <UserMarks user={user} />
               </td>
               <td>
                 <Act
@@ -146,21 +136,12 @@ function Members({ data, state, frame }: PartProps) {
         </Rows>
       )}
       <AdminForm {...around} action="add-member">
-        <label>
-          User name
-          <input
-            name="username"
-            list="usernames"
-            value={state.entered['username'] ?? ''}
-            required
-            autocomplete="off"
-          />
-        </label>
-        <datalist id="usernames">
-          {data.usernames.map((name) => (
-            <option value={name} />
-          ))}
-        </datalist>
+        <ChooseBox
+          name="username"
+          label="User name"
+          names={data.usernames}
+          value={state.entered['username'] ?? ''}
+        />
         <button type="submit">Add</button>
       </AdminForm>
     </section>

@@ -4,15 +4,10 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Group, GroupSize } from '../../../auth/groups.ts';
-import {
-  ADMIN_PAGES,
-  AdminForm,
-  adminPage,
-  AuditLink,
-  Count,
-  Fold,
-  type Surroundings,
-} from './layout.tsx';
+import { NameBox, PurposeBox } from './boxes.tsx';
+import { Count, AuditLink, GroupLink } from './cells.tsx';
+import { AdminForm, Fold } from './forms.tsx';
+import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** What the page shows. */
@@ -45,9 +40,7 @@ export const groupsPage = adminPage<GroupsData>({
         {listing.items.map((group) => (
           <tr>
             <td>
-              <a href={`${ADMIN_PAGES}/groups/${group.id}`} safe>
-                {group.name}
-              </a>
+              <GroupLink {...group} />
             </td>
             <td safe>{group.description ?? ''}</td>
             <td>
@@ -71,25 +64,8 @@ function NewGroup({ state, frame }: Surroundings) {
   return (
     <Fold label="New group" isOpen={state.entered['action'] === 'create-group'}>
       <AdminForm state={state} frame={frame} action="create-group" class="stack narrow">
-        <label>
-          Name
-          <input
-            name="name"
-            value={state.entered['name'] ?? ''}
-            required
-            maxlength="150"
-            autocomplete="off"
-          />
-        </label>
-        <label>
-          What it is for
-          <input
-            name="description"
-            value={state.entered['description'] ?? ''}
-            maxlength="1024"
-            autocomplete="off"
-          />
-        </label>
+        <NameBox name="name" label="Name" value={state.entered['name'] ?? ''} />
+        <PurposeBox value={state.entered['description'] ?? ''} />
         <button type="submit">Create the group</button>
       </AdminForm>
     </Fold>

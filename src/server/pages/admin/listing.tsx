@@ -4,8 +4,8 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { PropsWithChildren } from '@kitajs/html';
-import { Count } from './layout.tsx';
-import { PageLinks } from '../../page-links.tsx';
+import { PageLinks } from '../../page-parts/page-links.tsx';
+import { Count } from './cells.tsx';
 
 /** How a list is sorted by a column, and the way to sort it otherwise. */
 export interface SortLink {

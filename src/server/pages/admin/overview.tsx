@@ -3,7 +3,9 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { adminPage, ADMIN_PAGES, Count, sizeText } from './layout.tsx';
+import { sizeText } from '../../../base/size-text.ts';
+import { Count } from './cells.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
 
 /** A figure and where to see more. */
 export interface Figure {

@@ -4,24 +4,17 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Permission } from '../../../auth/permissions.ts';
-import {
-  Act,
-  ADMIN_PAGES,
-  AdminForm,
-  adminPage,
-  AuditLink,
-  Fold,
-  resourceText,
-  type Surroundings,
-} from './layout.tsx';
-import { FilterBox, FilterChoice, FilterForm, type Listing, ListTable } from './listing.tsx';
-import { ActionBox, ResourceBox } from './user.tsx';
-import { GroupLinks } from './users.tsx';
+import { VERBS } from '../../../operations/permissions.ts';
+import { PurposeBox, ResourceBox, ActionBox } from './boxes.tsx';
+import { AuditLink, GroupLinks, WhoMayLink, resourceText, type GroupName } from './cells.tsx';
+import { AdminForm, Act, Fold } from './forms.tsx';
+import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
+import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
 /** A permission in the list. */
 export interface PermissionRow extends Permission {
   /** Those who hold it. */
-  readonly groups: readonly { readonly id: number; readonly name: string }[];
+  readonly groups: readonly GroupName[];
 }
 
 /** What the page shows. */
@@ -42,11 +35,7 @@ export const permissionsPage = adminPage<PermissionsData>({
           name="right"
           label="Right"
           listing={listing}
-          choices={[
-            ['', 'All'],
-            ['read', 'read'],
-            ['write', 'write'],
-          ]}
+          choices={[['', 'All'], ...VERBS.map((verb) => [verb, verb] as const)]}
         />
       </FilterForm>
       <ListTable
@@ -77,15 +66,7 @@ function NewPermission({ state, frame }: Surroundings) {
       <AdminForm state={state} frame={frame} action="create-permission" class="stack narrow">
         <ResourceBox value={entered['resource'] ?? ''} />
         <ActionBox value={entered['right'] ?? 'read'} />
-        <label>
-          What it is for
-          <input
-            name="description"
-            value={entered['description'] ?? ''}
-            maxlength="1024"
-            autocomplete="off"
-          />
-        </label>
+        <PurposeBox value={entered['description'] ?? ''} />
         <button type="submit">Create the permission</button>
       </AdminForm>
     </Fold>
@@ -95,7 +76,6 @@ function NewPermission({ state, frame }: Surroundings) {
 function Row({ permission, state, frame }: Surroundings & { permission: PermissionRow }) {
   const { id, resource, action, description, groups } = permission;
   const about = `${action} on ${resourceText(resource)}`;
-  const who = new URLSearchParams({ resource, right: action });
   return (
     <tr>
       <td safe>{resourceText(resource)}</td>
@@ -109,9 +89,7 @@ function Row({ permission, state, frame }: Surroundings & { permission: Permissi
         <GroupLinks groups={groups} />
       </td>
       <td class="acts">
-        <a href={`${ADMIN_PAGES}/explain?${who}`} aria-label={`Who may ${about}?`}>
-          Who may?
-        </a>
+        <WhoMayLink action={action} resource={resource} />
         <AuditLink query={{ q: `permission ${action} on ${resource}` }} about={about} />
         <Act
           state={state}

@@ -4,16 +4,10 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { SearchIndexView } from '../../../operations/search-index.ts';
-import {
-  Act,
-  ADMIN_PAGES,
-  adminPage,
-  AuditLink,
-  Count,
-  Moment,
-  type Surroundings,
-} from './layout.tsx';
-import { FilterBox, FilterChoice, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
+import { Moment, Count, AuditLink } from './cells.tsx';
+import { Act } from './forms.tsx';
+import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
+import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable, Rows } from './listing.tsx';
 
 /** A resource in the list. */
 export interface ResourceRow {

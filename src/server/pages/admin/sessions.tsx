@@ -4,7 +4,9 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import { browserName } from '../../browser-name.ts';
-import { Act, ADMIN_PAGES, adminPage, AuditLink, Moment } from './layout.tsx';
+import { Moment, AuditLink, UserLink } from './cells.tsx';
+import { Act } from './forms.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** A session in the list. */
@@ -51,9 +53,7 @@ export const sessionsPage = adminPage<SessionsData>({
         {listing.items.map((session) => (
           <tr>
             <td>
-              <a href={`${ADMIN_PAGES}/users/${session.user_id}`} safe>
-                {session.username}
-              </a>
+              <UserLink id={session.user_id} username={session.username} />
             </td>
             <td title={session.user_agent ?? ''} safe>
               {browserName(session.user_agent)}

@@ -3,7 +3,9 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { Act, ADMIN_PAGES, adminPage, AuditLink, Moment } from './layout.tsx';
+import { Moment, AuditLink, UserLink } from './cells.tsx';
+import { Act } from './forms.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** A token in the list. */
@@ -46,9 +48,7 @@ export const tokensPage = adminPage<TokensData>({
         {listing.items.map(({ user_id: id, username, created_at: made, last_used_at: used }) => (
           <tr>
             <td>
-              <a href={`${ADMIN_PAGES}/users/${id}`} safe>
-                {username}
-              </a>
+              <UserLink {...{ id, username }} />
             </td>
             <td>
               <Moment at={made} />

@@ -3,20 +3,14 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import { formatScopes } from '../../../auth/scopes.ts';
 import type { UserWithBelongings } from '../../../operations/users.ts';
 import { browserName } from '../../browser-name.ts';
-import {
-  Act,
-  ADMIN_PAGES,
-  AdminForm,
-  adminPage,
-  AuditLink,
-  Fold,
-  Moment,
-  type Surroundings,
-} from './layout.tsx';
+import { ChooseBox, ResourceBox, ActionBox } from './boxes.tsx';
+import { Moment, AuditLink, UserMarks, GroupLink, keyName } from './cells.tsx';
+import { AdminForm, Act, Fold } from './forms.tsx';
+import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { Rows } from './listing.tsx';
-import { UserMarks } from './users.tsx';
 
 /** What the page shows. */
 export interface UserData extends UserWithBelongings {
@@ -117,9 +111,7 @@ function Groups({ data, state, frame }: PartProps) {
           {groups.map((group) => (
             <tr>
               <td>
-                <a href={`${ADMIN_PAGES}/groups/${group.id}`} safe>
-                  {group.name}
-                </a>
+                <GroupLink {...group} />
               </td>
               <td safe>{group.description ?? ''}</td>
               <td>
@@ -137,21 +129,12 @@ function Groups({ data, state, frame }: PartProps) {
         </Rows>
       )}
       <AdminForm {...around} action="join-group">
-        <label>
-          Add to the group
-          <input
-            name="group"
-            list="group-names"
-            value={state.entered['group'] ?? ''}
-            required
-            autocomplete="off"
-          />
-        </label>
-        <datalist id="group-names">
-          {data.groupNames.map((name) => (
-            <option value={name} />
-          ))}
-        </datalist>
+        <ChooseBox
+          name="group"
+          label="Add to the group"
+          names={data.groupNames}
+          value={state.entered['group'] ?? ''}
+        />
         <button type="submit">Add</button>
       </AdminForm>
     </section>
@@ -171,37 +154,6 @@ function Why({ data }: { data: UserData }) {
         </button>
       </form>
     </section>
-  );
-}
-
-/** A box for a name that a permission or an address may have. */
-export function ResourceBox({ value, name = 'resource' }: { value: string; name?: string }) {
-  return (
-    <label>
-      Resource
-      <input
-        {...{ name, value }}
-        placeholder="reports/sales or reports/*"
-        autocomplete="off"
-        spellcheck="false"
-      />
-    </label>
-  );
-}
-
-/** The choice between read and write. */
-export function ActionBox({ value }: { value: string }) {
-  return (
-    <label>
-      Right
-      <select name="right">
-        {['read', 'write'].map((action) => (
-          <option value={action} selected={action === value} safe>
-            {action}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
@@ -226,13 +178,9 @@ function Keys({ data, state, frame }: PartProps) {
         >
           {keys.map((key) => (
             <tr>
-              <td safe>{key.description ?? `key ${key.id}`}</td>
+              <td safe>{keyName(key)}</td>
               <td safe>
-                {key.scopes === null
-                  ? 'all of the user'
-                  : key.scopes
-                      .map(({ verb, pattern }) => (pattern === null ? verb : `${verb}:${pattern}`))
-                      .join(', ')}
+                {key.scopes === null ? 'all of the user' : formatScopes(key.scopes).join(', ')}
               </td>
               <td>
                 <Moment at={key.lastUsedAt} />
@@ -243,7 +191,7 @@ function Keys({ data, state, frame }: PartProps) {
                     {...around}
                     action="revoke-key"
                     label="Revoke"
-                    about={key.description ?? `key ${key.id}`}
+                    about={keyName(key)}
                     fields={{ key_id: key.id }}
                     asks
                   />

@@ -4,20 +4,15 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { UserView } from '../../../operations/users.ts';
-import {
-  ADMIN_PAGES,
-  AdminForm,
-  adminPage,
-  AuditLink,
-  Fold,
-  Moment,
-  type Surroundings,
-} from './layout.tsx';
-import { FilterBox, FilterChoice, FilterForm, type Listing, ListTable } from './listing.tsx';
+import { NameBox } from './boxes.tsx';
+import { Moment, AuditLink, UserLink, UserMarks, GroupLinks, type GroupName } from './cells.tsx';
+import { AdminForm, Fold } from './forms.tsx';
+import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
+import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
 /** An account in the list. */
 export interface UserRow extends UserView {
-  readonly groups: readonly { readonly id: number; readonly name: string }[];
+  readonly groups: readonly GroupName[];
 }
 
 /** What the page shows. */
@@ -71,18 +66,7 @@ function NewUser({ state, frame }: Surroundings) {
   return (
     <Fold label="New user" isOpen={entered['action'] === 'create-user'}>
       <AdminForm state={state} frame={frame} action="create-user" class="stack narrow">
-        <label>
-          User name
-          <input
-            name="username"
-            value={entered['username'] ?? ''}
-            required
-            maxlength="150"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck="false"
-          />
-        </label>
+        <NameBox name="username" label="User name" value={entered['username'] ?? ''} />
         <label>
           Password
           <input name="password" type="password" autocomplete="new-password" required />
@@ -107,10 +91,7 @@ function User({ user }: { user: UserRow }) {
   return (
     <tr>
       <td>
-        <a href={`${ADMIN_PAGES}/users/${user.id}`} safe>
-          {user.username}
-        </a>{' '}
-        <UserMarks user={user} />
+        <UserLink {...user} /> <UserMarks user={user} />
       </td>
       <td>
         <GroupLinks groups={user.groups} />
@@ -122,35 +103,5 @@ function User({ user }: { user: UserRow }) {
         <AuditLink query={{ q: user.username }} about={user.username} />
       </td>
     </tr>
-  );
-}
-
-/** What is special about an account. */
-export function UserMarks({ user }: { user: Pick<UserView, 'is_active' | 'is_superuser'> }) {
-  return (
-    <>
-      {user.is_superuser ? <span class="kind">superuser</span> : ''}{' '}
-      {user.is_active ? '' : <span class="kind off">deactivated</span>}
-    </>
-  );
-}
-
-/** Groups in a cell; a dash for none. */
-export function GroupLinks({
-  groups,
-}: {
-  groups: readonly { readonly id: number; readonly name: string }[];
-}) {
-  if (groups.length === 0) return <span class="none">none</span>;
-  return (
-    <>
-      {groups.map(({ id, name }) => (
-        <>
-          <a class="tag" href={`${ADMIN_PAGES}/groups/${id}`} safe>
-            {name}
-          </a>{' '}
-        </>
-      ))}
-    </>
   );
 }

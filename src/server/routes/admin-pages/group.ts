@@ -15,7 +15,8 @@ import {
 import { ensurePermission, readPermission } from '../../../operations/permissions.ts';
 import { findUserByName, usernames } from '../../../operations/users.ts';
 import { groupPage } from '../../pages/admin/group.tsx';
-import { ADMIN_PAGES, resourceText } from '../../pages/admin/layout.tsx';
+import { ADMIN_PAGES } from '../../pages/admin/layout.tsx';
+import { resourceText } from '../../pages/admin/cells.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute, type Deed } from './admin-page.ts';
 import { counted } from './counted.ts';

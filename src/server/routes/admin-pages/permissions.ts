@@ -9,7 +9,7 @@ import {
   listPermissions,
   readPermission,
 } from '../../../operations/permissions.ts';
-import { resourceText } from '../../pages/admin/layout.tsx';
+import { resourceText } from '../../pages/admin/cells.tsx';
 import { permissionsPage } from '../../pages/admin/permissions.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';

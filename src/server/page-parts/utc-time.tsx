@@ -1,0 +1,24 @@
+/**
+ * A moment in a page: to the minute in UTC, and with script in the reader's zone and way of writing.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+
+interface UtcTimeProps {
+  /** A DS-16 time; null for none. */
+  readonly at: string | null;
+  /** Instead of none. */
+  readonly none?: string;
+  /** With script as a distance from now, such as `3 minutes ago`. */
+  readonly isRelative?: boolean;
+}
+
+/** The moment. */
+export function UtcTime({ at, none = 'never', isRelative = false }: UtcTimeProps) {
+  if (at === null) return <span safe>{none}</span>;
+  return (
+    <time class={isRelative ? 'relative' : undefined} datetime={at} safe>
+      {`${at.slice(0, 16).replace('T', ' ')} UTC`}
+    </time>
+  );
+}

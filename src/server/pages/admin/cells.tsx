@@ -1,0 +1,109 @@
+/**
+ * What the rows and sentences of administration are made of: users, groups, rights, figures, moments.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { ApiKey } from '../../../auth/api-keys.ts';
+import type { Permission } from '../../../auth/permissions.ts';
+import type { UserView } from '../../../operations/users.ts';
+import { UtcTime } from '../../page-parts/utc-time.tsx';
+import { ADMIN_PAGES } from './layout.tsx';
+
+/** A DS-16 time; `never` when there is none. With script as a distance from now. */
+export function Moment(props: { at: string | null; none?: string }) {
+  return <UtcTime {...props} isRelative />;
+}
+
+/** A number, with script in the reader's way of writing. */
+export function Count({ value }: { value: number }) {
+  return (
+    <data class="count" value={String(value)} safe>
+      {String(value)}
+    </data>
+  );
+}
+
+/** Link to the entries of the audit about something. */
+export function AuditLink({ query, about }: { query: Record<string, string>; about: string }) {
+  return (
+    <a
+      class="audit"
+      href={`${ADMIN_PAGES}/audit?${new URLSearchParams(query)}`}
+      aria-label={`Audit of ${about}`}
+    >
+      Audit
+    </a>
+  );
+}
+
+/** The way to a user's page. */
+export function UserLink({ id, username }: Pick<UserView, 'id' | 'username'>) {
+  return (
+    <a href={`${ADMIN_PAGES}/users/${id}`} safe>
+      {username}
+    </a>
+  );
+}
+
+/** What is special about an account. */
+export function UserMarks({ user }: { user: Pick<UserView, 'is_active' | 'is_superuser'> }) {
+  return (
+    <>
+      {user.is_superuser ? <span class="kind">superuser</span> : ''}{' '}
+      {user.is_active ? '' : <span class="kind off">deactivated</span>}
+    </>
+  );
+}
+
+/** A group as other pages show it. */
+export interface GroupName {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** The way to a group's page. */
+export function GroupLink({ id, name, isTag = false }: GroupName & { readonly isTag?: boolean }) {
+  return (
+    <a class={isTag ? 'tag' : undefined} href={`${ADMIN_PAGES}/groups/${id}`} safe>
+      {name}
+    </a>
+  );
+}
+
+/** Groups in a cell. */
+export function GroupLinks({ groups }: { groups: readonly GroupName[] }) {
+  if (groups.length === 0) return <span class="none">none</span>;
+  return (
+    <>
+      {groups.map((group) => (
+        <>
+          <GroupLink {...group} isTag />{' '}
+        </>
+      ))}
+    </>
+  );
+}
+
+/** The way to the users who have a right. */
+export function WhoMayLink({ action, resource }: Pick<Permission, 'action' | 'resource'>) {
+  const query = new URLSearchParams({ resource, right: action });
+  return (
+    <a
+      href={`${ADMIN_PAGES}/explain?${query}`}
+      aria-label={`Who may ${action} ${resourceText(resource)}?`}
+    >
+      Who may?
+    </a>
+  );
+}
+
+/** A permission's resource in words. */
+export function resourceText(resource: string): string {
+  if (resource === '') return 'the document root (upload)';
+  return resource === '*' ? '* (everything)' : resource;
+}
+
+/** What a key is called: its purpose, else its number. */
+export function keyName({ id, description }: Pick<ApiKey, 'id' | 'description'>): string {
+  return description ?? `key ${id}`;
+}

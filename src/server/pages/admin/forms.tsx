@@ -1,0 +1,70 @@
+/**
+ * The forms of administration. They post to the page they stand on, with an `action`; what takes something away asks first, on
+ * a page of its own (`confirm.tsx`), which client/admin.ts shows as a dialog.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { PropsWithChildren } from '@kitajs/html';
+import { CsrfField } from '../frame.tsx';
+import type { Surroundings } from './layout.tsx';
+
+interface FormProps extends Surroundings {
+  readonly action: string;
+  readonly class?: string;
+}
+
+/** A form of the page; nothing in read-only mode. */
+export function AdminForm(props: PropsWithChildren<FormProps>) {
+  const { state, frame, action, class: look = 'filter query', children } = props;
+  if (!state.mayChange) return '';
+  return (
+    <form class={look} method="post" action={state.address}>
+      <CsrfField frame={frame} />
+      <input type="hidden" name="action" value={action} />
+      {children}
+    </form>
+  );
+}
+
+interface ActProps extends Surroundings {
+  readonly action: string;
+  readonly label: string;
+  /** What it happens to, for those who hear the page. */
+  readonly about: string;
+  readonly fields: Readonly<Record<string, string | number>>;
+  /** It asks before anything happens. */
+  readonly asks?: boolean;
+}
+
+/** A button that does one thing to one object. */
+export function Act({ state, frame, action, label, about, fields, asks = false }: ActProps) {
+  if (!state.mayChange) return '';
+  return (
+    <form class="act" method="post" action={state.address} data-asks={asks ? '' : undefined}>
+      <CsrfField frame={frame} />
+      <input type="hidden" name="action" value={action} />
+      {Object.entries(fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={String(value)} />
+      ))}
+      <button
+        class={asks ? 'quiet small danger' : 'quiet small'}
+        type="submit"
+        aria-label={`${label} ${about}`}
+        safe
+      >
+        {label}
+      </button>
+    </form>
+  );
+}
+
+/** A section that opens on demand, open at once when its form was refused. */
+export function Fold(props: PropsWithChildren<{ label: string; isOpen?: boolean }>) {
+  const { label, isOpen = false, children } = props;
+  return (
+    <details class="fold-away" open={isOpen}>
+      <summary safe>{label}</summary>
+      {children}
+    </details>
+  );
+}
