@@ -21,8 +21,13 @@ export function parseCount(reader: TerseReader): Count {
 /** The whole number. Throws `bad_value`. */
 export function readCount(what: string, { word }: Count, parameters: Parameters): number {
   const value = String(fillValue(word.text, parameters, word.place) ?? '');
-  if (/^\d{1,15}$/.test(value)) return Number(value);
-  throw notWhole(what, { ...word, text: value });
+  return requireWhole(what, { ...word, text: value });
+}
+
+/** The number a word spells. Throws `bad_value` when it is not whole. */
+export function requireWhole(what: string, word: Word): number {
+  if (/^\d{1,15}$/.test(word.text)) return Number(word.text);
+  throw notWhole(what, word);
 }
 
 /** The error for a word that is no whole number. */

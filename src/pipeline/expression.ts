@@ -132,11 +132,12 @@ class ExpressionParser {
     const name = reader.takeName();
     if (name === null) throw reader.expected('an expression');
     const word = name.text.toUpperCase();
-    if (!isQuoted && KEYWORDS.has(word)) {
+    const isCall = reader.peek() === '(';
+    if (!isQuoted && KEYWORDS.has(word) && !(word === 'LIKE' && isCall)) {
       reader.at = at;
       throw reader.expected('an expression');
     }
-    if (!isQuoted && reader.peek() === '(') return this.#call(name.text, name.place);
+    if (!isQuoted && isCall) return this.#call(name.text, name.place);
     if (!isQuoted && Object.hasOwn(CONSTANTS, word))
       return { kind: 'value', value: CONSTANTS[word]! };
     return { kind: 'name', name: name.text, place: name.place };

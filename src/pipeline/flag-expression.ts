@@ -134,7 +134,11 @@ class FlagParser {
     if (quotedName !== null) return { kind: 'name', name: quotedName, place: this.#place };
     const name = this.#match(PLAIN_NAME);
     if (name === null) throw this.#invalid();
-    if (this.#take('(')) return this.#nested(() => this.#call(name));
+    if (this.#take('(')) {
+      // A dot before a call would be a method.
+      if (name.includes('.')) throw this.#invalid();
+      return this.#nested(() => this.#call(name));
+    }
     if (Object.hasOwn(CONSTANTS, name)) return { kind: 'value', value: CONSTANTS[name]! };
     return { kind: 'name', name, place: this.#place };
   }

@@ -20,13 +20,20 @@ export interface FrequentArguments {
   readonly by: readonly Word[];
 }
 
-/** Throws `syntax`, `bad_value`. */
+const OPTIONS = ['limit', 'showperc'];
+
+/** Options may stand before and after the fields. Throws `syntax`, `bad_value`. */
 export function parseFrequent(reader: TerseReader): FrequentArguments {
-  const options = reader.options(['limit', 'showperc']);
+  const options = reader.options(OPTIONS);
   const number = reader.takeNumber();
-  for (const [name, value] of reader.options(['limit', 'showperc'])) options.set(name, value);
-  const fields = parseNames(reader, ['BY']);
-  const by = reader.takeKeyword('BY') ? parseNames(reader) : [];
+  const takeOptions = (): void => {
+    for (const [name, value] of reader.options(OPTIONS)) options.set(name, value);
+  };
+  takeOptions();
+  const fields = parseNames(reader, ['BY'], OPTIONS);
+  takeOptions();
+  const by = reader.takeKeyword('BY') ? parseNames(reader, [], OPTIONS) : [];
+  takeOptions();
   const limit = options.get('limit') ?? number;
   if (limit && !/^\d{1,9}$/.test(limit.text)) throw notWhole('limit', limit);
   return {

@@ -33,8 +33,12 @@ export function parseAggregates(reader: TerseReader): AggregateArguments {
   return { aggregates, by };
 }
 
-/** Names up to the end or a keyword, separated by commas or space. Throws `syntax`. */
-export function parseNames(reader: TerseReader, until: readonly string[] = []): Word[] {
+/** Names up to the end, a keyword or one of the options, separated by commas or space. Throws `syntax`. */
+export function parseNames(
+  reader: TerseReader,
+  until: readonly string[] = [],
+  options: readonly string[] = [],
+): Word[] {
   const names: Word[] = [];
   do {
     names.push(reader.name({ inList: true }));
@@ -42,6 +46,7 @@ export function parseNames(reader: TerseReader, until: readonly string[] = []): 
   } while (
     !reader.isAtEnd() &&
     !until.some((word) => reader.isKeyword(word)) &&
+    !reader.isOption(options) &&
     !'[='.includes(reader.peek())
   );
   return names;

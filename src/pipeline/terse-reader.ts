@@ -157,6 +157,16 @@ export class TerseReader {
     return null;
   }
 
+  /** Whether `name=` with one of these names is next. */
+  isOption(names: readonly string[]): boolean {
+    const start = this.at;
+    const name = this.takeIdent();
+    const isOption =
+      name !== null && names.includes(name.text.toLowerCase()) && this.text[this.at] === '=';
+    this.at = start;
+    return isOption;
+  }
+
   #adjacentWord(): Word | null {
     return this.at >= this.to || SPACE.test(this.text[this.at]!) ? null : this.takeWord();
   }

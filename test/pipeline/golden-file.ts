@@ -1,5 +1,6 @@
 /**
- * Reads the examples of the contract: `E<n>: <query>`, then `=` rows, `!` a problem, `~` notices, `@` before for whom.
+ * Reads examples: `E<n>: <query>` of the contract, `SL-<rule>.<n>: <query>` of ours, then `=` rows, `!` a problem, `~`
+ * notices; `@` before says for whom, with what, and whether the answer goes by the clock of the fixture.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,17 +11,24 @@ export interface Example {
   readonly query: string;
   readonly caller?: string;
   readonly params?: Record<string, Value>;
+  /** Right only at the time of the fixture. */
+  readonly isRelative?: boolean;
   rows: string | null;
   problem: string | null;
   notices: string[];
 }
 
+const FILES = ['search-language.golden', 'search-language-rules.golden'];
+
 export function readExamples(): Example[] {
-  const file = join(import.meta.dir, '../golden/search-language.golden');
+  return FILES.flatMap((file) => examplesOf(join(import.meta.dir, '../golden', file)));
+}
+
+function examplesOf(file: string): Example[] {
   const examples: Example[] = [];
-  let asked: Pick<Example, 'caller' | 'params'> = {};
+  let asked: Pick<Example, 'caller' | 'params' | 'isRelative'> = {};
   for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const start = /^(E\d+): (.*)$/.exec(line);
+    const start = /^(E\d+|SL-\d+\.\d+): (.*)$/.exec(line);
     if (start) {
       examples.push({
         id: start[1]!,

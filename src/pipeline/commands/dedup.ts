@@ -3,6 +3,7 @@
  */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
+import { requireWhole } from '../count.ts';
 import { parseNames, printNames } from '../terse-aggregate.ts';
 import { keyOfAll } from '../value.ts';
 
@@ -23,11 +24,11 @@ export const dedup = defineCommand<Args>({
   parse: (reader) => {
     const number = reader.takeNumber();
     const before = reader.options(['keepempty']);
-    const fields = parseDedupNames(reader);
+    const fields = parseNames(reader, [], ['keepempty']);
     const after = reader.options(['keepempty']);
     const keepsEmpty =
       (after.get('keepempty') ?? before.get('keepempty'))?.text.toLowerCase() === 'true';
-    return { count: number === null ? 1 : Math.trunc(Number(number.text)), fields, keepsEmpty };
+    return { count: number === null ? 1 : requireWhole('dedup', number), fields, keepsEmpty };
   },
   print: ({ count, fields, keepsEmpty }) =>
     `${count === 1 ? '' : `${count} `}${printNames(fields)}${keepsEmpty ? ' keepempty=true' : ''}`,
@@ -55,18 +56,3 @@ export const dedup = defineCommand<Args>({
     };
   },
 });
-
-/** Names up to an option. */
-function parseDedupNames(reader: Parameters<typeof parseNames>[0]): Word[] {
-  const names: Word[] = [];
-  do {
-    const option = reader.at;
-    if (names.length > 0 && reader.takeOption(['keepempty'])) {
-      reader.at = option;
-      break;
-    }
-    names.push(reader.name({ inList: true }));
-    reader.take(',');
-  } while (!reader.isAtEnd());
-  return names;
-}

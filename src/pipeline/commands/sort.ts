@@ -2,6 +2,7 @@
  * `sort`: rows in order (SL-11).
  */
 import type { Word } from '../ast.ts';
+import { requireWhole } from '../count.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
 import { sortKeys } from '../model.ts';
@@ -41,7 +42,7 @@ export const sort = defineCommand<SortArguments>({
       keys.push({ field: reader.name({ inList: true }), isDescending });
       reader.take(',');
     } while (!reader.isAtEnd());
-    return { limit: number === null ? null : Math.trunc(Number(number.text)), keys };
+    return { limit: number === null ? null : requireWhole('sort', number), keys };
   },
   print: ({ limit, keys }) => {
     const names = keys.map(
