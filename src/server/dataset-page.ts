@@ -4,7 +4,6 @@
 import { AppError } from '../base/errors.ts';
 import { encodePath } from '../base/paths.ts';
 import { parseListParameters, type ListParameters } from '../dataset/list-parameters.ts';
-import type { RowsPage } from '../dataset/table-memory.ts';
 import { parseSort } from '../dataset/sort.ts';
 import type { Table } from '../dataset/table.ts';
 import type { Column } from '../dataset/types.ts';
@@ -13,6 +12,7 @@ import { type DatasetServices, mayChangeRows, queryRows } from '../operations/da
 import { assetNamed } from './assets.ts';
 import type { GridData } from './client/grid/model.ts';
 import type { Context } from './context.ts';
+import { cellText, rowsOf } from './page-rows.ts';
 import { pageReply } from './page-reply.ts';
 import { datasetPage, type ColumnHead, type DatasetView } from './pages/dataset.tsx';
 import type { Reply } from './reply.ts';
@@ -78,7 +78,12 @@ async function reply(
     filter: context.queryValue('filter') ?? '',
     sort: parameters.sort,
     columns: shown.map((name) => heads.get(name)!),
-    rows: rows.map((row) => ['_row_id', ...shown].map((name) => textOf(row[name]))),
+    rows: rows.map((row) => {
+      const id = cellText(row, '_row_id');
+      const cells = shown.map((name) => shortText(cellText(row, name)));
+      return { id, href: hrefWith(context, { row: id, done: null }), cells };
+    }),
+    newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
     position: positionText(parameters.offset, rows.length, page.total),
     ...pagingOf(context, parameters.offset, rows.length, page.total),
     links: linksOf(resource, context),
@@ -88,14 +93,18 @@ async function reply(
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
 }
 
+/** How messages call a dataset: `products.csv`, `stock.xlsx (Prices)`. */
+export function datasetTitle({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): string {
+  const file = rel.slice(rel.lastIndexOf('/') + 1);
+  return sheet === null ? file : `${file} (${sheet})`;
+}
+
 /** What the script of the page must know; nothing about writing for those who may not. */
 function gridOf(table: Table, resource: Resource, mayWrite: boolean): GridData {
   const writable = new Set(mayWrite ? table.writableColumns : []);
-  const { rel, sheet, canonical } = resource;
-  const file = rel.slice(rel.lastIndexOf('/') + 1);
-  const name = encodePath(canonical);
+  const name = encodePath(resource.canonical);
   return {
-    file: sheet === null ? file : `${file} (${sheet})`,
+    file: datasetTitle(resource),
     api: `/api/${name}/`,
     page: `/ui/${name}/`,
     mayWrite,
@@ -108,12 +117,7 @@ function gridOf(table: Table, resource: Resource, mayWrite: boolean): GridData {
   };
 }
 
-async function rowsOf({ body }: RowsPage): Promise<Record<string, unknown>[]> {
-  return (await new Response(body).json()) as Record<string, unknown>[];
-}
-
-function textOf(value: unknown): string {
-  const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+function shortText(text: string): string {
   return text.length > MAX_CELL_TEXT ? `${text.slice(0, MAX_CELL_TEXT)}…` : text;
 }
 
@@ -159,7 +163,10 @@ function positionText(offset: number, shown: number, total: number): string {
 }
 
 /** This page's address with some parameters changed; null takes one away. */
-function hrefWith(context: Context, changes: Readonly<Record<string, string | null>>): string {
+export function hrefWith(
+  context: Context,
+  changes: Readonly<Record<string, string | null>>,
+): string {
   const query = new URLSearchParams(context.query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) query.delete(name);

@@ -16,9 +16,11 @@ import { loginPage } from '../../src/server/pages/login.tsx';
 import { eventsPage } from '../../src/server/pages/events.tsx';
 import { savedSearchesPage } from '../../src/server/pages/saved-searches.tsx';
 import { profilePage } from '../../src/server/pages/profile.tsx';
+import { rowPage, type RowView } from '../../src/server/pages/row.tsx';
 import { searchPage } from '../../src/server/pages/search.tsx';
 import { setupPage } from '../../src/server/pages/setup.tsx';
 import { uploadedPage } from '../../src/server/pages/uploaded.tsx';
+import { uploadRefusedPage } from '../../src/server/pages/upload-refused.tsx';
 import type { ReadableResources } from '../../src/server/dependencies.ts';
 import { adminPagesWith } from './admin-page-views.ts';
 import { startFixture } from './server-fixture.ts';
@@ -216,6 +218,39 @@ describe('DS-184, DS-208: pages', () => {
     csrfToken: EVIL,
     navigation: [{ label: EVIL, href: '/x', audience: everybody }],
   };
+  const rowIn = (mode: RowView['mode']): RowView => ({
+    name: EVIL,
+    file: EVIL,
+    mode,
+    rowId: EVIL,
+    version: EVIL,
+    fields: [
+      ...(['string', 'boolean'] as const).map((type) => ({
+        name: EVIL,
+        type,
+        text: EVIL,
+        before: EVIL,
+        isWritable: true,
+        problem: EVIL,
+      })),
+      {
+        name: EVIL,
+        type: 'string',
+        text: EVIL.repeat(9),
+        before: EVIL,
+        isWritable: true,
+        problem: null,
+      },
+    ],
+    hidden: 1,
+    problem: EVIL,
+    notice: EVIL,
+    conflicts: [{ name: EVIL, before: EVIL, present: EVIL, typed: EVIL }],
+    undo: { href: '/u', fields: [[EVIL, EVIL]] },
+    backHref: '/b',
+    rowHref: '/r',
+    deleteHref: '/d',
+  });
   const entry = {
     label: EVIL,
     href: '/x',
@@ -280,6 +315,11 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    'upload-refused': renderPage(
+      uploadRefusedPage,
+      { detail: EVIL, advice: EVIL, limit: 1, requestId: EVIL },
+      frame,
+    ),
     login: renderPage(
       loginPage,
       { next: EVIL, problem: EVIL, username: EVIL, hasPasswordForm: true, hasOidc: true },
@@ -293,7 +333,8 @@ describe('DS-184, DS-208: pages', () => {
         filter: EVIL,
         sort: EVIL,
         columns: [{ name: EVIL, type: EVIL, sortHref: '/s', sorted: 'ascending' }],
-        rows: [['1', EVIL]],
+        rows: [{ id: '1', href: '/r', cells: [EVIL] }],
+        newHref: '/n',
         position: EVIL,
         previousHref: '/p',
         nextHref: '/n',
@@ -310,6 +351,7 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    row: renderPage(rowPage, rowIn('edit'), frame),
     docs: renderPage(docsPage, {}, frame),
     'search-language': renderPage(searchLanguagePage, reference([EVIL]), frame),
     events: renderPage(
@@ -485,6 +527,13 @@ describe('DS-184, DS-208: pages', () => {
   test('are all tried here', () => {
     expect(Object.keys(rendered).sort()).toEqual(pages.map(({ name }) => name).sort());
   });
+
+  test.each(['read', 'add', 'delete', 'done'] as const)(
+    'row, to %s, lets no text become markup',
+    (mode) => {
+      expect(renderPage(rowPage, rowIn(mode), frame)).not.toContain('<img src=x');
+    },
+  );
 
   test.each(Object.keys(rendered))('%s lets no text become markup', async (name) => {
     const tags: string[] = [];

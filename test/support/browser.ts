@@ -21,10 +21,11 @@ export class TestBrowser implements AsyncDisposable {
     this.#browser = browser;
   }
 
-  /** Starts Chromium; dispose it to end it. */
-  static async start(): Promise<TestBrowser> {
+  /** Starts Chromium; dispose it to end it. Scroll bars are hidden unless a test wants to drag one. */
+  static async start({ hasScrollBars = false } = {}): Promise<TestBrowser> {
     const browser = await chromium.launch({
       executablePath: '/usr/bin/chromium',
+      ...(hasScrollBars && { ignoreDefaultArgs: ['--hide-scrollbars'] }),
       args: [
         '--no-sandbox',
         '--disable-gpu',

@@ -126,7 +126,7 @@ function rankOf(label: string, wanted: string): number {
 
 async function findEntries(): Promise<Entry[]> {
   const go = (href: string) => () => location.assign(href);
-  const links = document.querySelectorAll<HTMLAnchorElement>('#menu a[href]');
+  const links = document.querySelectorAll<HTMLAnchorElement>('#menu a[href], #account a[href]');
   const pages = [...links].map((link) => ({
     label: link.textContent ?? '',
     kind: 'page',

@@ -2,8 +2,10 @@
  * Keys of the page: whatever is marked `data-key` is focused or pressed by that key, and `?` lists them.
  */
 
-/** Starts listening; `openPalette` is what Ctrl-K does. */
+/** Starts listening; `openPalette` is what Ctrl-K does. Both have a button in the banner, for those who do not know the keys. */
 export function startShortcuts(openPalette: () => void): void {
+  reveal('#palette', openPalette);
+  reveal('#key-list', showList);
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
@@ -23,6 +25,13 @@ export function startShortcuts(openPalette: () => void): void {
     event.preventDefault();
     use(target);
   });
+}
+
+function reveal(selector: string, run: () => void): void {
+  const button = document.querySelector<HTMLButtonElement>(selector);
+  if (button === null) return;
+  button.hidden = false;
+  button.addEventListener('click', run);
 }
 
 function use(target: HTMLElement): void {

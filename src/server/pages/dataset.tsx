@@ -5,6 +5,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { GridData } from '../client/grid/model.ts';
+import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
@@ -36,6 +37,14 @@ export interface ColumnHead {
   readonly sorted: 'ascending' | 'descending' | null;
 }
 
+/** A row with the texts of its cells. */
+export interface TableRow {
+  readonly id: string;
+  /** The row as a page of its own, which can be changed there by those who may. */
+  readonly href: string;
+  readonly cells: readonly string[];
+}
+
 /** What the page shows. */
 export interface DatasetView {
   readonly name: string;
@@ -44,8 +53,9 @@ export interface DatasetView {
   /** Kept by the form. */
   readonly sort: string;
   readonly columns: readonly ColumnHead[];
-  /** Texts of `_row_id` and the columns. */
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly TableRow[];
+  /** Where a row is added without script; null for those who may not. */
+  readonly newHref: string | null;
   /** `1–50 of 3,376 rows`. */
   readonly position: string;
   readonly previousHref: string | null;
@@ -65,13 +75,7 @@ export const datasetPage: Page<DatasetView> = {
   title: ({ name }) => name.slice(name.lastIndexOf('/') + 1),
   styles: ['grid.css'],
   scripts: ['grid.js'],
-  trail: ({ name }) => [
-    { label: 'Files', href: '/' },
-    ...name
-      .split('/')
-      .slice(0, -1)
-      .map((label) => ({ label, href: null })),
-  ],
+  trail: ({ name }) => trailTo(name),
   content: (view, frame) => (
     <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
       <Search view={view} path={frame.path} />
@@ -81,6 +85,16 @@ export const datasetPage: Page<DatasetView> = {
       </p>
       <Rows view={view} />
       <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
+      {view.newHref === null ? (
+        ''
+      ) : (
+        <p>
+          <a class="button quiet" href={view.newHref}>
+            Add a row
+          </a>{' '}
+          <span class="fine">The number of a row leads to where it is changed or deleted.</span>
+        </p>
+      )}
       <p class="fine downloads">
         {view.links.map(({ label, href }) => (
           <a href={href} safe>
@@ -147,10 +161,12 @@ function Rows({ view }: { view: DatasetView }) {
           </tr>
         </thead>
         <tbody>
-          {view.rows.map(([id = '', ...cells]) => (
+          {view.rows.map(({ id, href, cells }) => (
             <tr>
-              <td class="number fine" safe>
-                {id}
+              <td class="number fine">
+                <a href={href} aria-label={`Row ${id}`} safe>
+                  {id}
+                </a>
               </td>
               {cells.map((cell, index) => (
                 <td class={isNumeric(view.columns[index]!) ? 'number' : undefined} safe>

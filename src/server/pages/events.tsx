@@ -99,7 +99,7 @@ export const eventsPage: Page<EventsView> = {
         <aside id="fields" aria-label="Fields" hidden></aside>
         <div class="results">
           <div id="histogram" class="histogram" hidden></div>
-          <Tools view={view} frame={frame} />
+          {view.problem === null ? <Tools view={view} frame={frame} /> : ''}
           {view.notices.map((notice) => (
             <p class="notice" safe>
               {notice}

@@ -170,6 +170,7 @@ function Banner({ frame }: { frame: FrameView }) {
       </nav>
       {frame.username === null || frame.path === '/search' ? '' : <Search />}
       <div class="account">
+        {frame.username === null ? '' : <Jump />}
         <button class="quiet icon" id="theme" type="button" data-action="Switch the look" hidden>
           <span aria-hidden="true">◐</span>
         </button>
@@ -190,6 +191,36 @@ function Search() {
         data-key="/"
       />
     </form>
+  );
+}
+
+/** Shown by the script that makes them work. */
+function Jump() {
+  return (
+    <>
+      <button
+        class="quiet icon"
+        id="palette"
+        type="button"
+        title="Go to a page, a resource, an action (Ctrl K)"
+        aria-label="Go to…"
+        aria-haspopup="dialog"
+        hidden
+      >
+        <span class="glyph jump" aria-hidden="true"></span>
+      </button>
+      <button
+        class="quiet icon"
+        id="key-list"
+        type="button"
+        title="Keys of this page (?)"
+        aria-label="Keys of this page"
+        aria-haspopup="dialog"
+        hidden
+      >
+        <span class="glyph keyboard" aria-hidden="true"></span>
+      </button>
+    </>
   );
 }
 

@@ -28,17 +28,20 @@ import { galleryPage } from './gallery.tsx';
 import { loginPage } from './login.tsx';
 import { savedSearchesPage } from './saved-searches.tsx';
 import { searchLanguagePage } from './search-language.tsx';
+import { rowPage } from './row.tsx';
 import { searchPage } from './search.tsx';
 import { playerPage } from './player.tsx';
 import { profilePage } from './profile.tsx';
 import { setupPage } from './setup.tsx';
 import { uploadedPage } from './uploaded.tsx';
+import { uploadRefusedPage } from './upload-refused.tsx';
 
 /** In the order of the navigation; what a page shows is known to its route only. */
 export const pages: readonly Page<never>[] = [
   landingPage,
   searchPage,
   datasetPage,
+  rowPage,
   documentPage,
   galleryPage,
   playerPage,
@@ -51,6 +54,7 @@ export const pages: readonly Page<never>[] = [
   profilePage,
   setupPage,
   uploadedPage,
+  uploadRefusedPage,
   errorPage,
   usersPage,
   userPage,

@@ -24,7 +24,6 @@ export const searchLanguagePage: Page<SearchLanguageView> = {
   name: 'search-language',
   layout: 'wide',
   title: () => 'Search language',
-  navigation: { label: 'Search language', href: '/docs/search-language', audience: 'users' },
   styles: ['document.css'],
   content: (view) => (
     <article class="prose">

@@ -4,9 +4,17 @@
 import { jsonReply } from '../reply.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageAddress } from '../page-address.ts';
+import { ADMIN_PAGES, ADMIN_SECTIONS } from '../pages/admin/layout.tsx';
 import type { Route } from '../route-table.ts';
 
-/** Name, file, type and address of the page of every resource the caller may read. */
+const sections = ADMIN_SECTIONS.map(({ label, name }) => ({
+  name: label,
+  file: '',
+  type: 'administration',
+  href: `${ADMIN_PAGES}/${name}`,
+}));
+
+/** Name, file, type and address of the page of every resource the caller may read; for superusers the pages of administration too. */
 export const paletteRoute: Route = {
   pattern: '/_svc/resources',
   access: 'user',
@@ -15,14 +23,13 @@ export const paletteRoute: Route = {
   methods: {
     GET: async ({ services, caller }) => {
       const { resources } = await services.listReadable(caller);
-      return jsonReply(
-        resources.map((resource) => ({
-          name: resource.name,
-          file: resource.rel,
-          type: resource.type,
-          href: pageAddress(resource),
-        })),
-      );
+      const published = resources.map((resource) => ({
+        name: resource.name,
+        file: resource.rel,
+        type: resource.type as string,
+        href: pageAddress(resource),
+      }));
+      return jsonReply(caller?.isSuperuser === true ? [...sections, ...published] : published);
     },
   },
 };

@@ -28,11 +28,13 @@ import { contentReply, type ContentReplyServices } from '../content-reply.ts';
 import type { Context } from '../context.ts';
 import { datasetPageReply } from '../dataset-page.ts';
 import { datasetSummaryReply, wantsSummary } from '../dataset-summary.ts';
+import { isForm } from '../form-body.ts';
 import { handlerAnswer } from '../handler-exchange.ts';
 import { mediaPageReply } from '../media-page.ts';
 import { parseEntityTags, preferredType } from '../negotiate.ts';
 import { nextLink } from '../next-link.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../reply.ts';
+import { rowFormReply, rowPageReply } from '../row-page.ts';
 import type { Answer, Handler } from '../route-table.ts';
 import type { HandlerServices } from '../../operations/handlers.ts';
 
@@ -114,8 +116,14 @@ async function fileAnswer(
     return contentReply(services, context, resource);
   }
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  if (method === 'POST' && resource.family === 'dataset' && isForm(context.body)) {
+    requireWritable(resource, method);
+    requireChangesAllowed(services);
+    return rowFormReply(services, context, resource);
+  }
   requireRead(method);
   if (resource.family === 'media') return mediaPageReply(services, context, resource);
+  if (context.queryValue('row') !== null) return rowPageReply(services, context, resource);
   return wantsSummary(context)
     ? datasetSummaryReply(services, context, resource)
     : datasetPageReply(services, context, resource);

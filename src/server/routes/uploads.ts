@@ -14,6 +14,7 @@ import { uploadedPage } from '../pages/uploaded.tsx';
 import type { Reply } from '../reply.ts';
 import { jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { uploadFailureReply } from '../upload-refusal.ts';
 
 const uploadResult = Type.Object(
   {
@@ -31,6 +32,7 @@ export const uploadsRoute: Route = {
   pattern: '/api/uploads',
   access: 'user',
   isListedFor: ({ mayUpload }) => mayUpload,
+  answersFailure: uploadFailureReply,
   // Refused behind the right, and audited (DS-153).
   isExemptFromReadOnly: true,
   onRefused: (context, reason) =>

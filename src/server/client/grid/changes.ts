@@ -1,6 +1,7 @@
 /**
  * Changes of rows: sent one after another, each with the version it was made on (If-Match), and undone on request.
  */
+import { mismatchColumn, mismatchReason } from '../../../dataset/mismatch-text.ts';
 import { csrfHeaders } from '../cookies.ts';
 import { cellOf, type CellValue, type GridColumn, type GridRow, idOf, parseRows } from './model.ts';
 import { problemOf, versionOf } from './rows.ts';
@@ -16,14 +17,12 @@ export class ChangeRefused extends Error {
 
   /** The column an answer is about; null when it names none. */
   get column(): string | null {
-    return /column (['"])(.*?)\1(?=[:])/.exec(this.message)?.[2] ?? null;
+    return mismatchColumn(this.message);
   }
 
   /** Without the words that are the same in all. */
   get reason(): string {
-    return this.message
-      .replace(/^Schema validation failed: /, '')
-      .replace(/^column (['"]).*?\1: /, '');
+    return mismatchReason(this.message);
   }
 }
 

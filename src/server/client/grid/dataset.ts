@@ -59,7 +59,13 @@ class DatasetPage {
     this.#root = root;
     this.#data = data;
     this.#view = readView(location.search, data.columns);
-    this.#store = new RowStore(data.api, () => this.#rowsChanged());
+    this.#store = new RowStore(
+      data.api,
+      () => this.#rowsChanged(),
+      () => {
+        if (this.#writing?.isBusy !== true) this.#fileChanged();
+      },
+    );
     const restriction = (): URLSearchParams => rowsQuery({ ...this.#view, sort: [] });
     this.#table = new GridTable({
       label: `Rows of ${data.file}`,
@@ -247,7 +253,7 @@ class DatasetPage {
 
   #rowsChanged(): void {
     const { total, problem } = this.#store;
-    this.#table.update();
+    this.#table.refresh();
     this.#checkColumns();
     const isCut =
       this.#view.columns === null && this.#data.columns.length > this.#table.columns.length;

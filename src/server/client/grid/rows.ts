@@ -31,16 +31,21 @@ export class RowStore {
   problem: RowsProblem | null = null;
   readonly #api: string;
   readonly #onChange: () => void;
+  readonly #onNewVersion: () => void;
   #query = new URLSearchParams();
   #blocks = new Map<number, Block>();
   #pending = new Map<number, AbortController>();
   #wanted: number[] = [];
   /** Blocks of an older one are out of date. */
   #generation = 0;
+  /** Whoever asked for rows anew knows that there may be a newer version. */
+  #isExpected = false;
 
-  constructor(api: string, onChange: () => void) {
+  /** `onNewVersion` is told when rows came of a version that nobody here has made. */
+  constructor(api: string, onChange: () => void, onNewVersion: () => void) {
     this.#api = api;
     this.#onChange = onChange;
+    this.#onNewVersion = onNewVersion;
   }
 
   /** Shows other rows from now on. */
@@ -57,6 +62,7 @@ export class RowStore {
     for (const request of this.#pending.values()) request.abort();
     this.#pending.clear();
     this.problem = null;
+    this.#isExpected = true;
     this.#fetch();
   }
 
@@ -118,6 +124,7 @@ export class RowStore {
     const query = new URLSearchParams(this.#query);
     query.set('limit', String(BLOCK_ROWS));
     if (number > 0) query.set('offset', String(number * BLOCK_ROWS));
+    let isOvertaken = false;
     try {
       const response = await fetch(`${this.#api}?${query}`, {
         signal: request.signal,
@@ -125,18 +132,24 @@ export class RowStore {
       });
       if (!response.ok) throw await problemOf(response);
       const rows = parseRows(await response.text());
-      if (generation !== this.#generation) return;
-      this.#blocks.set(number, { rows, generation });
-      this.#take(response, rows.length, number);
+      isOvertaken = generation !== this.#generation;
+      if (!isOvertaken) {
+        this.#blocks.set(number, { rows, generation });
+        this.#take(response, rows.length, number);
+      }
     } catch (error) {
-      if (request.signal.aborted || generation !== this.#generation) return;
-      this.problem = isProblem(error)
-        ? error
-        : { status: 0, message: 'The server cannot be reached.' };
+      if (request.signal.aborted) return;
+      isOvertaken = generation !== this.#generation;
+      if (!isOvertaken) {
+        this.problem = isProblem(error)
+          ? error
+          : { status: 0, message: 'The server cannot be reached.' };
+      }
     } finally {
       if (this.#pending.get(number) === request) this.#pending.delete(number);
     }
-    this.#onChange();
+    if (!isOvertaken) this.#onChange();
+    // Also behind an answer of no use: its rows may still be in sight.
     this.#fetch();
   }
 
@@ -144,7 +157,8 @@ export class RowStore {
     const version = versionOf(response);
     const total = Number(response.headers.get('X-Total-Count') ?? number * BLOCK_ROWS + count);
     // Another block of another version may stand beside this one: those are fetched again.
-    if (this.version !== '' && version !== this.version) {
+    const isNewer = this.version !== '' && version !== this.version;
+    if (isNewer) {
       this.#generation++;
       this.#blocks.get(number)!.generation = this.#generation;
     }
@@ -156,6 +170,9 @@ export class RowStore {
         this.#blocks.delete(block);
       }
     }
+    const isNews = isNewer && !this.#isExpected;
+    this.#isExpected = false;
+    if (isNews) this.#onNewVersion();
   }
 }
 

@@ -60,6 +60,8 @@ export class GridTable {
   readonly #head = make('div', { class: 'grid-head', role: 'rowgroup' });
   readonly #body = make('div', { class: 'grid-body', role: 'rowgroup' });
   readonly #rows = new Map<number, HTMLElement>();
+  /** What a row's element shows; undefined while there is nothing. */
+  readonly #drawn = new WeakMap<HTMLElement, GridRow | undefined>();
   #pinned: ReadonlySet<string> = new Set();
   #sort: readonly SortStep[] = [];
   readonly #filtered = new Set<string>();
@@ -114,7 +116,19 @@ export class GridTable {
     this.draw();
   }
 
-  /** Draws rows anew after the store got some. */
+  /** Draws rows whose data is another than what is shown, after the store got some: the others keep their elements. */
+  refresh(): void {
+    const { store } = this.#options;
+    if (!this.#hasMeasured && store.at(0) !== undefined) return this.update();
+    for (const [index, row] of this.#rows) {
+      if (index === this.held || this.#drawn.get(row) === store.at(index)) continue;
+      row.remove();
+      this.#rows.delete(index);
+    }
+    this.draw();
+  }
+
+  /** Draws all rows anew. */
   update(): void {
     if (!this.#hasMeasured && this.#options.store.at(0) !== undefined) {
       this.#measure();
@@ -374,6 +388,7 @@ export class GridTable {
     row.classList.toggle('selected', isSelected);
     row.dataset['row'] = String(index);
     this.#rows.set(index, row);
+    this.#drawn.set(row, data);
     this.#body.append(row);
   }
 

@@ -108,7 +108,9 @@ function Index({ one }: { one: IndexView }) {
       <td>
         <Count value={one.events} />
       </td>
-      <td safe>{sizeText(one.bytes)}</td>
+      <td class="nowrap" safe>
+        {sizeText(one.bytes)}
+      </td>
       <td>
         <Moment at={one.oldest} />
       </td>
@@ -175,7 +177,9 @@ function Sender({ sender }: { sender: SenderCounters }) {
           </td>
         ),
       )}
-      <td safe>{sizeText(sender.bytes)}</td>
+      <td class="nowrap" safe>
+        {sizeText(sender.bytes)}
+      </td>
       <td>
         <Moment at={sender.last_at} />
       </td>

@@ -37,7 +37,8 @@ export interface Surroundings {
   readonly frame: FrameView;
 }
 
-const SECTIONS: readonly { readonly label: string; readonly name: string }[] = [
+/** The pages below the first, in the order of the menu; `name` is the end of their address. */
+export const ADMIN_SECTIONS: readonly { readonly label: string; readonly name: string }[] = [
   { label: 'Users', name: 'users' },
   { label: 'Groups', name: 'groups' },
   { label: 'Permissions', name: 'permissions' },
@@ -94,7 +95,7 @@ function Sections({ path }: { path: string }) {
       <a href={ADMIN_HOME} aria-current={/^\/admin\/?$/.test(path) ? 'page' : undefined}>
         Overview
       </a>
-      {SECTIONS.map(({ label, name }) => (
+      {ADMIN_SECTIONS.map(({ label, name }) => (
         <a
           href={`${ADMIN_PAGES}/${name}`}
           aria-current={isHere(`${ADMIN_PAGES}/${name}`) ? 'page' : undefined}

@@ -71,7 +71,7 @@ export const sessionsPage = adminPage<SessionsData>({
                 about={`sign-ins of ${session.username}`}
               />
               {session.isOwn ? (
-                'this one'
+                <span>this one</span>
               ) : (
                 <Act
                   {...around}
