@@ -11,7 +11,7 @@ import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.t
 import { type Service, startService } from '../support/service.ts';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
-const START = `name,price,sold,serial,note\ncup,2.5,true,1,"two\nlines"\nplate,7,false,2,\n${MARKUP},3,,9007199254740993,\n`;
+const START = `name,price,sold,serial,note\ncup,2.5,true,1,"two\nlines"\nplate,7.5,false,2,\n${MARKUP},3,,9007199254740993,\n`;
 
 let svc: Service;
 let browser: TestBrowser;

@@ -9,7 +9,7 @@ import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource
 import { folderAddress, trailTo } from '../trail.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
-import { UploadForm } from './upload-form.tsx';
+import { CsrfField } from './frame.tsx';
 
 /** What the start page shows. */
 export interface LandingView {
@@ -312,6 +312,38 @@ function Paging({ view }: { view: LandingView }) {
       previousHref={previous === null ? null : hrefAt(view, previous)}
       nextHref={next === null ? null : hrefAt(view, next)}
     />
+  );
+}
+
+/** The upload form. Works as it stands; the script of the start page adds the name, the progress and a way to stop. */
+export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }) {
+  return (
+    <section class="panel upload">
+      <h2>Upload a file</h2>
+      <form method="post" action="/api/uploads" enctype="multipart/form-data" data-limit={limit}>
+        <CsrfField frame={frame} />
+        <label>
+          File
+          <input type="file" name="file" required data-key="u" aria-label="File to send" />
+        </label>
+        <label>
+          Save as
+          <input name="filename" required maxlength="255" autocomplete="off" spellcheck="false" />
+        </label>
+        <p class="fine">
+          <span safe>{`Up to ${sizeText(limit)}.`}</span>{' '}
+          <span class="hint">You can drop it anywhere on this card.</span>
+        </p>
+        <p class="actions">
+          <button type="submit">Upload</button>
+          <button type="button" class="quiet" hidden>
+            Stop
+          </button>
+        </p>
+        <progress max="1" value="0" aria-label="Progress of the upload" hidden></progress>
+        <p role="status"></p>
+      </form>
+    </section>
   );
 }
 

@@ -4,7 +4,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Page } from './frame.tsx';
-import { UploadForm } from './upload-form.tsx';
+import { UploadForm } from './landing.tsx';
 
 /** A refusal as a person sees it. */
 export interface UploadRefusedView {
