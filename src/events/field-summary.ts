@@ -4,7 +4,7 @@
 import type { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import type { EventFilter, FilterQuery } from './query-filter.ts';
-import { filteredRows } from './query-filter.ts';
+import { type FilterLimit, filteredRows } from './query-filter.ts';
 import { selectionSql } from './selection.ts';
 
 /** Order of the `events-fields` job. */
@@ -63,11 +63,17 @@ export function summariseFields(
   filter: EventFilter | null,
 ): FieldSummary {
   const startedAt = performance.now();
-  const rows = sampledRows(reader, order, filter);
+  let isTruncated = false;
+  const limit = {
+    untilMs: startedAt + order.budgetMs,
+    onCut: () => {
+      isTruncated = true;
+    },
+  };
+  const rows = sampledRows(reader, order, filter === null ? null : { filter, limit });
   const own = new Map<string, Tally>(OWN_FIELDS.map((name) => [name, emptyTally()]));
   const found = new Map<string, Tally>();
   let sampled = 0;
-  let isTruncated = false;
   for (const row of rows) {
     for (const name of OWN_FIELDS) note(own.get(name)!, row[name]);
     if (row.fields !== '{}') walk(found, '', JSON.parse(row.fields), MAX_DEPTH);
@@ -90,11 +96,13 @@ export function summariseFields(
 function sampledRows(
   reader: EventReader,
   { selection, sample }: FieldsOrder,
-  filter: EventFilter | null,
+  filtering: { readonly filter: EventFilter; readonly limit: FilterLimit } | null,
 ): Iterable<SampledRow> {
   const { sql, params } = selectionSql(reader, selection);
-  if (filter !== null)
-    return firstOf(filteredRows(reader.db, { sql, params }, { order: 'id DESC', filter }), sample);
+  if (filtering !== null) {
+    const batches = filteredRows(reader.db, { sql, params }, { order: 'id DESC', ...filtering });
+    return firstOf(batches, sample);
+  }
   return reader.db
     .query<SampledRow, (string | number)[]>(
       `SELECT "index", sourcetype, source, host, json(fields) AS fields FROM events WHERE ${sql} ORDER BY id DESC LIMIT ?`,

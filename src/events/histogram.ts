@@ -3,7 +3,7 @@
  */
 import { timeText } from './event-time.ts';
 import type { EventFilter, FilterQuery, FilterRow } from './query-filter.ts';
-import { filteredRows } from './query-filter.ts';
+import { type FilterLimit, filteredRows } from './query-filter.ts';
 import type { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import { selectionSql } from './selection.ts';
@@ -96,7 +96,13 @@ export function countOverTime(
   const interval = order.interval === 'auto' ? automatic(from, to) : order.interval;
   const starts = startsOf(interval, from, to);
   if (typeof starts === 'number') return { tooMany: starts };
-  const counted = count(rowsOf(reader, order, { sql, params }, filter), order, starts, startedAt);
+  const cut: Cut = { at: null };
+  const limit = {
+    untilMs: startedAt + order.budgetMs,
+    onCut: ({ time }: { readonly time: number }) => (cut.at = time),
+  };
+  const rows = rowsOf(reader, order, { sql, params }, filter === null ? null : { filter, limit });
+  const counted = count(rows, order, { starts, startedAt, cut });
   return {
     interval,
     from: timeText(from),
@@ -153,6 +159,16 @@ function monthsFrom(amount: number, from: number, to: number, max: number): numb
   }
 }
 
+/** Where filtering ended before its rows did; null when it did not. */
+interface Cut {
+  at: number | null;
+}
+
+interface Filtering {
+  readonly filter: EventFilter;
+  readonly limit: FilterLimit;
+}
+
 interface TimedValue {
   readonly time: number;
   readonly value: unknown;
@@ -163,9 +179,9 @@ function rowsOf(
   reader: EventReader,
   { by }: HistogramOrder,
   { sql, params }: SqlCondition,
-  filter: EventFilter | null,
+  filtering: Filtering | null,
 ): Iterable<TimedValue> {
-  if (filter !== null) return filteredValues(reader, by, { sql, params }, filter);
+  if (filtering !== null) return filteredValues(reader, by, { sql, params }, filtering);
   const value = by === null ? 'NULL' : memberSql(by);
   const path = by === null || isColumn(by) ? [] : [jsonPath(by)];
   return reader.db
@@ -179,9 +195,9 @@ function* filteredValues(
   { db }: EventReader,
   by: string | null,
   condition: SqlCondition,
-  filter: EventFilter,
+  filtering: Filtering,
 ): Generator<TimedValue> {
-  for (const rows of filteredRows(db, condition, { order: 'time', filter })) {
+  for (const rows of filteredRows(db, condition, { order: 'time', ...filtering })) {
     for (const row of rows) {
       yield { time: row.time, value: by === null ? null : memberOf(row, by) };
     }
@@ -203,8 +219,11 @@ function memberOf(row: FilterRow, name: string): unknown {
 function count(
   rows: Iterable<TimedValue>,
   order: HistogramOrder,
-  starts: readonly number[],
-  startedAt: number,
+  {
+    starts,
+    startedAt,
+    cut,
+  }: { readonly starts: readonly number[]; readonly startedAt: number; readonly cut: Cut },
 ): { buckets: Bucket[]; total: number; series?: string[]; truncated: boolean } {
   const counts = new Float64Array(starts.length);
   const byValue = new Map<string, Float64Array>();
@@ -225,6 +244,10 @@ function count(
       isTruncated = true;
       break;
     }
+  }
+  if (cut.at !== null) {
+    isTruncated = true;
+    while (bucket + 1 < starts.length && starts[bucket + 1]! <= cut.at) bucket += 1;
   }
   // What was cut off in the middle of a bucket is not complete.
   if (isTruncated) counts.fill(0, bucket);

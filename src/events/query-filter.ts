@@ -45,26 +45,47 @@ export class QueryProblem extends Error {
 export const QUERY_PROBLEM_HEADER = 'x-query-problem';
 
 const BATCH = 500;
+/** Characters of data after which a batch is full, so that filtering one takes no long time. */
+const BATCH_CHARACTERS = 2 ** 20;
+
+/** When filtering has to end. */
+export interface FilterLimit {
+  /** Of `performance.now()`. */
+  readonly untilMs: number;
+  /** Told the last row that was looked at, when others would have come. */
+  readonly onCut: (last: FilterRow & { readonly time: number }) => void;
+}
+
 const COLUMNS =
   'id, "index", sourcetype, source, host, data, created, updated, json(fields) AS fields, event_time';
 
-/** The rows of a selection that remain, in batches, with `time` (of `_time`) beside; inside of a snapshot. */
+/** The rows of a selection that remain, in batches, with `time` (of `_time`) beside; inside of a snapshot. Ends at the limit. */
 export function* filteredRows(
   db: Database,
   { sql, params }: SqlCondition,
-  { order, filter }: { readonly order: string; readonly filter: EventFilter },
+  {
+    order,
+    filter,
+    limit,
+  }: { readonly order: string; readonly filter: EventFilter; readonly limit?: FilterLimit },
 ): Generator<(FilterRow & { readonly time: number })[]> {
   let batch: (FilterRow & { readonly time: number })[] = [];
+  let characters = 0;
   const rows = db
     .query<FilterRow & { readonly time: number }, (string | number)[]>(
       `SELECT ${COLUMNS}, time FROM events WHERE ${sql} ORDER BY ${order}`,
     )
     .iterate(...params);
   for (const row of rows) {
+    if (batch.length >= BATCH || characters >= BATCH_CHARACTERS) {
+      yield filter(batch).map((at) => batch[at]!);
+      if (limit !== undefined && performance.now() > limit.untilMs)
+        return limit.onCut(batch.at(-1)!);
+      batch = [];
+      characters = 0;
+    }
     batch.push(row);
-    if (batch.length < BATCH) continue;
-    yield filter(batch).map((at) => batch[at]!);
-    batch = [];
+    characters += row.data.length + row.fields.length;
   }
   if (batch.length > 0) yield filter(batch).map((at) => batch[at]!);
 }

@@ -624,7 +624,58 @@ describe('extraction', () => {
   });
 });
 
+test('EV-82 past their time, histogram and fields answer with what they have, and say so', async () => {
+  await using hurried = await startService({
+    config: { events: { explore_seconds: 1, min_free_bytes: 1 } },
+  });
+  await hurried.accounts.user('root', { superuser: true });
+  const client = await hurried.as('root');
+  // Slow to match, and nothing to be found in the substring index.
+  const events = Array.from({ length: 12 }, () => ({ data: 'ab '.repeat(2 ** 18) }));
+  for (let round = 0; round < 6; round++)
+    expect((await send(client, 'POST', '/api/events/', events)).status).toBe(201);
+  const slow = Array.from({ length: 60 }, (_, at) => `match(data, "((a|b) ?)*${at}c")`);
+  const query = encodeURIComponent(`where ${slow.join(' OR ')}`);
+  for (const view of ['histogram', 'fields']) {
+    const { status, body } = await send(client, 'GET', `/api/events/${view}?query=${query}`);
+    expect([view, status, body.truncated]).toEqual([view, 200, true]);
+  }
+  const quick = await send(client, 'GET', '/api/events/histogram');
+  expect([quick.body.total, quick.body.truncated]).toEqual([72, false]);
+});
+
 describe('around it', () => {
+  test.each([
+    ['/services/collector', '{"event":"x"}', ['default', 'default', 'hec']],
+    ['/services/collector', '{"event":{"a":1}}', ['default', 'json', 'hec']],
+    ['/_bulk', '{"index":{}}\n{"m":1}\n', ['default', 'json', 'bulk']],
+    [
+      '/web/_bulk',
+      '{"index":{"_index":"own"}}\n{"log":{"file":{"path":"/l"}}}\n',
+      ['own', 'json', '/l'],
+    ],
+    ['/v1/logs', otlp([]), ['default', 'otlp', 'otlp']],
+    [
+      '/v1/logs',
+      otlp([
+        ['svc.index', 'own'],
+        ['service.name', 'shop'],
+      ]),
+      ['own', 'otlp', 'shop'],
+    ],
+    ['/loki/api/v1/push', loki({}), ['default', 'loki', 'loki']],
+    [
+      '/loki/api/v1/push',
+      loki({ index: 'own', sourcetype: 'kind', job: 'cron' }),
+      ['own', 'kind', 'cron'],
+    ],
+  ])('EV-64 %s of %s has its index, sourcetype and source', async (path, body, expected) => {
+    const { status } = await send(root, 'POST', path, body);
+    expect(status).toBeLessThan(300);
+    const [newest] = (await send(root, 'GET', '/api/events/?ordering=-id&limit=1')).body;
+    expect([newest.index, newest.sourcetype, newest.source]).toEqual(expected);
+  });
+
   test('EV-50, EV-56 who is not known is refused, whatever the way in', async () => {
     const routes = [
       '/api/events/',
@@ -696,3 +747,17 @@ describe('around it', () => {
     expect((await send(await svc.as('half'), 'GET', '/admin/events/indexes')).status).toBe(403);
   });
 });
+
+/** One record of a resource with these attributes. */
+function otlp(attributes: readonly (readonly [string, string])[]): string {
+  const resource = {
+    attributes: attributes.map(([key, stringValue]) => ({ key, value: { stringValue } })),
+  };
+  const logRecords = [{ body: { stringValue: 'x' } }];
+  return JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
+}
+
+/** One line of a stream with these labels. */
+function loki(stream: Readonly<Record<string, string>>): string {
+  return JSON.stringify({ streams: [{ stream, values: [['1795168800000000000', 'x']] }] });
+}
