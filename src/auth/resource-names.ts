@@ -9,8 +9,8 @@ import { invalidRequest } from '../base/errors.ts';
 /** The resource text of the docroot boundary, which allows upload and nothing else. */
 export const DOCROOT_BOUNDARY = '';
 const EVENTS = '@events';
-/** Longer than any path a file system takes. */
-const MAX_RESOURCE_CHARACTERS = 4096;
+/** Of the resource text of a permission; longer than any path a file system takes. */
+export const MAX_RESOURCE_CHARACTERS = 4096;
 
 /** A resource text as it is stored: trimmed, NFC, and one form for the docroot boundary. */
 export function normalResource(text: string): string {

@@ -6,7 +6,8 @@ import { invalidRequest } from '../base/errors.ts';
 import type { Scope } from './principal.ts';
 import { normalResource } from './resource-names.ts';
 
-const MAX_SCOPES = 64;
+/** Scopes of one key. */
+export const MAX_SCOPES = 64;
 const LOC = ['body', 'scopes'] as const;
 
 /** The scopes in a request's `scopes` member; absent and null mean null. Throws `invalid-request`. */

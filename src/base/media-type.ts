@@ -16,6 +16,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['.yml', 'application/yaml'],
   ['.toml', 'application/toml'],
   ['.pdf', 'application/pdf'],
+  ['.zip', 'application/zip'],
   ['.json', 'application/json'],
   ['.xml', 'application/xml'],
   ['.xhtml', 'application/xhtml+xml'],

@@ -2,46 +2,25 @@
  * What an upload looks like, by its bytes (DS-154), and whether that fits what its name and its sender say.
  */
 import { AppError } from '../base/errors.ts';
+import { mediaTypeOf } from '../base/media-type.ts';
 import { extensionOf } from '../base/paths.ts';
 
 /** How much of the beginning `sniffType` looks at. */
 export const SNIFFED_BYTES = 4096;
 
 const BINARY = 'application/octet-stream';
-const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const HTML =
   /^<(?:!doctype html|!--|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s/>])/i;
 /** What may stand before the root element of an XML file. */
 const PROLOGUE = /^(?:\s+|<\?.*?\?>|<!--.*?-->|<!doctype svg[^>[]*(?:\[.*?\])?\s*>)+/is;
 
-/** Types of extensions; of all others nothing is known. */
-const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.webp': 'image/webp',
-  '.pdf': 'application/pdf',
-  '.zip': 'application/zip',
-  '.xlsx': WORKBOOK,
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.xml': 'application/xml',
-  '.html': 'text/html',
-  '.htm': 'text/html',
-  '.csv': 'text/csv',
-  '.txt': 'text/plain',
-  '.md': 'text/markdown',
-  '.xls': 'application/vnd.ms-excel',
-  '.parquet': 'application/vnd.apache.parquet',
-  '.mp4': 'video/mp4',
-  '.avi': 'video/x-msvideo',
-  '.mkv': 'video/x-matroska',
-  '.webm': 'video/webm',
-  '.mp3': 'audio/mpeg',
-  '.ogg': 'audio/ogg',
-  '.wav': 'audio/wav',
-};
+/** Extensions whose type is compared; of all others nothing is expected (DS-154). */
+const EXPECTED = new Set(
+  (
+    '.png .jpg .jpeg .gif .webp .pdf .zip .xlsx .json .svg .xml .html .htm .csv .txt .md .xls .parquet ' +
+    '.mp4 .avi .mkv .webm .mp3 .ogg .wav'
+  ).split(' '),
+);
 /** Binary formats the sniffer has no sign for: it finds them to be binary, which must do. */
 const UNSIGNED = /^(?:audio|video)\/|^application\/vnd\.(?:ms-excel|apache\.parquet)$/;
 
@@ -61,7 +40,7 @@ export function sniffType(name: string, { head, hasNul }: Seen): string {
   if (/^RIFF....WEBP/s.test(text)) return 'image/webp';
   if (text.startsWith('%PDF-')) return 'application/pdf';
   if (/^PK(?:\x03\x04|\x05\x06)/.test(text)) {
-    return extensionOf(name) === '.xlsx' ? WORKBOOK : 'application/zip';
+    return extensionOf(name) === '.xlsx' ? mediaTypeOf(name) : 'application/zip';
   }
   return hasNul ? BINARY : textType(text.replace(/^\xef\xbb\xbf/, '').trimStart());
 }
@@ -86,8 +65,7 @@ export function requireFittingType(
     throw mismatch(sniffed, 'is not allowed');
   }
   const extension = extensionOf(name);
-  const expected = TYPE_OF_EXTENSION[extension];
-  if (expected !== undefined && !fits(sniffed, expected)) {
+  if (EXPECTED.has(extension) && !fits(sniffed, mediaTypeOf(name))) {
     throw mismatch(sniffed, `does not match extension '${extension}'`);
   }
   const type = (declared.split(';', 1)[0] ?? '').trim().toLowerCase();

@@ -2,16 +2,16 @@
  * Bodies of the routes about a user's own account, as schemas for the OpenAPI document (sections 9 and 11 of the
  * contract).
  */
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { newDescription, newExpiry, newPassword, nullable, scopes } from './account-fields.ts';
 
 const dateTime = Type.String({ format: 'date-time' });
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** `POST /auth/login` (DS-99). */
 export const loginModel = Type.Object(
   {
     username: Type.String(),
-    password: Type.String({ format: 'password', maxLength: 1024 }),
+    password: newPassword,
     grant_type: Type.Optional(nullable(Type.Literal('password'))),
     next: Type.Optional(Type.String({ description: 'For forms: where to go afterwards' })),
   },
@@ -44,18 +44,13 @@ export const sessionsModel = Type.Array(
 export const passwordChangeModel = Type.Object(
   {
     current_password: Type.String({ format: 'password' }),
-    new_password: Type.String({ format: 'password', maxLength: 1024 }),
+    new_password: newPassword,
   },
   { $id: 'PasswordChange' },
 );
 
 /** A sentence for people. */
 export const messageModel = Type.Object({ message: Type.String() }, { $id: 'Message' });
-
-const scopes = Type.Array(Type.String({ examples: ['read:reports/*'] }), {
-  minItems: 1,
-  maxItems: 64,
-});
 
 /** `GET /api/apikeys` (DS-116). */
 export const apiKeysModel = Type.Array(
@@ -76,8 +71,8 @@ export const apiKeysModel = Type.Array(
 /** `POST /api/apikeys` (DS-116 to DS-118). */
 export const newApiKeyRequestModel = Type.Object(
   {
-    description: Type.Optional(nullable(Type.String({ maxLength: 1024 }))),
-    expires_in_days: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 365 }))),
+    description: newDescription,
+    expires_in_days: newExpiry,
     scopes: Type.Optional(nullable(scopes)),
   },
   { $id: 'NewAPIKeyRequest' },

@@ -1,16 +1,20 @@
 /**
  * Shapes of the administration routes for the OpenAPI document (DS-134, DS-191). A schema with a `$id` is a named model.
  */
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { MAX_RESOURCE_CHARACTERS } from '../auth/resource-names.ts';
+import {
+  newDescription,
+  newExpiry,
+  newName,
+  newPassword,
+  nullable,
+  scopes,
+} from './account-fields.ts';
 
 const id = (what: string) => Type.Integer({ description: `Id of the ${what}` });
 const time = (description: string) => Type.String({ format: 'date-time', description });
-const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const text = (description: string) => Type.String({ description });
-const scopes = Type.Array(
-  Type.String({ description: 'read, write, read:<pattern> or write:<pattern>' }),
-  { minItems: 1, maxItems: 64 },
-);
 
 /** An account. */
 export const userModel = Type.Object(
@@ -155,8 +159,8 @@ export const explanationModel = Type.Object(
 /** Body of a new account. */
 export const userCreateModel = Type.Object(
   {
-    username: Type.String({ minLength: 1, maxLength: 150 }),
-    password: Type.String({ maxLength: 1024 }),
+    username: newName,
+    password: newPassword,
     is_superuser: Type.Optional(Type.Boolean({ default: false })),
   },
   { $id: 'UserCreate' },
@@ -164,7 +168,7 @@ export const userCreateModel = Type.Object(
 
 /** Body of a password reset. */
 export const passwordResetModel = Type.Object(
-  { new_password: Type.String({ maxLength: 1024 }) },
+  { new_password: newPassword },
   { $id: 'PasswordReset' },
 );
 
@@ -174,28 +178,28 @@ export const userStatusUpdateModel = Type.Object(
   { $id: 'UserStatusUpdate' },
 );
 
-const description = Type.Optional(nullable(Type.String({ maxLength: 1024 })));
-
 /** Body of a new group. */
 export const groupCreateModel = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 150 }), description },
+  { name: newName, description: newDescription },
   { $id: 'GroupCreate' },
 );
 
 /** Body of a new permission. */
 export const permissionCreateModel = Type.Object(
-  { resource: Type.String({ maxLength: 4096 }), action: Action, description },
+  {
+    resource: Type.String({ maxLength: MAX_RESOURCE_CHARACTERS }),
+    action: Action,
+    description: newDescription,
+  },
   { $id: 'PermissionCreate' },
 );
-
-const days = Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 365 })));
 
 /** Body of a new key for any user. */
 export const apiKeyCreateModel = Type.Object(
   {
     user_id: Type.Integer({ minimum: 1 }),
-    description,
-    expires_in_days: days,
+    description: newDescription,
+    expires_in_days: newExpiry,
     scopes: Type.Optional(nullable(scopes)),
   },
   { $id: 'APIKeyCreate' },

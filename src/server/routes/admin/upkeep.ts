@@ -5,6 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { auditList } from '../../../auth/audit.ts';
 import { invalidRequest } from '../../../base/errors.ts';
 import { contentDisposition } from '../../../dataset/download-name.ts';
+import { formatDetails } from '../../../dataset/format.ts';
 import { lockList } from '../../../docroot/locks.ts';
 import { AUDIT_FORMATS, exportAudit, listAudit } from '../../../operations/audit.ts';
 import { clearCache, deleteCacheEntry, listCache } from '../../../operations/cache.ts';
@@ -144,9 +145,8 @@ export const upkeepRoutes: readonly Route[] = [
           return listReply(context, await listAudit(context.services, admin, request));
         }
         const body = await exportAudit(context.services, admin, request, format);
-        const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
         const headers = { 'Content-Disposition': contentDisposition('audit', format) };
-        return bodyReply(body, type, { headers });
+        return bodyReply(body, formatDetails[format].mediaType, { headers });
       },
     },
   },
