@@ -9,8 +9,8 @@ import type { FieldErrors } from '../events/validation.ts';
 import type { ListPage } from '../store/list-source.ts';
 import type { Origin } from './access.ts';
 import type { AccountServices } from './accounts.ts';
-import type { Administrator, AdminServices } from './administration.ts';
-import { readList } from './administration.ts';
+import type { Administrator, AdminServices, ListRequest } from './administration.ts';
+import { readList, recordChange } from './administration.ts';
 
 interface TokenServices extends AccountServices {
   /** Seals the stored values (EV-16). */
@@ -88,42 +88,36 @@ export async function revokeOwnToken(
   caller: Principal,
   origin: Origin,
 ): Promise<void> {
-  await revokeAudited(services, caller, origin, { id: caller.userId, username: caller.username });
+  const owner = { id: caller.userId, username: caller.username };
+  await revokeAudited(services, { user: caller, origin }, owner);
 }
 
 /** Deletes the token of a user; repeatable; audited. Throws `not-found` for an unknown user. */
 export async function revokeTokenOf(
-  services: AccountServices,
-  caller: Principal,
-  origin: Origin,
+  services: AdminServices,
+  admin: Administrator,
   userId: number,
 ): Promise<void> {
   const user = await getUser(services.db, userId);
   if (user === null) throw new AppError('not-found', 'User not found');
-  await revokeAudited(services, caller, origin, user);
+  await revokeAudited(services, admin, user);
 }
 
 async function revokeAudited(
-  { db, audit }: AccountServices,
-  caller: Principal,
-  { clientAddress: ipAddress }: Origin,
+  services: Pick<AdminServices, 'db' | 'audit'>,
+  by: { readonly user: Principal | null; readonly origin: Origin },
   owner: { readonly id: number; readonly username: string },
 ): Promise<void> {
-  if (!(await revoke(db, owner.id))) return;
-  await audit.record({
-    userId: caller.userId,
-    action: 'revoke_token',
-    resource: 'token',
-    details: `Revoked token of user ${owner.username}`,
-    ipAddress,
-  });
+  if (!(await revoke(services.db, owner.id))) return;
+  const details = `Revoked token of user ${owner.username}`;
+  await recordChange(services, by, { action: 'revoke_token', resource: 'token', details });
 }
 
 /** A page of the tokens of all users, without their values. Throws `invalid-request`. */
 export async function listTokens(
   services: AdminServices,
   admin: Administrator,
-  query: URLSearchParams,
+  request: ListRequest,
 ): Promise<ListPage> {
-  return readList(services, admin, tokenList, { query });
+  return readList(services, admin, tokenList, request);
 }

@@ -10,7 +10,9 @@ import { eventErrorReply } from '../event-errors.ts';
 import { eventJsonBody } from '../event-json.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
-import { adminDoor, adminOf, describeList, listReply } from './admin/admin-list.ts';
+import { describeChange, describeList } from './admin/descriptions.ts';
+import { adminDoor } from './admin/door.ts';
+import { answersDone, answersList } from './admin/handlers.ts';
 import { requireChangeable } from './events.ts';
 
 const tokenView = Type.Object(
@@ -81,33 +83,13 @@ export const tokenRoutes: readonly Route[] = [
     ...adminDoor,
     describes: { GET: describeList('List the tokens of event clients', tokenView, tokenList) },
     methods: {
-      GET: async (context) =>
-        listReply(context, await listTokens(context.services, adminOf(context), context.query)),
+      GET: answersList(listTokens),
     },
   },
   {
     pattern: '/admin/tokens/{user_id}',
-    access: 'superuser',
-    refusesScopedKeys: true,
-    describes: {
-      DELETE: {
-        summary: 'Revoke the token of a user',
-        tag: 'admin',
-        answers: {
-          200: {
-            description: 'It no longer works',
-            schema: Type.Object({ success: Type.Boolean() }, { $id: 'Success' }),
-          },
-        },
-        errors: [404],
-      },
-    },
-    methods: {
-      DELETE: async (context) => {
-        const { services, user, origin } = context;
-        await revokeTokenOf(services, user, origin, context.intParameter('user_id'));
-        return jsonReply({ success: true });
-      },
-    },
+    ...adminDoor,
+    describes: { DELETE: describeChange('Revoke the token of a user', [404, 422]) },
+    methods: { DELETE: answersDone(revokeTokenOf, 'user_id') },
   },
 ];

@@ -15,7 +15,7 @@ import type { Page } from '../../pages/frame.tsx';
 import { redirectReply, type Reply } from '../../reply.ts';
 import type { Route } from '../../route-table.ts';
 import type { ServerServices } from '../../dependencies.ts';
-import { adminDoor, adminOf } from '../admin/admin-list.ts';
+import { adminDoor, adminOf } from '../admin/door.ts';
 
 /** A form that came in. */
 export interface Deed {

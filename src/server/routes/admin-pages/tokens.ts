@@ -21,7 +21,7 @@ export const tokensRoute: Route = adminPageRoute({
       dataPath: '/admin/tokens',
     };
     const listing = await readListing<TokenRow>(context, request, (asked) =>
-      listTokens(context.services, admin, asked.query),
+      listTokens(context.services, admin, asked),
     );
     return { listing };
   },
@@ -33,8 +33,7 @@ export const tokensRoute: Route = adminPageRoute({
         effects: ['Event clients that use it are refused until they ask for another one.'],
         button: 'Revoke the token',
       }),
-      run: ({ context, services, id }) =>
-        revokeTokenOf(services, context.user, context.origin, id()),
+      run: ({ services, admin, id }) => revokeTokenOf(services, admin, id()),
     },
   },
 });

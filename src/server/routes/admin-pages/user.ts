@@ -142,8 +142,8 @@ export const userRoute: Route = adminPageRoute({
           button: 'Revoke the token',
         };
       },
-      run: ({ context, services }) =>
-        revokeTokenOf(services, context.user, context.origin, context.intParameter('user_id')),
+      run: ({ context, services, admin }) =>
+        revokeTokenOf(services, admin, context.intParameter('user_id')),
     },
     'end-session': {
       done: 'The session is over.',

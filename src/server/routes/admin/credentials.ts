@@ -6,7 +6,6 @@ import { apiKeyList } from '../../../auth/api-keys.ts';
 import { sessionList } from '../../../auth/sessions.ts';
 import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../../operations/api-keys.ts';
 import { endSession, listAllSessions } from '../../../operations/sessions.ts';
-import { jsonReply } from '../../reply.ts';
 import type { Route } from '../../route-table.ts';
 import {
   apiKeyModel,
@@ -14,17 +13,10 @@ import {
   sessionModel,
   userApiKeyCreatedModel,
 } from '../../administration-models.ts';
-import {
-  adminDoor,
-  adminOf,
-  booleanParameter,
-  describeChange,
-  describeList,
-  listReply,
-  queryParameter,
-  successReply,
-  userIdParameter,
-} from './admin-list.ts';
+import { describeList, describeChange } from './descriptions.ts';
+import { adminDoor } from './door.ts';
+import { answersList, answersNew, answersDone } from './handlers.ts';
+import { queryParameter, userIdParameter, booleanParameter } from './parameters.ts';
 
 const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
 
@@ -44,20 +36,11 @@ export const credentialRoutes: readonly Route[] = [
       }),
     },
     methods: {
-      GET: async (context) => {
-        const exact = {
-          user_id: userIdParameter(context),
-          is_active: booleanParameter(context, 'is_active'),
-        };
-        return listReply(
-          context,
-          await listAllApiKeys(context.services, adminOf(context), { query: context.query, exact }),
-        );
-      },
-      POST: async (context) => {
-        const body = await context.json();
-        return jsonReply(await createApiKeyFor(context.services, adminOf(context), body));
-      },
+      GET: answersList(listAllApiKeys, (context) => ({
+        user_id: userIdParameter(context),
+        is_active: booleanParameter(context, 'is_active'),
+      })),
+      POST: answersNew(createApiKeyFor),
     },
   },
   {
@@ -65,10 +48,7 @@ export const credentialRoutes: readonly Route[] = [
     ...adminDoor,
     describes: { DELETE: describeChange('Revoke an API key', [404, 422]) },
     methods: {
-      DELETE: async (context) => {
-        await revokeAnyApiKey(context.services, adminOf(context), context.intParameter('key_id'));
-        return successReply();
-      },
+      DELETE: answersDone(revokeAnyApiKey, 'key_id'),
     },
   },
   {
@@ -80,16 +60,7 @@ export const credentialRoutes: readonly Route[] = [
       ]),
     },
     methods: {
-      GET: async (context) => {
-        const exact = { user_id: userIdParameter(context) };
-        return listReply(
-          context,
-          await listAllSessions(context.services, adminOf(context), {
-            query: context.query,
-            exact,
-          }),
-        );
-      },
+      GET: answersList(listAllSessions, (context) => ({ user_id: userIdParameter(context) })),
     },
   },
   {
@@ -97,10 +68,7 @@ export const credentialRoutes: readonly Route[] = [
     ...adminDoor,
     describes: { DELETE: describeChange('End a browser session', [404, 422]) },
     methods: {
-      DELETE: async (context) => {
-        await endSession(context.services, adminOf(context), context.intParameter('session_id'));
-        return successReply();
-      },
+      DELETE: answersDone(endSession, 'session_id'),
     },
   },
 ];

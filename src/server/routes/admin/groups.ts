@@ -14,7 +14,6 @@ import {
   removeMember,
   revokeFromGroup,
 } from '../../../operations/groups.ts';
-import { jsonReply } from '../../reply.ts';
 import type { Route } from '../../route-table.ts';
 import {
   groupModel,
@@ -22,14 +21,9 @@ import {
   groupWithUsersModel,
   permissionModel,
 } from '../../administration-models.ts';
-import {
-  adminDoor,
-  adminOf,
-  describeChange,
-  describeList,
-  listReply,
-  successReply,
-} from './admin-list.ts';
+import { describeList, describeChange } from './descriptions.ts';
+import { adminDoor } from './door.ts';
+import { answersList, answersNew, answersOne, answersDone } from './handlers.ts';
 
 /** Groups. */
 export const groupRoutes: readonly Route[] = [
@@ -44,15 +38,8 @@ export const groupRoutes: readonly Route[] = [
       }),
     },
     methods: {
-      GET: async (context) =>
-        listReply(
-          context,
-          await listGroups(context.services, adminOf(context), { query: context.query }),
-        ),
-      POST: async (context) => {
-        const body = await context.json();
-        return jsonReply(await createGroup(context.services, adminOf(context), body));
-      },
+      GET: answersList(listGroups),
+      POST: answersNew(createGroup),
     },
   },
   {
@@ -68,14 +55,8 @@ export const groupRoutes: readonly Route[] = [
       DELETE: describeChange('Delete a group', [404, 422]),
     },
     methods: {
-      GET: async (context) =>
-        jsonReply(
-          await readGroup(context.services, adminOf(context), context.intParameter('group_id')),
-        ),
-      DELETE: async (context) => {
-        await deleteGroup(context.services, adminOf(context), context.intParameter('group_id'));
-        return successReply();
-      },
+      GET: answersOne(readGroup, 'group_id'),
+      DELETE: answersDone(deleteGroup, 'group_id'),
     },
   },
   {
@@ -86,16 +67,8 @@ export const groupRoutes: readonly Route[] = [
       DELETE: describeChange('Take a user out of a group', [404, 422]),
     },
     methods: {
-      POST: async (context) => {
-        const [group, user] = [context.intParameter('group_id'), context.intParameter('user_id')];
-        await addMember(context.services, adminOf(context), group, user);
-        return successReply();
-      },
-      DELETE: async (context) => {
-        const [group, user] = [context.intParameter('group_id'), context.intParameter('user_id')];
-        await removeMember(context.services, adminOf(context), group, user);
-        return successReply();
-      },
+      POST: answersDone(addMember, 'group_id', 'user_id'),
+      DELETE: answersDone(removeMember, 'group_id', 'user_id'),
     },
   },
   {
@@ -110,14 +83,7 @@ export const groupRoutes: readonly Route[] = [
       },
     },
     methods: {
-      GET: async (context) =>
-        jsonReply(
-          await listPermissionsOfGroup(
-            context.services,
-            adminOf(context),
-            context.intParameter('group_id'),
-          ),
-        ),
+      GET: answersOne(listPermissionsOfGroup, 'group_id'),
     },
   },
   {
@@ -128,16 +94,8 @@ export const groupRoutes: readonly Route[] = [
       DELETE: describeChange('Take a permission from a group', [404, 422]),
     },
     methods: {
-      POST: async (context) => {
-        const [group, right] = [context.intParameter('group_id'), context.intParameter('perm_id')];
-        await grantToGroup(context.services, adminOf(context), group, right);
-        return successReply();
-      },
-      DELETE: async (context) => {
-        const [group, right] = [context.intParameter('group_id'), context.intParameter('perm_id')];
-        await revokeFromGroup(context.services, adminOf(context), group, right);
-        return successReply();
-      },
+      POST: answersDone(grantToGroup, 'group_id', 'perm_id'),
+      DELETE: answersDone(revokeFromGroup, 'group_id', 'perm_id'),
     },
   },
 ];

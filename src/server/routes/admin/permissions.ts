@@ -20,15 +20,10 @@ import {
   permissionModel,
   permissionCreateModel,
 } from '../../administration-models.ts';
-import {
-  adminDoor,
-  adminOf,
-  describeChange,
-  describeList,
-  listReply,
-  queryParameter,
-  successReply,
-} from './admin-list.ts';
+import { describeList, describeChange } from './descriptions.ts';
+import { adminDoor, adminOf } from './door.ts';
+import { answersList, answersNew, answersDone } from './handlers.ts';
+import { queryParameter } from './parameters.ts';
 
 /** Permissions. */
 export const permissionRoutes: readonly Route[] = [
@@ -43,15 +38,8 @@ export const permissionRoutes: readonly Route[] = [
       }),
     },
     methods: {
-      GET: async (context) =>
-        listReply(
-          context,
-          await listPermissions(context.services, adminOf(context), { query: context.query }),
-        ),
-      POST: async (context) => {
-        const body = await context.json();
-        return jsonReply(await createPermission(context.services, adminOf(context), body));
-      },
+      GET: answersList(listPermissions),
+      POST: answersNew(createPermission),
     },
   },
   {
@@ -59,10 +47,7 @@ export const permissionRoutes: readonly Route[] = [
     ...adminDoor,
     describes: { DELETE: describeChange('Delete a permission', [404, 422]) },
     methods: {
-      DELETE: async (context) => {
-        await deletePermission(context.services, adminOf(context), context.intParameter('perm_id'));
-        return successReply();
-      },
+      DELETE: answersDone(deletePermission, 'perm_id'),
     },
   },
   {

@@ -14,18 +14,10 @@ import type { Context } from '../../context.ts';
 import { bodyReply, jsonReply } from '../../reply.ts';
 import type { Route } from '../../route-table.ts';
 import { auditEntryModel, cacheEntryModel, lockModel } from '../../administration-models.ts';
-import {
-  adminDoor,
-  adminOf,
-  describeChange,
-  describeList,
-  enumParameter,
-  listReply,
-  queryParameter,
-  successReply,
-  textParameter,
-  userIdParameter,
-} from './admin-list.ts';
+import { describeList, describeChange } from './descriptions.ts';
+import { adminDoor, adminOf } from './door.ts';
+import { answersList, answersDone, listReply, successReply } from './handlers.ts';
+import { queryParameter, userIdParameter, enumParameter, textParameter } from './parameters.ts';
 
 const byResource = queryParameter('resource', 'Only this file (its path)');
 
@@ -36,11 +28,7 @@ export const upkeepRoutes: readonly Route[] = [
     ...adminDoor,
     describes: { GET: describeList('List the locks on files', lockModel, lockList) },
     methods: {
-      GET: async (context) =>
-        listReply(
-          context,
-          await listLocks(context.services, adminOf(context), { query: context.query }),
-        ),
+      GET: answersList(listLocks),
     },
   },
   {
@@ -61,10 +49,7 @@ export const upkeepRoutes: readonly Route[] = [
     ...adminDoor,
     describes: { DELETE: describeChange('Release a lock', [404, 422]) },
     methods: {
-      DELETE: async (context) => {
-        await releaseLock(context.services, adminOf(context), context.intParameter('lock_id'));
-        return successReply();
-      },
+      DELETE: answersDone(releaseLock, 'lock_id'),
     },
   },
   {
@@ -82,13 +67,7 @@ export const upkeepRoutes: readonly Route[] = [
       }),
     },
     methods: {
-      GET: async (context) => {
-        const exact = { resource: textParameter(context, 'resource') };
-        return listReply(
-          context,
-          await listCache(context.services, adminOf(context), { query: context.query, exact }),
-        );
-      },
+      GET: answersList(listCache, (context) => ({ resource: textParameter(context, 'resource') })),
       DELETE: async (context) => {
         const resource = textParameter(context, 'resource') ?? null;
         await clearCache(context.services, adminOf(context), resource);

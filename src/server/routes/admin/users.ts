@@ -18,14 +18,9 @@ import {
   userCreateModel,
   userStatusUpdateModel,
 } from '../../administration-models.ts';
-import {
-  adminDoor,
-  adminOf,
-  describeChange,
-  describeList,
-  listReply,
-  successReply,
-} from './admin-list.ts';
+import { describeList, describeChange } from './descriptions.ts';
+import { adminDoor, adminOf } from './door.ts';
+import { answersList, answersNew, answersDone } from './handlers.ts';
 
 /** Accounts. */
 export const userRoutes: readonly Route[] = [
@@ -40,15 +35,8 @@ export const userRoutes: readonly Route[] = [
       }),
     },
     methods: {
-      GET: async (context) =>
-        listReply(
-          context,
-          await listUsers(context.services, adminOf(context), { query: context.query }),
-        ),
-      POST: async (context) => {
-        const body = await context.json();
-        return jsonReply(await createUser(context.services, adminOf(context), body));
-      },
+      GET: answersList(listUsers),
+      POST: answersNew(createUser),
     },
   },
   {
@@ -56,10 +44,7 @@ export const userRoutes: readonly Route[] = [
     ...adminDoor,
     describes: { DELETE: describeChange('Delete a user', [400, 404, 422]) },
     methods: {
-      DELETE: async (context) => {
-        await deleteUser(context.services, adminOf(context), context.intParameter('user_id'));
-        return successReply();
-      },
+      DELETE: answersDone(deleteUser, 'user_id'),
     },
   },
   {

@@ -1,0 +1,62 @@
+/**
+ * Query parameters of single lists of administration, beside those every list has (DS-133).
+ */
+import type { TSchema } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { invalidRequest, type ValidationIssue } from '../../../base/errors.ts';
+import { integerParameter } from '../../../dataset/list-parameters.ts';
+import type { Context } from '../../context.ts';
+import type { ParameterDescription } from '../../operation-description.ts';
+
+/** The description of one. */
+export function queryParameter(
+  name: string,
+  description: string,
+  schema: TSchema = Type.String(),
+): ParameterDescription {
+  return { name, in: 'query', description, schema };
+}
+
+/** A user id as query parameter, from 1 on; undefined when absent. Throws `invalid-request`. */
+export function userIdParameter(context: Context): number | undefined {
+  const issues: ValidationIssue[] = [];
+  const value = integerParameter(context.query, 'user_id', { min: 1 }, issues);
+  if (issues.length > 0) throw invalidRequest(...issues);
+  return value ?? undefined;
+}
+
+const BOOLEANS = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
+/** A boolean query parameter; undefined when absent. Throws `invalid-request`. */
+export function booleanParameter(context: Context, name: string): boolean | undefined {
+  const input = context.queryValue(name);
+  if (input === null) return undefined;
+  const value = BOOLEANS.get(input.trim().toLowerCase());
+  if (value !== undefined) return value;
+  const msg = 'This parameter is true or false';
+  throw invalidRequest({ type: 'bool_parsing', loc: ['query', name], msg, input });
+}
+
+/** One of a few words; undefined when absent. Throws `invalid-request`. */
+export function enumParameter<Word extends string>(
+  context: Context,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const input = context.queryValue(name);
+  if (input === null) return undefined;
+  const word = words.find((one) => one === input);
+  if (word !== undefined) return word;
+  const expected = words.join(', ');
+  const msg = `This parameter is one of ${expected}`;
+  throw invalidRequest({ type: 'enum', loc: ['query', name], msg, input, ctx: { expected } });
+}
+
+/** A text that must be exactly so; undefined when absent or empty. */
+export function textParameter(context: Context, name: string): string | undefined {
+  const value = context.queryValue(name);
+  return value === null || value === '' ? undefined : value;
+}
