@@ -30,6 +30,16 @@ export function requireWhole(what: string, word: Word): number {
   throw notWhole(what, word);
 }
 
+/** Whether an option that is on is turned off. */
+export function isNo(word: Word | undefined): boolean {
+  return word !== undefined && /^(?:false|f|0)$/i.test(word.text);
+}
+
+/** What is said of a stage that was told to keep nothing; elsewhere 0 means all. */
+export function keepsNothing(command: string, written: string): string {
+  return `'${command}' with ${written} keeps no rows; leave it out to keep all`;
+}
+
 /** The error for a word that is no whole number. */
 export function notWhole(what: string, word: Word): Problem {
   const text = `'${what}' expects a whole number, got '${word.text}'`;

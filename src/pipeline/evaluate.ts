@@ -10,6 +10,7 @@ import { flagFunctions, casts, SPECIAL_FUNCTIONS } from './flag-functions.ts';
 import { terseFunctions, type Evaluate, type FunctionDefinition } from './functions.ts';
 import { likeTest, requirePattern } from './patterns.ts';
 import { fillValue, type Parameters } from './placeholder.ts';
+import { foreignFunction } from './foreign-words.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 import type { ColumnType, Schema } from './schema.ts';
 import { doubleOf, finite, jsonOf, textOf, type Value } from './value.ts';
@@ -156,9 +157,11 @@ function membership(
 type Call = Extract<Expression, { kind: 'call' }>;
 
 function unknownFunction(name: string, names: Iterable<string>, place: Place): Problem {
+  const { suggestion, allowed } = unknownName(name, names);
   return new Problem('unknown_function', `Unknown function '${name}'`, {
     place,
-    ...unknownName(name, names),
+    suggestion: suggestion ?? foreignFunction(name),
+    allowed,
   });
 }
 

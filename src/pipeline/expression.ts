@@ -95,15 +95,13 @@ class ExpressionParser {
     }
   }
 
-  /** The dot that joins texts has space around it; others are part of a name. */
+  /** The dot that joins texts. One that goes on with a name was taken with the name, and one of a number is none. */
   #takeDot(): boolean {
     const { text } = this.#reader;
     this.#reader.skip();
     const { at } = this.#reader;
-    const isDot =
-      text[at] === '.' && /\s/.test(text[at - 1] ?? '') && /\s/.test(text[at + 1] ?? '');
-    if (isDot) this.#reader.at++;
-    return isDot;
+    const isDot = text[at] === '.' && !/[0-9]/.test(text[at + 1] ?? '');
+    return isDot && this.#reader.take('.');
   }
 
   #product(): Expression {
@@ -137,9 +135,13 @@ class ExpressionParser {
       reader.at = at;
       throw reader.expected('an expression');
     }
-    if (!isQuoted && isCall) return this.#call(name.text, name.place);
-    if (!isQuoted && Object.hasOwn(CONSTANTS, word))
+    if (!isQuoted && Object.hasOwn(CONSTANTS, word)) {
+      // Elsewhere they are written as functions.
+      const { at: end } = reader;
+      if (!(reader.take('(') && reader.take(')'))) reader.at = end;
       return { kind: 'value', value: CONSTANTS[word]! };
+    }
+    if (!isQuoted && isCall) return this.#call(name.text, name.place);
     return { kind: 'name', name: name.text, place: name.place };
   }
 

@@ -4,7 +4,8 @@
 import type { Word } from './ast.ts';
 import { roundTo } from './arithmetic.ts';
 import { flagAggregates } from './aggregates.ts';
-import { notWhole } from './count.ts';
+import type { StageContext } from './command.ts';
+import { isNo, keepsNothing, notWhole } from './count.ts';
 import { compareKeys, Groups, type Group } from './grouping.ts';
 import type { Compiled } from './operator.ts';
 import { Schema, type Column } from './schema.ts';
@@ -38,7 +39,7 @@ export function parseFrequent(reader: TerseReader): FrequentArguments {
   if (limit && !/^\d{1,9}$/.test(limit.text)) throw notWhole('limit', limit);
   return {
     limit: limit ? Number(limit.text) : 10,
-    showsPercent: options.get('showperc')?.text.toLowerCase() !== 'false',
+    showsPercent: !isNo(options.get('showperc')),
     fields,
     by,
   };
@@ -51,7 +52,13 @@ export function printFrequent({ limit, showsPercent, fields, by }: FrequentArgum
 }
 
 /** Rows of group, combination, `count` and `percent`; `direction` -1 for the most frequent first. */
-export function bindFrequent(args: FrequentArguments, input: Schema, direction: 1 | -1): Compiled {
+export function bindFrequent(
+  args: FrequentArguments,
+  input: Schema,
+  direction: 1 | -1,
+  { notice }: Pick<StageContext, 'notice'>,
+): Compiled {
+  if (args.limit === 0) notice(keepsNothing(direction < 0 ? 'top' : 'rare', 'limit=0'));
   const named = [...args.by, ...args.fields].map(({ text, place }) => ({
     name: text,
     ...input.require(text, 'terse', place),

@@ -4,11 +4,13 @@
  * The first stage that cannot be read ends the reading; what is before it is still there, because an earlier stage may
  * have an earlier error of another kind (SL-173).
  */
-import type { Query, Stage } from './ast.ts';
+import type { Query, Stage, Terms } from './ast.ts';
 import type { Command } from './command.ts';
 import { commandNames, findCommand } from './command-table.ts';
+import { foreignCommand, strayWordNotice } from './foreign-words.ts';
 import { flagStageEnd, parseFlagArguments } from './flag-arguments.ts';
 import { MAX_BRACKETS, MAX_QUERY_BYTES, MAX_STAGES } from './limits.ts';
+import { unmarkPlaceholders } from './placeholder.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 import { MIXED_NOTICE, parseTerms } from './terms.ts';
 import { TerseReader, terseStageEnd } from './terse-reader.ts';
@@ -99,11 +101,11 @@ class QueryParser {
     if (head.command === null) return this.#implicit(head.word, at, to);
     const command = findCommand(head.command);
     if (!command) {
-      throw new Problem(
-        'unknown_command',
-        `Unknown command: ${head.command}`,
-        unknownName(head.command, commandNames()),
-      );
+      const { suggestion, allowed } = unknownName(head.command, commandNames());
+      throw new Problem('unknown_command', `Unknown command: ${head.command}`, {
+        suggestion: suggestion ?? foreignCommand(head.command),
+        allowed,
+      });
     }
     const from = at + head.command.length;
     return head.isFlag
@@ -115,6 +117,7 @@ class QueryParser {
     const end = terseStageEnd(this.#text, at, to, { hasNames: false, hasBrackets: false });
     const { terms, isMixed } = parseTerms(this.#text, at, end);
     if (isMixed) this.#note(MIXED_NOTICE);
+    this.#noteStrayWords(terms);
     if (terms.kind === 'word' && !terms.isQuoted) {
       const { suggestion } = unknownName(terms.word.text, commandNames());
       if (suggestion !== null) {
@@ -156,7 +159,18 @@ class QueryParser {
   #searchTerms(reader: TerseReader): unknown {
     const { terms, isMixed } = parseTerms(this.#text, reader.at, reader.to);
     if (isMixed) this.#note(MIXED_NOTICE);
+    this.#noteStrayWords(terms);
     return terms;
+  }
+
+  /** Only plain words next to each other: these are hardly ever meant as text. */
+  #noteStrayWords(terms: Terms): void {
+    const items = terms.kind === 'all' ? terms.items : [terms];
+    items.forEach((item, index) => {
+      if (item.kind !== 'word' || item.isQuoted) return;
+      const notice = strayWordNotice(unmarkPlaceholders(item.word.text), index === 0);
+      if (notice !== null) this.#note(notice);
+    });
   }
 
   #nested(from: number, to: number): Query {

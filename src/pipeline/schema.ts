@@ -43,6 +43,7 @@ export interface Reference {
 }
 
 const EXTRACTED = 'extracted_fields';
+const RAW = '_raw';
 /** A member that is reached in one step; a leading digit would be a position in an array. */
 const SIMPLE = /^[A-Za-z_@][A-Za-z0-9_@:/$-]*$/;
 
@@ -92,12 +93,18 @@ export class Schema {
 
   /** What the name means, or null when it means nothing here. */
   find(name: string, form: Form, use: Use = 'value'): Reference | null {
-    const column = this.indexOf(name);
+    const column = this.indexOf(name === RAW ? this.#rawName(form) : name);
     if (column >= 0) {
       this.#useColumn(column, use);
       return columnReference(column, this.columns[column]!.type);
     }
     return this.#findPath(name, form, use) ?? (this.isOpen ? NOTHING : null);
+  }
+
+  /** Elsewhere the text of an event is called so; here it is a name for it where it would mean a member nobody has. */
+  #rawName(form: Form): string {
+    const isEvents = form === 'terse' && this.has(EXTRACTED) && this.has('data');
+    return isEvents && !this.has(RAW) ? 'data' : RAW;
   }
 
   #useColumn(index: number, use: Use): void {

@@ -22,14 +22,17 @@ export interface AggregateArguments {
   readonly by: readonly Word[];
 }
 
-/** Aggregates up to BY or the end, then the fields after BY. Throws `syntax`. */
-export function parseAggregates(reader: TerseReader): AggregateArguments {
+/** Aggregates up to BY, one of the options or the end, then the fields after BY. Throws `syntax`. */
+export function parseAggregates(
+  reader: TerseReader,
+  options: readonly string[] = [],
+): AggregateArguments {
   const aggregates: AggregateCall[] = [];
   do {
     aggregates.push(parseAggregate(reader));
     reader.take(',');
-  } while (!reader.isAtEnd() && !reader.isKeyword('BY'));
-  const by = reader.takeKeyword('BY') ? parseNames(reader) : [];
+  } while (!reader.isAtEnd() && !reader.isKeyword('BY') && !reader.isOption(options));
+  const by = reader.takeKeyword('BY') ? parseNames(reader, [], options) : [];
   return { aggregates, by };
 }
 

@@ -183,12 +183,16 @@ export class TerseReader {
   /** The word an error points at: what is next, or the end of the stage. */
   next(): Word | null {
     if (this.isAtEnd()) return null;
-    const at = this.at;
+    const start = this.at;
+    // `limit=5` where a name was read and no such option is known is told as what was typed.
+    if (this.text[start] === '=')
+      while (this.at > 0 && /[A-Za-z0-9_@]/.test(this.text[this.at - 1]!)) this.at--;
+    const from = this.at;
     const word = this.takeWord();
     if (word === null) this.at++;
-    const text = this.text.slice(at, this.at);
-    const place = this.placeFrom(at);
-    this.at = at;
+    const text = this.text.slice(from, this.at);
+    const place = this.placeFrom(from);
+    this.at = start;
     return { text, place };
   }
 

@@ -72,11 +72,11 @@ async function referenceOf(name: string): Promise<string> {
   const { commandHelp } = await import('../../pipeline/reference.ts');
   const command = commands.find((one) => one.name === name);
   if (command) return `${commandHelp(command).join('\n')}\n`;
-  const { suggestion } = await import('../../config/nearest-name.ts');
-  const meant = suggestion(
-    name,
-    commands.map((one) => one.name),
-  );
+  const { nearestName } = await import('../../config/nearest-name.ts');
+  const { foreignCommand } = await import('../../pipeline/foreign-words.ts');
+  const names = commands.map((one) => one.name);
+  const nearest = nearestName(name, names) ?? foreignCommand(name);
+  const meant = nearest === null ? '' : `; did you mean '${nearest}'?`;
   throw new AppError('usage', `'${name}' is no command of the search language${meant}`);
 }
 

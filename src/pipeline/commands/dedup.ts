@@ -4,6 +4,7 @@
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { requireWhole } from '../count.ts';
+import { Problem } from '../problem.ts';
 import { parseNames, printNames } from '../terse-aggregate.ts';
 import { keyOfAll } from '../value.ts';
 
@@ -24,7 +25,12 @@ export const dedup = defineCommand<Args>({
   parse: (reader) => {
     const number = reader.takeNumber();
     const before = reader.options(['keepempty']);
-    const fields = parseNames(reader, [], ['keepempty']);
+    const fields = parseNames(reader, ['SORTBY'], ['keepempty']);
+    const next = reader.next();
+    if (next && reader.isKeyword('SORTBY'))
+      throw new Problem('syntax', `Unexpected text, found '${next.text}'; use sort before dedup`, {
+        place: next.place,
+      });
     const after = reader.options(['keepempty']);
     const keepsEmpty =
       (after.get('keepempty') ?? before.get('keepempty'))?.text.toLowerCase() === 'true';

@@ -21,7 +21,7 @@ export const eventstats = defineCommand<AggregateArguments>({
   syntax: { terse: 'eventstats <aggregate>[(<field>)] [AS <name>], … [BY <field>, …]' },
   isRowWise: false,
   examples: ['index=web | eventstats max(bytes) AS most BY host | table id, most'],
-  parse: parseAggregates,
+  parse: (reader) => parseAggregates(reader),
   print: printAggregates,
   bind: ({ aggregates, by }, input, context) => {
     const keys = by.map(({ text, place }) => input!.require(text, 'terse', place).get);

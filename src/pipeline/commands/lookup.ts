@@ -4,6 +4,7 @@
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
+import { Problem } from '../problem.ts';
 import { Schema, type ColumnType } from '../schema.ts';
 import { withColumns } from '../shape.ts';
 import { parseSourceName, printSourceName, sourceNamed } from '../source-name.ts';
@@ -35,6 +36,9 @@ export const lookup = defineCommand<Args>({
   parse: (reader) => {
     const name = parseSourceName(reader);
     const keys = parsePairs(reader);
+    const next = reader.next();
+    if (next && reader.isKeyword('OUTPUTNEW'))
+      throw new Problem('syntax', "Expected OUTPUT, found 'OUTPUTNEW'", { place: next.place });
     const output = reader.takeKeyword('OUTPUT') ? parsePairs(reader) : null;
     return { name, keys, output };
   },

@@ -26,7 +26,16 @@ export const rex = defineCommand<Args>({
   isRowWise: true,
   examples: ['* | rex "from (?<ip>[0-9.]+)" | table id, ip'],
   parse: (reader) => {
-    const options = reader.options(['field', 'max_match']);
+    const options = reader.options(['field', 'max_match', 'mode']);
+    const mode = options.get('mode');
+    if (mode)
+      throw new Problem(
+        'syntax',
+        'rex has no mode; use eval <field>=replace(<field>,"<re>","<to>")',
+        {
+          place: mode.place,
+        },
+      );
     const pattern = reader.takeString({ isVerbatim: true });
     if (pattern === null) throw reader.expected('a regular expression in double quotes');
     const most = options.get('max_match');

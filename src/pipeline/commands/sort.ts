@@ -5,8 +5,12 @@ import type { Word } from '../ast.ts';
 import { requireWhole } from '../count.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
+import { keepsNothing } from '../count.ts';
 import { sortKeys } from '../model.ts';
 import { sorted } from '../operator.ts';
+import { Problem } from '../problem.ts';
+import { type Schema, unknownColumn } from '../schema.ts';
+import type { Row, Value } from '../value.ts';
 
 /** What the terse form says. */
 export interface SortArguments {
@@ -35,6 +39,15 @@ export const sort = defineCommand<SortArguments>({
   ],
   parse: (reader) => {
     const number = reader.takeNumber();
+    const place = reader.next()?.place;
+    if (reader.takeKeyword('BY') && !reader.isAtEnd() && place)
+      throw new Problem(
+        'syntax',
+        "Expected a field name, found 'by'; sort takes its fields alone",
+        {
+          place,
+        },
+      );
     const keys: { field: Word; isDescending: boolean }[] = [];
     do {
       const isDescending = reader.take('-');
@@ -52,13 +65,30 @@ export const sort = defineCommand<SortArguments>({
   },
   bindFlags: (flags, input) =>
     sorted(input!, sortKeys(flags.names('fields')!, input!, flags.placeOf('fields')!), null),
-  bind: ({ limit, keys }, input) =>
-    sorted(
-      input!,
-      keys.map(({ field, isDescending }) => ({
-        get: input!.require(field.text, 'terse', field.place).get,
-        isDescending,
-      })),
-      limit,
-    ),
+  bind: ({ limit, keys }, input, { notice }) => {
+    if (limit === 0) notice(keepsNothing('sort', '0'));
+    const made = keys.map(({ field, isDescending }) => ({
+      get: keyOf(field, input!, notice),
+      isDescending,
+    }));
+    return sorted(input!, made, limit);
+  },
 });
+
+/** Words that tell the direction elsewhere. */
+const DIRECTIONS = ['desc', 'asc', 'd', 'a', 'descending', 'ascending'];
+
+function keyOf(
+  { text, place }: Word,
+  input: Schema,
+  notice: (text: string) => void,
+): (row: Row) => Value {
+  const isDirection = DIRECTIONS.includes(text.toLowerCase());
+  const hint = 'put - before a field to sort it downwards';
+  const found = input.find(text, 'terse');
+  if (found === null && isDirection)
+    throw unknownColumn(text, input, place, `Unknown column '${text}': ${hint}`);
+  // A member of events may have any name.
+  if (found?.path && isDirection) notice(`'${text}' was read as a field; ${hint}`);
+  return (found ?? input.require(text, 'terse', place)).get;
+}

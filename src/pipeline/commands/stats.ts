@@ -40,7 +40,7 @@ export const stats = defineCommand<AggregateArguments>({
     '* | stats count, avg(bytes) AS mean, dc(user) BY index',
     '* | stats count(eval(code>=400)) AS failed BY host',
   ],
-  parse: parseAggregates,
+  parse: (reader) => parseAggregates(reader),
   print: printAggregates,
   bindFlags: (flags, input, context) => {
     const byPlace = flags.placeOf('by');

@@ -4,7 +4,7 @@
 import type { Word } from '../ast.ts';
 import { fillText, unmarkPlaceholders } from '../placeholder.ts';
 import { defineCommand, type StageContext } from '../command.ts';
-import { notWhole } from '../count.ts';
+import { isNo, notWhole } from '../count.ts';
 import { Groups } from '../grouping.ts';
 import { MAX_BUCKETS } from '../limits.ts';
 import { requireAtMost, type Meter, type Weights } from '../operator.ts';
@@ -52,6 +52,8 @@ const AUTO: readonly TimeSpan[] = (
 ).map(([count, unit]) => ({ kind: 'time', count, unit }));
 const AUTO_BUCKETS = 100;
 
+const OPTIONS = ['span', 'limit', 'useother'];
+
 /** The command. */
 export const timechart = defineCommand<Args>({
   name: 'timechart',
@@ -66,14 +68,16 @@ export const timechart = defineCommand<Args>({
     'index=web | timechart span=1h count, avg(bytes) AS mean',
   ],
   parse: (reader) => {
-    const options = reader.options(['span', 'limit', 'useother']);
+    const options = reader.options(OPTIONS);
+    const aggregates = parseAggregates(reader, OPTIONS);
+    for (const [name, value] of reader.options(OPTIONS)) options.set(name, value);
     const limit = options.get('limit');
     if (limit && !/^\d{1,9}$/.test(limit.text)) throw notWhole('limit', limit);
     return {
       span: options.get('span') ?? null,
       limit: limit ? Number(limit.text) : 10,
-      usesOther: options.get('useother')?.text.toLowerCase() !== 'false',
-      ...parseAggregates(reader),
+      usesOther: !isNo(options.get('useother')),
+      ...aggregates,
     };
   },
   print: ({ span, limit, usesOther, ...aggregates }) => {

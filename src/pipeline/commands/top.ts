@@ -14,5 +14,5 @@ export const top = defineCommand<FrequentArguments>({
   examples: ['* | top limit=2 host', '* | top 1 host BY index'],
   parse: parseFrequent,
   print: printFrequent,
-  bind: (args, input) => bindFrequent(args, input!, -1),
+  bind: (args, input, context) => bindFrequent(args, input!, -1, context),
 });

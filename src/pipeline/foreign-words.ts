@@ -1,0 +1,89 @@
+/**
+ * What people who know SPL type, and what it is called here: for suggestions where no name of ours is near (SL-172).
+ *
+ * A word without an equivalent stands in no table: its error lists nothing that would mislead.
+ */
+
+const COMMANDS: Readonly<Record<string, string>> = {
+  addtotals: 'eval <name>=<field>+<field>',
+  appendcols: 'join',
+  bucket: 'bin',
+  chart: 'stats <aggregate> BY <field>',
+  convert: 'eval <name>=strftime(<time>,"<format>")',
+  foreach: 'eval',
+  inputcsv: 'from <dataset>',
+  inputlookup: 'from <dataset>',
+  kv: 'extract kv',
+  makemv: 'eval <field>=split(<field>,"<separator>")',
+  mvcombine: 'stats values(<field>) BY <field>',
+  mvexpand: 'event_split --field=<field>',
+  nomv: 'eval <field>=mvjoin(<field>,"<separator>")',
+  regex: 'where match(<field>,"<pattern>")',
+  replace: 'eval <field>=replace(<field>,"<pattern>","<text>")',
+  reverse: 'sort',
+  spath: 'extract json',
+  strcat: 'eval <name>=<field> . <field>',
+  tstats: 'stats <aggregate> BY <field>',
+  uniq: 'dedup',
+  xmlkv: 'extract',
+};
+
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  ceiling: 'ceil',
+  in: '<field> IN (…)',
+  isbool: 'typeof',
+  isint: 'typeof',
+  isnum: 'typeof',
+  isstr: 'typeof',
+  length: 'len',
+  mvappend: 'concat',
+  power: 'pow',
+  searchmatch: 'contains',
+  spath: 'json_extract',
+  time: 'now',
+  toupper: 'upper',
+  tolower: 'lower',
+};
+
+/** Commands that begin a query elsewhere; here their words would be searched for. */
+const BEGINNINGS: Readonly<Record<string, string>> = {
+  dbinspect: 'from audit',
+  inputcsv: 'from <dataset>',
+  inputlookup: 'from <dataset>',
+  loadjob: 'savedsearch <name>',
+  makeresults: 'from <dataset>',
+  metadata: '* | stats count BY host',
+  metasearch: 'search',
+  mstats: '* | stats',
+  rest: 'from audit',
+  tstats: '* | stats count BY <field>',
+};
+
+/** What stands for a command of SPL; null for none. */
+export function foreignCommand(name: string): string | null {
+  return entryOf(COMMANDS, name);
+}
+
+/** What stands for a function of SPL; null for none. */
+export function foreignFunction(name: string): string | null {
+  return entryOf(FUNCTIONS, name);
+}
+
+/**
+ * What to say of a word that is searched as text although it was hardly meant so: a command that begins queries elsewhere,
+ * a macro, a flag away from its command; null for nothing.
+ */
+export function strayWordNotice(word: string, isFirst: boolean): string | null {
+  const beginning = isFirst ? entryOf(BEGINNINGS, word) : null;
+  if (beginning !== null) return `'${word}' was searched as text; did you mean '${beginning}'?`;
+  if (word.length > 1 && word.startsWith('`'))
+    return `'${word}' was searched as text: there are no macros; did you mean 'savedsearch <name>'?`;
+  if (/^--[a-z]/.test(word))
+    return `'${word}' was searched as text: flags stand right behind the command`;
+  return null;
+}
+
+function entryOf(table: Readonly<Record<string, string>>, name: string): string | null {
+  const known = name.toLowerCase();
+  return Object.hasOwn(table, known) ? table[known]! : null;
+}
