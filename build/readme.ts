@@ -1,5 +1,5 @@
 /**
- * The parts of the documentation that follow from the source: two tables of README.md and systemd/svc.yaml.
+ * The parts of the documentation that follow from the source: tables of the chapters under docs/, and systemd/svc.yaml.
  *
  * `bun build/readme.ts` rewrites them; test/readme.test.ts fails while they differ from what it would write.
  */
@@ -10,6 +10,23 @@ import { flagOf, settingAt, settingKeys, variableOf } from '../src/config/schema
 import type { SettingKey } from '../src/config/schema.ts';
 import { formatBytes } from '../src/config/setting.ts';
 import type { Setting } from '../src/config/setting.ts';
+import { MAX_PASSWORD_LENGTH } from '../src/auth/passwords.ts';
+import { MAX_CONFIG_BYTES } from '../src/config/config-file.ts';
+import { MAX_XLSX_ROWS } from '../src/dataset/encode-xlsx.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/dataset/limits.ts';
+import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
+import { MAX_RESULTS } from '../src/operations/search.ts';
+import {
+  MAX_BUCKETS,
+  MAX_GROUPS,
+  MAX_PATTERN_LENGTH,
+  MAX_QUERY_BYTES,
+  MAX_STAGES,
+} from '../src/pipeline/limits.ts';
+import { MAX_FORM_BYTES } from '../src/server/form-body.ts';
+import { MAX_MESSAGE_BYTES } from '../src/server/mcp/message.ts';
+import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
+import { MAX_CELLS, MAX_SHEETS } from '../plugins/workbook/limits.ts';
 import { root } from './step.ts';
 
 /** Values that make sense on a server where the default does not. */
@@ -17,6 +34,34 @@ const EXAMPLE_VALUES: Partial<Record<SettingKey, string>> = {
   docroot: '/srv/svc',
   state_dir: '/var/lib/svc',
 };
+
+/** Settings that bound something somebody could send, ask or store. */
+const LIMIT_SETTINGS =
+  /^(?:limits\.|locks\.|upload\.max|search\.max|events\.(?:limits\.|throttle\.|queue|search\.(?!implicit|audit)|tail_per|explore|min_free|idempotency))/;
+
+const count = (value: number): string => value.toLocaleString('en').replaceAll(',', ' ');
+const size = (value: number): string => `\`${formatBytes(value)}\``;
+
+/** Bounds without a setting, from where they are enforced. */
+const FIXED_LIMITS: readonly (readonly string[])[] = [
+  ['Columns of a table.', count(MAX_COLUMNS), ''],
+  ['Characters of one cell.', count(MAX_CELL_CHARACTERS), ''],
+  ['Bytes of one row of a CSV file.', size(MAX_ROW_BYTES), ''],
+  ['Worksheets of a workbook.', count(MAX_SHEETS), ''],
+  ['Cells of a worksheet that are read.', count(MAX_CELLS), ''],
+  ['Rows of an answer as XLSX.', count(MAX_XLSX_ROWS), ''],
+  ['Bytes of a document that is rendered as a page.', size(MAX_RENDER_BYTES), ''],
+  ['Results of one request to the search box.', count(MAX_RESULTS), ''],
+  ['Bytes of a query of the search language.', size(MAX_QUERY_BYTES), ''],
+  ['Stages of a query.', count(MAX_STAGES), ''],
+  ['Groups of one `stats`.', count(MAX_GROUPS), ''],
+  ['Buckets of one `timechart`.', count(MAX_BUCKETS), ''],
+  ['Characters of a regular expression in a query.', count(MAX_PATTERN_LENGTH), ''],
+  ['Bytes of a message to `/mcp`.', size(MAX_MESSAGE_BYTES), ''],
+  ['Bytes of a form.', size(MAX_FORM_BYTES), ''],
+  ['Characters of a password.', count(MAX_PASSWORD_LENGTH), ''],
+  ['Bytes of a configuration file.', size(MAX_CONFIG_BYTES), ''],
+];
 
 const EXAMPLE_HEAD = `# Configuration of svc, for /etc/svc/config.yaml. Made by build/readme.ts.
 #
@@ -54,6 +99,14 @@ export function errorTable(): string {
     summary,
   ]);
   return table(['Code', 'Status', 'When'], rows);
+}
+
+/** The limits table: settings that are limits, and the bounds that no setting moves. */
+export function limitsTable(): string {
+  const settingsRows = settingKeys
+    .filter((key) => LIMIT_SETTINGS.test(key))
+    .map((key) => [settingAt(key).summary, limitDefault(settingAt(key)), `\`${key}\``]);
+  return table(['Limit', 'Default', 'Setting'], [...settingsRows, ...FIXED_LIMITS]);
 }
 
 /** A configuration file with every setting, commented out at its default. */
@@ -95,9 +148,19 @@ export function withSection(text: string, name: string, content: string): string
   return `${text.slice(0, from + begin.length)}\n\n${content}\n${text.slice(to)}`;
 }
 
-/** README.md with its tables as they have to be. */
-export function withTables(readme: string): string {
-  return withSection(withSection(readme, 'config', configurationTable()), 'errors', errorTable());
+/** A document with those of the tables that it has markers for. */
+export function withTables(text: string): string {
+  const tables = { config: configurationTable, limits: limitsTable, errors: errorTable };
+  return Object.entries(tables).reduce(
+    (done, [name, make]) =>
+      done.includes(`<!-- ${name}:begin -->`) ? withSection(done, name, make()) : done,
+    text,
+  );
+}
+
+/** The documents people read, relative to the project: README.md and the chapters of the guide. */
+export function documents(): string[] {
+  return ['README.md', ...[...new Bun.Glob('docs/*.md').scanSync({ cwd: root })].sort()];
 }
 
 function defaultOf(setting: Setting<unknown>): string {
@@ -106,6 +169,14 @@ function defaultOf(setting: Setting<unknown>): string {
   if (value === null || value === '') return '';
   const shown = type === 'bytes' ? formatBytes(value as number) : value;
   return `\`${typeof shown === 'string' ? shown : JSON.stringify(shown)}\``;
+}
+
+function limitDefault(setting: Setting<unknown>): string {
+  const shown = defaultOf(setting);
+  if (shown === '') return 'none';
+  return setting.unit === undefined || setting.unit === 'bytes'
+    ? shown
+    : `${shown} ${setting.unit}`;
 }
 
 function yamlDefault({ default: value, type }: Setting<unknown>): string {
@@ -124,7 +195,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 if (import.meta.main) {
-  const readme = join(root, 'README.md');
-  writeFileSync(readme, withTables(readFileSync(readme, 'utf8')));
+  for (const name of documents()) {
+    const file = join(root, name);
+    writeFileSync(file, withTables(readFileSync(file, 'utf8')));
+  }
   writeFileSync(join(root, 'systemd', 'svc.yaml'), exampleConfig());
 }

@@ -29,6 +29,9 @@ const pages = {
   'dataset-chart':
     '/ui/climate/seattle-weather/?chart=line&x=date&y=temp_max&measure=mean&values=1&pinned=date',
   docs: '/docs',
+  guide: '/docs/guide',
+  'guide-chapter': '/docs/guide/shippers',
+  'guide-search': '/docs/guide?q=api+key',
   profile: '/profile',
   events: '/events',
   'events-chart': '/events?q=*+%7C+timechart+count+by+level&earliest=-24h',

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bun, root, step } from './step.ts';
 
-const BLACK_BOX: readonly string[] = ['cli', 'http', 'faults', 'mcp', 'release'];
+const BLACK_BOX: readonly string[] = ['cli', 'guide', 'http', 'faults', 'mcp', 'release'];
 const BROWSER: readonly string[] = ['browser'];
 const TEST_TIMEOUT_MS = 30_000;
 

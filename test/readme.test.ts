@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import {
   configurationTable,
+  documents,
   errorTable,
   exampleConfig,
   withSection,
@@ -17,9 +18,17 @@ import { settingAt, settingKeys } from '../src/config/schema.ts';
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
 describe('documentation that follows from the source', () => {
-  test('the tables of README.md are current; `bun build/readme.ts` makes them so', () => {
-    const readme = read('README.md');
-    expect(withTables(readme)).toBe(readme);
+  test.each(documents())(
+    'the tables of %s are current; `bun build/readme.ts` makes them so',
+    (name) => {
+      const text = read(name);
+      expect(withTables(text)).toBe(text);
+    },
+  );
+
+  test.each(['config', 'limits', 'errors'])('the table of %s stands in one place', (name) => {
+    const marker = `<!-- ${name}:begin -->`;
+    expect(documents().filter((file) => read(file).includes(marker))).toHaveLength(1);
   });
 
   test('the configuration table names every setting, the error table every code', () => {

@@ -17,6 +17,9 @@ const FAILURE = 1;
 const USAGE = 2;
 const HELP_WIDTH = 100;
 const DEFAULT_COMMAND = 'serve';
+const HELP_END = `
+svc <folder> is short for \`svc serve <folder>\`.
+A running server has the guide at /docs/guide: a tour, permissions, log shippers, backup, every setting.`;
 const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['--help', '-h', '--version']);
 
 /** Runs one command line (without the program's own name) and resolves with the exit code; never rejects. */
@@ -54,7 +57,7 @@ function parse(argv: readonly string[], outside: Outside): (() => Promise<number
     .helpOption('-h, --help', 'Show this help.')
     .helpCommand('help [command]', 'Show the help of a command.')
     .configureHelp({ helpWidth: HELP_WIDTH })
-    .addHelpText('after', '\nsvc <folder> is short for `svc serve <folder>`.')
+    .addHelpText('after', HELP_END)
     .configureOutput({
       writeOut: outside.out,
       writeErr: outside.err,

@@ -1,7 +1,7 @@
 /**
  * Every setting, once: key, type, default, unit, range, what it does, whether a reload applies it (DS-195 to DS-199).
  *
- * The `Config` type, the loader, `svc config`, the flags of `serve`, the README table and the example file all follow
+ * The `Config` type, the loader, `svc config`, the flags of `serve`, the table of the guide and the example file all follow
  * from this table; a new setting is one entry here and nothing else. Keys read as in YAML, with dots for nesting.
  */
 import type { SyslogListenerSetting } from './syslog-listener.ts';

@@ -27,7 +27,7 @@ export type SettingType =
 
 /** What a setting is besides its type. */
 export interface SettingFacts {
-  /** One sentence for the README, the example file and the help. */
+  /** One sentence for the guide, the example file and the help. */
   readonly summary: string;
   /** A reload on SIGHUP applies a change (DS-199); otherwise it is reported as needing a restart. */
   readonly live?: boolean;

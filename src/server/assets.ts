@@ -9,6 +9,7 @@ import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
 import adminStyle from './assets/admin.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
 import eventsStyle from './assets/events.css' with { type: 'text' };
+import guideStyle from './assets/guide.css' with { type: 'text' };
 import gridStyle from './assets/grid.css' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
 import landingStyle from './assets/landing.css' with { type: 'text' };
@@ -44,6 +45,8 @@ const contents = {
   'grid.css': [CSS, gridStyle],
   'grid.js': [SCRIPT, bundledScript('grid')],
   'grid-chart.js': [SCRIPT, bundledScript('grid-chart')],
+  'guide.css': [CSS, guideStyle],
+  'guide.js': [SCRIPT, bundledScript('guide')],
   'icon.svg': ['image/svg+xml', icon],
   'landing.css': [CSS, landingStyle],
   'landing.js': [SCRIPT, bundledScript('landing')],

@@ -1,5 +1,5 @@
 /**
- * The unit as systemd itself reads it: without a complaint, and as closed as the README says. Skipped where systemd's
+ * The unit as systemd itself reads it: without a complaint, and as closed as the guide says. Skipped where systemd's
  * tools are not installed.
  */
 import { describe, expect, test } from 'bun:test';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { root } from '../../build/step.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** The version the README's score is of; others count a little differently. */
+/** The version the guide's score is of; others count a little differently. */
 const SCORED_BY = 252;
 
 const analyze = Bun.which('systemd-analyze');
@@ -35,12 +35,12 @@ describe.skipIf(analyze === null)('systemd/svc.service', () => {
     expect(run('verify', unitIn(folder.path))).toEqual({ code: 0, text: '' });
   });
 
-  test('is as closed as the README says', () => {
+  test('is as closed as the guide says', () => {
     using folder = temporaryFolder();
     const { text } = run('security', '--offline=true', unitIn(folder.path));
     const score = /Overall exposure level for svc\.service: (\d+\.\d+)/.exec(text)?.[1];
-    const readme = readFileSync(join(root, 'README.md'), 'utf8');
-    const stated = /an exposure of\s+(\d+\.\d+)/.exec(readme)?.[1];
+    const chapter = readFileSync(join(root, 'docs/install.md'), 'utf8');
+    const stated = /an exposure of\s+(\d+\.\d+)/.exec(chapter)?.[1];
     const version = Number(/^systemd (\d+)/.exec(run('--version').text)?.[1]);
     expect(stated).toBeDefined();
     if (version === SCORED_BY) expect(score).toBe(stated);

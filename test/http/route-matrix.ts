@@ -4,6 +4,7 @@
  * A new route needs one line per method in `EXPECTATIONS`, under `<METHOD> <pattern>`: a path to ask at, and the status of
  * everybody who is let in. Choose a request that changes nothing (an id that does not exist, a body that is refused).
  */
+import { GUIDE_CHAPTERS, guideAddress } from '../../src/server/guide.ts';
 
 /** Who asks. All but the first hold an API key. */
 export const ACTORS = [
@@ -188,6 +189,12 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /openapi.json': everybody('/openapi.json', 200),
   'GET /docs': everybody('/docs', 200),
   'GET /docs/search-language': signedIn('/docs/search-language', 200),
+  ...Object.fromEntries(
+    ['', ...GUIDE_CHAPTERS].map((name) => [
+      `GET ${guideAddress(name)}`,
+      signedIn(guideAddress(name), 200),
+    ]),
+  ),
   'GET /favicon.ico': everybody('/favicon.ico', 200),
   'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404),
   'GET /_svc/resources': signedIn('/_svc/resources', 200),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Audience, FrameView } from '../../src/server/pages/frame.tsx';
 import { renderPage } from '../../src/server/pages/frame.tsx';
 import { datasetPage } from '../../src/server/pages/dataset.tsx';
+import { guidePage } from '../../src/server/pages/guide.tsx';
 import { docsPage } from '../../src/server/pages/docs.tsx';
 import { reference } from '../../src/pipeline/reference.ts';
 import { searchLanguagePage } from '../../src/server/pages/search-language.tsx';
@@ -353,6 +354,21 @@ describe('DS-184, DS-208: pages', () => {
     ),
     row: renderPage(rowPage, rowIn('edit'), frame),
     docs: renderPage(docsPage, {}, frame),
+    guide: renderPage(
+      guidePage,
+      {
+        title: EVIL,
+        isIndex: true,
+        body: '<h1 id="a">A</h1>',
+        outline: [],
+        chapters: [{ title: EVIL, href: '/c', isHere: true }],
+        previous: { title: EVIL, href: '/p', isHere: false },
+        next: { title: EVIL, href: '/n', isHere: false },
+        q: EVIL,
+        hits: [{ chapter: EVIL, title: EVIL, href: '/h', snippet: [{ text: EVIL, isHit: true }] }],
+      },
+      frame,
+    ),
     'search-language': renderPage(searchLanguagePage, reference([EVIL]), frame),
     events: renderPage(
       eventsPage,

@@ -6,6 +6,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
+import { withHeadingAnchors } from '../heading-anchors.ts';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { UtcTime } from '../page-parts/utc-time.tsx';
@@ -41,7 +42,7 @@ export const documentPage: Page<DocumentView> = {
           <Outline entries={view.outline.filter(({ level }) => level <= 3)} />
           <article class="prose">
             <Facts facts={view.facts} />
-            {withAnchors(view.body) as 'safe'}
+            {withHeadingAnchors(view.body) as 'safe'}
           </article>
         </>
       ) : (
@@ -76,7 +77,8 @@ function Place({ view: { rel, changedAt, source } }: { view: DocumentView }) {
   );
 }
 
-function Outline({ entries }: { entries: readonly OutlineEntry[] }) {
+/** The headings of a document as a list of links; nothing for a short one. */
+export function Outline({ entries }: { entries: readonly OutlineEntry[] }) {
   if (entries.length < MIN_OUTLINE) return '';
   return (
     <nav class="outline" aria-label="On this page">
@@ -107,17 +109,5 @@ function Facts({ facts }: { facts: DocumentView['facts'] }) {
         </div>
       ))}
     </dl>
-  );
-}
-
-/** A link to itself in every heading with an id; `markup` came through the allow list, which writes attributes this way. */
-function withAnchors(markup: string): string {
-  return markup.replace(
-    /(<h([1-6]) id="([^"]+)">)([^]*?)(<\/h\2>)/g,
-    (_, start: string, level: string, id: string, text: string, end: string) => {
-      const href = encodeURIComponent(id.replaceAll('&amp;', '&'));
-      if (/<a[\s>]/.test(text) || level === '1') return start + text + end;
-      return `${start}${text}<a class="anchor" href="#${href}" aria-label="Link to this section"></a>${end}`;
-    },
   );
 }

@@ -7,6 +7,7 @@ import { cachePage } from './admin/cache.tsx';
 import { confirmPage } from './admin/confirm.tsx';
 import { eventsAdminPage } from './admin/events.tsx';
 import { explainPage } from './admin/explain.tsx';
+import { guidePage } from './guide.tsx';
 import { groupPage } from './admin/group.tsx';
 import { groupsPage } from './admin/groups.tsx';
 import { locksPage } from './admin/locks.tsx';
@@ -48,6 +49,7 @@ export const pages: readonly Page<never>[] = [
   eventsPage,
   savedSearchesPage,
   docsPage,
+  guidePage,
   overviewPage,
   searchLanguagePage,
   loginPage,

@@ -188,7 +188,7 @@ function Empty({ view, frame }: { view: LandingView; frame: FrameView }) {
         .pdf), pictures, sound and films, and programs that answer requests (.ts, .py).
       </p>
       <p>
-        <a href="/">Look again</a>
+        <a href="/">Look again</a> or read the <a href="/docs/guide/tour">five-minute tour</a>.
       </p>
     </section>
   );
@@ -353,6 +353,8 @@ const WAYS: readonly (readonly [prefix: string, text: string])[] = [
   ['/events', 'What happened, from logs and programs'],
   ['/savedsearches', 'Questions to ask again'],
   ['/admin', 'People, rights, the audit, the state of this server'],
+  ['/docs/guide', 'How things are done here, with examples'],
+  ['/docs/search-language', 'Every command and function of queries'],
   ['/docs', 'Everything here for your programs'],
 ];
 

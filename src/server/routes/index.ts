@@ -18,6 +18,7 @@ import { eventRoutes } from './events.ts';
 import { savedSearchRoutes } from './saved-searches.ts';
 import { tokenRoutes } from './tokens.ts';
 import { eventsPageRoute } from './events-page.ts';
+import { guideRoutes } from './guide.ts';
 import { healthRoute } from './health.ts';
 import { hecRoutes } from './hec.ts';
 import { landingRoute } from './landing.ts';
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   profileRoute,
   ...searchLanguageRoutes,
   searchLanguagePageRoute,
+  ...guideRoutes,
   setupRoute,
   ...apiKeyRoutes,
   ...eventRoutes,

@@ -1,0 +1,151 @@
+/**
+ * A chapter of the guide in the frame: the list of chapters, its outline, its text, the ones before and after; or what a search
+ * in all of them finds.
+ *
+ * The text was made from docs/ when the executable was built and is the one thing here that enters as markup.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import type { OutlineEntry } from '../../docroot/kind.ts';
+import type { GuideHit } from '../guide.ts';
+import { withHeadingAnchors } from '../heading-anchors.ts';
+import { Outline } from './document.tsx';
+import type { Page } from './frame.tsx';
+
+/** Another chapter. */
+export interface ChapterLink {
+  readonly title: string;
+  readonly href: string;
+  /** The one that is shown. */
+  readonly isHere: boolean;
+}
+
+/** What the page shows. */
+export interface GuideView {
+  readonly title: string;
+  readonly isIndex: boolean;
+  /** HTML of the allow list for documents, with a heading of level 1. */
+  readonly body: string;
+  readonly outline: readonly OutlineEntry[];
+  /** Without the index. */
+  readonly chapters: readonly ChapterLink[];
+  readonly previous: ChapterLink | null;
+  readonly next: ChapterLink | null;
+  /** The words somebody searches for; `''`: none. */
+  readonly q: string;
+  /** Sections with the words; null when nothing was searched for. */
+  readonly hits: readonly GuideHit[] | null;
+}
+
+/** `/docs/guide` and below. */
+export const guidePage: Page<GuideView> = {
+  name: 'guide',
+  layout: 'wide',
+  title: ({ title, hits }) => (hits === null ? title : 'Search the guide'),
+  hasOwnHeading: ({ hits }) => hits === null,
+  navigation: { label: 'Guide', href: '/docs/guide', audience: 'users' },
+  styles: ['document.css', 'guide.css'],
+  scripts: ['guide.js'],
+  trail: ({ isIndex, hits }) =>
+    isIndex && hits === null ? [] : [{ label: 'Guide', href: '/docs/guide' }],
+  content: (view) => (
+    <div class="guide">
+      <nav class="chapters" aria-label="Chapters">
+        <Find q={view.q} />
+        <ol>
+          {view.chapters.map(({ title, href, isHere }) => (
+            <li>
+              <a {...{ href }} aria-current={isHere ? 'page' : undefined} safe>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ol>
+      </nav>
+      {view.hits === null ? <Chapter view={view} /> : <Hits view={view} />}
+    </div>
+  ),
+};
+
+function Find({ q }: { q: string }) {
+  return (
+    <form class="filter" method="get" action="/docs/guide" role="search">
+      <label>
+        <span class="visually-hidden">Search the guide</span>
+        <input
+          type="search"
+          name="q"
+          value={q}
+          placeholder="Search the guide"
+          autocomplete="off"
+          data-key="g"
+        />
+      </label>
+    </form>
+  );
+}
+
+function Chapter({ view }: { view: GuideView }) {
+  return (
+    <div class="document">
+      {view.isIndex ? '' : <Outline entries={view.outline.filter(({ level }) => level === 2)} />}
+      <article class="prose">
+        {withHeadingAnchors(view.body) as 'safe'}
+        <Neighbours view={view} />
+      </article>
+    </div>
+  );
+}
+
+function Neighbours({ view: { previous, next } }: { view: GuideView }) {
+  return (
+    <nav class="neighbours" aria-label="Previous and next chapter">
+      {previous === null ? (
+        ''
+      ) : (
+        <a rel="prev" href={previous.href}>
+          <span class="fine">Previous</span>
+          <span safe>{previous.title}</span>
+        </a>
+      )}
+      {next === null ? (
+        ''
+      ) : (
+        <a rel="next" href={next.href}>
+          <span class="fine">Next</span>
+          <span safe>{next.title}</span>
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function Hits({ view: { hits, q } }: { view: GuideView }) {
+  const found = hits ?? [];
+  return (
+    <section class="hits" aria-label="Sections found">
+      <p class="fine" role="status" safe>
+        {found.length === 0
+          ? `No section has all the words of “${q}”. Try fewer of them.`
+          : `${found.length} ${found.length === 1 ? 'section' : 'sections'} for “${q}”`}
+      </p>
+      <ul class="plain-list">
+        {found.map(({ chapter, title, href, snippet }) => (
+          <li>
+            <a {...{ href }} safe>
+              {title}
+            </a>{' '}
+            <span class="fine" safe>
+              {chapter}
+            </span>
+            <p>
+              {snippet.map(({ text, isHit }) =>
+                isHit ? <mark safe>{text}</mark> : <span safe>{text}</span>,
+              )}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * `/docs/guide` and its chapters: how to use this server, for people who may use it.
+ *
+ * One route for each chapter, so that a file of the folder that is called docs/guide/… keeps every other name.
+ */
+import type { Context } from '../context.ts';
+import { findInGuide, GUIDE_CHAPTERS, guideAddress, guideChapters } from '../guide.ts';
+import { PRIVATE } from '../headers.ts';
+import { pageReply } from '../page-reply.ts';
+import { guidePage } from '../pages/guide.tsx';
+import type { Reply } from '../reply.ts';
+import type { Route } from '../route-table.ts';
+
+/** The index, which also searches (`?q=`), and every chapter. */
+export const guideRoutes: readonly Route[] = ['', ...GUIDE_CHAPTERS].map((name) => ({
+  pattern: guideAddress(name),
+  access: 'user',
+  cacheControl: PRIVATE,
+  methods: { GET: (context) => chapterReply(context, name) },
+}));
+
+function chapterReply(context: Context, name: string): Reply {
+  const chapters = guideChapters();
+  const at = chapters.findIndex((chapter) => chapter.name === name);
+  const q = name === '' ? (context.queryValue('q') ?? '').trim() : '';
+  const links = chapters.map((one) => ({
+    title: one.title,
+    href: guideAddress(one.name),
+    isHere: one.name === name,
+  }));
+  return pageReply(context, guidePage, {
+    title: chapters[at]!.title,
+    isIndex: name === '',
+    body: chapters[at]!.body,
+    outline: chapters[at]!.outline,
+    chapters: links.slice(1),
+    previous: links[at - 1] ?? null,
+    next: links[at + 1] ?? null,
+    q,
+    hits: q === '' ? null : findInGuide(q),
+  });
+}
