@@ -14,7 +14,7 @@ import { bundledChapterNames } from '../src/server/guide-bundle.ts';
 import { root } from './step.ts';
 
 /** The folder with the chapters. */
-export const docsFolder = join(root, 'docs');
+const docsFolder = join(root, 'docs');
 
 const INDEX = 'README';
 /** Pages of the server that chapters name as code; read there, they are links. */

@@ -11,18 +11,11 @@ import type { SettingKey } from '../src/config/schema.ts';
 import { formatBytes } from '../src/config/setting.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { MAX_PASSWORD_LENGTH } from '../src/auth/passwords.ts';
-import { MAX_CONFIG_BYTES } from '../src/config/config-file.ts';
 import { MAX_XLSX_ROWS } from '../src/dataset/encode-xlsx.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/dataset/limits.ts';
 import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
 import { MAX_RESULTS } from '../src/operations/search.ts';
-import {
-  MAX_BUCKETS,
-  MAX_GROUPS,
-  MAX_PATTERN_LENGTH,
-  MAX_QUERY_BYTES,
-  MAX_STAGES,
-} from '../src/pipeline/limits.ts';
+import { MAX_BUCKETS, MAX_GROUPS, MAX_QUERY_BYTES, MAX_STAGES } from '../src/pipeline/limits.ts';
 import { MAX_FORM_BYTES } from '../src/server/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/server/mcp/message.ts';
 import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
@@ -56,11 +49,9 @@ const FIXED_LIMITS: readonly (readonly string[])[] = [
   ['Stages of a query.', count(MAX_STAGES), ''],
   ['Groups of one `stats`.', count(MAX_GROUPS), ''],
   ['Buckets of one `timechart`.', count(MAX_BUCKETS), ''],
-  ['Characters of a regular expression in a query.', count(MAX_PATTERN_LENGTH), ''],
   ['Bytes of a message to `/mcp`.', size(MAX_MESSAGE_BYTES), ''],
   ['Bytes of a form.', size(MAX_FORM_BYTES), ''],
   ['Characters of a password.', count(MAX_PASSWORD_LENGTH), ''],
-  ['Bytes of a configuration file.', size(MAX_CONFIG_BYTES), ''],
 ];
 
 const EXAMPLE_HEAD = `# Configuration of svc, for /etc/svc/config.yaml. Made by build/readme.ts.
