@@ -182,14 +182,15 @@ function binary(op: string, left: Expression, right: Expression): Expression {
   return { kind: 'binary', op, left, right };
 }
 
-/** A name as written in the terse form: bare when it can be, else in single quotes. */
+/** A name as written in the terse form: bare when it can be, else in quotes; only lists have names with `'` in them. */
 export function printName(name: string): string {
   const isBare =
     /^[A-Za-z_@][A-Za-z0-9_@]*(?:\.(?:[A-Za-z_@][A-Za-z0-9_@]*|[0-9]+))*$/.test(name) &&
     !KEYWORDS.has(name.toUpperCase()) &&
     !Object.hasOwn(CONSTANTS, name.toUpperCase()) &&
     !['BY', 'AS', 'FROM', 'OUTPUT'].includes(name.toUpperCase());
-  return isBare ? name : `'${unmarkPlaceholders(name)}'`;
+  if (isBare) return name;
+  return name.includes("'") ? quoted(name) : `'${name}'`;
 }
 
 /** The expression as text that parses to it; every inner operation in parentheses. */

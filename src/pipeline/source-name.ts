@@ -8,8 +8,7 @@ import { quoted, type TerseReader } from './terse-reader.ts';
 
 /** The name that comes next. Throws `syntax`. */
 export function parseSourceName(reader: TerseReader): Word {
-  if (reader.peek() === "'") return reader.name();
-  const name = reader.takeString() ?? reader.takeWord();
+  const name = reader.takeSingleQuoted() ?? reader.takeString() ?? reader.takeWord();
   if (name === null) throw reader.expected('a name');
   return name;
 }

@@ -93,11 +93,11 @@ export class TerseReader {
     return found && { ...found, text: markPlaceholders(found.text) };
   }
 
-  /** A name; in lists a text in double quotes is one too. */
+  /** A name as written, its braces too: placeholders stand for values (SL-90). In lists a text in double quotes is one too. */
   takeName(options: { readonly inList?: boolean } = {}): Word | null {
     const next = this.peek();
-    if (next === "'") return this.#quotedName();
-    if (next === '"' && options.inList) return this.takeString();
+    if (next === "'") return this.#singleQuoted();
+    if (next === '"' && options.inList) return this.takeString({ isVerbatim: true });
     return this.#takeMatch(NAME);
   }
 
@@ -108,12 +108,19 @@ export class TerseReader {
     return name;
   }
 
-  #quotedName(): Word {
+  /** A text in single quotes with its placeholders marked, or null when none is next. */
+  takeSingleQuoted(): Word | null {
+    if (this.peek() !== "'") return null;
+    const { text, place } = this.#singleQuoted();
+    return { text: markPlaceholders(text), place };
+  }
+
+  #singleQuoted(): Word {
     const at = this.at;
     const end = this.text.indexOf("'", at + 1);
     if (end < 0 || end >= this.to) throw unclosed(at);
     this.at = end + 1;
-    return { text: markPlaceholders(this.text.slice(at + 1, end)), place: this.placeFrom(at) };
+    return { text: this.text.slice(at + 1, end), place: this.placeFrom(at) };
   }
 
   /** A text in double quotes, its escapes undone, or null when none is next. Placeholders are marked on request only. */

@@ -46,7 +46,7 @@ const create = (body: unknown, headers?: Record<string, string>, query = '') =>
 const NDJSON = { 'Content-Type': 'application/x-ndjson' };
 
 describe('worked examples', () => {
-  test('H1 defaults, trimming and numbers as text', async () => {
+  test('H1 defaults, trimming and numbers as text, members in order (EV-27)', async () => {
     const { status, body } = await create({ data: '  padded  ', host: 5 });
     expect(status).toBe(201);
     expect(body).toMatchObject({
