@@ -371,6 +371,29 @@ describe('an export of 100 MB', () => {
     expect(Buffer.concat(chunks).toString() === version('one')).toBe(true);
   });
 
+  test('ends when its reader loses the right meanwhile (S-Z10)', async () => {
+    const { service } = shared;
+    await service.accounts.grant('leaver', 'export', 'read');
+    const leaver = await service.as('leaver');
+    const response = await leaver.fetch(path, { headers: { 'Accept-Encoding': 'identity' } });
+    const reading = response.body!.getReader();
+    let size = (await reading.read()).value!.length;
+    await service.accounts.db.run(
+      'DELETE FROM group_members WHERE user_id = (SELECT id FROM users WHERE username = ?)',
+      ['leaver'],
+    );
+    // A right is looked at every two seconds; the client's buffers hold less than the answer meanwhile.
+    await Bun.sleep(2_500);
+    const rest = (async () => {
+      for (let step = await reading.read(); !step.done; step = await reading.read()) {
+        size += step.value.length;
+      }
+    })();
+    expect(await rest.catch(() => 'broken off')).toBe('broken off');
+    expect(size).toBeLessThan(95_000_000);
+    await exportsAreFree();
+  });
+
   test('whose worker dies breaks off, and is never a shorter list (DS-39)', async () => {
     const { service, reader } = shared;
     const response = await plainly();

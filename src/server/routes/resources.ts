@@ -3,6 +3,7 @@
  * wildcard route). Files come and go without touching any route.
  */
 import { AppError } from '../../base/errors.ts';
+import { loadGrants } from '../../auth/permissions.ts';
 import type { Verb } from '../../auth/principal.ts';
 import { contentDisposition } from '../../dataset/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../../dataset/format.ts';
@@ -10,7 +11,7 @@ import { parseListParameters } from '../../dataset/list-parameters.ts';
 import type { RowsPage } from '../../dataset/table-memory.ts';
 import type { Area } from '../../docroot/names.ts';
 import type { Resource } from '../../docroot/registry.ts';
-import { requireAccess } from '../../operations/access.ts';
+import { mayAccess, requireAccess } from '../../operations/access.ts';
 import {
   changeRows,
   DATASET_METHODS,
@@ -24,6 +25,7 @@ import {
   requireWritable,
 } from '../../operations/datasets.ts';
 import { findByPath } from '../../operations/content.ts';
+import { isStillAdmitted } from '../admission.ts';
 import { contentReply, type ContentReplyServices } from '../content-reply.ts';
 import type { Context } from '../context.ts';
 import { datasetPageReply } from '../dataset-page.ts';
@@ -36,6 +38,7 @@ import { nextLink } from '../next-link.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../reply.ts';
 import { rowFormReply, rowPageReply } from '../row-page.ts';
 import type { Answer, Handler } from '../route-table.ts';
+import { whileAllowed } from '../standing-body.ts';
 import type { HandlerServices } from '../../operations/handlers.ts';
 
 /** What files need beyond what every route has. */
@@ -44,6 +47,8 @@ export interface ResourceServices
   readonly config: ContentReplyServices['config'] & { readonly readonly: boolean };
 }
 
+/** Rows of a table whose answer may take longer than a right lasts. */
+const LONG_ANSWER_ROWS = 10_000;
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Answers every path without a built-in route. The caller is signed in (DS-96). */
@@ -169,7 +174,12 @@ async function answerRows(
     signal: context.request.signal,
     isHead: context.method === 'HEAD',
   });
-  return bodyReply(page.body, page.mediaType, {
+  const { resource } = query;
+  const body =
+    page.body instanceof ReadableStream && page.total > LONG_ANSWER_ROWS
+      ? whileAllowed(page.body, () => mayStillRead(services, context, resource))
+      : page.body;
+  return bodyReply(body, page.mediaType, {
     etag: etagOf(page.version),
     headers: {
       ...VARY,
@@ -178,6 +188,15 @@ async function answerRows(
       ...downloadHeader(query.resource, page, askedFormat),
     },
   });
+}
+
+async function mayStillRead(
+  { db }: ResourceServices,
+  context: Context,
+  resource: Resource,
+): Promise<boolean> {
+  if (!(await isStillAdmitted(context))) return false;
+  return mayAccess(await loadGrants(db, context.caller), resource, 'read');
 }
 
 /** Spreadsheet-like answers are downloads; NDJSON only when it was asked for by name (DS-45). */
