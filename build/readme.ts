@@ -124,7 +124,8 @@ export function exampleConfig(): string {
     const shown = facts.filter((fact) => fact !== '').join('; ');
     if (shown !== '') text += `${indent}# (${shown.replaceAll('`', '')})\n`;
     const value = EXAMPLE_VALUES[key] ?? yamlDefault(setting);
-    text += `${indent}${key === 'docroot' ? '' : '#'}${name}: ${value}\n`;
+    // Commands of an operator must find the folder that the unit names.
+    text += `${indent}${key in EXAMPLE_VALUES ? '' : '#'}${name}: ${value}\n`;
   }
   return text;
 }

@@ -4,6 +4,7 @@
  * Exit codes: 0 success, 1 failure, 2 wrong usage or configuration. `svc <dir>` and bare `svc` mean `serve`.
  */
 import { Command as Parser, CommanderError } from 'commander';
+import type { OutputConfiguration } from 'commander';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
@@ -50,26 +51,15 @@ function withCommand(argv: readonly string[], cwd: string): readonly string[] {
 /** The command to run, or null when help or the version was all that was asked for. */
 function parse(argv: readonly string[], outside: Outside): (() => Promise<number>) | null {
   let invoked: (() => Promise<number>) | null = null;
-  const program = new Parser('svc')
-    .description('Publishes a folder as authenticated APIs and pages.')
-    .usage('[command] [root] [flags]')
-    .version(versionLine, '--version', 'Print the version.')
-    .helpOption('-h, --help', 'Show this help.')
-    .helpCommand('help [command]', 'Show the help of a command.')
-    .configureHelp({ helpWidth: HELP_WIDTH })
-    .addHelpText('after', HELP_END)
-    .configureOutput({
-      writeOut: outside.out,
-      writeErr: outside.err,
-      // Reported below, in the form the other findings have.
-      outputError: () => undefined,
-    })
-    .exitOverride();
-  for (const command of commands) {
-    register(program, command, outside, (run) => {
-      invoked = run;
-    });
-  }
+  const onInvoke: OnInvoke = (command, parser) => {
+    invoked = () => command.run({ positionals: parser.args, options: parser.opts(), outside });
+  };
+  const program = commandLine(onInvoke, {
+    writeOut: outside.out,
+    writeErr: outside.err,
+    // Reported below, in the form the other findings have.
+    outputError: () => undefined,
+  });
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
@@ -80,26 +70,36 @@ function parse(argv: readonly string[], outside: Outside): (() => Promise<number
   return invoked;
 }
 
+/** Told which command a command line names, with the parser that holds its arguments and flags. */
+type OnInvoke = (command: Command, parser: Parser) => void;
+
+/** Every command with its arguments, flags and help, for parsing a command line or for describing all of them. */
+export function commandLine(onInvoke: OnInvoke, output: OutputConfiguration): Parser {
+  const program = new Parser('svc')
+    .description('Publishes a folder as authenticated APIs and pages.')
+    .usage('[command] [root] [flags]')
+    .version(versionLine, '--version', 'Print the version.')
+    .helpOption('-h, --help', 'Show this help.')
+    .helpCommand('help [command]', 'Show the help of a command.')
+    .configureHelp({ helpWidth: HELP_WIDTH })
+    .addHelpText('after', HELP_END)
+    .configureOutput(output)
+    .exitOverride();
+  for (const command of commands) register(program, command, onInvoke);
+  return program;
+}
+
 /** Adds a command and those below it to a parser. */
-function register(
-  parent: Parser,
-  command: Command,
-  outside: Outside,
-  onInvoke: (run: () => Promise<number>) => void,
-): void {
+function register(parent: Parser, command: Command, onInvoke: OnInvoke): void {
   const parser = parent.command(command.name, { hidden: command.hidden === true });
   parser
     .helpOption('-h, --help', 'Show this help.')
     .description(command.summary)
     .allowExcessArguments(false);
   command.describe(parser);
-  for (const below of command.commands ?? []) register(parser, below, outside, onInvoke);
+  for (const below of command.commands ?? []) register(parser, below, onInvoke);
   if (command.commands !== undefined) return;
-  parser.action(() => onInvoke(() => command.run(invocationOf(parser, outside))));
-}
-
-function invocationOf(parser: Parser, outside: Outside): Parameters<Command['run']>[0] {
-  return { positionals: parser.args, options: parser.opts(), outside };
+  parser.action(() => onInvoke(command, parser));
 }
 
 /** A parser's complaint, as `--x: <message>` where it is about a flag. */
