@@ -294,6 +294,8 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'POST /admin/ui/groups': superusers('/admin/ui/groups', 400, { body: {} }),
   'GET /admin/ui/groups/{group_id}': superusers('/admin/ui/groups/999999', 404),
   'POST /admin/ui/groups/{group_id}': superusers('/admin/ui/groups/999999', 400, { body: {} }),
+  'GET /admin/ui/share': superusers('/admin/ui/share', 200),
+  'POST /admin/ui/share': superusers('/admin/ui/share', 400, { body: {} }),
   'GET /admin/ui/permissions': superusers('/admin/ui/permissions', 200),
   'POST /admin/ui/permissions': superusers('/admin/ui/permissions', 400, { body: {} }),
   'GET /admin/ui/explain': superusers('/admin/ui/explain?user=reader&resource=a', 200),

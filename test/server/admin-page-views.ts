@@ -16,6 +16,7 @@ import { overviewPage } from '../../src/server/pages/admin/overview.tsx';
 import { permissionsPage } from '../../src/server/pages/admin/permissions.tsx';
 import { resourcesPage } from '../../src/server/pages/admin/resources.tsx';
 import { sessionsPage } from '../../src/server/pages/admin/sessions.tsx';
+import { sharePage } from '../../src/server/pages/admin/share.tsx';
 import { tokensPage } from '../../src/server/pages/admin/tokens.tsx';
 import { userPage } from '../../src/server/pages/admin/user.tsx';
 import { usersPage } from '../../src/server/pages/admin/users.tsx';
@@ -104,6 +105,11 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     isSelf: false,
     currentSession: null,
     groupNames: [text],
+  });
+  render(sharePage, {
+    resource: text,
+    usernames: [text],
+    given: { username: text, group: text },
   });
   render(groupsPage, { listing: listing({ ...group, members: 1, permissions: 1 }) });
   render(groupPage, {

@@ -396,6 +396,8 @@ describe('DS-184, DS-208: pages', () => {
             fields: [{ name: EVIL, value: EVIL, includeHref: '/i', excludeHref: '/e' }],
           },
         ],
+        isTable: true,
+        otherForm: { label: EVIL, href: '/f' },
         columns: [{ name: EVIL, isNumeric: false }],
         rows: [[{ text: EVIL, kind: 'time' }]],
         summary: EVIL,

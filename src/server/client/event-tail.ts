@@ -16,16 +16,26 @@ const MAX_SHOWN = 500;
 /** Makes the button work. */
 export function startTail(explorer: HTMLElement, terms: string): void {
   const button = explorer.querySelector<HTMLButtonElement>('#live');
+  const pause = explorer.querySelector<HTMLButtonElement>('#pause');
   const list = explorer.querySelector<HTMLElement>('#tail');
-  if (button === null || list === null) return;
+  if (button === null || pause === null || list === null) return;
   button.hidden = false;
   let source: EventSource | null = null;
   let isHeld = false;
+  let isPaused = false;
   let held: LiveEvent[] = [];
 
   const say = (text: string): void => {
     button.textContent = text;
     button.setAttribute('aria-pressed', String(source !== null));
+    pause.hidden = source === null;
+    pause.textContent = isPaused ? 'Go on' : 'Pause';
+    pause.setAttribute('aria-pressed', String(isPaused));
+  };
+  const goOn = (): void => {
+    if (isHeld || isPaused) return;
+    held.splice(0).forEach(show);
+    if (source !== null) say('Stop watching');
   };
   const show = (event: LiveEvent): void => {
     list.prepend(lineOf(event));
@@ -36,13 +46,19 @@ export function startTail(explorer: HTMLElement, terms: string): void {
   });
   list.addEventListener('pointerleave', () => {
     isHeld = false;
-    held.splice(0).forEach(show);
-    if (source !== null) say('Stop watching');
+    goOn();
+  });
+  pause.addEventListener('click', () => {
+    isPaused = !isPaused;
+    say(`Stop watching${held.length > 0 ? ` (${held.length} waiting)` : ''}`);
+    goOn();
   });
   button.addEventListener('click', () => {
     if (source !== null) {
       source.close();
       source = null;
+      isPaused = false;
+      goOn();
       say('Watch live');
       return;
     }
@@ -52,7 +68,7 @@ export function startTail(explorer: HTMLElement, terms: string): void {
     );
     source.addEventListener('event', ({ data }: MessageEvent<string>) => {
       const event = JSON.parse(data) as LiveEvent;
-      if (!isHeld) return show(event);
+      if (!isHeld && !isPaused) return show(event);
       held = [...held.slice(-MAX_SHOWN), event];
       say(`Stop watching (${held.length} waiting)`);
     });

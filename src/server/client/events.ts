@@ -4,6 +4,9 @@
 import { showFields } from './event-fields.ts';
 import { showHistogram } from './event-histogram.ts';
 import { startTail } from './event-tail.ts';
+import { startCopying } from './event-copying.ts';
+import { startHistory } from './event-history.ts';
+import { startTimes } from './event-times.ts';
 import { startResultChart } from './result-chart.ts';
 
 const explorer = document.querySelector<HTMLElement>('#explorer');
@@ -24,17 +27,14 @@ if (explorer !== null && form !== null) {
     startTail(explorer, terms);
   }
   startResultChart(explorer);
-  const select = form.querySelector<HTMLSelectElement>('select[name=earliest]')!;
-  select.addEventListener('change', () => {
-    form.querySelector<HTMLInputElement>('input[name=latest]')!.value = '';
-    form.requestSubmit();
-  });
+  startTimes(form);
+  startHistory(explorer, form);
+  startCopying(explorer);
 }
 
 function setTimes(form: HTMLFormElement, earliest: string, latest: string): void {
   const select = form.querySelector<HTMLSelectElement>('select[name=earliest]')!;
-  select.append(new Option(earliest, earliest, true, true));
-  form.querySelector<HTMLInputElement>('input[name=latest]')!.value = latest;
+  select.append(new Option(earliest, `${earliest}..${latest}`, true, true));
   form.requestSubmit();
 }
 

@@ -1,14 +1,17 @@
 /**
- * The last searches of whoever is signed in, kept in this browser only and forgotten with the sign-out.
+ * The last searches and queries of whoever is signed in, kept in this browser only and forgotten with the sign-out.
  */
 
 const MAX_KEPT = 6;
-const PREFIX = 'svc_recent_searches:';
+const PREFIX = 'svc_recent_';
+
+/** What was searched: words for everything readable, or the address of a view of the explorer. */
+export type RecentKind = 'searches' | 'queries';
 
 /** The last searches, newest first; none where the browser keeps nothing. */
-export function recentSearches(): string[] {
+export function recentSearches(kind: RecentKind = 'searches'): string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key()) ?? '[]');
+    const kept: unknown = JSON.parse(localStorage.getItem(key(kind)) ?? '[]');
     return Array.isArray(kept) ? kept.filter((text) => typeof text === 'string') : [];
   } catch {
     // Storage is switched off, or somebody else wrote there.
@@ -17,10 +20,10 @@ export function recentSearches(): string[] {
 }
 
 /** Notes a search as the newest. */
-export function noteSearch(text: string): void {
-  const others = recentSearches().filter((one) => one !== text);
+export function noteSearch(text: string, kind: RecentKind = 'searches'): void {
+  const others = recentSearches(kind).filter((one) => one !== text);
   try {
-    localStorage.setItem(key(), JSON.stringify([text, ...others].slice(0, MAX_KEPT)));
+    localStorage.setItem(key(kind), JSON.stringify([text, ...others].slice(0, MAX_KEPT)));
   } catch {
     // Storage is full or switched off: nothing is remembered.
   }
@@ -37,6 +40,6 @@ export function forgetSearches(): void {
   }
 }
 
-function key(): string {
-  return PREFIX + (document.querySelector('.who')?.textContent ?? '');
+function key(kind: RecentKind): string {
+  return `${PREFIX}${kind}:` + (document.querySelector('.who')?.textContent ?? '');
 }

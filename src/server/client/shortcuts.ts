@@ -14,7 +14,7 @@ export function startShortcuts(openPalette: () => void): void {
       openPalette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
     if (event.key === '?') {
       event.preventDefault();
       showList();
@@ -41,7 +41,9 @@ function use(target: HTMLElement): void {
   } else target.click();
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(event: KeyboardEvent): boolean {
+  // The query editor stands in a shadow tree, outside of which it is no target.
+  const [target] = event.composedPath();
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || target.matches('input, select, textarea, [role=textbox]');
 }

@@ -55,23 +55,28 @@ export interface EventsView {
   readonly notices: readonly string[];
   /** Events as lines; null: other rows, in `columns` and `rows`. */
   readonly lines: readonly EventLine[] | null;
+  /** Events are shown as a table. */
+  readonly isTable: boolean;
   readonly columns: readonly { readonly name: string; readonly isNumeric: boolean }[];
   readonly rows: readonly (readonly ResultCell[])[];
   /** `120 rows · 48,210 scanned · 35 ms`. */
   readonly summary: string;
+  /** The same events as a table, or as lines; null for other rows. */
+  readonly otherForm: { readonly label: string; readonly href: string } | null;
   /** The same with more rows; null when all are shown. */
   readonly moreHref: string | null;
   /** Columns of a series over time or by a name, for a chart. */
   readonly isChartable: boolean;
 }
 
+/** Both ends in one value, so that the choice works without script; without an end up to now. */
 const SPANS = [
   ['-15m', 'Last 15 minutes'],
   ['-1h', 'Last hour'],
   ['-4h', 'Last 4 hours'],
   ['-24h', 'Last 24 hours'],
   ['@d', 'Today'],
-  ['-1d@d', 'Since yesterday'],
+  ['-1d@d..@d', 'Yesterday'],
   ['-7d', 'Last 7 days'],
   ['-30d', 'Last 30 days'],
   ['', 'All time'],
@@ -129,7 +134,8 @@ export const eventsPage: Page<EventsView> = {
 };
 
 function Query({ view }: { view: EventsView }) {
-  const isPreset = view.latest === '' && SPANS.some(([span]) => span === view.earliest);
+  const present = spanOf(view);
+  const isPreset = SPANS.some(([span]) => span === present);
   return (
     <form id="query" class="query-form" method="get" action="/events" role="search">
       <label class="query-text">
@@ -152,19 +158,39 @@ function Query({ view }: { view: EventsView }) {
           {isPreset ? (
             ''
           ) : (
-            <option value={view.earliest} selected safe>
+            <option value={present} selected safe>
               {spanText(view)}
             </option>
           )}
           {SPANS.map(([span, label]) => (
-            <option value={span} selected={isPreset && span === view.earliest} safe>
+            <option value={span} selected={span === present} safe>
               {label}
             </option>
           ))}
         </select>
       </label>
-      <input type="hidden" name="latest" value={view.latest} />
+      {view.isTable ? <input type="hidden" name="form" value="table" /> : ''}
       <button type="submit">Search</button>
+      <details class="hint">
+        <summary>Between two times</summary>
+        <p class="between">
+          <label>
+            <span>
+              From <small class="zone">(UTC)</small>
+            </span>
+            <input type="datetime-local" name="from" step="1" />
+          </label>
+          <label>
+            <span>
+              To <small class="zone">(UTC)</small>
+            </span>
+            <input type="datetime-local" name="to" step="1" />
+          </label>
+          <button class="quiet" type="submit">
+            Search between
+          </button>
+        </p>
+      </details>
       <details class="hint">
         <summary>Help</summary>
         <p>
@@ -205,6 +231,16 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
       <p class="fine" role="status" safe>
         {view.summary}
       </p>
+      {view.otherForm === null ? (
+        ''
+      ) : (
+        <a class="button quiet small" href={view.otherForm.href} safe>
+          {view.otherForm.label}
+        </a>
+      )}
+      <button type="button" class="quiet small" id="pause" hidden data-key="p">
+        Pause
+      </button>
       <button
         type="button"
         class="quiet small"
@@ -222,6 +258,10 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
       ) : (
         ''
       )}
+      <details class="menu-button" id="history" hidden>
+        <summary class="button quiet small">History</summary>
+        <ul class="plain-list"></ul>
+      </details>
       <details class="menu-button">
         <summary class="button quiet small">Save</summary>
         <form class="stack" method="post" action="/savedsearches">
@@ -239,8 +279,14 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
         </form>
       </details>
       <details class="menu-button">
-        <summary class="button quiet small">Export</summary>
+        <summary class="button quiet small">Share</summary>
         <div class="stack">
+          <button type="button" class="plain" hidden data-copy="address">
+            Copy the address
+          </button>
+          <button type="button" class="plain" hidden data-copy="curl" data-query={view.full}>
+            Copy as curl
+          </button>
           {(['csv', 'ndjson', 'json'] as const).map((format) => (
             <form method="post" action="/search2/api/run/">
               <CsrfField frame={frame} />
@@ -351,6 +397,10 @@ function Time({ at }: { at: string }) {
       {`${at.slice(0, 19).replace('T', ' ')} UTC`}
     </time>
   );
+}
+
+function spanOf({ earliest, latest }: Pick<EventsView, 'earliest' | 'latest'>): string {
+  return latest === '' ? earliest : `${earliest}..${latest}`;
 }
 
 function spanText({ earliest, latest }: EventsView): string {

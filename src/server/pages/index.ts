@@ -15,6 +15,7 @@ import { overviewPage } from './admin/overview.tsx';
 import { permissionsPage } from './admin/permissions.tsx';
 import { resourcesPage } from './admin/resources.tsx';
 import { sessionsPage } from './admin/sessions.tsx';
+import { sharePage } from './admin/share.tsx';
 import { tokensPage } from './admin/tokens.tsx';
 import { userPage } from './admin/user.tsx';
 import { usersPage } from './admin/users.tsx';
@@ -62,6 +63,7 @@ export const pages: readonly Page<never>[] = [
   userPage,
   groupsPage,
   groupPage,
+  sharePage,
   permissionsPage,
   explainPage,
   apiKeysPage,

@@ -134,6 +134,7 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
       <p class="fine" role="status" id="count" safe>
         {countText(view)}
       </p>
+      {view.isSuperuser && folder !== '' ? <Access folder={folder} /> : ''}
       <div id="tree">
         {tree.count === 0 ? (
           <p class="empty">
@@ -160,6 +161,22 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
         <Paging view={view} />
       </div>
     </>
+  );
+}
+
+/** What an administrator may want to do with a folder. */
+function Access({ folder }: { folder: string }) {
+  const resource = `${folder}/*`;
+  const who = new URLSearchParams({ resource, right: 'read' });
+  return (
+    <p class="downloads tight">
+      <a class="button quiet small" href={`/admin/ui/share?${new URLSearchParams({ resource })}`}>
+        Give access to this folder
+      </a>
+      <a class="button quiet small" href={`/admin/ui/explain?${who}`}>
+        Who may read it?
+      </a>
+    </p>
   );
 }
 

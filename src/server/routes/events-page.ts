@@ -31,6 +31,8 @@ const MAX_SHOWN_BYTES = 1024 * 1024;
 const MAX_ROW_BYTES = 4 * 1024 * 1024;
 /** Each field has links that repeat the query; fields behind so many characters of them go without. */
 const MAX_LINK_CHARACTERS = 512 * 1024;
+/** Of fields that few events have there can be any number. */
+const MAX_FIELD_COLUMNS = 20;
 /** Members of an event that have a place of their own in its line. */
 const SHOWN_MEMBERS = ['id', 'data', 'extracted_fields', 'created', 'updated'];
 
@@ -39,6 +41,8 @@ interface Asked {
   readonly earliest: string;
   readonly latest: string;
   readonly limit: number;
+  /** Events as a table instead of as lines. */
+  readonly isTable: boolean;
 }
 
 interface Ran {
@@ -79,10 +83,27 @@ function askedOf(context: Context): Asked {
   const limit = Number(context.queryValue('limit'));
   return {
     q: (context.queryValue('q') ?? '').replaceAll('\r\n', '\n'),
-    earliest: context.queryValue('earliest') ?? FIRST_SPAN,
-    latest: context.queryValue('latest') ?? '',
+    ...spanOf(context),
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
+    isTable: context.queryValue('form') === 'table',
   };
+}
+
+/** The two boxes win over the choice, whose value may hold both ends. */
+function spanOf(context: Context): Pick<Asked, 'earliest' | 'latest'> {
+  const [from, to] = [momentIn(context.queryValue('from')), momentIn(context.queryValue('to'))];
+  if (from !== '' || to !== '') return { earliest: from, latest: to };
+  const chosen = context.queryValue('earliest') ?? FIRST_SPAN;
+  const between = chosen.indexOf('..');
+  if (between < 0) return { earliest: chosen, latest: context.queryValue('latest') ?? '' };
+  return { earliest: chosen.slice(0, between), latest: chosen.slice(between + 2) };
+}
+
+/** What a box for a time holds is UTC unless it says otherwise; browsers leave out seconds that are none. */
+function momentIn(text: string | null): string {
+  const plain = text ?? '';
+  if (/T\d\d:\d\d$/.test(plain)) return `${plain}:00Z`;
+  return /T[\d:.]+$/.test(plain) ? `${plain}Z` : plain;
 }
 
 async function run(context: Context, query: string, limit: number): Promise<Ran | ToldProblem> {
@@ -128,9 +149,11 @@ function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsV
       problem: problemOf(full, outcome),
       notices: [],
       lines: null,
+      isTable: false,
       columns: [],
       rows: [],
       summary: '',
+      otherForm: null,
       moreHref: null,
       isChartable: false,
     };
@@ -144,9 +167,7 @@ function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsV
     problem: null,
     // What is left out stands in the summary, with a way to more.
     notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
-    lines: isEvents || rows.length === 0 ? linesOf(rows, asked) : null,
-    columns: columns.map(({ name, type }) => ({ name, isNumeric: type === 'number' })),
-    rows: rows.map((row) => columns.map(({ name, type }) => cellOf(row[name], type))),
+    ...formOf(rows, columns, asked, isEvents),
     summary: summaryOf(meta),
     moreHref:
       meta.truncated && asked.limit < MAX_ROWS
@@ -157,6 +178,54 @@ function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsV
       rows.length > 1 &&
       columns.length > 1 &&
       columns.some(({ type }) => type === 'number'),
+  };
+}
+
+/** Events as lines or as a table, as the reader wants them; other rows are always a table. */
+function formOf(
+  rows: readonly ResultRow[],
+  columns: readonly { readonly name: string; readonly type: string }[],
+  asked: Asked,
+  isEvents: boolean,
+): Pick<EventsView, 'lines' | 'isTable' | 'columns' | 'rows' | 'otherForm'> {
+  const { isTable } = asked;
+  const otherForm =
+    isEvents && rows.length > 0
+      ? {
+          label: isTable ? 'As lines' : 'As a table',
+          href: addressOf({ ...asked, isTable: !isTable }),
+        }
+      : null;
+  if (isEvents && isTable) return { lines: null, isTable, otherForm, ...eventTable(rows) };
+  return {
+    lines: isEvents || rows.length === 0 ? linesOf(rows, asked) : null,
+    isTable,
+    otherForm,
+    columns: columns.map(({ name, type }) => ({ name, isNumeric: type === 'number' })),
+    rows: rows.map((row) => columns.map(({ name, type }) => cellOf(row[name], type))),
+  };
+}
+
+/** A column for each field of the events, those that most of them have first; the text is last. */
+function eventTable(rows: readonly ResultRow[]): Pick<EventsView, 'columns' | 'rows'> {
+  const lines = rows.map((row) => lineOf(row, () => null));
+  const counts = new Map<string, number>();
+  for (const { fields } of lines) {
+    for (const { name } of fields) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const names = [...counts]
+    .filter(([name]) => name !== '_time' && name !== 'event_time')
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MAX_FIELD_COLUMNS)
+    .map(([name]) => name);
+  const cellWith = (text: string): ResultCell => ({ text, kind: text === '' ? 'blank' : 'text' });
+  return {
+    columns: ['_time', ...names, 'data'].map((name) => ({ name, isNumeric: false })),
+    rows: lines.map((line) => {
+      const values = new Map(line.fields.map(({ name, value }) => [name, value]));
+      const cells = names.map((name) => cellWith(values.get(name) ?? ''));
+      return [{ text: line.time, kind: 'time' as const }, ...cells, cellWith(line.text)];
+    }),
   };
 }
 
@@ -217,9 +286,10 @@ function fieldOf(name: string, value: unknown, refine: Refine): EventField {
   };
 }
 
-function addressOf({ q, earliest, latest, limit }: Asked): string {
+function addressOf({ q, earliest, latest, limit, isTable }: Asked): string {
   const query = new URLSearchParams({ q, earliest });
   if (latest !== '') query.set('latest', latest);
+  if (isTable) query.set('form', 'table');
   if (limit !== FIRST_ROWS) query.set('limit', String(limit));
   return `/events?${query}`;
 }

@@ -41,6 +41,7 @@ export interface Surroundings {
 export const ADMIN_SECTIONS: readonly { readonly label: string; readonly name: string }[] = [
   { label: 'Users', name: 'users' },
   { label: 'Groups', name: 'groups' },
+  { label: 'Give access', name: 'share' },
   { label: 'Permissions', name: 'permissions' },
   { label: 'Who may do what?', name: 'explain' },
   { label: 'API keys', name: 'api-keys' },

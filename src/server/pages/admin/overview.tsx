@@ -58,8 +58,8 @@ export const overviewPage = adminPage<OverviewData>({
         <h2>What people ask for most</h2>
         <ul>
           <li>
-            <a href={`${ADMIN_PAGES}/groups`}>Give somebody access to a folder</a>: make a group,
-            give it the right, add the person.
+            <a href={`${ADMIN_PAGES}/share`}>Give somebody access to a folder</a>, or first{' '}
+            <a href={`${ADMIN_PAGES}/users`}>make an account</a> for somebody new.
           </li>
           <li>
             <a href={`${ADMIN_PAGES}/explain`}>

@@ -14,6 +14,7 @@ import { overviewRoute } from './overview.ts';
 import { permissionsRoute } from './permissions.ts';
 import { resourcesRoute } from './resources.ts';
 import { sessionsRoute } from './sessions.ts';
+import { shareRoute } from './share.ts';
 import { tokensRoute } from './tokens.ts';
 import { userRoute } from './user.ts';
 import { usersRoute } from './users.ts';
@@ -25,6 +26,7 @@ export const adminPageRoutes: readonly Route[] = [
   userRoute,
   groupsRoute,
   groupRoute,
+  shareRoute,
   permissionsRoute,
   explainRoute,
   apiKeysRoute,

@@ -1,0 +1,61 @@
+/**
+ * Giving somebody a right on a file or folder in one step: the group that holds it is found or made.
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import { ActionBox, ChooseBox, ResourceBox } from './boxes.tsx';
+import { resourceText } from './cells.tsx';
+import { AdminForm } from './forms.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
+
+/** What the page shows. */
+export interface ShareData {
+  /** A file or folder as a permission names it; `''` for the document root, or nothing yet. */
+  readonly resource: string;
+  readonly usernames: readonly string[];
+  /** Whom a right was just given, and the group that holds it. */
+  readonly given: { readonly username: string; readonly group: string } | null;
+}
+
+/** `/admin/ui/share`. */
+export const sharePage = adminPage<ShareData>({
+  name: 'admin-share',
+  title: () => 'Give access',
+  content: (data, { state, frame }) => (
+    <>
+      {data.given === null ? '' : <Given {...data} given={data.given} />}
+      <AdminForm state={state} frame={frame} action="share">
+        <ChooseBox
+          name="username"
+          label="User"
+          names={data.usernames}
+          value={state.entered['username'] ?? ''}
+        />
+        <ResourceBox value={state.entered['resource'] ?? data.resource} />
+        <ActionBox value={state.entered['right'] ?? 'read'} />
+        <button type="submit">Give access</button>
+      </AdminForm>
+      <p class="fine">
+        A file is named as in its address, a folder and all in it as <code>reports/*</code>,
+        everything as <code>*</code>. <em>write</em> does not include <em>read</em>.
+      </p>
+      <p>
+        Somebody new? <a href={`${ADMIN_PAGES}/users`}>Make an account first</a>. For more people or
+        more rights at once, <a href={`${ADMIN_PAGES}/groups`}>make a group</a>.
+      </p>
+    </>
+  ),
+});
+
+function Given({ resource, given }: ShareData & { given: NonNullable<ShareData['given']> }) {
+  const who = new URLSearchParams({ resource, right: 'read' });
+  return (
+    <p>
+      <strong safe>{given.username}</strong> is in the group <strong safe>{given.group}</strong>{' '}
+      now.{' '}
+      <a href={`${ADMIN_PAGES}/explain?${who}`} safe>
+        {`Who may read ${resourceText(resource)}?`}
+      </a>
+    </p>
+  );
+}
