@@ -30,13 +30,14 @@ export const auditRoute: Route = adminPageRoute({
     const actor = await userFilter(context, admin);
     const parts = [
       containing(boxValue(context, 'q'), 'resource', 'details'),
+      // A part is enough: a file is audited with its extension, which its pages do not show.
+      containing(boxValue(context, 'resource'), 'resource'),
       timePart(context, 'from', '$gte'),
       timePart(context, 'to', '$lt'),
     ];
     const exact = {
       user_id: actor.id,
       action: boxValue(context, 'did') || undefined,
-      resource: boxValue(context, 'resource') || undefined,
     };
     const request = {
       boxes: ['q', 'user', 'did', 'resource', 'from', 'to'],
