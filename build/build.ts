@@ -48,11 +48,11 @@ export async function withScratch<T>(
 
 /** Writes what others wrote, with its licences, into `folder`. Throws for what may not be in the executable. */
 export async function writeThirdParty(folder: string): Promise<string> {
-  // Needs packages, which this file must not before they are installed.
-  const { collectThirdParty } = await import('./third-party/third-party.ts');
   const { THIRD_PARTY_FILE } = await import('../src/cli/third-party.ts');
   const file = join(folder, THIRD_PARTY_FILE);
-  await Bun.write(file, JSON.stringify(await collectThirdParty()));
+  // Needs packages: a process that began before they were installed, as in a fresh clone, does not find them any more.
+  const code = await step([bun, 'build/third-party/third-party.ts', file]);
+  if (code !== 0) throw new Error(`the list of what others wrote ended with exit code ${code}`);
   return file;
 }
 

@@ -116,3 +116,5 @@ function byPackage(a: ThirdParty, b: ThirdParty): number {
     partOf === null ? `${name}\0` : `${partOf}\0${name}`;
   return key(a) < key(b) ? -1 : 1;
 }
+
+if (import.meta.main) await Bun.write(process.argv[2]!, JSON.stringify(await collectThirdParty()));
