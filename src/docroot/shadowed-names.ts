@@ -2,7 +2,8 @@
  * Which resources a built-in route hides under one of their names (DS-29), for the warnings of `svc check`.
  */
 import { decodePath } from '../base/paths.ts';
-import type { Family, ResourceType } from './kind.ts';
+import { pathsOf } from './addresses.ts';
+import type { Resource } from './registry.ts';
 
 /** A resource whose canonical name leads to a built-in route instead. */
 export interface ShadowedName<R> {
@@ -39,12 +40,7 @@ export const RESERVED_PATTERNS: readonly string[] = [
   ...['/elastic/*', '/v1/logs', '/loki/api/v1/push'],
 ];
 
-interface Addressed {
-  readonly canonical: string;
-  readonly extensionForm: string;
-  readonly family: Family;
-  readonly type: ResourceType;
-}
+type Addressed = Pick<Resource, 'canonical' | 'extensionForm' | 'family' | 'type'>;
 
 /**
  * The resources whose canonical name a built-in pattern covers, in the given order. In a pattern `*` as last segment stands for any
@@ -67,17 +63,6 @@ export function shadowedNames<R extends Addressed>(
     shadowed.push({ resource, path: taken, pattern: covering(taken) ?? '', isFormShadowed });
   }
   return shadowed;
-}
-
-/** The paths a resource answers at under one of its names, without trailing slash (DS-23, DS-26). */
-export function pathsOf(
-  { family, type }: Pick<Addressed, 'family' | 'type'>,
-  name: string,
-): string[] {
-  if (family === 'content') return [`/${name}`];
-  if (family === 'media') return [`/media/${name}`, `/ui/${name}`];
-  if (type === 'handler') return [`/api/${name}`];
-  return [`/api/${name}`, `/schema/${name}`, `/ui/${name}`];
 }
 
 function segmentsOf(pattern: string): string[] {

@@ -3,9 +3,9 @@
  * is little, else its folders as links to pages of their own, and a long level a part at a time.
  */
 import { extensionOf } from '../base/paths.ts';
+import { pageAddress } from '../docroot/addresses.ts';
 import type { ResourceView } from './dependencies.ts';
 import type { ResourceFacts } from '../operations/resources.ts';
-import { pageAddress } from './page-address.ts';
 import { folderAddress } from './trail.ts';
 
 /** A resource in the list. */
@@ -186,7 +186,7 @@ function entryOf(
     type,
     format: type === 'handler' ? 'API' : extensionOf(rel).slice(1).toUpperCase(),
     problem,
-    href: pageAddress(resource),
+    href: pageAddress(resource, resource.name),
     ...factsOf(resource),
   };
 }

@@ -11,7 +11,7 @@ import type { Log } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import { version } from '../base/version.ts';
 import type { Config } from '../config/schema.ts';
-import { pathsOf } from '../docroot/shadowed-names.ts';
+import { pathsOf } from '../docroot/addresses.ts';
 import { factsOf, listReadable } from '../operations/resources.ts';
 import { standalonePaths } from './openapi/handler-paths.ts';
 import { FirstRun } from '../operations/setup.ts';

@@ -3,7 +3,7 @@
  */
 import { jsonReply } from '../reply.ts';
 import { PRIVATE } from '../headers.ts';
-import { pageAddress } from '../page-address.ts';
+import { pageAddress } from '../../docroot/addresses.ts';
 import { ADMIN_PAGES, ADMIN_SECTIONS } from '../pages/admin/layout.tsx';
 import type { Route } from '../route-table.ts';
 
@@ -27,7 +27,7 @@ export const paletteRoute: Route = {
         name: resource.name,
         file: resource.rel,
         type: resource.type as string,
-        href: pageAddress(resource),
+        href: pageAddress(resource, resource.name),
       }));
       return jsonReply(caller?.isSuperuser === true ? [...sections, ...published] : published);
     },

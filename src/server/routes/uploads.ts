@@ -2,10 +2,10 @@
  * `POST /api/uploads` (section 18): a form with a file, for programs and for browsers with and without script.
  */
 import { Type } from '@sinclair/typebox';
-import { encodePath } from '../../base/paths.ts';
 import type { UploadField } from '../../docroot/uploads.ts';
 import type { UploadResult } from '../../operations/uploads.ts';
 import { noteDeniedUpload, uploadFile } from '../../operations/uploads.ts';
+import { pageAddress } from '../../docroot/addresses.ts';
 import type { Context } from '../context.ts';
 import { isForm, MAX_FORM_BYTES, parseForm } from '../form-body.ts';
 import { boundaryOf, readMultipart } from '../multipart.ts';
@@ -91,8 +91,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
 
 function resultPage(context: Context, result: UploadResult): Reply {
   const resource = context.services.registry.list().find(({ rel }) => rel === result.path);
-  const name = resource === undefined ? null : encodePath(resource.canonical);
-  const href = name === null ? null : resource?.family === 'content' ? `/${name}` : `/ui/${name}`;
+  const href = resource === undefined ? null : pageAddress(resource, resource.canonical);
   const view = { ...result, href, problem: resource?.problem ?? null };
   return pageReply(context, uploadedPage, view, { status: 201, headers: { Vary: 'Accept' } });
 }

@@ -3,7 +3,7 @@
  */
 import { describeDocroot } from '../../../operations/resources.ts';
 import { describeIndex, startRebuild, stopRebuild } from '../../../operations/search-index.ts';
-import { pageAddress } from '../../page-address.ts';
+import { pageAddress } from '../../../docroot/addresses.ts';
 import { type ResourceRow, resourcesPage } from '../../pages/admin/resources.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
@@ -27,7 +27,7 @@ export const resourcesRoute: Route = adminPageRoute({
         name,
         rel,
         type: kind,
-        href: pageAddress({ name, type: kind, family }),
+        href: pageAddress({ type: kind, family }, name),
         problem,
       }));
     return {
