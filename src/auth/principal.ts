@@ -5,8 +5,11 @@
 /** How the request authenticated (DS-93). */
 export type Credential = 'session' | 'api-key' | 'basic' | 'bearer' | 'token' | 'setup';
 
-/** A permission verb (DS-128). `write` does not include `read`. */
-export type Verb = 'read' | 'write';
+/** What a permission can allow (DS-128). */
+export const VERBS = ['read', 'write'] as const;
+
+/** A permission verb. `write` does not include `read`. */
+export type Verb = (typeof VERBS)[number];
 
 /** One entry of an API key's scopes (DS-118); `pattern` null means every resource. */
 export interface Scope {

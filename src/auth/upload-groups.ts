@@ -13,6 +13,7 @@ import {
   listGroupPermissions,
   unassignPermission,
 } from './permissions.ts';
+import { VERBS } from './principal.ts';
 
 /** A file that has just been created by an upload. */
 export interface CreatedUpload {
@@ -73,7 +74,7 @@ async function ownGroup(db: Database, upload: CreatedUpload, description: string
     const id = await emptyGroup(tx, nameOf(filename), description);
     await tx.run('INSERT INTO group_members (group_id, user_id) VALUES (?, ?)', [id, userId]);
     if (resource === null) return;
-    for (const action of ['read', 'write'] as const) {
+    for (const action of VERBS) {
       const permission =
         (await findPermission(tx, resource, action)) ??
         (await createPermission(tx, { resource, action, description: null }));

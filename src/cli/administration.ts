@@ -10,6 +10,7 @@ import type { User } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { Config } from '../config/schema.ts';
 import { suggestion } from '../config/nearest-name.ts';
+import type { Administrator } from '../operations/administration.ts';
 import type { ListPage } from '../store/list-source.ts';
 import type { Invocation } from './command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from './configuration.ts';
@@ -25,11 +26,6 @@ export function describeRootFlag(parser: Parser): void {
   parser.option('--root <path>', 'The same as [root].');
 }
 
-/** Declares `--json`. */
-export function describeJson(parser: Parser): void {
-  parser.option('--json', 'Print JSON.');
-}
-
 /** The configuration of an invocation whose root may also be a flag. Throws `usage` for two different roots. */
 export async function loadAdmin(invocation: Invocation): Promise<Config> {
   const { positionals, options } = invocation;
@@ -41,16 +37,17 @@ export async function loadAdmin(invocation: Invocation): Promise<Config> {
   return (await loadInvocation({ ...invocation, positionals: [root] })).config;
 }
 
-/** Runs `work` with the accounts open, and closes them however it ends. */
+/** Runs `work` with the accounts open, as the operator, and closes them however it ends. */
 export async function withAccounts<T>(
   invocation: Invocation,
-  work: (accounts: AccountsApp) => Promise<T>,
+  work: (accounts: AccountsApp, operator: Administrator) => Promise<T>,
 ): Promise<T> {
   const config = await loadAdmin(invocation);
   const { openAccounts } = await import('../app.ts');
+  const { OPERATOR } = await import('../operations/administration.ts');
   const accounts = await openAccounts(config, commandLog(config, invocation.outside));
   try {
-    return await work(accounts);
+    return await work(accounts, OPERATOR);
   } finally {
     await accounts.close();
   }
@@ -101,15 +98,6 @@ export async function everything<Item>(
     if (page.nextCursor === null) return items as Item[];
     query.set('cursor', page.nextCursor);
   }
-}
-
-/** Prints a list: as JSON when `--json` asks for it, else what `text` makes of it. */
-export function printList<T>(
-  { options, outside }: Invocation,
-  items: readonly T[],
-  text: (items: readonly T[]) => string,
-): void {
-  outside.out(options['json'] === true ? `${JSON.stringify(items)}\n` : text(items));
 }
 
 /** `read on a`, with a name for the docroot boundary, which has none. */

@@ -20,6 +20,8 @@ export interface ResourceInfo {
   readonly sheet: string | null;
   readonly type: ResourceType;
   readonly family: Family;
+  /** It is a dataset. */
+  readonly hasRows: boolean;
   readonly canonical: string;
   readonly extensionForm: string;
   readonly methods: readonly string[];
@@ -69,6 +71,7 @@ export async function openCatalogue(
       sheet: resource.sheet,
       type: resource.type,
       family: resource.family,
+      hasRows: resource.kind.dataset !== undefined,
       canonical: resource.canonical,
       extensionForm: resource.extensionForm,
       methods: methodsOf(resource).split(', '),

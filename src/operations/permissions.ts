@@ -10,7 +10,7 @@ import {
   type Permission,
   permissionList,
 } from '../auth/permissions.ts';
-import type { Verb } from '../auth/principal.ts';
+import { VERBS } from '../auth/principal.ts';
 import { checkResource } from '../auth/resource-names.ts';
 import { AppError } from '../base/errors.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
@@ -22,9 +22,6 @@ import {
   readList,
   recordChange,
 } from './administration.ts';
-
-/** The verbs a permission can have. */
-export const VERBS: readonly Verb[] = ['read', 'write'];
 
 /** All permissions, by the order they were made in. Throws as `readList`. */
 export async function listPermissions(

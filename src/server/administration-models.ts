@@ -2,6 +2,7 @@
  * Shapes of the administration routes for the OpenAPI document (DS-134, DS-191). A schema with a `$id` is a named model.
  */
 import { Type } from '@sinclair/typebox';
+import { VERBS } from '../auth/principal.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../auth/resource-names.ts';
 import {
   newDescription,
@@ -43,9 +44,10 @@ export const groupWithUsersModel = Type.Object(
   { $id: 'GroupWithUsers' },
 );
 
-const Action = Type.Union([Type.Literal('read'), Type.Literal('write')], {
-  description: 'write does not include read',
-});
+const Action = Type.Union(
+  VERBS.map((verb) => Type.Literal(verb)),
+  { description: 'write does not include read' },
+);
 
 /** A right on a resource. */
 export const permissionModel = Type.Object(

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
-
-const DATASET_TYPES: ReadonlySet<string> = new Set(['csv', 'excel', 'parquet']);
+import { describeJson, printAnswer } from '../json-output.ts';
 
 interface Findings {
   readonly document_root: string;
@@ -24,19 +23,21 @@ export const check: Command = {
   summary: 'Check the configuration, every published file and the audit.',
   describe: (parser) => {
     describeConfiguration(parser);
-    parser.option('--json', 'Print JSON.');
+    describeJson(parser);
   },
   run: async (invocation) => {
-    const { outside, options } = invocation;
     const { config } = await loadInvocation(invocation);
     const { openCatalogue } = await import('../catalogue.ts');
-    const catalogue = await openCatalogue(config, commandLog(config, outside), { readFiles: true });
+    const { DATABASE_FILE } = await import('../../store/state-files.ts');
+    const catalogue = await openCatalogue(config, commandLog(config, invocation.outside), {
+      readFiles: true,
+    });
     const tampering = await catalogue.findAuditProblem();
     const audit = tampering === null ? [] : [{ resource: 'audit', reason: tampering }];
     const findings: Findings = {
       document_root: config.docroot,
-      store: join(config.state_dir, 'svc.db'),
-      datasets: catalogue.resources.filter(({ type }) => DATASET_TYPES.has(type)).length,
+      store: join(config.state_dir, DATABASE_FILE),
+      datasets: catalogue.resources.filter(({ hasRows }) => hasRows).length,
       resources: catalogue.resources.length,
       warnings: [...catalogue.warnings, ...(await tlsWarnings(config, Date.now()))],
       problems: [
@@ -45,7 +46,7 @@ export const check: Command = {
       ],
     };
     await catalogue.close();
-    outside.out(options['json'] === true ? `${JSON.stringify(findings)}\n` : asText(findings));
+    printAnswer(invocation, findings, asText);
     return findings.problems.length === 0 ? 0 : 1;
   },
 };

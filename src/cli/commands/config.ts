@@ -8,6 +8,7 @@ import { settingAt, settingKeys, valueAt } from '../../config/schema.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import type { Command } from '../command.ts';
 import { describeConfiguration, loadInvocation } from '../configuration.ts';
+import { describeJson, wantsJson } from '../json-output.ts';
 
 /** Prints the effective configuration as YAML, or with `--json` as `{"<key>":{"value","source"}}`. */
 export const config: Command = {
@@ -15,11 +16,11 @@ export const config: Command = {
   summary: 'Show the effective configuration and where each value comes from.',
   describe: (parser) => {
     describeConfiguration(parser);
-    parser.option('--json', 'Print JSON.');
+    describeJson(parser);
   },
   run: async (invocation) => {
     const loaded = await loadInvocation(invocation);
-    const print = invocation.options['json'] === true ? asJson : asYaml;
+    const print = wantsJson(invocation) ? asJson : asYaml;
     invocation.outside.out(print(loaded));
     return 0;
   },

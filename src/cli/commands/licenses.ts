@@ -4,6 +4,7 @@ import { suggestion } from '../../config/nearest-name.ts';
 import type { Command } from '../command.ts';
 import { textTable } from '../text-table.ts';
 import type { ThirdParty } from '../third-party.ts';
+import { describeJson } from '../json-output.ts';
 
 /** Lists every package with its licence, or prints the texts of those that have the given name. */
 export const licenses: Command = {
@@ -11,7 +12,7 @@ export const licenses: Command = {
   summary: 'Show what others wrote, and its licences.',
   describe: (parser) => {
     parser.argument('[package]', 'Print the licence of this package in full.');
-    parser.option('--json', 'Print JSON.');
+    describeJson(parser);
   },
   run: async ({ positionals: [name], options, outside }) => {
     const { thirdParty } = await import('../third-party.ts');

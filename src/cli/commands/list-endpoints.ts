@@ -1,9 +1,9 @@
 /** `svc list-endpoints`: the addresses the published files answer at, without starting a server (DS-200). */
 import { compareBytes, encodePath } from '../../base/paths.ts';
+import { pathsOf } from '../../docroot/addresses.ts';
 import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
-
-const PREFIXES = { dataset: '/api/', media: '/media/', content: '/' } as const;
+import { describeJson, printAnswer } from '../json-output.ts';
 
 interface Endpoint {
   readonly path: string;
@@ -19,19 +19,18 @@ export const listEndpoints: Command = {
   summary: 'List the addresses of the published files.',
   describe: (parser) => {
     describeConfiguration(parser);
-    parser.option('--json', 'Print JSON.');
+    describeJson(parser);
   },
   run: async (invocation) => {
-    const { outside, options } = invocation;
     const { config } = await loadInvocation(invocation);
     const { openCatalogue } = await import('../catalogue.ts');
-    const catalogue = await openCatalogue(config, commandLog(config, outside), {
+    const catalogue = await openCatalogue(config, commandLog(config, invocation.outside), {
       readFiles: false,
     });
     const endpoints = catalogue.resources.flatMap((resource): Endpoint[] => {
       const names = new Set([resource.canonical, resource.extensionForm]);
       return [...names].map((name) => ({
-        path: PREFIXES[resource.family] + encodePath(name),
+        path: pathsOf(resource, encodePath(name))[0]!,
         methods: resource.methods,
         resource: resource.canonical,
         type: resource.type,
@@ -39,9 +38,12 @@ export const listEndpoints: Command = {
     });
     await catalogue.close();
     endpoints.sort((a, b) => compareBytes(a.path, b.path));
-    if (options['json'] === true) outside.out(`${JSON.stringify(endpoints)}\n`);
-    else if (endpoints.length === 0) outside.out('No resources discovered.\n');
-    else outside.out(endpoints.map(({ path }) => `${path}\n`).join(''));
+    printAnswer(invocation, endpoints, asText);
     return 0;
   },
 };
+
+function asText(endpoints: readonly Endpoint[]): string {
+  if (endpoints.length === 0) return 'No resources discovered.\n';
+  return endpoints.map(({ path }) => `${path}\n`).join('');
+}

@@ -3,15 +3,14 @@ import { AppError } from '../../../base/errors.ts';
 import {
   checkedFlag,
   describeAdmin,
-  describeJson,
   everything,
-  printList,
   required,
   requireUserNamed,
   withAccounts,
 } from '../../administration.ts';
 import type { Command } from '../../command.ts';
 import { textTable } from '../../text-table.ts';
+import { describeJson, printAnswer, wantsJson } from '../../json-output.ts';
 
 interface KeyLine {
   readonly id: number;
@@ -33,18 +32,17 @@ export const listApiKeys: Command = {
     describeJson(parser);
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const { listAllApiKeys } = await import('../../../operations/api-keys.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const { listUsers } = await import('../../../auth/users.ts');
       const username = invocation.options['username'];
       const only =
         typeof username === 'string' ? await requireUserNamed(accounts, username) : undefined;
       const items = await everything<KeyLine>((query) =>
-        listAllApiKeys(accounts, OPERATOR, { query, exact: { user_id: only?.id } }),
+        listAllApiKeys(accounts, operator, { query, exact: { user_id: only?.id } }),
       );
       const names = new Map((await listUsers(accounts.db)).map((user) => [user.id, user.username]));
-      printList(invocation, items, (keys) => keyTable(keys, names));
+      printAnswer(invocation, items, (keys) => keyTable(keys, names));
       return 0;
     }),
 };
@@ -79,10 +77,9 @@ export const createApiKey: Command = {
     describeJson(parser);
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const { options, outside } = invocation;
       const { createApiKeyFor } = await import('../../../operations/api-keys.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const owner = await requireUserNamed(accounts, required(invocation, 'username'));
       const days = options['expiresInDays'];
       const body = {
@@ -92,10 +89,10 @@ export const createApiKey: Command = {
         scopes: options['scope'] ?? null,
       };
       const made = await checkedFlag('create-api-key', () =>
-        createApiKeyFor(accounts, OPERATOR, body),
+        createApiKeyFor(accounts, operator, body),
       );
-      outside.out(options['json'] === true ? `${JSON.stringify(made)}\n` : `${made.key}\n`);
-      if (options['json'] !== true) {
+      printAnswer(invocation, made, ({ key }) => `${key}\n`);
+      if (!wantsJson(invocation)) {
         outside.err(`Created API key ${made.id} for '${owner.username}'\n`);
       }
       return 0;
@@ -116,14 +113,13 @@ export const revokeApiKey: Command = {
     parser.requiredOption('--id <id>', 'Number of the key, see list-api-keys (required).');
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const { revokeAnyApiKey } = await import('../../../operations/api-keys.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const text = required(invocation, 'id');
       if (!/^[0-9]{1,15}$/.test(text)) {
         throw new AppError('usage', `--id: is the number of a key, not '${text}'`);
       }
-      await revokeAnyApiKey(accounts, OPERATOR, Number(text));
+      await revokeAnyApiKey(accounts, operator, Number(text));
       invocation.outside.out(`Revoked API key ${Number(text)}\n`);
       return 0;
     }),

@@ -1,11 +1,12 @@
 /** `svc admin explain`: why a user may or may not do something. */
 import { AppError } from '../../../base/errors.ts';
 import type { Explanation } from '../../../operations/explanations.ts';
-import { describeJson, loadAdmin, required } from '../../administration.ts';
+import { loadAdmin, required } from '../../administration.ts';
 import type { Command } from '../../command.ts';
 import { commandLog } from '../../configuration.ts';
 import { plain, textTable } from '../../text-table.ts';
 import { actionOf, describePermission } from './permissions.ts';
+import { describeJson, printAnswer } from '../../json-output.ts';
 
 /** Prints the answer and the permissions it follows from; the exit code is 0 whatever the answer is. */
 export const explain: Command = {
@@ -34,7 +35,7 @@ export const explain: Command = {
     const catalogue = await openCatalogue(config, log, { readFiles: false });
     try {
       const answer = await explainAccess(catalogue.services, OPERATOR, question);
-      outside.out(options['json'] === true ? `${JSON.stringify(answer)}\n` : textOf(answer));
+      printAnswer(invocation, answer, textOf);
     } finally {
       await catalogue.close();
     }

@@ -5,10 +5,8 @@ import type { UserView } from '../../../operations/users.ts';
 import {
   checkedFlag,
   describeAdmin,
-  describeJson,
   everything,
   permissionText,
-  printList,
   required,
   requireGroupNamed,
   requireUserNamed,
@@ -17,6 +15,7 @@ import {
 import { AppError } from '../../../base/errors.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { plain } from '../../text-table.ts';
+import { describeJson, printAnswer } from '../../json-output.ts';
 
 interface GroupDetails extends Group {
   readonly permissions: readonly Permission[];
@@ -32,19 +31,18 @@ export const listGroups: Command = {
     describeJson(parser);
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const groups = await import('../../../operations/groups.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const items = await everything<Group>((query) =>
-        groups.listGroups(accounts, OPERATOR, { query }),
+        groups.listGroups(accounts, operator, { query }),
       );
       const details: GroupDetails[] = [];
       for (const { id } of items) {
-        const group = await groups.readGroup(accounts, OPERATOR, id);
-        const permissions = await groups.listPermissionsOfGroup(accounts, OPERATOR, id);
+        const group = await groups.readGroup(accounts, operator, id);
+        const permissions = await groups.listPermissionsOfGroup(accounts, operator, id);
         details.push({ ...group, permissions });
       }
-      printList(invocation, details, (found) =>
+      printAnswer(invocation, details, (found) =>
         found.length === 0 ? 'No groups.\n' : found.map(groupText).join(''),
       );
       return 0;
@@ -70,9 +68,8 @@ export const createGroup: Command = {
     parser.option('--description <text>', 'What it is for.');
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const groups = await import('../../../operations/groups.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const { checkGroupName, findGroup } = await import('../../../auth/groups.ts');
       const name = await checkedFlag('--name', () => checkGroupName(required(invocation, 'name')));
       if ((await findGroup(accounts.db, name)) !== null) {
@@ -80,7 +77,7 @@ export const createGroup: Command = {
       }
       const description = invocation.options['description'] ?? null;
       const group = await checkedFlag('--description', () =>
-        groups.createGroup(accounts, OPERATOR, { name, description }),
+        groups.createGroup(accounts, operator, { name, description }),
       );
       invocation.outside.out(`Created group '${group.name}'\n`);
       return 0;
@@ -93,11 +90,10 @@ export const deleteGroup: Command = {
   summary: 'Delete a group; its members lose what it gave them.',
   describe: describeName,
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const groups = await import('../../../operations/groups.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const { id, name } = await requireGroupNamed(accounts, required(invocation, 'name'));
-      await groups.deleteGroup(accounts, OPERATOR, id);
+      await groups.deleteGroup(accounts, operator, id);
       invocation.outside.out(`Deleted group '${name}'\n`);
       return 0;
     }),
@@ -140,12 +136,11 @@ async function setMembership(
   isMember: boolean,
 ): Promise<{ isChanged: boolean; user: string; group: string }> {
   const { addMember, removeMember } = await import('../../../operations/groups.ts');
-  const { OPERATOR } = await import('../../../operations/administration.ts');
-  return withAccounts(invocation, async (accounts) => {
+  return withAccounts(invocation, async (accounts, operator) => {
     const user = await requireUserNamed(accounts, required(invocation, 'username'));
     const group = await requireGroupNamed(accounts, required(invocation, 'group'));
     const change = isMember ? addMember : removeMember;
-    const isChanged = await change(accounts, OPERATOR, group.id, user.id);
+    const isChanged = await change(accounts, operator, group.id, user.id);
     return { isChanged, user: user.username, group: group.name };
   });
 }

@@ -1,9 +1,10 @@
 /** `svc admin list-resources`: what permissions can name (DS-200). */
 import { compareBytes } from '../../../base/paths.ts';
-import { describeAdmin, describeJson, loadAdmin, printList } from '../../administration.ts';
+import { describeAdmin, loadAdmin } from '../../administration.ts';
 import type { Command } from '../../command.ts';
 import { commandLog } from '../../configuration.ts';
 import { plain } from '../../text-table.ts';
+import { describeJson, printAnswer, wantsJson } from '../../json-output.ts';
 
 interface ResourceLine {
   readonly resource: string;
@@ -25,7 +26,7 @@ export const listResources: Command = {
     const config = await loadAdmin(invocation);
     const { openCatalogue } = await import('../../catalogue.ts');
     const log = commandLog(config, invocation.outside);
-    const readFiles = invocation.options['json'] === true;
+    const readFiles = wantsJson(invocation);
     const { resources, problems, close } = await openCatalogue(config, log, { readFiles });
     const reasons = new Map(problems.map(({ rel, reason }) => [rel, reason]));
     await close();
@@ -37,7 +38,7 @@ export const listResources: Command = {
         problem: reasons.get(rel) ?? null,
       }))
       .toSorted((a, b) => compareBytes(a.resource, b.resource));
-    printList(invocation, lines, textOf);
+    printAnswer(invocation, lines, textOf);
     return 0;
   },
 };

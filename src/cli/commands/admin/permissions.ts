@@ -5,10 +5,8 @@ import type { Verb } from '../../../auth/principal.ts';
 import {
   checkedFlag,
   describeAdmin,
-  describeJson,
   everything,
   permissionText,
-  printList,
   required,
   requireGroupNamed,
   withAccounts,
@@ -16,6 +14,7 @@ import {
 import { AppError } from '../../../base/errors.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { textTable } from '../../text-table.ts';
+import { describeJson, printAnswer } from '../../json-output.ts';
 
 /** `list-permissions`. */
 export const listPermissions: Command = {
@@ -26,13 +25,12 @@ export const listPermissions: Command = {
     describeJson(parser);
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const permissions = await import('../../../operations/permissions.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const items = await everything<Permission>((query) =>
-        permissions.listPermissions(accounts, OPERATOR, { query }),
+        permissions.listPermissions(accounts, operator, { query }),
       );
-      printList(invocation, items, permissionTable);
+      printAnswer(invocation, items, permissionTable);
       return 0;
     }),
 };
@@ -56,11 +54,10 @@ export const deletePermission: Command = {
   summary: 'Delete a permission everywhere.',
   describe: describePermission,
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const permissions = await import('../../../operations/permissions.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const permission = await requirePermission(accounts, invocation);
-      await permissions.deletePermission(accounts, OPERATOR, permission.id);
+      await permissions.deletePermission(accounts, operator, permission.id);
       invocation.outside.out(`Deleted permission ${permissionText(permission)}\n`);
       return 0;
     }),
@@ -72,17 +69,16 @@ export const grant: Command = {
   summary: 'Give a group a permission, which is made when there is none.',
   describe: describeGrant,
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const { grantToGroup } = await import('../../../operations/groups.ts');
       const permissions = await import('../../../operations/permissions.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const group = await requireGroupNamed(accounts, required(invocation, 'group'));
       const { resource, action } = await wanted(invocation);
       const permission =
         (await findWanted(accounts, { resource, action })) ??
-        (await permissions.createPermission(accounts, OPERATOR, { resource, action }));
+        (await permissions.createPermission(accounts, operator, { resource, action }));
       const text = permissionText(permission);
-      const isNew = await grantToGroup(accounts, OPERATOR, group.id, permission.id);
+      const isNew = await grantToGroup(accounts, operator, group.id, permission.id);
       invocation.outside.out(
         isNew
           ? `Granted ${text} to group '${group.name}'\n`
@@ -98,12 +94,11 @@ export const revoke: Command = {
   summary: 'Take a permission from a group.',
   describe: describeGrant,
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const { revokeFromGroup } = await import('../../../operations/groups.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const group = await requireGroupNamed(accounts, required(invocation, 'group'));
       const permission = await requirePermission(accounts, invocation);
-      await revokeFromGroup(accounts, OPERATOR, group.id, permission.id);
+      await revokeFromGroup(accounts, operator, group.id, permission.id);
       invocation.outside.out(`Revoked ${permissionText(permission)} from group '${group.name}'\n`);
       return 0;
     }),

@@ -3,9 +3,7 @@ import type { UserView } from '../../../operations/users.ts';
 import {
   checkedFlag,
   describeAdmin,
-  describeJson,
   everything,
-  printList,
   required,
   requireUserNamed,
   withAccounts,
@@ -14,6 +12,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { describePassword, newPassword } from '../../password-prompt.ts';
 import { plain } from '../../text-table.ts';
+import { describeJson, printAnswer } from '../../json-output.ts';
 
 /** `list-users`. */
 export const listUsers: Command = {
@@ -24,13 +23,12 @@ export const listUsers: Command = {
     describeJson(parser);
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const users = await import('../../../operations/users.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const items = await everything<UserView>((query) =>
-        users.listUsers(accounts, OPERATOR, { query }),
+        users.listUsers(accounts, operator, { query }),
       );
-      printList(invocation, items, (found) =>
+      printAnswer(invocation, items, (found) =>
         found.length === 0 ? 'No users.\n' : found.map(userLine).join(''),
       );
       return 0;
@@ -63,18 +61,17 @@ export async function makeUser(invocation: Invocation, isSuperuser: boolean): Pr
   const { options, outside } = invocation;
   const { checkUsername, findUser } = await import('../../../auth/users.ts');
   const { createUser: create } = await import('../../../operations/users.ts');
-  const { OPERATOR } = await import('../../../operations/administration.ts');
   const username = await checkedFlag('--username', () =>
     checkUsername(required(invocation, 'username')),
   );
-  return withAccounts(invocation, async (accounts) => {
+  return withAccounts(invocation, async (accounts, operator) => {
     // Asked before the password is, so that nobody types one in vain.
     if ((await findUser(accounts.db, username)) !== null) {
       throw new AppError('conflict', `User '${username}' already exists`);
     }
     const password = await newPassword({ username, options, input: outside.input });
     const body = { username, password, is_superuser: isSuperuser };
-    return (await create(accounts, OPERATOR, body, { acceptsWeak: true })).username;
+    return (await create(accounts, operator, body, { acceptsWeak: true })).username;
   });
 }
 
@@ -84,11 +81,10 @@ export const deleteUser: Command = {
   summary: 'Delete a user with his sessions, keys and memberships.',
   describe: describeUser,
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const users = await import('../../../operations/users.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const { id, username } = await requireUserNamed(accounts, required(invocation, 'username'));
-      await users.deleteUser(accounts, OPERATOR, id);
+      await users.deleteUser(accounts, operator, id);
       invocation.outside.out(`Deleted user '${username}'\n`);
       return 0;
     }),
@@ -103,15 +99,14 @@ export const changePassword: Command = {
     describePassword(parser);
   },
   run: (invocation) =>
-    withAccounts(invocation, async (accounts) => {
+    withAccounts(invocation, async (accounts, operator) => {
       const { options, outside } = invocation;
       const { resetPassword } = await import('../../../operations/users.ts');
-      const { OPERATOR } = await import('../../../operations/administration.ts');
       const { id, username } = await requireUserNamed(accounts, required(invocation, 'username'));
       const readBody = async () => ({
         new_password: await newPassword({ username, options, input: outside.input }),
       });
-      await resetPassword(accounts, OPERATOR, id, readBody, { acceptsWeak: true });
+      await resetPassword(accounts, operator, id, readBody, { acceptsWeak: true });
       outside.out(`Changed password for '${username}'\n`);
       return 0;
     }),
@@ -146,11 +141,10 @@ async function setStatus(
   isActive: boolean,
 ): Promise<{ username: string; ended: number }> {
   const { setUserStatus } = await import('../../../operations/users.ts');
-  const { OPERATOR } = await import('../../../operations/administration.ts');
-  return withAccounts(invocation, async (accounts) => {
+  return withAccounts(invocation, async (accounts, operator) => {
     const { id, username } = await requireUserNamed(accounts, required(invocation, 'username'));
     const body = async () => ({ is_active: isActive });
-    const { sessions_revoked: ended } = await setUserStatus(accounts, OPERATOR, id, body);
+    const { sessions_revoked: ended } = await setUserStatus(accounts, operator, id, body);
     return { username, ended };
   });
 }

@@ -8,6 +8,7 @@ import type { Pruned, Retention } from '../../../events/retention.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../../configuration.ts';
 import { textTable } from '../../text-table.ts';
+import { describeJson, wantsJson } from '../../json-output.ts';
 
 const DAY_MICROS = 86_400_000_000;
 
@@ -31,11 +32,11 @@ export const prune: Command = {
       .option('--index <name>', 'Only events of this index, whatever the rules say.')
       .option('--older-than <days>', 'Only events older than this, such as 30d.')
       .option('--query <query>', "Only events that match, such as 'host=a | where status>499'.")
-      .option('--yes', 'Do not ask.')
-      .option('--json', 'Print JSON.');
+      .option('--yes', 'Do not ask.');
+    describeJson(parser);
   },
   run: async (invocation) => {
-    const { outside, options } = invocation;
+    const { outside } = invocation;
     const chosen = chosenBy(invocation);
     const { config } = await loadInvocation(invocation);
     const { EVENTS_FILE } = await import('../../../events/schema.ts');
@@ -49,7 +50,7 @@ export const prune: Command = {
       oldest: timeText(one.oldest),
       newest: timeText(one.newest),
     }));
-    if (options['json'] === true) outside.out(`${JSON.stringify(views)}\n`);
+    if (wantsJson(invocation)) outside.out(`${JSON.stringify(views)}\n`);
     else if (views.length === 0) outside.out('Nothing to delete.\n');
     else {
       const rows = views.map(({ index, events, bytes, oldest, newest, rule }) => [

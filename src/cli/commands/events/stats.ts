@@ -1,7 +1,9 @@
 /** `svc events stats`: the event indexes with their sizes; works while a server runs (EV-108). */
+import type { IndexView } from '../../../operations/event-indexes.ts';
 import type { Command } from '../../command.ts';
 import { describeConfiguration, loadInvocation } from '../../configuration.ts';
 import { textTable } from '../../text-table.ts';
+import { describeJson, printAnswer } from '../../json-output.ts';
 
 /** Prints a line for each index, or with `--json` what `GET /admin/events/indexes` answers. */
 export const stats: Command = {
@@ -9,26 +11,26 @@ export const stats: Command = {
   summary: 'Show the event indexes and their sizes.',
   describe: (parser) => {
     describeConfiguration(parser);
-    parser.option('--json', 'Print JSON.');
+    describeJson(parser);
   },
   run: async (invocation) => {
-    const { outside, options } = invocation;
     const { config } = await loadInvocation(invocation);
     const { readIndexTotals } = await import('../../../events/index-totals.ts');
     const { indexViews } = await import('../../../operations/event-indexes.ts');
     const views = indexViews(readIndexTotals(config.state_dir), config);
-    if (options['json'] === true) outside.out(`${JSON.stringify(views)}\n`);
-    else if (views.length === 0) outside.out('No events.\n');
-    else {
-      const rows = views.map(({ index, events, bytes, oldest, newest }) => [
-        index,
-        String(events),
-        String(bytes),
-        oldest ?? '',
-        newest ?? '',
-      ]);
-      outside.out(textTable(['index', 'events', 'bytes', 'oldest', 'newest'], rows));
-    }
+    printAnswer(invocation, views, asText);
     return 0;
   },
 };
+
+function asText(views: readonly IndexView[]): string {
+  if (views.length === 0) return 'No events.\n';
+  const rows = views.map(({ index, events, bytes, oldest, newest }) => [
+    index,
+    String(events),
+    String(bytes),
+    oldest ?? '',
+    newest ?? '',
+  ]);
+  return textTable(['index', 'events', 'bytes', 'oldest', 'newest'], rows);
+}

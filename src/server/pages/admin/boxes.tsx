@@ -6,7 +6,7 @@
 import { MAX_KEY_DAYS } from '../../../auth/api-keys.ts';
 import { MAX_NAME_CHARACTERS } from '../../../auth/names.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../../base/input.ts';
-import { VERBS } from '../../../operations/permissions.ts';
+import { VERBS } from '../../../auth/principal.ts';
 
 interface BoxProps {
   readonly value: string;

@@ -4,7 +4,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Permission } from '../../../auth/permissions.ts';
-import { VERBS } from '../../../operations/permissions.ts';
+import { VERBS } from '../../../auth/principal.ts';
 import { PurposeBox, ResourceBox, ActionBox } from './boxes.tsx';
 import { AuditLink, GroupLinks, WhoMayLink, resourceText, type GroupName } from './cells.tsx';
 import { AdminForm, Act, Fold } from './forms.tsx';

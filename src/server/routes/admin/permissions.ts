@@ -3,6 +3,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import { permissionList } from '../../../auth/permissions.ts';
+import { VERBS } from '../../../auth/principal.ts';
 import { invalidRequest, type ValidationIssue } from '../../../base/errors.ts';
 import { integerParameter, wordParameter } from '../../../dataset/list-parameters.ts';
 import { type AccessQuestion, explainAccess } from '../../../operations/explanations.ts';
@@ -10,7 +11,6 @@ import {
   createPermission,
   deletePermission,
   listPermissions,
-  VERBS,
 } from '../../../operations/permissions.ts';
 import type { Context } from '../../context.ts';
 import { jsonReply } from '../../reply.ts';
@@ -67,7 +67,7 @@ export const permissionRoutes: readonly Route[] = [
             ...queryParameter(
               'action',
               'What he would do',
-              Type.Union([Type.Literal('read'), Type.Literal('write')]),
+              Type.Union(VERBS.map((verb) => Type.Literal(verb))),
             ),
             required: true,
           },
