@@ -16,7 +16,7 @@ import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import type { UploadField, UploadRules, Uploads } from '../docroot/uploads.ts';
-import { uploadTooLarge } from '../docroot/uploads.ts';
+import { uploadTooLarge } from '../docroot/upload-content.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
 
