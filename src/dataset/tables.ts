@@ -6,15 +6,13 @@
  * old one finish on it. Copies are derived data: any of them may be deleted and is built again, and one that others
  * changed is not believed (`copy-seal.ts`).
  */
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { hashFile, isRacy, sameContent, sameStamp, statFile } from '../base/file-stamp.ts';
-import { sha256Hex, shortId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
-import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
+import { CopyFolder, tableId } from './copy-folder.ts';
+import { type Lineage, lineageOf } from './copy-lineage.ts';
 import { Table } from './table.ts';
-import { TABLE_FORMAT, type TableJournal, type TableState } from './table-meta.ts';
+import { TABLE_FORMAT, type TableState } from './table-meta.ts';
 import type { FileSource } from '../base/file-source.ts';
 import type { FileStamp } from '../base/file-stamp.ts';
 
@@ -100,19 +98,12 @@ interface Entry {
 export class Tables {
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Copies found on disk at start, and those closed since, by table id. */
-  readonly #found = new Map<string, string[]>();
-  /** How copies were left that were closed to make room, by path. */
-  readonly #left = new Map<string, string>();
+  readonly #folder: CopyFolder;
   #isClosed = false;
 
   constructor(options: TablesOptions) {
     this.#options = options;
-    for (const name of readdirSync(options.dir)) {
-      const match = /^([0-9a-f]{32})\.[A-Za-z0-9_-]+\.sqlite$/.exec(name);
-      if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
-      else if (!/-(?:wal|shm|seal)$/.test(name)) this.#remove(name);
-    }
+    this.#folder = new CopyFolder(options.dir, options.log);
   }
 
   /**
@@ -223,7 +214,7 @@ export class Tables {
   ): Promise<void> {
     for (const target of targets) {
       const entry = this.#entry(target);
-      entry.table ??= await this.#openFound(target);
+      entry.table ??= await this.#folder.reopen(target);
       const { table } = entry;
       if (!table) continue;
       await table.exclusive.run(() => {
@@ -239,19 +230,13 @@ export class Tables {
     if (entry?.settle) clearTimeout(entry.settle);
     entry?.table?.close();
     this.#entries.delete(id);
-    if (entry?.table) this.#remove(fileName(entry.table.path));
-    for (const name of this.#found.get(id) ?? []) this.#remove(name);
-    this.#found.delete(id);
+    if (entry?.table) this.#folder.remove(entry.table.path);
+    this.#folder.drop(id);
   }
 
   /** Deletes copies found at start whose file is no longer published. */
   prune(targets: Iterable<Pick<TableTarget, 'rel' | 'sheet'>>): void {
-    const live = new Set([...targets].map(tableId));
-    for (const [id, names] of this.#found) {
-      if (live.has(id)) continue;
-      for (const name of names) this.#remove(name);
-      this.#found.delete(id);
-    }
+    this.#folder.prune(new Set([...targets].map(tableId)));
   }
 
   /** Closes every copy and seals those that changed. */
@@ -264,7 +249,7 @@ export class Tables {
       if (table) tables.push(table);
     }
     this.#entries.clear();
-    for (const table of tables) await this.#seal(table);
+    for (const table of tables) await this.#folder.seal(table);
   }
 
   #entry(target: TableTarget): Entry {
@@ -295,15 +280,8 @@ export class Tables {
     if (!sameStamp(table.state.stamp, stamp) || table.head.companion !== companion) return false;
     // Whoever holds it is writing himself.
     if (table.exclusive.running > 0 || table.isUntouched) return true;
-    this.#suspect(table);
+    this.#folder.suspect(table);
     return false;
-  }
-
-  #suspect(table: Table): void {
-    table.outdated = 'suspect';
-    this.#options.log.warning('a typed copy is not as it was left and is built again', {
-      resource: table.head.rel,
-    });
   }
 
   #stands(failure: Failure, stamp: FileStamp, companion: string): boolean {
@@ -335,24 +313,10 @@ export class Tables {
       if (!entry.table || entry.refreshing || entry.table.exclusive.running > 0) continue;
       if (entry.settle) clearTimeout(entry.settle);
       const { table } = entry;
-      this.#found.set(id, [fileName(table.path)]);
-      table.close();
-      this.#left.set(table.path, traceOf(table.path));
-      void this.#seal(table);
+      this.#folder.setAside(id, table);
       entry.closed = table.state;
       entry.table = null;
       open--;
-    }
-  }
-
-  /** For the next start; a copy that cannot be sealed is built again then. */
-  async #seal({ path, isWritten, head }: Table): Promise<void> {
-    if (!isWritten) return;
-    try {
-      await sealCopy(path);
-    } catch (error) {
-      const fields = { resource: head.rel, error };
-      this.#options.log.warning('a typed copy could not be sealed', fields);
     }
   }
 
@@ -379,7 +343,7 @@ export class Tables {
    * the copy, the copy only looks outdated.
    */
   async #refresh(target: TableTarget, entry: Entry): Promise<void> {
-    const old = entry.table ?? (await this.#openFound(target));
+    const old = entry.table ?? (await this.#folder.reopen(target));
     const run = async (): Promise<void> => {
       if (this.#isDropped(target, entry)) return;
       const stamp = statFile(target.path);
@@ -444,14 +408,14 @@ export class Tables {
   }
 
   async #build(target: TableTarget, lineage: Lineage): Promise<Table> {
-    const out = join(this.#options.dir, `${tableId(target)}.${shortId()}.sqlite`);
+    const out = this.#folder.newPath(target);
     try {
       await this.#options.build({ target, out, ...lineage });
       const table = Table.open(out, TABLE_FORMAT);
       if (table) return table;
       throw new AppError('unavailable', `The copy of '${target.rel}' could not be opened`);
     } catch (error) {
-      this.#remove(fileName(out));
+      this.#folder.remove(out);
       throw error;
     }
   }
@@ -460,7 +424,7 @@ export class Tables {
     if (this.#isClosed) return;
     if (this.#isDropped(target, entry)) {
       table.close();
-      this.#remove(fileName(table.path));
+      this.#folder.remove(table.path);
       return;
     }
     entry.failure = null;
@@ -468,7 +432,7 @@ export class Tables {
     entry.isConfirmed = false;
     if (old && old !== table) {
       old.close();
-      this.#remove(fileName(old.path));
+      this.#folder.remove(old.path);
     }
     this.#touch(target, entry);
     this.#settleLater(target, entry);
@@ -516,88 +480,11 @@ export class Tables {
       await source.close();
     }
   }
-
-  /** A copy from an earlier run, `suspect` unless it is as it was left; the others are deleted. */
-  async #openFound(target: TableTarget): Promise<Table | null> {
-    const id = tableId(target);
-    const names = this.#found.get(id) ?? [];
-    this.#found.delete(id);
-    let newest: Table | null = null;
-    for (const name of names) {
-      const path = join(this.#options.dir, name);
-      const isAsLeft = newest === null && (await this.#isAsLeft(path));
-      const table: Table | null = newest ? null : Table.open(path, TABLE_FORMAT);
-      const isOurs = table?.head.rel === target.rel && table.head.sheet === target.sheet;
-      if (table && isOurs) {
-        newest = table;
-        if (!isAsLeft) this.#suspect(table);
-      } else {
-        table?.close();
-        this.#remove(name);
-      }
-    }
-    return newest;
-  }
-
-  async #isAsLeft(path: string): Promise<boolean> {
-    const trace = this.#left.get(path);
-    this.#left.delete(path);
-    return trace === traceOf(path) || (await isSealed(path));
-  }
-
-  #remove(name: string): void {
-    this.#left.delete(join(this.#options.dir, name));
-    for (const end of COPY_FILES) rmSync(join(this.#options.dir, name + end), { force: true });
-  }
-}
-
-type Lineage = Pick<BuildOrder, 'generation' | 'sequence' | 'ids'>;
-
-/** What a new copy takes over from the present one, which it replaces for the given file and companions. */
-function lineageOf(old: Table | null, stamp: FileStamp, companion: string): Lineage {
-  const ids = idsFor(old, stamp);
-  // The edit that changed the types has told its caller this version already.
-  const isFollowUp =
-    ids && old?.outdated === 'types' && old.head.companion === companion && !old.unfinished();
-  return {
-    ...(isFollowUp
-      ? { generation: old.head.generation, sequence: old.state.sequence + 1 }
-      : { generation: shortId(), sequence: 0 }),
-    ...(ids && { ids }),
-  };
-}
-
-/**
- * The ids a rebuilt copy must keep: those of an edit that was cut off after the file was in place, or those of the
- * present copy when the same bytes only get other types. Anything else was an external edit (DS-49).
- */
-function idsFor(old: Table | null, stamp: FileStamp): BuildOrder['ids'] {
-  if (!old) return undefined;
-  const journal = old.unfinished();
-  if (journal && isJournalled(journal, stamp)) {
-    const { deleted, created, lastRowId } = journal;
-    return { from: old.path, deleted, created, lastRowId };
-  }
-  if (!sameStamp(old.state.stamp, stamp) || old.outdated === 'content') return undefined;
-  return { from: old.path, deleted: [], created: [], lastRowId: old.state.lastRowId };
-}
-
-function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
-  const { size, mtimeNs, inode } = journal.stamp;
-  return size === stamp.size && mtimeNs === stamp.mtimeNs && inode === stamp.inode;
 }
 
 function isFileAtFault(error: AppError): boolean {
   return (
     error.code === 'unreadable-file' || error.code === 'too-large' || error.code === 'timed-out'
-  );
-}
-
-/** A name for a table that is safe as a file name and says nothing. */
-export function tableId(target: Pick<TableTarget, 'rel' | 'sheet'>): string {
-  return sha256Hex(target.sheet === null ? target.rel : `${target.rel}\n${target.sheet}`).slice(
-    0,
-    32,
   );
 }
 
@@ -610,8 +497,4 @@ export function companionFingerprint(target: Pick<TableTarget, 'companions'>): s
       return stamp ? `${stamp.inode}.${stamp.size}.${stamp.mtimeNs}.${stamp.ctimeNs}` : '-';
     })
     .join('|');
-}
-
-function fileName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

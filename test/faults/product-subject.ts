@@ -5,7 +5,7 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { tableId } from '../../src/dataset/tables.ts';
+import { tableId } from '../../src/dataset/copy-folder.ts';
 import { isTemporaryName } from '../../src/base/temporary-files.ts';
 import { type Client, Service } from '../support/service.ts';
 import { type EditLoad, LAST_KEY } from './edit-load.ts';

@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { tableId } from '../../../src/dataset/tables.ts';
+import { tableId } from '../../../src/dataset/copy-folder.ts';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';

@@ -1,0 +1,122 @@
+/**
+ * The folder of the typed copies: which files stand in it, and whether they are as they were left (`copy-seal.ts`). A copy that
+ * others changed is not believed.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { sha256Hex, shortId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
+import { Table } from './table.ts';
+import { TABLE_FORMAT } from './table-meta.ts';
+
+interface TableName {
+  readonly rel: string;
+  readonly sheet: string | null;
+}
+
+/** The copies in one folder. */
+export class CopyFolder {
+  readonly #dir: string;
+  readonly #log: Log;
+  /** Names of copies nobody has open, by table id. */
+  readonly #found = new Map<string, string[]>();
+  /** How copies were left that were set aside, by path. */
+  readonly #left = new Map<string, string>();
+
+  /** Looks for copies of an earlier run and deletes what is none. */
+  constructor(dir: string, log: Log) {
+    this.#dir = dir;
+    this.#log = log;
+    for (const name of readdirSync(dir)) {
+      const match = /^([0-9a-f]{32})\.[A-Za-z0-9_-]+\.sqlite$/.exec(name);
+      if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
+      else if (!/-(?:wal|shm|seal)$/.test(name)) this.remove(join(dir, name));
+    }
+  }
+
+  /** Where the next copy of a table goes. */
+  newPath(target: TableName): string {
+    return join(this.#dir, `${tableId(target)}.${shortId()}.sqlite`);
+  }
+
+  /** Closes a copy to make room; it is found again. */
+  setAside(id: string, table: Table): void {
+    this.#found.set(id, [basename(table.path)]);
+    table.close();
+    this.#left.set(table.path, traceOf(table.path));
+    void this.seal(table);
+  }
+
+  /** For the next start; a copy that cannot be sealed is built again then. */
+  async seal({ path, isWritten, head }: Table): Promise<void> {
+    if (!isWritten) return;
+    try {
+      await sealCopy(path);
+    } catch (error) {
+      const fields = { resource: head.rel, error };
+      this.#log.warning('a typed copy could not be sealed', fields);
+    }
+  }
+
+  /** Marks a copy that somebody else wrote to. */
+  suspect(table: Table): void {
+    table.outdated = 'suspect';
+    this.#log.warning('a typed copy is not as it was left and is built again', {
+      resource: table.head.rel,
+    });
+  }
+
+  /** A copy that was set aside, also by an earlier run: `suspect` unless it is as it was left. Others are deleted. */
+  async reopen(target: TableName): Promise<Table | null> {
+    const id = tableId(target);
+    const names = this.#found.get(id) ?? [];
+    this.#found.delete(id);
+    let newest: Table | null = null;
+    for (const name of names) {
+      const path = join(this.#dir, name);
+      const isAsLeft = newest === null && (await this.#isAsLeft(path));
+      const table: Table | null = newest ? null : Table.open(path, TABLE_FORMAT);
+      const isOurs = table?.head.rel === target.rel && table.head.sheet === target.sheet;
+      if (table && isOurs) {
+        newest = table;
+        if (!isAsLeft) this.suspect(table);
+      } else {
+        table?.close();
+        this.remove(path);
+      }
+    }
+    return newest;
+  }
+
+  async #isAsLeft(path: string): Promise<boolean> {
+    const trace = this.#left.get(path);
+    this.#left.delete(path);
+    return trace === traceOf(path) || (await isSealed(path));
+  }
+
+  /** Deletes a copy, whatever is there of it. */
+  remove(path: string): void {
+    this.#left.delete(path);
+    for (const end of COPY_FILES) rmSync(path + end, { force: true });
+  }
+
+  /** Deletes what was set aside of a table. */
+  drop(id: string): void {
+    for (const name of this.#found.get(id) ?? []) this.remove(join(this.#dir, name));
+    this.#found.delete(id);
+  }
+
+  /** Deletes what was set aside of tables that are not among these. */
+  prune(ids: ReadonlySet<string>): void {
+    for (const id of [...this.#found.keys()]) if (!ids.has(id)) this.drop(id);
+  }
+}
+
+/** A name for a table that is safe as a file name and says nothing. */
+export function tableId(target: TableName): string {
+  return sha256Hex(target.sheet === null ? target.rel : `${target.rel}\n${target.sheet}`).slice(
+    0,
+    32,
+  );
+}

@@ -1,0 +1,45 @@
+/**
+ * What a new copy of a table takes over from the one it replaces: its version and the ids of its rows (DS-46, DS-48, DS-49).
+ */
+import { type FileStamp, sameStamp } from '../base/file-stamp.ts';
+import { shortId } from '../base/ids.ts';
+import type { Table } from './table.ts';
+import type { TableJournal } from './table-meta.ts';
+import type { BuildOrder } from './tables.ts';
+
+/** The part of an order that comes from the present copy. */
+export type Lineage = Pick<BuildOrder, 'generation' | 'sequence' | 'ids'>;
+
+/** What a copy of the given file and companions takes over from the present one. */
+export function lineageOf(old: Table | null, stamp: FileStamp, companion: string): Lineage {
+  const ids = idsFor(old, stamp);
+  // The edit that changed the types has told its caller this version already.
+  const isFollowUp =
+    ids && old?.outdated === 'types' && old.head.companion === companion && !old.unfinished();
+  return {
+    ...(isFollowUp
+      ? { generation: old.head.generation, sequence: old.state.sequence + 1 }
+      : { generation: shortId(), sequence: 0 }),
+    ...(ids && { ids }),
+  };
+}
+
+/**
+ * The ids a rebuilt copy must keep: those of an edit that was cut off after the file was in place, or those of the
+ * present copy when the same bytes only get other types. Anything else was an external edit (DS-49).
+ */
+function idsFor(old: Table | null, stamp: FileStamp): BuildOrder['ids'] {
+  if (!old) return undefined;
+  const journal = old.unfinished();
+  if (journal && isJournalled(journal, stamp)) {
+    const { deleted, created, lastRowId } = journal;
+    return { from: old.path, deleted, created, lastRowId };
+  }
+  if (!sameStamp(old.state.stamp, stamp) || old.outdated === 'content') return undefined;
+  return { from: old.path, deleted: [], created: [], lastRowId: old.state.lastRowId };
+}
+
+function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
+  const { size, mtimeNs, inode } = journal.stamp;
+  return size === stamp.size && mtimeNs === stamp.mtimeNs && inode === stamp.inode;
+}
