@@ -194,7 +194,7 @@ describe('a stored file', () => {
     });
     expect(response.status).toBe(201);
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
-    expect(await response.text()).toContain('href="/ui/plain"');
+    expect(await response.text()).toContain('href="/ui/plain/"');
   });
 });
 
