@@ -443,7 +443,8 @@ export const settings = {
   'events.syslog': nested({
     type: 'list',
     default: [] as readonly SyslogListenerSetting[],
-    range: 'maps of name, listen, user, index, sourcetype, allow, max_message_bytes',
+    range:
+      'maps of name, listen, user, index, sourcetype, allow, max_message_bytes, idle_seconds, max_connections, max_connections_per_address',
     parse: parseSyslogListeners,
     summary: 'Addresses that take syslog messages.',
   }),

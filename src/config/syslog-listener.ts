@@ -20,6 +20,11 @@ export interface SyslogListenerSetting {
   /** IP addresses and CIDR blocks; empty: everybody. */
   readonly allow: readonly string[];
   readonly max_message_bytes: number;
+  /** A connection that sends nothing for so long is closed. */
+  readonly idle_seconds: number;
+  /** Open at once, and of one address. */
+  readonly max_connections: number;
+  readonly max_connections_per_address: number;
 }
 
 const KEYS = new Set([
@@ -30,11 +35,21 @@ const KEYS = new Set([
   'sourcetype',
   'allow',
   'max_message_bytes',
+  'idle_seconds',
+  'max_connections',
+  'max_connections_per_address',
 ]);
 const NAME = /^[\w.-]{1,64}$/;
 const ADDRESS = /^(udp|tcp|tls):\/\/(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/;
-const DEFAULT_MESSAGE_BYTES = 65_536;
-const MAX_MESSAGE_BYTES = 1_048_576;
+
+/** Whole numbers: what they are unless given, and from where to where they go. */
+const NUMBERS = {
+  max_message_bytes: { otherwise: 65_536, min: 480, max: 1_048_576 },
+  // Senders that have nothing to say for an hour connect again when they do.
+  idle_seconds: { otherwise: 3_600, min: 1, max: 604_800 },
+  max_connections: { otherwise: 512, min: 1, max: 10_000 },
+  max_connections_per_address: { otherwise: 64, min: 1, max: 10_000 },
+} as const;
 
 /** The entries of `events.syslog`. */
 export function parseSyslogListeners(raw: RawValue): Parsed<readonly SyslogListenerSetting[]> {
@@ -68,9 +83,13 @@ function parseListener(raw: RawValue): Parsed<SyslogListenerSetting> {
   const allow = allowedIn(raw.get('allow') as RawValue);
   if (allow === null)
     return problem('has an allow that is no list of IP addresses and CIDR blocks');
-  const bytes = raw.get('max_message_bytes') ?? DEFAULT_MESSAGE_BYTES;
-  if (!Number.isSafeInteger(bytes) || Number(bytes) < 480 || Number(bytes) > MAX_MESSAGE_BYTES)
-    return problem(`needs max_message_bytes from 480 to ${MAX_MESSAGE_BYTES}`);
+  const numbers: Record<string, number> = {};
+  for (const [key, { otherwise, min, max }] of Object.entries(NUMBERS)) {
+    const value = raw.get(key) ?? otherwise;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max)
+      return problem(`needs ${key} from ${min} to ${max}`);
+    numbers[key] = value;
+  }
   return accepted({
     name,
     protocol: address[1] as SyslogListenerSetting['protocol'],
@@ -80,7 +99,7 @@ function parseListener(raw: RawValue): Parsed<SyslogListenerSetting> {
     index: textOf(raw, 'index'),
     sourcetype: textOf(raw, 'sourcetype'),
     allow,
-    max_message_bytes: Number(bytes),
+    ...(numbers as Record<keyof typeof NUMBERS, number>),
   });
 }
 

@@ -15,8 +15,10 @@ export interface ListenerView {
   readonly cut: number;
   /** The user of the listener may not store them. */
   readonly refused: number;
-  /** From a peer that is not allowed, in excess of the connections, or in no framing. */
+  /** From a peer that is not allowed, in excess of the connections, in no framing, or in no TLS. */
   readonly turned_away: number;
+  /** Connections closed because nothing came, or a message was not finished. */
+  readonly timed_out: number;
 }
 
 /** The listeners that are open, by name. */

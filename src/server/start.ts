@@ -87,7 +87,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     throw error;
   }
   const stopUpkeep = startUpkeep(app);
-  const certificate = certificateRenewal(app, server, tls);
+  const certificate = certificateRenewal(app, { server, listeners }, tls);
   const stopFollowing = followCertificate(app, certificate);
   const token = await firstRun.issueToken();
   const hasSuperuser = (await countActiveSuperusers(app.db)) > 0;
@@ -276,7 +276,7 @@ interface CertificateRenewal {
 
 function certificateRenewal(
   { config, log }: App,
-  server: RunningServer,
+  { server, listeners }: { readonly server: RunningServer; readonly listeners: SyslogListeners },
   tls: TlsPair | null,
 ): CertificateRenewal | null {
   if (tls === null) return null;
@@ -286,6 +286,7 @@ function certificateRenewal(
       try {
         const pair = find(served);
         if (pair === null) return null;
+        listeners.renewCertificate(pair);
         server.renewCertificate(pair).then(
           () => log.info('the certificate was renewed'),
           (error: unknown) => log.error('the certificate was not renewed', { error }),

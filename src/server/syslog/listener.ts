@@ -7,6 +7,7 @@
 import { createSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
 import { BlockList, createServer, isIP } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -14,6 +15,8 @@ import type { Log } from '../../base/log.ts';
 import type { SyslogListenerSetting } from '../../config/syslog-listener.ts';
 import type { ListenerView } from '../../events/listener-view.ts';
 import type { TlsPair } from '../server.ts';
+import type { ConnectionCount } from './connections.ts';
+import { Connections } from './connections.ts';
 import type { SyslogMessage } from './delivery.ts';
 import { SyslogDelivery } from './delivery.ts';
 import { SyslogFramer } from './framing.ts';
@@ -23,11 +26,14 @@ interface ListenerOptions {
   /** Of the server; needed for `tls://`. */
   readonly tls: TlsPair | null;
   readonly store: (messages: readonly SyslogMessage[]) => Promise<void>;
+  /** Of all listeners. */
+  readonly connections: ConnectionCount;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const MAX_CONNECTIONS = 512;
+/** A peer that has connected must speak TLS within this time. */
+const HANDSHAKE_MS = 15_000;
 /** A message that has begun must end within this time. */
 const UNFINISHED_MS = 60_000;
 const LOOK_MS = 5_000;
@@ -44,6 +50,7 @@ interface Connection {
 export class SyslogListener {
   readonly #options: ListenerOptions;
   readonly #delivery: SyslogDelivery;
+  readonly #admitted: Connections;
   readonly #connections = new Set<Connection>();
   readonly #allowed: BlockList | null;
   #close: (() => Promise<void>) | null = null;
@@ -53,11 +60,17 @@ export class SyslogListener {
   #dropped = 0;
   #cut = 0;
   #turnedAway = 0;
+  #timedOut = 0;
+  #tlsServer: TlsServer | null = null;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     const { setting, store, clock, log } = options;
     this.#port = setting.port;
+    this.#admitted = new Connections(
+      { most: setting.max_connections, mostOfAddress: setting.max_connections_per_address },
+      options.connections,
+    );
     this.#allowed = setting.allow.length === 0 ? null : blockList(setting.allow);
     this.#delivery = new SyslogDelivery({
       name: setting.name,
@@ -88,13 +101,19 @@ export class SyslogListener {
     return {
       name,
       listen: `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${this.#port}`,
-      connections: this.#connections.size,
+      connections: this.#admitted.count,
       received: this.#received,
       dropped: this.#dropped,
       cut: this.#cut,
       refused: this.#delivery.refused,
       turned_away: this.#turnedAway,
+      timed_out: this.#timedOut,
     };
+  }
+
+  /** New connections get this certificate. Throws for a pair that is none; the old one then stays. */
+  renewCertificate({ cert, key }: TlsPair): void {
+    this.#tlsServer?.setSecureContext({ cert, key });
   }
 
   /** Listens no more, then stores what was received. */
@@ -141,14 +160,14 @@ export class SyslogListener {
 
   async #openStreams(): Promise<void> {
     const { setting, tls, log } = this.#options;
-    const onSocket = (socket: Socket): void => this.#onConnection(socket);
     if (setting.protocol === 'tls' && tls === null) {
       throw new AppError('usage', `events.syslog: '${setting.name}' needs tls_cert and tls_key`);
     }
-    const server: Server =
-      setting.protocol === 'tls'
-        ? createTlsServer({ cert: tls!.cert, key: tls!.key }, onSocket)
-        : createServer(onSocket);
+    const server: Server = setting.protocol === 'tls' ? this.#tlsListener(tls!) : createServer();
+    server.on('connection', (socket) => this.#admit(socket));
+    // Of TLS, a connection is one once the handshake is done.
+    const made = setting.protocol === 'tls' ? 'secureConnection' : 'connection';
+    server.on(made, (socket: Socket) => this.#onConnection(socket));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(setting.port, setting.host, resolve);
@@ -161,13 +180,28 @@ export class SyslogListener {
     this.#close = () => new Promise((resolve) => server.close(() => resolve()));
   }
 
-  #onConnection(socket: Socket): void {
-    const peer = plain(socket.remoteAddress ?? '');
-    if (!this.#isAllowed(peer) || this.#connections.size >= MAX_CONNECTIONS) {
+  #tlsListener({ cert, key }: TlsPair): TlsServer {
+    const server = createTlsServer({ cert, key, handshakeTimeout: HANDSHAKE_MS });
+    server.on('tlsClientError', (_error, socket) => {
       this.#turnedAway += 1;
       socket.destroy();
-      return;
-    }
+    });
+    this.#tlsServer = server;
+    return server;
+  }
+
+  #admit(socket: Socket): void {
+    // A peer that breaks off has nothing to be told.
+    socket.on('error', () => socket.destroy());
+    const peer = plain(socket.remoteAddress ?? '');
+    if (this.#isAllowed(peer) && this.#admitted.enter(socket, peer)) return;
+    this.#turnedAway += 1;
+    socket.destroy();
+  }
+
+  #onConnection(socket: Socket): void {
+    if (socket.destroyed) return;
+    const peer = plain(socket.remoteAddress ?? '');
     const framer = new SyslogFramer(this.#options.setting.max_message_bytes, (message, isCut) =>
       this.#take(message, isCut, peer),
     );
@@ -175,9 +209,10 @@ export class SyslogListener {
     this.#connections.add(connection);
     socket.on('data', (chunk: Uint8Array) => this.#onData(connection, chunk));
     socket.on('end', () => framer.end());
-    // A peer that breaks off has nothing to be told.
-    socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#connections.delete(connection));
+    const idleMs = this.#options.setting.idle_seconds * 1000;
+    socket.on('timeout', () => this.#onIdle(socket, idleMs));
+    socket.setTimeout(idleMs);
     if (this.#delivery.isFull) socket.pause();
   }
 
@@ -192,6 +227,16 @@ export class SyslogListener {
       ? (connection.unfinishedSince ?? this.#options.clock.monotonic())
       : null;
     if (this.#delivery.isFull) socket.pause();
+  }
+
+  #onIdle(socket: Socket, idleMs: number): void {
+    // While nothing is read, the peer may have said much.
+    if (this.#delivery.isFull) {
+      socket.setTimeout(idleMs);
+      return;
+    }
+    this.#timedOut += 1;
+    socket.end(() => socket.destroy());
   }
 
   #take(bytes: Uint8Array, isCut: boolean, peer: string): void {
@@ -209,7 +254,9 @@ export class SyslogListener {
     if (this.#delivery.isFull) return;
     const now = this.#options.clock.monotonic();
     for (const { socket, unfinishedSince } of this.#connections) {
-      if (unfinishedSince !== null && now - unfinishedSince > UNFINISHED_MS) socket.destroy();
+      if (unfinishedSince === null || now - unfinishedSince <= UNFINISHED_MS) continue;
+      this.#timedOut += 1;
+      socket.destroy();
     }
   }
 

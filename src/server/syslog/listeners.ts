@@ -4,12 +4,14 @@
 import { storeSyslog } from '../../operations/syslog.ts';
 import type { ServerServices } from '../dependencies.ts';
 import type { TlsPair } from '../server.ts';
+import { ConnectionCount } from './connections.ts';
 import { SyslogListener } from './listener.ts';
 
 /** Opens and closes them all. */
 export class SyslogListeners {
   readonly #services: ServerServices;
-  readonly #tls: TlsPair | null;
+  #tls: TlsPair | null;
+  readonly #connections = new ConnectionCount();
   #open: SyslogListener[] = [];
   #work: Promise<void> = Promise.resolve();
 
@@ -22,6 +24,12 @@ export class SyslogListeners {
   follow(): Promise<void> {
     const isWanted = !this.#services.config.readonly;
     return this.#next(() => (isWanted ? this.#openAll() : this.#closeAll()));
+  }
+
+  /** New connections get this certificate; those that are open go on. Throws for a pair that is none. */
+  renewCertificate(tls: TlsPair): void {
+    this.#tls = tls;
+    for (const listener of this.#open) listener.renewCertificate(tls);
   }
 
   /** Closes them; what was received is stored. */
@@ -45,6 +53,7 @@ export class SyslogListeners {
           setting,
           tls: this.#tls,
           store: (messages) => storeSyslog(this.#services, setting, messages),
+          connections: this.#connections,
           clock,
           log,
         });
