@@ -7,6 +7,7 @@ import { type FilterLimit, filteredRows } from './query-filter.ts';
 import type { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import { selectionSql } from './selection.ts';
+import { Series } from './series.ts';
 import type { SqlCondition } from './term.ts';
 
 /** Order of the `events-histogram` job. */
@@ -40,10 +41,14 @@ export type Histogram =
       readonly buckets: readonly Bucket[];
       readonly total: number;
       readonly series?: readonly string[];
+      /** There were more values than are counted one by one: those left out at the time are in `OTHER`. */
+      readonly series_capped?: true;
       readonly truncated: boolean;
       readonly elapsed_ms: number;
     }
   | { readonly tooMany: number };
+
+type Counted = Exclude<Histogram, { tooMany: number }>;
 
 const MAX_BUCKETS = 2_000;
 const AUTO_BUCKETS = 100;
@@ -224,21 +229,16 @@ function count(
     startedAt,
     cut,
   }: { readonly starts: readonly number[]; readonly startedAt: number; readonly cut: Cut },
-): { buckets: Bucket[]; total: number; series?: string[]; truncated: boolean } {
+): Pick<Counted, 'buckets' | 'total' | 'series' | 'series_capped' | 'truncated'> {
   const counts = new Float64Array(starts.length);
-  const byValue = new Map<string, Float64Array>();
+  const series = new Series(starts.length);
   let bucket = 0;
   let seen = 0;
   let isTruncated = false;
   for (const { time, value: by } of rows) {
     while (bucket + 1 < starts.length && starts[bucket + 1]! <= time) bucket += 1;
     counts[bucket]! += 1;
-    if (order.by !== null) {
-      const name = by === null ? 'NULL' : String(by);
-      let series = byValue.get(name);
-      if (series === undefined) byValue.set(name, (series = new Float64Array(starts.length)));
-      series[bucket]! += 1;
-    }
+    if (order.by !== null) series.count(by === null ? 'NULL' : String(by), bucket);
     seen += 1;
     if (seen % CHECK_ROWS === 0 && performance.now() - startedAt > order.budgetMs) {
       isTruncated = true;
@@ -257,37 +257,9 @@ function count(
   }));
   const total = counts.reduce((sum, one) => sum + one, 0);
   if (order.by === null) return { buckets, total, truncated: isTruncated };
-  const series = addSeries(buckets, byValue, order.limit, isTruncated ? bucket : starts.length);
-  return { buckets, total, series, truncated: isTruncated };
-}
-
-/** Puts the largest series into the buckets and the others into `OTHER`; answers the names, largest first. */
-function addSeries(
-  buckets: Bucket[],
-  byValue: ReadonlyMap<string, Float64Array>,
-  limit: number,
-  complete: number,
-): string[] {
-  const sizes = [...byValue].map(([name, counts]) => ({
-    name,
-    counts,
-    size: counts.reduce((sum, one) => sum + one, 0),
-  }));
-  sizes.sort((a, b) => b.size - a.size || (a.name < b.name ? -1 : 1));
-  const shown = sizes.slice(0, limit);
-  const rest = sizes.slice(limit);
-  for (const [index, bucket] of buckets.entries()) {
-    const isComplete = index < complete;
-    bucket.series = Object.fromEntries(
-      shown.map(({ name, counts }) => [name, isComplete ? counts[index]! : 0]),
-    );
-    if (rest.length > 0) {
-      bucket.series['OTHER'] = isComplete
-        ? rest.reduce((sum, { counts }) => sum + counts[index]!, 0)
-        : 0;
-    }
-  }
-  return [...shown.map(({ name }) => name), ...(rest.length > 0 ? ['OTHER'] : [])];
+  const names = series.addTo(buckets, order.limit, isTruncated ? bucket : starts.length);
+  const capped = series.isCapped ? ({ series_capped: true } as const) : {};
+  return { buckets, total, series: names, ...capped, truncated: isTruncated };
 }
 
 const TEXT_COLUMNS: Readonly<Record<string, string>> = {
