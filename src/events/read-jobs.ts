@@ -44,6 +44,7 @@ export interface ListOrder {
 export const LIST_HEADERS = { total: 'x-total', next: 'x-next' } as const;
 
 const PAGE_EVENTS = 500;
+const PAGE_CHARACTERS = 64 * 1024;
 const ENCODER = new TextEncoder();
 const CSV_HEAD = 'id,index,sourcetype,source,host,data,created,updated,extracted_fields\r\n';
 
@@ -100,11 +101,11 @@ function withReader(stateDir: string, work: (reader: EventReader) => Response): 
 }
 
 function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Response {
-  return withReader(order.stateDir, (reader) => {
+  let ids: number[] = [];
+  const head = withReader(order.stateDir, (reader) => {
     const filter = makeFilter(order.query);
     const bounds = { sql: 'id > ? AND id <= ?', params: [order.aboveId, order.highestId] };
     const condition = allOf([bounds, selectionSql(reader, order.selection)]);
-    let ids: number[] = [];
     let total = 0;
     for (const rows of filteredRows(reader.db, condition, { order: 'id', filter })) {
       for (const { id } of rows) ids.push(id);
@@ -112,14 +113,25 @@ function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Resp
       if (ids.length > order.most * 2) ids = ids.slice(-order.most);
     }
     ids = order.most === 0 ? [] : ids.slice(-order.most);
-    const headers = { [LIST_HEADERS.total]: String(total) };
-    return new Response(linesOf(reader.db, ids), { headers });
+    return new Response(null, { headers: { [LIST_HEADERS.total]: String(total) } });
   });
+  if (ids.length === 0) return head;
+  const reader = new EventReader(order.stateDir);
+  return new Response(streamOf(reader, linesOf(reader.db, ids)), head);
 }
 
-function linesOf(db: Database, ids: readonly number[]): string {
+/** Events deleted since are passed over. */
+function* linesOf(db: Database, ids: readonly number[]): Generator<string> {
   const one = db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`);
-  return ids.map((id) => `${eventJson(one.get(id)!)}\n`).join('');
+  let text = '';
+  for (const id of ids) {
+    const row = one.get(id);
+    if (row !== null) text += `${eventJson(row)}\n`;
+    if (text.length < PAGE_CHARACTERS) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
 }
 
 function listEvents(order: ListOrder): Response {
@@ -187,7 +199,11 @@ function bodyOf(
   order: ListOrder,
   highest: number,
 ): ReadableStream<Uint8Array> {
-  const pages = textPages(reader, order, highest);
+  return streamOf(reader, textPages(reader, order, highest));
+}
+
+/** The pages as they are asked for; the reader is closed behind them. */
+function streamOf(reader: EventReader, pages: Iterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     pull(controller) {
       try {

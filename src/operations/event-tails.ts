@@ -4,7 +4,7 @@
 import { grantsCoverEvents, grantsTouchEvents } from '../auth/permissions.ts';
 import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
-import type { TailOrder } from '../events/tail.ts';
+import type { TailOrder } from '../events/tail-stream.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
 import { eventGrants, requireEventRight } from './event-access.ts';
