@@ -6,21 +6,17 @@
  */
 import { statfsSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import type { ChildProcess } from '../children/child-process.ts';
-import { isFailure, readFailure } from '../children/child-error.ts';
-import { BINARY } from '../children/child-server.ts';
 import type { ChildSupply } from '../children/child-supply.ts';
+import type { QueuePlace, RoomLimits } from './queue-room.ts';
+import { QueueRoom, unavailable } from './queue-room.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
-import type { WriterOrder, WriterResult, WriterSettings } from './writer-orders.ts';
-import { frame, unframe } from './writer-orders.ts';
+import type { Pieces, WriterOrder, WriterResult, WriterSettings } from './writer-orders.ts';
+import { lengthOf } from './writer-orders.ts';
+import { WriterProcess } from './writer-process.ts';
 
 /** How much may wait, and when writing stops. */
-export interface QueueLimits {
-  readonly events: number;
-  readonly bytes: number;
-  readonly waitMs: number;
+export interface QueueLimits extends RoomLimits {
   readonly minFreeBytes: number;
   /** Longest a batch waits for more orders. */
   readonly commitMs: number;
@@ -58,8 +54,8 @@ interface IngestOptions {
 
 interface Waiting {
   readonly order: WriterOrder;
-  readonly body: Uint8Array;
-  readonly events: number;
+  readonly body: Pieces;
+  readonly bytes: number;
   readonly settle: (written: Written) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -69,31 +65,21 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 const MAX_BATCH_ORDERS = 1_000;
 /** While one batch is written the next one crosses to the writer, which then never waits for it. */
 const MAX_UNDER_WAY = 2;
-const START_LIMIT_MS = 15_000;
-/** A store that could not be opened is tried again no sooner: the check reads the file. */
-const REOPEN_MS = 10_000;
 const FREE_CHECK_MS = 1_000;
 const KEPT_COMMITS = 512;
 
 /** Hands orders to the one writer, in the order they came. */
 export class Ingest {
   readonly #options: IngestOptions;
-  #child: ChildProcess | null = null;
-  #opening: Promise<ChildProcess> | null = null;
-  #settings: WriterSettings | null = null;
-  #problem: string | null = null;
-  #openedAt = Number.NEGATIVE_INFINITY;
+  readonly #writer: WriterProcess;
+  readonly #room: QueueRoom;
   #queue: Waiting[] = [];
-  #events = 0;
-  #bytes = 0;
-  readonly #heldBy = new Map<string, number>();
   #isPumping = false;
   readonly #underWay = new Set<Promise<void>>();
   /** Orders of the last batch: about as many clients are about to send their next one. */
   #lastOrders = 0;
   #wakeGatherer: (() => void) | null = null;
   #isClosing = false;
-  #roomWaiters: (() => void)[] = [];
   #freeCheckedAt = Number.NEGATIVE_INFINITY;
   #hasRoomOnDisk = true;
   readonly #commits: { at: number; ms: number }[] = [];
@@ -102,50 +88,61 @@ export class Ingest {
 
   constructor(options: IngestOptions) {
     this.#options = options;
+    this.#writer = new WriterProcess(options);
+    const { limits, clock } = options;
+    this.#room = new QueueRoom({ limits, clock, retrySeconds: () => this.#retrySeconds() });
   }
 
   /** What is wrong with the store, for operators; null when it can be used. */
   get problem(): string | null {
-    return this.#problem;
+    return this.#writer.problem;
   }
 
   /** Opens the store at once instead of with the first order. Never rejects; see `problem`. */
   async open(): Promise<void> {
     try {
-      await this.#writer();
+      await this.#writer.open();
     } catch (error) {
-      this.#options.log.error('the event store cannot be used', { error, problem: this.#problem });
+      this.#options.log.error('the event store cannot be used', { error, problem: this.problem });
     }
   }
 
   /**
-   * Resolves when the order is done: what it stored is on disk then. `events` is an estimate of what it holds, `holder`
-   * the credential. Errors: `unavailable` with Retry-After (queue full, disk, damaged store, shutdown), `throttled` for a
-   * holder of more than half of the queue.
+   * A place in the queue for a request of that credential, to be filled while its body comes in and left after the answer.
+   * Throws `unavailable` when nothing is taken now (shutdown, disk): then the body need not be read at all.
+   */
+  place(holder: string): QueuePlace {
+    this.#requireOpen();
+    this.#requireDisk();
+    return this.#room.place(holder);
+  }
+
+  /**
+   * Resolves when the order is done: what it stored is on disk then. `events` is an estimate of what it holds, `name` the
+   * credential; `place` holds the room of its body already, and is left here. Errors: `unavailable` with Retry-After (queue
+   * full, disk, damaged store, the writer's end, shutdown), `throttled` for a holder of more than half of the queue.
    */
   async submit(
     order: WriterOrder,
-    body: Uint8Array,
-    holder: { readonly events: number; readonly name: string },
+    body: Pieces,
+    holder: { readonly events: number; readonly name: string; readonly place?: QueuePlace | null },
   ): Promise<Written> {
-    if (this.#isClosing) throw unavailable('Server is shutting down.', 5);
+    this.#requireOpen();
     if (order.kind === 'intake' || order.kind === 'update') this.#requireDisk();
-    await this.#enter(body.length, holder);
+    using place = holder.place ?? this.#room.place(holder.name);
+    const bytes = lengthOf(body);
+    await place.take({ events: holder.events, bytes: Math.max(0, bytes - place.bytes) });
     const { promise, resolve, reject } = Promise.withResolvers<Written>();
-    this.#queue.push({ order, body, events: holder.events, settle: resolve, fail: reject });
+    this.#queue.push({ order, body, bytes, settle: resolve, fail: reject });
     if (this.#queue.length >= this.#gathersUpTo()) this.#wakeGatherer?.();
     this.#pump();
-    try {
-      return await promise;
-    } finally {
-      this.#leave(body.length, holder);
-    }
+    return await promise;
   }
 
   /** Whether an order would be taken now, without waiting. */
   get isAccepting(): boolean {
-    if (this.#isClosing || this.#problem !== null) return false;
-    return this.#hasDisk() && this.#fits(1, 1);
+    if (this.#isClosing || this.problem !== null) return false;
+    return this.#hasDisk() && this.#room.fits({ events: 1, bytes: 1 });
   }
 
   stats(): IngestStats {
@@ -153,8 +150,7 @@ export class Ingest {
     const recent = this.#commits.filter(({ at }) => at >= since);
     const sorted = recent.map(({ ms }) => ms).toSorted((a, b) => a - b);
     return {
-      events: this.#events,
-      bytes: this.#bytes,
+      ...this.#room.held,
       commitsPerSecond: recent.length / 10,
       p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
       commitSeconds: this.#commitMs / 1000,
@@ -166,10 +162,11 @@ export class Ingest {
   async close(): Promise<void> {
     this.#isClosing = true;
     while (this.#isPumping || this.#underWay.size > 0) await Bun.sleep(5);
-    // A store that is not closed is only folded into its file at the next start.
-    await this.#child?.fetch('close', jsonBody(null)).catch(() => undefined);
-    this.#child = null;
-    await this.#options.supply.stop();
+    await this.#writer.close();
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosing) throw unavailable('Server is shutting down.', 5);
   }
 
   #requireDisk(): void {
@@ -186,48 +183,12 @@ export class Ingest {
     return this.#hasRoomOnDisk;
   }
 
-  async #enter(
-    bytes: number,
-    holder: { readonly events: number; readonly name: string },
-  ): Promise<void> {
-    const { clock, limits } = this.#options;
-    const deadline = clock.monotonic() + limits().waitMs;
-    while (!this.#fits(bytes, holder.events)) {
-      const { events } = limits();
-      if ((this.#heldBy.get(holder.name) ?? 0) > events / 2) throw throttled(1);
-      const left = deadline - clock.monotonic();
-      if (left <= 0) throw unavailable('Event queue is full.', this.#retrySeconds());
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#roomWaiters.push(resolve);
-      await Promise.race([promise, Bun.sleep(left)]);
-    }
-    this.#events += holder.events;
-    this.#bytes += bytes;
-    this.#heldBy.set(holder.name, (this.#heldBy.get(holder.name) ?? 0) + holder.events);
-  }
-
-  #fits(bytes: number, events: number): boolean {
-    const { limits } = this.#options;
-    // One that is larger than the whole queue may still pass alone.
-    if (this.#events === 0) return true;
-    return this.#events + events <= limits().events && this.#bytes + bytes <= limits().bytes;
-  }
-
-  #leave(bytes: number, holder: { readonly events: number; readonly name: string }): void {
-    this.#events -= holder.events;
-    this.#bytes -= bytes;
-    const held = (this.#heldBy.get(holder.name) ?? 0) - holder.events;
-    if (held > 0) this.#heldBy.set(holder.name, held);
-    else this.#heldBy.delete(holder.name);
-    for (const wake of this.#roomWaiters.splice(0)) wake();
-  }
-
   /** About as long as what waits will take. */
   #retrySeconds(): number {
     const perBatch = this.#commits.at(-1)?.ms ?? 1000;
     return Math.min(
       30,
-      Math.max(1, Math.ceil((perBatch * (this.#bytes / MAX_BATCH_BYTES)) / 1000)),
+      Math.max(1, Math.ceil((perBatch * (this.#room.held.bytes / MAX_BATCH_BYTES)) / 1000)),
     );
   }
 
@@ -274,9 +235,10 @@ export class Ingest {
   #nextBatch(): Waiting[] {
     let bytes = 0;
     let count = 0;
-    for (const { body } of this.#queue) {
-      if (count > 0 && (bytes + body.length > MAX_BATCH_BYTES || count >= MAX_BATCH_ORDERS)) break;
-      bytes += body.length;
+    for (const waiting of this.#queue) {
+      if (count > 0 && (bytes + waiting.bytes > MAX_BATCH_BYTES || count >= MAX_BATCH_ORDERS))
+        break;
+      bytes += waiting.bytes;
       count += 1;
     }
     this.#lastOrders = count;
@@ -285,14 +247,10 @@ export class Ingest {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     const { clock, onCommit } = this.#options;
-    const child = await this.#writer();
+    const child = await this.#writer.open();
     const startedAt = clock.monotonic();
     const parts = batch.map(({ order, body }) => ({ head: order, body }));
-    const response = await this.#ask(child, 'run', {
-      body: frame(parts) as Bun.BodyInit,
-      headers: { 'Content-Type': BINARY },
-    });
-    const results = unframe<WriterResult>(await response.bytes());
+    const results = await this.#writer.run(child, parts);
     this.#noteCommit(startedAt);
     for (const [index, { head, body }] of results.entries()) {
       batch[index]!.settle({ result: head, body: head.hasBody ? body : null });
@@ -313,71 +271,6 @@ export class Ingest {
     this.#commitMs += ms;
     this.#commitCount += 1;
   }
-
-  /** The process that writes, with the store open and the present settings. */
-  async #writer(): Promise<ChildProcess> {
-    const settings = this.#options.settings();
-    if (this.#child !== null && this.#child.isAlive) {
-      if (settings !== this.#settings) {
-        await this.#ask(this.#child, 'configure', jsonBody(settings));
-        this.#settings = settings;
-      }
-      return this.#child;
-    }
-    this.#opening ??= this.#openStore(settings).finally(() => {
-      this.#opening = null;
-    });
-    return this.#opening;
-  }
-
-  async #openStore(settings: WriterSettings): Promise<ChildProcess> {
-    const now = this.#options.clock.monotonic();
-    if (this.#problem !== null && now - this.#openedAt < REOPEN_MS)
-      throw unavailable(NOT_WRITABLE, 10);
-    this.#openedAt = now;
-    const child = await this.#options.supply.take(performance.now() + START_LIMIT_MS, undefined);
-    const { stateDir } = this.#options;
-    try {
-      await this.#ask(child, 'open', jsonBody({ stateDir, settings }));
-    } catch (error) {
-      child.kill('its store cannot be used');
-      throw error;
-    }
-    this.#problem = null;
-    this.#settings = settings;
-    this.#child = child;
-    return child;
-  }
-
-  /** Errors: those of the job; `unavailable` when the process ended. */
-  async #ask(child: ChildProcess, job: string, init: RequestInit): Promise<Response> {
-    let response: Response;
-    try {
-      response = await child.fetch(job, { method: 'POST', ...init });
-    } catch (error) {
-      this.#options.log.error('the process that writes events ended', { error });
-      child.kill('its connection broke');
-      this.#options.supply.recordCrash();
-      throw unavailable(NOT_WRITABLE, 1, error);
-    }
-    if (!isFailure(response)) return response;
-    const failure = await readFailure(response);
-    if (failure instanceof AppError && failure.code === 'state-unusable') {
-      this.#problem = failure.message;
-      if (child === this.#child) this.#child = null;
-      child.kill('its store cannot be used');
-      throw unavailable(NOT_WRITABLE, 10, failure);
-    }
-    throw failure;
-  }
-}
-
-function jsonBody(value: unknown): RequestInit {
-  return {
-    method: 'POST',
-    body: JSON.stringify(value),
-    headers: { 'Content-Type': 'application/json' },
-  };
 }
 
 function freeBytes(dir: string): number {
@@ -388,24 +281,4 @@ function freeBytes(dir: string): number {
     // The folder cannot be asked: the write itself will tell.
     return Number.POSITIVE_INFINITY;
   }
-}
-
-/** 503 with the moment to come back. */
-export function unavailable(message: string, seconds: number, cause?: unknown): AppError {
-  return new AppError('unavailable', message, {
-    headers: { 'Retry-After': String(seconds) },
-    cause,
-  });
-}
-
-/** 429 of EV-14. */
-export function throttled(seconds: number): AppError {
-  const unit = seconds === 1 ? 'second' : 'seconds';
-  return new AppError(
-    'throttled',
-    `Request was throttled. Expected available in ${seconds} ${unit}.`,
-    {
-      headers: { 'Retry-After': String(seconds) },
-    },
-  );
 }

@@ -109,21 +109,39 @@ export interface Framed<Head> {
   readonly body: Uint8Array;
 }
 
+/** A head with a body that is still in the pieces it came in: they are only joined on their way out. */
+export interface FramedPieces<Head> {
+  readonly head: Head;
+  readonly body: Pieces;
+}
+
+/** Bytes in one piece or in several, in order. */
+export type Pieces = Uint8Array | readonly Uint8Array[];
+
 const LENGTH_BYTES = 4;
 
 /** Heads and bodies as one piece of bytes. */
-export function frame(parts: readonly Framed<unknown>[]): Uint8Array {
-  const heads = Buffer.from(JSON.stringify(parts.map(({ head, body }) => [head, body.length])));
-  const total = parts.reduce((sum, { body }) => sum + body.length, LENGTH_BYTES + heads.length);
+export function frame(parts: readonly FramedPieces<unknown>[]): Uint8Array {
+  const heads = Buffer.from(JSON.stringify(parts.map(({ head, body }) => [head, lengthOf(body)])));
+  const total = parts.reduce((sum, { body }) => sum + lengthOf(body), LENGTH_BYTES + heads.length);
   const bytes = Buffer.allocUnsafe(total);
   bytes.writeUInt32LE(heads.length, 0);
   bytes.set(heads, LENGTH_BYTES);
   let at = LENGTH_BYTES + heads.length;
   for (const { body } of parts) {
-    bytes.set(body, at);
-    at += body.length;
+    for (const piece of body instanceof Uint8Array ? [body] : body) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
   }
   return bytes;
+}
+
+/** Bytes of all pieces. */
+export function lengthOf(pieces: Pieces): number {
+  return pieces instanceof Uint8Array
+    ? pieces.length
+    : pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** What `frame` put together; the bodies share the memory of `bytes`. */

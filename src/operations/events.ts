@@ -8,7 +8,8 @@ import type { Sender } from '../events/counters.ts';
 import type { EventRow } from '../events/event.ts';
 import type { FieldSummary } from '../events/field-summary.ts';
 import type { Histogram } from '../events/histogram.ts';
-import { throttled } from '../events/ingest.ts';
+import type { QueuePlace } from '../events/queue-room.ts';
+import { throttled } from '../events/queue-room.ts';
 import type { RejectReason } from '../events/ingest-totals.ts';
 import type { MetaDefaults } from '../events/intake.ts';
 import type { ListOrder } from '../events/read-jobs.ts';
@@ -17,7 +18,8 @@ import type { FilterQuery } from '../events/query-filter.ts';
 import { QUERY_PROBLEM_HEADER } from '../events/query-filter.ts';
 import type { Selection } from '../events/selection.ts';
 import { ALL_EVENTS } from '../events/selection.ts';
-import type { WriterResult } from '../events/writer-orders.ts';
+import type { Pieces, WriterResult } from '../events/writer-orders.ts';
+import { lengthOf } from '../events/writer-orders.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
 import { auditDenial, readableIndexes, requireEventRight } from './event-access.ts';
@@ -30,9 +32,11 @@ export interface IntakeRequest {
   readonly mediaType: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  readonly body: Pieces;
   /** How many events it holds, about: for the queue. */
   readonly events: number;
+  /** Holds the body in the queue; one is made unless given. */
+  readonly place?: QueuePlace;
   readonly isDryRun: boolean;
   readonly isMinimal: boolean;
   /** Who is counted; the caller's credential unless given. */
@@ -64,6 +68,14 @@ export async function admitIntake(
   const error = throttled(wait);
   services.ingestCounters.noteRefusal(senderOf(caller), dialect, error.message, 'throttled');
   throw error;
+}
+
+/**
+ * A place in the queue before the writer for a request of the caller: its body fills it while it comes in. It must be left.
+ * Throws `unavailable` when no events are taken now.
+ */
+export function queuePlace({ events }: EventServices, caller: Principal): QueuePlace {
+  return events.ingest.place(holderOf(senderOf(caller)));
 }
 
 /** Counts a request that was refused because of its body, before the writer saw it. */
@@ -102,7 +114,7 @@ export async function ingestEvents(
   const { dialect, mode, mediaType, parameters, headers, isDryRun, isMinimal, idempotency } =
     request;
   const sender = request.sender ?? senderOf(caller);
-  const holder = `${sender.kind} ${sender.id}`;
+  const holder = holderOf(sender);
   try {
     const { result, body } = await services.events.ingest.submit(
       {
@@ -124,9 +136,10 @@ export async function ingestEvents(
         idempotency,
       },
       request.body,
-      { events: request.events, name: holder },
+      { events: request.events, name: holder, place: request.place ?? null },
     );
-    if (!isDryRun) services.ingestCounters.noteResult(sender, dialect, request.body.length, result);
+    const bytes = lengthOf(request.body);
+    if (!isDryRun) services.ingestCounters.noteResult(sender, dialect, bytes, result);
     if (result.status === 403)
       await auditDenial(services, caller, origin, { verb: 'write', index: null });
     return { status: result.status, headers: result.headers, body };
@@ -151,9 +164,8 @@ export async function acknowledgedOf(
   await requireEventRight(services, caller, origin, 'write');
   const { acknowledges } = await ingestSettingsOf(services, caller);
   if (!acknowledges) throw new AppError('bad-request', 'ACK is disabled');
-  const { kind, id } = senderOf(caller);
   await services.events.open();
-  const next = services.events.nextAck(`${kind} ${id}`, request.channel);
+  const next = services.events.nextAck(holderOf(senderOf(caller)), request.channel);
   return Object.fromEntries(request.ids.map((ack) => [String(ack), ack >= 0 && ack < next]));
 }
 
@@ -165,6 +177,10 @@ function defaultsIn(parameters: Readonly<Record<string, string>>): MetaDefaults 
     if (value !== undefined && value !== '') defaults[name] = value;
   }
   return defaults;
+}
+
+function holderOf({ kind, id }: Sender): string {
+  return `${kind} ${id}`;
 }
 
 function senderOf(caller: Principal): Sender {
@@ -318,11 +334,13 @@ export async function updateEvent(
     readonly isPartial: boolean;
     readonly isForm: boolean;
     readonly ifMatch: string | null;
-    readonly body: Uint8Array;
+    readonly body: Pieces;
+    /** As in `IntakeRequest`. */
+    readonly place: QueuePlace;
   },
 ): Promise<WriterReply> {
-  const { body, ...rest } = request;
-  return change(services, caller, origin, { kind: 'update', ...rest }, body);
+  const { body, place, ...rest } = request;
+  return change(services, caller, origin, { kind: 'update', ...rest }, { body, place });
 }
 
 /** Deletes an event; audited. Throws as `updateEvent`. */
@@ -332,7 +350,13 @@ export async function deleteEvent(
   origin: Origin,
   request: { readonly id: number; readonly ifMatch: string | null },
 ): Promise<WriterReply> {
-  return change(services, caller, origin, { kind: 'delete', ...request }, new Uint8Array());
+  return change(
+    services,
+    caller,
+    origin,
+    { kind: 'delete', ...request },
+    { body: [], place: null },
+  );
 }
 
 async function change(
@@ -342,15 +366,15 @@ async function change(
   order:
     | { kind: 'update'; id: number; isPartial: boolean; isForm: boolean; ifMatch: string | null }
     | { kind: 'delete'; id: number; ifMatch: string | null },
-  body: Uint8Array,
+  { body, place }: { readonly body: Pieces; readonly place: QueuePlace | null },
 ): Promise<WriterReply> {
   const grants = await requireEventRight(services, caller, origin, 'write');
   const { indexes } = await ingestSettingsOf(services, caller);
-  const sender = senderOf(caller);
+  const name = holderOf(senderOf(caller));
   const { result, body: answer } = await services.events.ingest.submit(
     { ...order, grants, indexes },
     body,
-    { events: 1, name: `${sender.kind} ${sender.id}` },
+    { events: 1, name, place },
   );
   await auditChange(services, caller, origin, order, result);
   return { status: result.status, headers: result.headers, body: answer };

@@ -4,7 +4,8 @@
  */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../base/errors.ts';
-import { admitIntake, ingestEvents, noteRefusedIntake } from '../operations/events.ts';
+import type { QueuePlace } from '../events/queue-room.ts';
+import { admitIntake, ingestEvents, noteRefusedIntake, queuePlace } from '../operations/events.ts';
 import type { Context } from './context.ts';
 import { countedMarks, decodedBody } from './event-body.ts';
 import type { OperationDescription } from './operation-description.ts';
@@ -82,7 +83,8 @@ async function accept(context: Context, door: DialectDoor, route: string): Promi
   const key = request.headers.get('idempotency-key');
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new AppError('bad-request', 'Invalid Idempotency-Key.');
-  const { mode, body } = await bodyOf(context, door);
+  using place = placeFor(context, door);
+  const { mode, body } = await bodyOf(context, door, place);
   const written = await ingestEvents(services, user, origin, {
     dialect,
     mode,
@@ -94,19 +96,31 @@ async function accept(context: Context, door: DialectDoor, route: string): Promi
     isDryRun: context.queryValue('dry_run') === '1',
     isMinimal: false,
     idempotency: key === null ? null : { route: `POST ${route}`, key },
+    place,
   });
   if (written.body === null) return emptyReply(written.status, written.headers);
   return { status: written.status, headers: written.headers, body: written.body };
 }
 
+function placeFor(context: Context, { dialect }: DialectDoor): QueuePlace {
+  const { services, user } = context;
+  try {
+    return queuePlace(services, user);
+  } catch (error) {
+    if (error instanceof AppError) noteRefusedIntake(services, user, dialect, error);
+    throw error;
+  }
+}
+
 async function bodyOf(
   context: Context,
   door: DialectDoor,
-): Promise<{ mode: string; body: Uint8Array }> {
+  place: QueuePlace,
+): Promise<{ mode: string; body: readonly Uint8Array[] }> {
   try {
     const { ownCoding } = door;
     const mode = door.mode(context);
-    return { mode, body: await decodedBody(context, ownCoding === undefined ? {} : { ownCoding }) };
+    return { mode, body: await decodedBody(context, { ownCoding, place }) };
   } catch (error) {
     if (error instanceof AppError)
       noteRefusedIntake(context.services, context.user, door.dialect, error);

@@ -1,15 +1,19 @@
 /**
  * Bodies of accepting routes: as received, decompressed with a limit, and what kind of body it is (EV-6, EV-7, EV-53).
  *
- * Decompression runs beside the event loop and stops at its limit, so a bomb costs no more than the limit.
+ * What is received and inflated takes room in the queue before it is kept, piece by piece (EV-50), so that no number of
+ * bodies, bombs among them, holds more than the queue.
  */
-import { gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { AppError } from '../base/errors.ts';
+import type { QueuePlace } from '../events/queue-room.ts';
+import { lengthOf } from '../events/writer-orders.ts';
+import { inflated, isKnownCoding } from './content-coding.ts';
 import type { Context } from './context.ts';
 
 /** A body with events. */
 export interface EventBody {
-  readonly bytes: Uint8Array;
+  /** In the pieces it came in. */
+  readonly pieces: readonly Uint8Array[];
   /** `json`, NDJSON lines, or a form as JSON text. */
   readonly form: 'json' | 'lines' | 'fields';
 }
@@ -21,44 +25,41 @@ export interface BodyRules {
   readonly lists?: readonly string[];
   /** Of the body as received and once it is decompressed. */
   readonly maxBytes?: number;
+  /** Holds the body; none for the small bodies of `maxBytes`. */
+  readonly place?: QueuePlace;
 }
 
-type Decompress = (
-  bytes: Uint8Array,
-  options: { maxOutputLength: number },
-  done: (error: Error | null, result: Buffer) => void,
-) => void;
+interface Reading {
+  /** One that the reader of the body undoes itself. */
+  readonly ownCoding?: string;
+  /** A lower limit for both forms of the body. */
+  readonly mostBytes?: number;
+  readonly place?: QueuePlace | null;
+}
 
-const CODINGS: Readonly<Record<string, Decompress>> = {
-  gzip: gunzip as Decompress,
-  'x-gzip': gunzip as Decompress,
-  deflate: ((bytes, options, done) =>
-    // Some clients send the bare stream, without the zlib wrapping the name stands for.
-    inflate(bytes, options, (error, result) =>
-      error !== null && (error as { code?: string }).code === 'Z_DATA_ERROR'
-        ? inflateRaw(bytes, options, done)
-        : done(error, result),
-    )) as Decompress,
-  zstd: zstdDecompress as Decompress,
-};
 const LINES: ReadonlySet<string> = new Set([
   'application/x-ndjson',
   'application/ndjson',
   'application/jsonl',
 ]);
 
+/** A body up to here is read in one go, its room taken before; the room of larger ones grows as they come in. */
+const MAX_WHOLE_BYTES = 1024 * 1024;
+/** Who sends less than 4 KiB a second, for more than a minute, holds room that others need. */
+const PATIENCE_MS = 60_000;
+const SLOWEST_BYTES_PER_MS = 4;
+/** A form is one event, and read in one go: percent-encoding makes three bytes of one. */
+const FORM_BYTES_PER_EVENT_BYTE = 7;
+
 /**
- * The bytes of the body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
- * large`), `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged one. `ownCoding`: one that the reader of
- * the body undoes itself. `mostBytes`: a lower limit for both forms of the body.
+ * The pieces of the body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
+ * large`) as soon as it is, `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged body; `throttled`
+ * and `unavailable` when the queue has no room for it.
  */
 export async function decodedBody(
   context: Context,
-  {
-    ownCoding,
-    mostBytes = Number.POSITIVE_INFINITY,
-  }: { ownCoding?: string; mostBytes?: number } = {},
-): Promise<Uint8Array> {
+  { ownCoding, mostBytes = Number.POSITIVE_INFINITY, place = null }: Reading = {},
+): Promise<readonly Uint8Array[]> {
   const { limits } = context.services.config.events;
   const maxBytes = Math.min(limits.max_body_bytes, mostBytes);
   const maxDecoded = Math.min(limits.max_decoded_bytes, mostBytes);
@@ -66,38 +67,75 @@ export async function decodedBody(
     .trim()
     .toLowerCase();
   const isPlain = coding === 'identity' || coding === '' || coding === ownCoding;
-  const decompress = isPlain ? null : CODINGS[coding];
-  if (decompress === undefined) throw unsupported(coding);
-  const bytes = await context.body.bytes(maxBytes);
-  if (decompress === null) return bytes;
-  return new Promise((resolve, reject) => {
-    decompress(bytes, { maxOutputLength: maxDecoded }, (error, result) => {
-      if (error === null || error === undefined) resolve(result);
-      else if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') {
-        reject(new AppError('too-large', 'Decompressed body too large', { cause: error }));
-      } else
-        reject(
-          new AppError('bad-request', `The request body is no valid ${coding}`, { cause: error }),
-        );
-    });
-  });
+  if (!isPlain && !isKnownCoding(coding)) throw unsupported(coding);
+  const declared = Number(context.request.headers.get('content-length') ?? 0);
+  if (declared > maxBytes) throw new AppError('too-large', 'Request body too large');
+  const { body } = context;
+  if (isPlain && declared > 0 && declared <= MAX_WHOLE_BYTES) {
+    await place?.take({ bytes: declared });
+    return [await inTime(body.bytes(maxBytes))];
+  }
+  const stream = body.stream(maxBytes);
+  return isPlain
+    ? gathered(stream, maxBytes, place)
+    : gathered(inflated(stream, coding), maxDecoded, place);
+}
+
+async function gathered(
+  stream: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  place: QueuePlace | null,
+): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  const startedAt = performance.now();
+  let size = 0;
+  for await (const piece of stream) {
+    size += piece.length;
+    if (size > maxBytes) throw new AppError('too-large', 'Decompressed body too large');
+    if (performance.now() - startedAt > PATIENCE_MS + size / SLOWEST_BYTES_PER_MS) throw tooSlow();
+    await place?.take({ bytes: piece.length });
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(tooSlow()), PATIENCE_MS);
+  try {
+    return await Promise.race([reading, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooSlow(): AppError {
+  return new AppError('bad-request', 'The request body came too slowly');
+}
+
+/** The pieces as one; of a single one no copy is made. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first] = pieces;
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
 /** The body of `POST /api/events/` and of updates. Throws as `decodedBody`, and `unsupported-media-type`. */
 export async function eventBody(context: Context, rules: BodyRules): Promise<EventBody> {
   const { mediaType } = context.body;
-  const decoded = (): Promise<Uint8Array> =>
-    decodedBody(context, rules.maxBytes === undefined ? {} : { mostBytes: rules.maxBytes });
+  const decoded = (mostBytes = rules.maxBytes): Promise<readonly Uint8Array[]> =>
+    decodedBody(context, { mostBytes, place: rules.place });
   if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
-    return { bytes: await decoded(), form: 'json' };
+    return { pieces: await decoded(), form: 'json' };
   }
-  if (rules.takesLines && LINES.has(mediaType)) return { bytes: await decoded(), form: 'lines' };
+  if (rules.takesLines && LINES.has(mediaType)) return { pieces: await decoded(), form: 'lines' };
   if (mediaType === 'application/x-www-form-urlencoded') {
-    const bytes = await decoded();
+    const pieces = await decoded();
     // curl -d says so of everything.
-    if (/^\s*[[{]/.test(Buffer.from(bytes.subarray(0, 256)).toString('latin1')))
-      return { bytes, form: 'json' };
-    return asFields(new URLSearchParams(Buffer.from(bytes).toString()), rules.lists);
+    const head = Buffer.from(pieces[0]?.subarray(0, 256) ?? []).toString('latin1');
+    if (/^\s*[[{]/.test(head)) return { pieces, form: 'json' };
+    if (lengthOf(pieces) > formBytes(context))
+      throw new AppError('too-large', 'Request body too large');
+    return asFields(new URLSearchParams(Buffer.concat(pieces).toString()), rules.lists);
   }
   if (mediaType === 'multipart/form-data') {
     const fields = await context.form();
@@ -118,23 +156,32 @@ function asFields(
     else if (Array.isArray(gathered)) gathered.push(value);
     else members[name] = [value];
   }
-  return { bytes: Buffer.from(JSON.stringify(members)), form: 'fields' };
+  return { pieces: [Buffer.from(JSON.stringify(members))], form: 'fields' };
+}
+
+function formBytes({ services }: Context): number {
+  return services.config.events.limits.max_event_bytes * FORM_BYTES_PER_EVENT_BYTE;
 }
 
 function unsupported(type: string): AppError {
   return new AppError('unsupported-media-type', `Unsupported media type "${type}" in request.`);
 }
 
-/** How many events a body holds, about: exact for lines, at least 1, at most `most`. */
-export function estimatedEvents({ bytes, form }: EventBody, most: number): number {
-  return countedMarks(bytes, form === 'lines' ? '\n' : '"data"', most);
+/** How many events a body holds, about: lines, or members called data; at least 1, at most `most`. */
+export function estimatedEvents({ pieces, form }: EventBody, most: number): number {
+  return countedMarks(pieces, form === 'lines' ? '\n' : '"data"', most);
 }
 
-/** How often a mark stands in a body, at least 1, at most `most`: what holds more is refused anyway. */
-export function countedMarks(bytes: Uint8Array, mark: string, most: number): number {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/**
+ * How often a mark stands in a body, at least 1, at most `most`: what holds more is refused anyway. One that is cut by the
+ * end of a piece is not seen.
+ */
+export function countedMarks(pieces: readonly Uint8Array[], mark: string, most: number): number {
   let count = 0;
-  for (let at = buffer.indexOf(mark); at >= 0 && count < most; at = buffer.indexOf(mark, at + 1))
-    count += 1;
+  for (const { buffer: bytes, byteOffset, byteLength } of pieces) {
+    const buffer = Buffer.from(bytes, byteOffset, byteLength);
+    for (let at = buffer.indexOf(mark); at >= 0 && count < most; at = buffer.indexOf(mark, at + 1))
+      count += 1;
+  }
   return Math.max(1, count);
 }

@@ -4,7 +4,7 @@
 import { AppError } from '../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../events/json-text.ts';
 import type { Context } from './context.ts';
-import { eventBody } from './event-body.ts';
+import { eventBody, joined } from './event-body.ts';
 
 /** Names, queries and settings; it is parsed at once, so more would hold everybody up. */
 export const MAX_SMALL_BODY_BYTES = 1024 * 1024;
@@ -18,9 +18,12 @@ export async function eventJsonBody(
   lists: readonly string[] = [],
 ): Promise<unknown> {
   const rules = { takesLines: false, lists, maxBytes: MAX_SMALL_BODY_BYTES };
-  const { bytes, form } = await eventBody(context, rules);
+  const { pieces, form } = await eventBody(context, rules);
   try {
-    return parseEventJson(decodeUtf8(bytes), context.services.config.events.limits.max_depth);
+    return parseEventJson(
+      decodeUtf8(joined(pieces)),
+      context.services.config.events.limits.max_depth,
+    );
   } catch (error) {
     if (error instanceof JsonParseError && form === 'json')
       throw new AppError('bad-request', error.message);

@@ -16,6 +16,7 @@ import { ingestSettingsModel } from '../event-models.ts';
 import type { Reply } from '../reply.ts';
 import { jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { requireFormat } from './events.ts';
 
 const settings = { description: 'The settings', schema: ingestSettingsModel };
 
@@ -41,11 +42,14 @@ export const eventAdministrationRoutes: readonly Route[] = [
       },
     },
     methods: {
-      GET: ({ baseUrl }) =>
-        jsonReply({
+      GET: (context) => {
+        requireFormat(context);
+        const { baseUrl } = context;
+        return jsonReply({
           events: `${baseUrl}/api/events/`,
           savedsearches: `${baseUrl}/api/savedsearches/`,
-        }),
+        });
+      },
     },
   },
   settingsRoute('/api/apikeys/{key_id}/ingest', false),

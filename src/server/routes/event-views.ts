@@ -29,7 +29,9 @@ import {
 import type { Reply } from '../reply.ts';
 import { bodyReply, jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
-import { EVENT_ROUTE, requireFormat } from './events.ts';
+import { EVENT_ROUTE, requireReadableFormat } from './events.ts';
+
+const EVENT_STREAM = 'text/event-stream';
 
 /** `/api/events/tail`, `/histogram`, `/fields`. */
 export const eventViewRoutes: readonly Route[] = [
@@ -84,7 +86,7 @@ export const eventViewRoutes: readonly Route[] = [
 
 async function histogram(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
-  requireFormat(context);
+  await requireReadableFormat(context, 'application/json');
   const errors: FieldErrors = {};
   const selection = readBoundedSelection(context, errors);
   const interval = context.queryValue('interval') || 'auto';
@@ -115,7 +117,7 @@ async function histogram(context: Context): Promise<Reply> {
 
 async function fields(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
-  requireFormat(context);
+  await requireReadableFormat(context, 'application/json');
   const errors: FieldErrors = {};
   const selection = readBoundedSelection(context, errors);
   const top = readWhole(context, 'top', { min: 1, max: 100, otherwise: 10 }, errors) ?? 1;
@@ -139,6 +141,7 @@ async function fields(context: Context): Promise<Reply> {
 
 async function tail(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
+  await requireReadableFormat(context, EVENT_STREAM);
   const errors: FieldErrors = {};
   const selection = readSelection(context, errors);
   const header = request.headers.get('last-event-id');
@@ -165,7 +168,7 @@ async function tail(context: Context): Promise<Reply> {
     ...ignoredHeader(context, [...FILTER_PARAMETERS, 'query', 'last_event_id', 'backlog']),
     'X-Accel-Buffering': 'no',
   };
-  return bodyReply(body, 'text/event-stream', { headers });
+  return bodyReply(body, EVENT_STREAM, { headers });
 }
 
 function readBoundedSelection(context: Context, errors: FieldErrors): Selection {

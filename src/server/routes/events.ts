@@ -3,6 +3,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import { eventJson } from '../../events/event.ts';
+import type { Verb } from '../../auth/principal.ts';
 import { LIST_HEADERS } from '../../events/read-jobs.ts';
 import { AppError } from '../../base/errors.ts';
 import { requireEventRight } from '../../operations/event-access.ts';
@@ -13,6 +14,7 @@ import {
   getEvent,
   ingestEvents,
   listEvents,
+  queuePlace,
   updateEvent,
 } from '../../operations/events.ts';
 import type { Context } from '../context.ts';
@@ -137,7 +139,7 @@ export const eventRoutes: readonly Route[] = [
 
 async function list(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
-  const format = formatOf(context);
+  const format = await afterRight(context, 'read', () => formatOf(context));
   const query = readListQuery(context);
   if ('reply' in query) {
     // Who may not read at all learns that first (DS-8).
@@ -202,14 +204,16 @@ async function create(context: Context): Promise<Reply> {
   const key = request.headers.get('idempotency-key');
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new AppError('bad-request', 'Invalid Idempotency-Key.');
-  const body = await eventBody(context, { takesLines: true });
+  using place = queuePlace(services, user);
+  const body = await eventBody(context, { takesLines: true, place });
   const written = await ingestEvents(services, user, origin, {
     dialect: 'rest',
     mode: body.form === 'fields' ? 'form' : body.form,
     mediaType: context.body.mediaType,
     parameters: Object.fromEntries(context.query),
     headers: {},
-    body: body.bytes,
+    body: body.pieces,
+    place,
     events: estimatedEvents(body, services.config.events.limits.max_events),
     isDryRun: context.queryValue('dry_run') === '1',
     isMinimal: /(?:^|,)\s*return\s*=\s*"?minimal"?/i.test(request.headers.get('prefer') ?? ''),
@@ -220,7 +224,7 @@ async function create(context: Context): Promise<Reply> {
 
 async function read(context: Context): Promise<Reply> {
   const { services, user, origin } = context;
-  requireFormat(context);
+  await requireReadableFormat(context, TYPES.json);
   const event = await getEvent(services, user, origin, context.intParameter('id'));
   return bodyReply(eventJson(event), TYPES.json, { etag: `${event.id}.${event.updated}` });
 }
@@ -230,13 +234,15 @@ async function change(context: Context, isPartial: boolean): Promise<Reply> {
   await requireEventRight(services, user, origin, 'write');
   requireChangeable(context);
   requireFormat(context);
-  const body = await eventBody(context, { takesLines: false });
+  using place = queuePlace(services, user);
+  const body = await eventBody(context, { takesLines: false, place });
   const written = await updateEvent(services, user, origin, {
     id: context.intParameter('id'),
     isPartial,
     isForm: body.form === 'fields',
     ifMatch: request.headers.get('if-match'),
-    body: body.bytes,
+    body: body.pieces,
+    place,
   });
   return writtenReply(written);
 }
@@ -245,6 +251,7 @@ async function remove(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
   await requireEventRight(services, user, origin, 'write');
   requireChangeable(context);
+  requireFormat(context);
   const id = context.intParameter('id');
   const ifMatch = request.headers.get('if-match');
   return writtenReply(await deleteEvent(services, user, origin, { id, ifMatch }));
@@ -261,15 +268,30 @@ export function requireChangeable(context: Context): void {
   if (context.services.config.readonly) throw readOnlyMode();
 }
 
-/** `?format=` and `Accept` of a route that only has JSON (EV-8). */
-export function requireFormat(context: Context): void {
+/** `?format=` and `Accept` of a route that has one format, JSON unless given (EV-8). Throws `not-found`, `not-acceptable`. */
+export function requireFormat(context: Context, type: string = TYPES.json): void {
   const asked = context.queryValue('format');
-  if (asked === null || asked === '') requireAccepted(context, ['application/json']);
-  else if (asked !== 'json') throw new AppError('not-found', 'Not found.');
+  if (asked === null || asked === '') requireAccepted(context, [type]);
+  else if (asked !== 'json' || type !== TYPES.json) throw new AppError('not-found', 'Not found.');
 }
 
-/** Throws `not-acceptable` when `Accept` names only other types. */
-function requireAccepted({ request }: Context, types: readonly string[]): void {
+/** As `requireFormat`, for readers of events: who may read none learns that first (DS-8). */
+export async function requireReadableFormat(context: Context, type: string): Promise<void> {
+  await afterRight(context, 'read', () => requireFormat(context, type));
+}
+
+/** What `look` gives; when it throws, a caller without the right hears of that instead. */
+async function afterRight<Value>(context: Context, verb: Verb, look: () => Value): Promise<Value> {
+  try {
+    return look();
+  } catch (error) {
+    await requireEventRight(context.services, context.user, context.origin, verb);
+    throw error;
+  }
+}
+
+/** Throws `not-acceptable` when `Accept` names only other types (EV-8). */
+export function requireAccepted({ request }: Context, types: readonly string[]): void {
   if (acceptsSome(request.headers.get('accept'), types)) return;
   throw new AppError('not-acceptable', 'Could not satisfy the request Accept header.');
 }

@@ -27,7 +27,7 @@ import type { Reply } from '../reply.ts';
 import { bodyReply, emptyReply, jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { readSavedSearchQuery, savedSearchListParameters } from '../saved-search-query.ts';
-import { requireChangeable } from './events.ts';
+import { requireChangeable, requireFormat } from './events.ts';
 
 const model = Type.Object(
   {
@@ -132,14 +132,19 @@ export const savedSearchRoutes: readonly Route[] = [
       },
     },
     methods: {
-      GET: async (context) =>
-        jsonReply(await getSavedSearch(context.services, context.user, context.intParameter('id'))),
+      GET: async (context) => {
+        const { services, user } = context;
+        requireScope(user, 'read');
+        requireFormat(context);
+        return jsonReply(await getSavedSearch(services, user, context.intParameter('id')));
+      },
       PUT: (context) => change(context, false),
       PATCH: (context) => change(context, true),
       DELETE: async (context) => {
         const { services, user, origin } = context;
         requireScope(user, 'write');
         requireChangeable(context);
+        requireFormat(context);
         await deleteSavedSearch(services, user, origin, context.intParameter('id'));
         return emptyReply();
       },
@@ -150,10 +155,11 @@ export const savedSearchRoutes: readonly Route[] = [
 /** All of them as they are read, or a page. */
 async function list(context: Context): Promise<Reply> {
   const { services, user } = context;
+  requireScope(user, 'read');
+  requireFormat(context);
   const query = readSavedSearchQuery(context);
   if ('reply' in query) return query.reply;
   const { limit, counts, cursorAfter, ...which } = query.value;
-  requireScope(user, 'read');
   const total = counts ? await countSavedSearches(services, user, which.search) : null;
   const headers = { ...(total !== null && { 'X-Total-Count': String(total) }) };
   const first = await listSavedSearches(services, user, which, (limit ?? AT_ONCE) + 1);
@@ -188,6 +194,7 @@ async function change(context: Context, isPartial: boolean): Promise<Reply> {
 async function requestOf(context: Context): Promise<SavedSearchRequest> {
   requireScope(context.user, 'write');
   requireChangeable(context);
+  requireFormat(context);
   const body = await eventJsonBody(context, ['shared_with']);
   const wantsCheck = context.queryValue('validate') === '1';
   if (!wantsCheck) return { body, validate: null };

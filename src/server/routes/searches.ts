@@ -13,16 +13,25 @@ import type { ResultFormat } from '../../pipeline/result.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/json-text.ts';
-import { eventBody } from '../event-body.ts';
+import { eventBody, joined } from '../event-body.ts';
 import { MAX_SMALL_BODY_BYTES } from '../event-json.ts';
+import { preferredType } from '../negotiate.ts';
 import { bodyReply, jsonReply, type Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
-import { EVENT_ROUTE } from './events.ts';
+import { EVENT_ROUTE, requireAccepted, requireFormat } from './events.ts';
 
 const TYPES: Readonly<Record<ResultFormat, string>> = {
   json: 'application/json',
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8',
+};
+
+const ACCEPTED: Readonly<Record<string, ResultFormat>> = {
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'text/csv': 'csv',
 };
 
 const searchProblem = Type.Object(
@@ -90,11 +99,8 @@ const run: Route = {
     POST: (context) =>
       answering(async () => {
         const { services } = context;
-        const request = readSearchRequest(
-          await bodyOf(context),
-          acceptedFormat(context),
-          services.config,
-        );
+        const body = await bodyOf(context);
+        const request = readSearchRequest(body, acceptedFormat(context, body), services.config);
         const result = await runSearch(
           services,
           context.user,
@@ -122,16 +128,13 @@ const validate: Route = {
   endsInSlash: true,
   methods: {
     POST: (context) =>
-      answering(async () =>
-        jsonReply(
-          await validateSearch(
-            context.services,
-            context.user,
-            await bodyOf(context),
-            context.request.signal,
-          ),
-        ),
-      ),
+      answering(async () => {
+        const { services, user, request } = context;
+        requireFormat(context);
+        return jsonReply(
+          await validateSearch(services, user, await bodyOf(context), request.signal),
+        );
+      }),
   },
   describes: {
     POST: {
@@ -155,7 +158,10 @@ const language: Route = {
   ...EVENT_ROUTE,
   endsInSlash: true,
   methods: {
-    GET: async (context) => jsonReply(await describeLanguage(context.services, context.user)),
+    GET: async (context) => {
+      requireFormat(context);
+      return jsonReply(await describeLanguage(context.services, context.user));
+    },
   },
   describes: {
     GET: {
@@ -176,12 +182,15 @@ export const searchLanguageRoutes: readonly Route[] = [run, validate, language];
 
 /** The members of a body of any accepted form (EV-6). Throws `bad-request` for what is no JSON. */
 async function bodyOf(context: Context): Promise<unknown> {
-  const { bytes, form } = await eventBody(context, {
+  const { pieces, form } = await eventBody(context, {
     takesLines: false,
     maxBytes: MAX_SMALL_BODY_BYTES,
   });
   try {
-    const body = parseEventJson(decodeUtf8(bytes), context.services.config.events.limits.max_depth);
+    const body = parseEventJson(
+      decodeUtf8(joined(pieces)),
+      context.services.config.events.limits.max_depth,
+    );
     return form === 'fields' ? withParsedParameters(body) : body;
   } catch (error) {
     if (!(error instanceof JsonParseError)) throw error;
@@ -211,10 +220,19 @@ async function answering(work: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-function acceptedFormat(context: Context): ResultFormat {
-  const accept = context.request.headers.get('accept') ?? '';
-  if (/application\/(?:x-)?ndjson|application\/jsonl/.test(accept)) return 'ndjson';
-  return /text\/csv/.test(accept) ? 'csv' : 'json';
+/** What the query string or `Accept` asks for; a `format` in the body wins over both (EV-97). Throws as `requireFormat`. */
+function acceptedFormat(context: Context, body: unknown): ResultFormat {
+  const asked = context.queryValue('format');
+  if (asked !== null && asked !== '') {
+    if (Object.hasOwn(TYPES, asked)) return asked as ResultFormat;
+    throw new AppError('not-found', 'Not found.');
+  }
+  const accept = context.request.headers.get('accept');
+  const named = preferredType(accept, Object.keys(ACCEPTED));
+  if (named !== null) return ACCEPTED[named]!;
+  const isChosen = typeof body === 'object' && body !== null && 'format' in body;
+  if (!isChosen) requireAccepted(context, Object.keys(ACCEPTED));
+  return 'json';
 }
 
 async function resultReply(result: SearchResult): Promise<Reply> {

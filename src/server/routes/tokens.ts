@@ -13,7 +13,7 @@ import type { Route } from '../route-table.ts';
 import { describeChange, describeList } from './admin/descriptions.ts';
 import { adminDoor } from './admin/door.ts';
 import { answersDone, answersList } from './admin/handlers.ts';
-import { requireChangeable } from './events.ts';
+import { requireChangeable, requireFormat } from './events.ts';
 
 const tokenView = Type.Object(
   {
@@ -62,6 +62,7 @@ export const tokenRoutes: readonly Route[] = [
       POST: async (context) => {
         const { services, origin } = context;
         requireChangeable(context);
+        requireFormat(context);
         const result = await issueToken(services, origin, await eventJsonBody(context));
         return 'errors' in result ? jsonReply(result.errors, { status: 400 }) : jsonReply(result);
       },
@@ -73,6 +74,7 @@ export const tokenRoutes: readonly Route[] = [
           throw new AppError('permission-denied', 'API key scope does not permit this');
         }
         requireChangeable(context);
+        requireFormat(context);
         await revokeOwnToken(services, caller, origin);
         return emptyReply();
       },

@@ -1,0 +1,170 @@
+/**
+ * The one process that writes events, seen from the server: opened, asked within a time, replaced when it ends (EV-51).
+ *
+ * Whatever goes wrong with the process itself is a 503 for those who wait: they may send again. What it had committed when it
+ * ended stays, so only an `Idempotency-Key` makes such a repeat safe (EV-49).
+ */
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { isFailure, readFailure } from '../children/child-error.ts';
+import type { ChildProcess } from '../children/child-process.ts';
+import { BINARY } from '../children/child-server.ts';
+import type { ChildSupply } from '../children/child-supply.ts';
+import { unavailable } from './queue-room.ts';
+import { NOT_WRITABLE } from './writer-jobs.ts';
+import type { Framed, FramedPieces, WriterOrder, WriterSettings } from './writer-orders.ts';
+import type { WriterResult } from './writer-orders.ts';
+import { frame, unframe } from './writer-orders.ts';
+
+interface WriterProcessOptions {
+  readonly supply: ChildSupply;
+  readonly stateDir: string;
+  /** Asked before each batch; another object means changed settings. */
+  readonly settings: () => WriterSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const START_LIMIT_MS = 15_000;
+/** Opening may check a large store and take in what a crash left in its log. */
+const OPEN_LIMIT_MS = 120_000;
+/** A store that could not be opened is tried again no sooner: the check reads the file. */
+const REOPEN_MS = 10_000;
+/** Longest a batch may take: a disk may stall for seconds, and large bodies take their time. */
+const RUN_LIMIT_MS = 12_000;
+const RUN_MS_PER_MIB = 500;
+const CLOSE_LIMIT_MS = 20_000;
+const MIB = 1024 * 1024;
+
+/** Starts nothing until it is opened or asked. */
+export class WriterProcess {
+  readonly #options: WriterProcessOptions;
+  #child: ChildProcess | null = null;
+  #opening: Promise<ChildProcess> | null = null;
+  #settings: WriterSettings | null = null;
+  #problem: string | null = null;
+  #openedAt = Number.NEGATIVE_INFINITY;
+  #bytesAsked = 0;
+
+  constructor(options: WriterProcessOptions) {
+    this.#options = options;
+  }
+
+  /** What is wrong with the store, for operators; null when it can be used. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** The process with the store open and the present settings. Throws `unavailable`. */
+  async open(): Promise<ChildProcess> {
+    const settings = this.#options.settings();
+    const child = this.#child;
+    if (child !== null && child.isAlive) {
+      if (settings !== this.#settings) {
+        await this.#ask(child, 'configure', jsonBody(settings), START_LIMIT_MS);
+        this.#settings = settings;
+      }
+      return child;
+    }
+    this.#opening ??= this.#start(settings).finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  /** The results of a batch, in its order, once they are on disk. Throws `unavailable`, and what the writer threw. */
+  async run(
+    child: ChildProcess,
+    batch: readonly FramedPieces<WriterOrder>[],
+  ): Promise<Framed<WriterResult>[]> {
+    const body = frame(batch);
+    this.#bytesAsked += body.length;
+    try {
+      // The batch before may still be under way: its bytes count as well.
+      const limitMs = RUN_LIMIT_MS + (this.#bytesAsked / MIB) * RUN_MS_PER_MIB;
+      const init = { body: body as Bun.BodyInit, headers: { 'Content-Type': BINARY } };
+      return unframe<WriterResult>(await this.#ask(child, 'run', init, limitMs));
+    } finally {
+      this.#bytesAsked -= body.length;
+    }
+  }
+
+  /** Closes the store and ends the process. Never rejects. */
+  async close(): Promise<void> {
+    // A store that is not closed is only folded into its file at the next start.
+    if (this.#child?.isAlive === true)
+      await this.#ask(this.#child, 'close', jsonBody(null), CLOSE_LIMIT_MS).catch(() => undefined);
+    this.#child = null;
+    await this.#options.supply.stop();
+  }
+
+  async #start(settings: WriterSettings): Promise<ChildProcess> {
+    const now = this.#options.clock.monotonic();
+    if (this.#problem !== null && now - this.#openedAt < REOPEN_MS)
+      throw unavailable(NOT_WRITABLE, 10);
+    this.#openedAt = now;
+    const child = await this.#take();
+    const { stateDir } = this.#options;
+    try {
+      await this.#ask(child, 'open', jsonBody({ stateDir, settings }), OPEN_LIMIT_MS);
+    } catch (error) {
+      child.kill('its store cannot be used');
+      throw error;
+    }
+    this.#problem = null;
+    this.#settings = settings;
+    this.#child = child;
+    return child;
+  }
+
+  async #take(): Promise<ChildProcess> {
+    try {
+      return await this.#options.supply.take(performance.now() + START_LIMIT_MS, undefined);
+    } catch (error) {
+      const seconds = error instanceof AppError ? Number(error.headers['Retry-After']) : 1;
+      throw unavailable(NOT_WRITABLE, seconds > 0 ? seconds : 1, error);
+    }
+  }
+
+  async #ask(
+    child: ChildProcess,
+    job: string,
+    init: RequestInit,
+    limitMs: number,
+  ): Promise<Uint8Array> {
+    let failure: Error;
+    try {
+      const signal = AbortSignal.timeout(limitMs);
+      const response = await child.fetch(job, { method: 'POST', ...init, signal });
+      if (!isFailure(response)) return await response.bytes();
+      failure = await readFailure(response);
+    } catch (error) {
+      this.#discard(child, error);
+      throw unavailable(NOT_WRITABLE, 1, error);
+    }
+    if (failure instanceof AppError && failure.code === 'state-unusable') {
+      this.#problem = failure.message;
+      if (child === this.#child) this.#child = null;
+      child.kill('its store cannot be used');
+      throw unavailable(NOT_WRITABLE, 10, failure);
+    }
+    throw failure;
+  }
+
+  /** Several batches may be lost with one process: it counts once. */
+  #discard(child: ChildProcess, error: unknown): void {
+    if (child === this.#child) this.#child = null;
+    else if (!child.isAlive) return;
+    this.#options.log.error('the process that writes events ended or did not answer', { error });
+    child.kill('it did not answer');
+    this.#options.supply.recordCrash();
+  }
+}
+
+function jsonBody(value: unknown): RequestInit {
+  return {
+    body: JSON.stringify(value),
+    headers: { 'Content-Type': 'application/json' },
+  };
+}
