@@ -444,7 +444,7 @@ export const settings = {
     type: 'list',
     default: [] as readonly SyslogListenerSetting[],
     range:
-      'maps of name, listen, user, index, sourcetype, allow, max_message_bytes, idle_seconds, max_connections, max_connections_per_address',
+      'maps of name, listen, user, index, sourcetype, allow, max_message_bytes, limits of connections',
     parse: parseSyslogListeners,
     summary: 'Addresses that take syslog messages.',
   }),
