@@ -88,11 +88,11 @@ async function portOf(name: string): Promise<number> {
   return Number((await view(name)).listen.split(':').at(-1));
 }
 
-async function found(text: string, count = 1): Promise<void> {
+async function found(text: string, count = 1, limitMs?: number): Promise<void> {
   await eventually(async () => {
     const query = new URLSearchParams({ index: 'net', search: `"${text}"` });
     expect(await (await root.fetch(`/api/events/?${query}`)).json()).toHaveLength(count);
-  });
+  }, limitMs);
 }
 
 interface Peer {
@@ -206,7 +206,8 @@ describe('TLS', () => {
         `input(type="imuxsock" Socket="${at}/log" CreatePath="on")`,
         `*.* action(type="omfwd" target="127.0.0.1" port="${port}" protocol="tcp"`,
         ' TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format"',
-        ' StreamDriver="gtls" StreamDriverMode="1" StreamDriverAuthMode="x509/certvalid")',
+        ' StreamDriver="gtls" StreamDriverMode="1" StreamDriverAuthMode="x509/certvalid"',
+        ' action.resumeRetryCount="-1" action.resumeInterval="1")',
         '',
       ].join('\n'),
     );
@@ -222,7 +223,7 @@ describe('TLS', () => {
         });
         expect(await logger.exited).toBe(0);
       });
-      await found(id);
+      await found(id, 1, 20_000);
     } finally {
       daemon.kill();
       await daemon.exited;
