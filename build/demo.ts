@@ -16,6 +16,7 @@ const executable = await build();
 const port = freePort();
 console.log(`\nServing examples/docroot on port ${port}; Ctrl-C stops it.\n`);
 const server = Bun.spawn([executable, join(root, 'examples', 'docroot'), '--port', String(port)], {
+  env: { SVC_LOGGING_FORMAT: 'text', ...process.env },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
 // Ctrl-C reaches the server by itself; this process only waits for its end.

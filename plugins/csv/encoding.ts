@@ -2,18 +2,29 @@
  * Bytes to text and back, without loss: what cannot be decoded or encoded exactly is refused, never replaced (DS-62).
  *
  * Decoded text encodes to the same bytes again, so lengths of text give lengths of file. `latin1` is ISO 8859-1
- * proper: byte n is code point n, unlike the windows-1252 that web browsers read under this name.
+ * proper: byte n is code point n. `windows-1252`, which older spreadsheets write, differs from it in bytes 80 to 9F.
  */
 import { AppError } from '../../src/base/errors.ts';
 
 /** Encodings a CSV file may have (DS-62, DS-72). */
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1';
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | OneByteEncoding;
+
+type OneByteEncoding = 'latin1' | 'windows-1252';
 
 const decoders = {
   'utf-8': new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
   'utf-16le': new TextDecoder('utf-16le', { fatal: true, ignoreBOM: true }),
   'utf-16be': new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true }),
 };
+
+/** What bytes 80 to 9F are in windows-1252; five of them are not assigned and stay what they are (WHATWG Encoding). */
+const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+const UNENCODABLE = {
+  unicode: /[\0\p{Cs}]/u,
+  latin1: /[^\u0001-\u00ff]/u,
+  'windows-1252': new RegExp(`[^\\u0001-\\u007f\\u00a0-\\u00ff${FROM_80}]`, 'u'),
+} as const;
 
 /**
  * The encoding of a file by its first bytes and the length of its byte order mark. A mark decides even against a
@@ -45,7 +56,7 @@ export function decodeText(bytes: Uint8Array, encoding: Encoding, offset: number
     decodeText(bytes.subarray(0, nul), encoding, offset);
     throw nulAt(offset + nul);
   }
-  if (encoding === 'latin1') return latin1Text(bytes);
+  if (isOneByte(encoding)) return oneByteText(bytes, encoding);
   const text = strictText(bytes, encoding, offset);
   const wideNul = unitBytes(encoding) === 2 ? text.indexOf('\0') : -1;
   if (wideNul >= 0) throw nulAt(offset + wideNul * 2);
@@ -56,13 +67,27 @@ function nulAt(offset: number): AppError {
   return new AppError('unreadable-file', `NUL at byte offset ${offset}`);
 }
 
-function latin1Text(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+function isOneByte(encoding: Encoding): encoding is OneByteEncoding {
+  return encoding === 'latin1' || encoding === 'windows-1252';
+}
+
+function oneByteText(bytes: Uint8Array, encoding: OneByteEncoding): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  if (encoding === 'latin1') return text;
+  return text.replace(/[\u0080-\u009f]/g, (byte) => FROM_80[byte.charCodeAt(0) - 0x80]!);
+}
+
+/** The bytes of a text as the characters of the same numbers. */
+function asBytes(text: string): string {
+  return text.replace(/[^\u0000-\u007f\u00a0-\u00ff]/g, (character) => {
+    const at = FROM_80.indexOf(character);
+    return at < 0 ? character : String.fromCharCode(0x80 + at);
+  });
 }
 
 function strictText(
   bytes: Uint8Array,
-  encoding: Exclude<Encoding, 'latin1'>,
+  encoding: Exclude<Encoding, OneByteEncoding>,
   offset: number,
 ): string {
   try {
@@ -122,7 +147,7 @@ function invalidUtf16(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): num
 
 /** How many of the bytes are complete characters; the rest waits for the bytes that follow. */
 export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
-  if (encoding === 'latin1') return bytes.length;
+  if (isOneByte(encoding)) return bytes.length;
   if (encoding !== 'utf-8') return completeUtf16Length(bytes, encoding);
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back]!;
@@ -149,6 +174,7 @@ export function encodedLength(text: string, encoding: Encoding): number {
 export function encodeText(text: string, encoding: Encoding): Uint8Array {
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
   if (encoding === 'latin1') return Buffer.from(text, 'latin1');
+  if (encoding === 'windows-1252') return Buffer.from(asBytes(text), 'latin1');
   const bytes = Buffer.from(text, 'utf16le');
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
@@ -160,10 +186,11 @@ function isPlainAscii(text: string): boolean {
 
 /** The first character that cannot be written in this encoding, as `U+20AC`; null when all can. */
 export function unencodable(text: string, encoding: Encoding): string | null {
-  const isFine =
-    encoding === 'latin1' ? isPlainAscii(text) : text.isWellFormed() && !text.includes('\0');
+  const isFine = isOneByte(encoding)
+    ? isPlainAscii(text)
+    : text.isWellFormed() && !text.includes('\0');
   if (isFine) return null;
-  const match = encoding === 'latin1' ? /[^\u0001-\u00ff]/u.exec(text) : /[\0\p{Cs}]/u.exec(text);
+  const match = UNENCODABLE[isOneByte(encoding) ? encoding : 'unicode'].exec(text);
   if (!match) return null;
   return `U+${match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -64,7 +64,7 @@ export interface TableLayout {
 export interface ReadOptions {
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
-  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1';
+  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252';
   /** Worksheet name, for workbooks. */
   readonly sheet?: string;
 }

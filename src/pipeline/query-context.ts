@@ -101,7 +101,7 @@ class Run {
     const text = `Unknown dataset '${wanted}' or no permission to read it`;
     throw new Problem('unknown_source', text, {
       place,
-      ...unknownName(wanted, this.#environment.datasetNames),
+      ...unknownDataset(wanted, this.#environment.datasetNames),
     });
   }
 
@@ -124,4 +124,13 @@ class Run {
     const query = parseQuery(found.query, { implicitTerms });
     return { query, context: this.context(parameters, [...stack, { name, key: found.key }]) };
   }
+}
+
+/** Also suggests what stands in a folder under this name, or the first sheet of a workbook. */
+function unknownDataset(name: string, names: Iterable<string>): ReturnType<typeof unknownName> {
+  const { suggestion, allowed } = unknownName(name, names);
+  const wanted = name.toLowerCase();
+  const isMeant = (other: string): boolean =>
+    other.toLowerCase().endsWith(`/${wanted}`) || other.toLowerCase().startsWith(`${wanted}/`);
+  return { suggestion: suggestion ?? allowed.find(isMeant) ?? null, allowed };
 }

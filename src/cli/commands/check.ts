@@ -57,7 +57,17 @@ function asText(findings: Findings): string {
     `SQLite store: ${findings.store}`,
     `Discovered ${findings.datasets} dataset(s), ${findings.resources} resource(s)`,
     ...findings.warnings.map((warning) => `WARNING: ${warning}`),
-    ...findings.problems.map(({ resource, reason }) => `PROBLEM: ${resource}: ${reason}`),
+    ...findings.problems.flatMap(({ resource, reason }) => [
+      `PROBLEM: ${resource}: ${reason}`,
+      ...adviceFor(resource, reason),
+    ]),
     '',
   ].join('\n');
+}
+
+/** What can be done about a problem that people meet with their first file. */
+function adviceFor(resource: string, reason: string): string[] {
+  if (!resource.endsWith('.csv') || !reason.startsWith('invalid UTF-8')) return [];
+  const options = `.svc/${resource}.options.json`;
+  return [`         A file in an older encoding? Put {"encoding":"windows-1252"} into ${options}`];
 }

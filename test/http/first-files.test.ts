@@ -1,0 +1,56 @@
+/**
+ * What people bring along on their first day: exports in older encodings, workbooks with a heading, names without their folder.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Client, type Service, startService } from '../support/service.ts';
+import { eventually } from './eventually.ts';
+
+/** Byte 80 is the euro sign in windows-1252, and nothing to see in Latin-1. */
+const EXPORT = Buffer.from('Filiale;Umsatz \x80\nK\xf6ln;987,00 \x80\n', 'latin1');
+let svc: Service;
+let root: Client;
+beforeAll(async () => {
+  svc = await startService({ files: { 'sales/may.csv': EXPORT, 'sales/june.csv': 'a\n1\n' } });
+  await svc.accounts.user('root', { superuser: true });
+  root = await svc.as('root');
+});
+afterAll(() => svc[Symbol.asyncDispose]());
+
+test('svc check says what to do about a file that is not UTF-8', async () => {
+  const { stdout, exitCode } = await svc.command(['check', svc.docroot]);
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain('PROBLEM: sales/may.csv: invalid UTF-8 at byte offset 15\n');
+  expect(stdout).toContain('{"encoding":"windows-1252"} into .svc/sales/may.csv.options.json');
+});
+
+test('a windows-1252 file is read with its own characters and edited byte for byte', async () => {
+  svc.write('.svc/sales/may.csv.options.json', '{"encoding":"windows-1252"}');
+  await eventually(async () => {
+    const response = await root.fetch('/api/sales/may/');
+    expect(await response.json()).toEqual([
+      { _row_id: 1, Filiale: 'Köln', 'Umsatz €': '987,00 €' },
+    ]);
+  });
+  const change = async (value: string): Promise<Response> =>
+    root.fetch('/api/sales/may/', {
+      method: 'PATCH',
+      body: JSON.stringify({ action: 'update', data: { _row_id: 1, Filiale: value } }),
+    });
+  expect((await change('“Köln” – Süd')).status).toBe(200);
+  const bytes = Buffer.from(
+    'Filiale;Umsatz \x80\n\x93K\xf6ln\x94 \x96 S\xfcd;987,00 \x80\n',
+    'latin1',
+  );
+  expect(readFileSync(join(svc.docroot, 'sales/may.csv'))).toEqual(bytes);
+  const refused = await change('Łódź');
+  expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('U+0141')]);
+});
+
+test('a query that leaves the folder of a dataset out is told its whole name', async () => {
+  const { stderr } = await svc.command(['search', svc.docroot, 'from june']);
+  expect(stderr).toContain("did you mean 'sales/june'?");
+  const { stderr: folder } = await svc.command(['search', svc.docroot, 'from sales']);
+  expect(folder).toContain("did you mean 'sales/june'?");
+});
