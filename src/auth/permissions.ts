@@ -127,28 +127,31 @@ interface HeldPermission {
   readonly action: Verb;
 }
 
-const heldByUser = rememberedFor<HeldPermission[]>(1_000);
+const NO_PATTERNS: Grants['patterns'] = { read: [], write: [] };
+const heldByUser = rememberedFor<Grants['patterns']>(1_000);
 
 /** The rights of a caller; an anonymous one has none. One indexed read after a change, none for superusers. */
 export async function loadGrants(db: Database, caller: Caller): Promise<Grants> {
+  if (caller === null) return { isSuperuser: false, patterns: NO_PATTERNS, scopes: null };
+  const { isSuperuser, scopes, userId } = caller;
+  const patterns = isSuperuser
+    ? NO_PATTERNS
+    : await heldByUser(db).get(db, String(userId), () => patternsOf(db, userId));
+  return { isSuperuser, patterns, scopes };
+}
+
+async function patternsOf(db: Database, userId: number): Promise<Grants['patterns']> {
+  const rows = await db.all<HeldPermission>(
+    `SELECT resource, action FROM group_members
+     JOIN group_permissions ON group_permissions.group_id = group_members.group_id
+     JOIN permissions ON permissions.id = permission_id
+     WHERE user_id = ?`,
+    [userId],
+  );
   const held: Record<Verb, Set<string>> = { read: new Set(), write: new Set() };
-  if (caller === null)
-    return { isSuperuser: false, patterns: { read: [], write: [] }, scopes: null };
-  const { isSuperuser, scopes } = caller;
-  if (!isSuperuser) {
-    const rows = await heldByUser(db).get(db, String(caller.userId), () =>
-      db.all<HeldPermission>(
-        `SELECT resource, action FROM group_members
-         JOIN group_permissions ON group_permissions.group_id = group_members.group_id
-         JOIN permissions ON permissions.id = permission_id
-         WHERE user_id = ?`,
-        [caller.userId],
-      ),
-    );
-    // Not DISTINCT: sorting the few rows would take SQLite longer than reading them.
-    for (const { resource, action } of rows) held[action].add(resource);
-  }
-  return { isSuperuser, patterns: { read: [...held.read], write: [...held.write] }, scopes };
+  // Not DISTINCT: sorting the few rows would take SQLite longer than reading them.
+  for (const { resource, action } of rows) held[action].add(resource);
+  return { read: [...held.read], write: [...held.write] };
 }
 
 /**

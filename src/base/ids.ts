@@ -1,7 +1,7 @@
 /**
  * Random names and digests, all from the system's cryptographic source.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 /** An unguessable token of `bytes` random bytes in base64url without padding; 32 bytes give 43 characters. */
 export function randomToken(bytes = 32): string {
@@ -10,7 +10,7 @@ export function randomToken(bytes = 32): string {
 
 /** SHA-256 in lower-case hex; text is hashed as UTF-8. */
 export function sha256Hex(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+  return Bun.SHA256.hash(content, 'hex');
 }
 
 /**

@@ -72,12 +72,31 @@ function jsonLine(time: string, level: LogLevel, message: string, fields: LogFie
   for (const name in fields) {
     const value = fields[name];
     if (value === undefined) continue;
-    const shownName = RESERVED.has(name) ? `field_${name}` : name;
-    const isHidden = value !== null && SECRET_NAME.test(name);
-    const json = (isHidden ? null : plainJson(value)) ?? toJson(redact(name, value));
-    line += `,${plainJson(shownName) ?? toJson(shownName)}:${json}`;
+    const { lead, isSecret } = memberOf(name);
+    const isHidden = isSecret && value !== null;
+    line += lead + ((isHidden ? null : plainJson(value)) ?? toJson(redact(name, value)));
   }
   return `${line}}\n`;
+}
+
+interface Member {
+  /** What stands before the value. */
+  readonly lead: string;
+  readonly isSecret: boolean;
+}
+
+/** Names of fields stand in the code, so there are a few dozen; this only bounds a mistake. */
+const MAX_MEMBERS = 256;
+const members = new Map<string, Member>();
+
+function memberOf(name: string): Member {
+  const known = members.get(name);
+  if (known !== undefined) return known;
+  const shownName = RESERVED.has(name) ? `field_${name}` : name;
+  const lead = `,${plainJson(shownName) ?? toJson(shownName)}:`;
+  const member = { lead, isSecret: SECRET_NAME.test(name) };
+  if (members.size < MAX_MEMBERS) members.set(name, member);
+  return member;
 }
 
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {

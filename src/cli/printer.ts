@@ -9,6 +9,9 @@ export interface Printer {
   drained(): Promise<void>;
 }
 
+/** A busy server would spend more time on writing its log than on anything else if it wrote more often. */
+const PAUSE_MS = 10;
+
 /**
  * A printer onto a standard stream. A reader that has left (`svc config | head -1`) is no failure of ours; one that
  * stalls makes texts wait in memory, and past `maxWaiting` characters further ones are lost.
@@ -25,12 +28,19 @@ export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY)
     settle();
   };
   stream.on('error', leave).on('close', leave);
-  // One write for all texts of a turn of the event loop: a busy server logs dozens of lines in one.
+  // One write for all texts of a turn of the event loop or, when there was one just before, of a short while.
   let gathered = '';
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  const flushSoon = (): void => {
+    const rest = writtenAt + PAUSE_MS - performance.now();
+    if (rest <= 0) setImmediate(flush);
+    else setTimeout(flush, rest);
+  };
   const flush = (): void => {
     const text = gathered;
     gathered = '';
     if (text === '' || gone) return;
+    writtenAt = performance.now();
     stream.write(text, () => {
       pending -= text.length;
       settle();
@@ -39,7 +49,7 @@ export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY)
   return {
     print: (text) => {
       if (gone || pending > maxWaiting) return;
-      if (gathered === '') setImmediate(flush);
+      if (gathered === '') flushSoon();
       pending += text.length;
       gathered += text;
     },

@@ -22,6 +22,11 @@ const LAST_ASCII = 0x7e;
 /** Up to here a number of six decimals has at most 13 digits, and every such decimal has a double of its own. */
 const MAX_SIX_DECIMALS = 1e7;
 
+/** The buffer of a writer that ended, for the next one: most responses are small and many. */
+const MAX_SPARE_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array(0);
+let spare: Uint8Array | null = null;
+
 const encoder = new TextEncoder();
 
 /** A growing buffer of a response; one chunk of it is held at a time. Writing is unchecked: see `ensure`. */
@@ -33,7 +38,8 @@ export class ByteWriter {
   constructor(chunkBytes: number) {
     this.#chunkBytes = chunkBytes;
     // Only written bytes are ever taken, so it need not be zeroed.
-    this.#buffer = new Uint8Array(Buffer.allocUnsafeSlow(FIRST_BYTES).buffer);
+    this.#buffer = spare ?? new Uint8Array(Buffer.allocUnsafeSlow(FIRST_BYTES).buffer);
+    spare = null;
   }
 
   /** True when it is time to `take` what was written. */
@@ -52,6 +58,14 @@ export class ByteWriter {
     if (this.#buffer.length > this.#chunkBytes + SPARE_BYTES) {
       this.#buffer = new Uint8Array(FIRST_BYTES);
     }
+    return bytes;
+  }
+
+  /** As `take`, for the last time: the writer must not be used any more. */
+  end(): Uint8Array {
+    const bytes = this.#buffer.slice(0, this.#length);
+    if (this.#buffer.length <= MAX_SPARE_BYTES) spare = this.#buffer;
+    this.#buffer = NOTHING;
     return bytes;
   }
 

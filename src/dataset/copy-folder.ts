@@ -113,10 +113,15 @@ export class CopyFolder {
   }
 }
 
-/** A name for a table that is safe as a file name and says nothing. */
-export function tableId(target: TableName): string {
-  return sha256Hex(target.sheet === null ? target.rel : `${target.rel}\n${target.sheet}`).slice(
-    0,
-    32,
-  );
+const knownIds = new WeakMap<Pick<TableTarget, 'rel' | 'sheet'>, string>();
+
+/** A name for a table that is safe as a file name and says nothing; remembered with the target. */
+export function tableId(target: Pick<TableTarget, 'rel' | 'sheet'>): string {
+  let id = knownIds.get(target);
+  if (id === undefined) {
+    const { rel, sheet } = target;
+    id = sha256Hex(sheet === null ? rel : `${rel}\n${sheet}`).slice(0, 32);
+    knownIds.set(target, id);
+  }
+  return id;
 }

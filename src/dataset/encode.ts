@@ -75,7 +75,7 @@ function* encodeJson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array
     if (writer.isFull) yield writer.take();
   }
   writer.byte(CLOSE_LIST);
-  yield writer.take();
+  yield writer.end();
 }
 
 function* encodeNdjson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
@@ -87,7 +87,7 @@ function* encodeNdjson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Arr
     writer.byte(LINE_FEED);
     if (writer.isFull) yield writer.take();
   }
-  if (!writer.isEmpty) yield writer.take();
+  if (!writer.isEmpty) yield writer.end();
 }
 
 const knownFields = new WeakMap<RowShape, Field[]>();
@@ -176,7 +176,7 @@ function* encodeCsv(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array>
     writeFields(writer, fields, row);
     if (writer.isFull) yield writer.take();
   }
-  yield writer.take();
+  yield writer.end();
 }
 
 /** `lead` is the comma before all fields but the first. */

@@ -18,12 +18,34 @@ export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'obj
  * SyntaxError for anything else, text that is not Unicode included, and RangeError for some thousand levels of nesting.
  */
 export function parseFilterJson(text: string): unknown {
+  if (!UNUSUAL_NUMBER.test(text)) return withLiterals(JSON.parse(text));
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value === 'number') return new NumberLiteral(context?.source ?? String(value));
     // SQLite would store U+FFFD for half a surrogate pair and match cells that hold that.
     if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('lone surrogate');
     return value;
   });
+}
+
+/**
+ * What a number may hold that does not come back in its shortest form, which `String` gives: exponents, zeros at the end of
+ * a fraction, many digits, many zeros after the point, a negative zero. A text that holds such a thing elsewhere only takes
+ * the longer way.
+ */
+const UNUSUAL_NUMBER = /\d[eE]|\.\d*0(?!\d)|[\d.]{16}|0\.00000|-0(?!\.)/;
+
+/** The value with literals for its numbers, all of which are in their shortest form; it is changed in place. */
+function withLiterals(value: unknown): unknown {
+  if (typeof value === 'number') return new NumberLiteral(String(value));
+  if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('lone surrogate');
+  if (typeof value !== 'object' || value === null) return value;
+  for (const [name, member] of Object.entries(value)) {
+    const made = withLiterals(member);
+    if (made === member) continue;
+    if (name !== '__proto__') (value as Record<string, unknown>)[name] = made;
+    else Object.defineProperty(value, name, { value: made });
+  }
+  return value;
 }
 
 /** The type a value of `parseFilterJson` has in its text. */

@@ -45,25 +45,30 @@ export function parseListParameters(
   limits: ListLimits = DATASET_LIMITS,
 ): ListParameters {
   const issues: ValidationIssue[] = [];
+  // The last one of a name is what a map keeps.
+  const values = new Map(query);
   const range = { min: 1, ...(limits.maxLimit !== undefined && { max: limits.maxLimit }) };
   const parameters = {
-    limit: integerParameter(query, 'limit', range, issues) ?? limits.defaultLimit,
-    offset: integerParameter(query, 'offset', { min: 0 }, issues) ?? 0,
-    order: wordParameter(query, 'order', ORDERS, issues) ?? limits.defaultOrder,
-    format: wordParameter(query, 'format', FORMATS, issues),
-    sort: lastValue(query, 'sort') ?? '',
-    filter: lastValue(query, 'filter') ?? '',
-    q: lastValue(query, 'q') ?? '',
-    columns: query.getAll('columns'),
-    cursor: lastValue(query, 'cursor'),
+    limit: integerParameter(values, 'limit', range, issues) ?? limits.defaultLimit,
+    offset: integerParameter(values, 'offset', { min: 0 }, issues) ?? 0,
+    order: wordParameter(values, 'order', ORDERS, issues) ?? limits.defaultOrder,
+    format: wordParameter(values, 'format', FORMATS, issues),
+    sort: values.get('sort') ?? '',
+    filter: values.get('filter') ?? '',
+    q: values.get('q') ?? '',
+    columns: values.has('columns') ? query.getAll('columns') : [],
+    cursor: values.get('cursor') ?? null,
   };
   if (issues.length > 0) throw invalidRequest(...issues);
   return parameters;
 }
 
+/** The parameters of a query, or the last one of each name. */
+type QueryValues = URLSearchParams | ReadonlyMap<string, string>;
+
 /** A whole number parameter, or null when it is absent; a wrong one is added to `issues`. */
 export function integerParameter(
-  query: URLSearchParams,
+  query: QueryValues,
   name: string,
   range: { readonly min: number; readonly max?: number },
   issues: ValidationIssue[],
@@ -91,7 +96,7 @@ export function integerParameter(
 
 /** One of the given words, or null when it is absent; anything else is added to `issues`. */
 export function wordParameter<Word extends string>(
-  query: URLSearchParams,
+  query: QueryValues,
   name: string,
   words: readonly Word[],
   issues: ValidationIssue[],
@@ -107,6 +112,7 @@ export function wordParameter<Word extends string>(
   return null;
 }
 
-function lastValue(query: URLSearchParams, name: string): string | null {
-  return query.getAll(name).at(-1) ?? null;
+function lastValue(query: QueryValues, name: string): string | null {
+  if (query instanceof Map) return query.get(name) ?? null;
+  return (query as URLSearchParams).getAll(name).at(-1) ?? null;
 }

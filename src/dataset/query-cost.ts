@@ -53,6 +53,11 @@ export function estimate(
   };
 }
 
+/** Whether counting so many entries of an index is cheap. */
+export function isCountCheap(entries: number): boolean {
+  return entries * INDEX_ENTRY <= CHEAP_MICROSECONDS;
+}
+
 function countCost(table: QueryTable, access: Access, work: Work): number {
   if (!access.count) return 0;
   return access.isCountIndexed ? access.maxMatches * INDEX_ENTRY : scanCost(table, work);

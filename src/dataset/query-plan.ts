@@ -15,6 +15,7 @@ import type { ListParameters } from './list-parameters.ts';
 import { parseColumns } from './projection.ts';
 import { estimate } from './query-cost.ts';
 import { type QueryTable, type TableColumn, tableColumns } from './query-table.ts';
+import { type OpenRange, openRangeOf } from './range-count.ts';
 import { parseSort, type SortTerm } from './sort.ts';
 import { usefulIndexes } from './table-index.ts';
 import type { Column } from './types.ts';
@@ -32,6 +33,8 @@ export interface QueryPlan extends Access {
   readonly rowCount: number;
   /** Equal for lists with the same matches: a key for remembering their number within one version. */
   readonly countKey: string;
+  /** The list is one range of an indexed column: its count follows from that of another one. */
+  readonly range: OpenRange | null;
   /** For the cursor to the next page: its digest and the select list of its sort values. */
   readonly digest: string;
   readonly keys: string;
@@ -81,6 +84,7 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
     limit,
     rowCount: table.rowCount,
     countKey: access.count ? JSON.stringify([access.count.sql, access.count.params]) : '',
+    range: access.isCountIndexed && words.length === 0 ? openRangeOf(filter, columns) : null,
     digest,
     keys: terms.map(({ column }) => column.sql).join(', '),
     hasWideIntegers: hasWideIntegers(shape),

@@ -12,10 +12,14 @@ import type { Row } from './encode.ts';
 import { registerFunctions } from './functions.ts';
 import { MAX_ROWS_BY_ID } from './query-cost.ts';
 import type { QueryPlan } from './query-plan.ts';
-import { boundValue, type PlanValue } from './sql-part.ts';
+import { boundValue, type PlanValue, type SqlPart } from './sql-part.ts';
 
 /** A page is held in memory up to this many cells and characters together; about 10 MB. */
 const MAX_HELD = 4_000_000;
+/** Answers of so few rows are read in one statement, which is a snapshot of its own and counts them too. */
+const MAX_FEW = 64;
+/** A page of a copy that is no larger than this can be held whatever its rows hold. */
+const MAX_SMALL_COPY_BYTES = 64 << 20;
 /** Skipped rows past which only ids are skipped, not whole rows. */
 const LONG_SKIP = 1_000;
 /** A look-up by row id in a large table, counted in rows read one after another. */
@@ -39,7 +43,11 @@ export interface Page {
 export function runCount(db: Database, plan: QueryPlan): number {
   if (!plan.count) return plan.rowCount;
   if (plan.usesFunctions) registerFunctions(db);
-  const { sql, params } = plan.count;
+  return countRows(db, plan.count);
+}
+
+/** The number of rows that meet a condition without functions of ours. */
+export function countRows(db: Database, { sql, params }: SqlPart): number {
   const [row] = prepared(db, `SELECT count(*) FROM rows WHERE ${sql}`).values(...bound(params));
   return Number(row?.[0] ?? 0);
 }
@@ -50,6 +58,7 @@ export function runCount(db: Database, plan: QueryPlan): number {
  */
 export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
   if (plan.usesFunctions) registerFunctions(db);
+  if (isFew(plan)) return new PageReader(db, plan, plan.maxMatches).few();
   const end = beginRead(db);
   try {
     const matches = total ?? runCount(db, plan);
@@ -62,6 +71,11 @@ export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
 
 type Part = Omit<Page, 'total'>;
 
+/** All matching rows, of which the filter lets through a few at most. */
+function isFew({ limit, offset, maxMatches, isContinued }: QueryPlan): boolean {
+  return limit === null && offset === 0 && maxMatches <= MAX_FEW && !isContinued;
+}
+
 class PageReader {
   readonly #db: Database;
   readonly #plan: QueryPlan;
@@ -73,6 +87,11 @@ class PageReader {
     this.#total = total;
   }
 
+  few(): Page {
+    const rows = this.#values(MAX_FEW);
+    return { total: rows.length, next: null, rows, close: () => {} };
+  }
+
   part(end: () => void): Part {
     const { limit, offset, isContinued } = this.#plan;
     if (limit === null) return this.#whole(end);
@@ -80,8 +99,9 @@ class PageReader {
       return this.#partById(limit, end);
     }
     // One row more than the page has tells whether there is a next one.
-    const rows = this.#rows(limit + 1);
-    const first = hold(rows);
+    const isSmall = this.#isSmall(limit);
+    const rows = this.#rows(isSmall ? 0 : limit + 1);
+    const first = isSmall ? { rows: this.#values(limit + 1), isAll: true } : hold(rows);
     if (!first.isAll) return streamed(first.rows, limit, rows, this.#cursorFromIds(limit), end);
     const isLast = first.rows.length <= limit;
     if (!isLast) first.rows.length = limit;
@@ -130,6 +150,26 @@ class PageReader {
     } finally {
       end();
     }
+  }
+
+  /** Whether rows of usual size are a page that need not be taken row by row, and the largest can be held. */
+  #isSmall(limit: number): boolean {
+    const bytes = copyBytes(this.#db);
+    const usual = (limit * bytes) / Math.max(1, this.#plan.rowCount);
+    return limit <= MAX_ROWS_BY_ID && usual <= MAX_HELD && bytes <= MAX_SMALL_COPY_BYTES;
+  }
+
+  /** Takes less than two thirds of the time of `#rows`. */
+  #values(limit: number): Row[] {
+    const { select, offset, hasWideIntegers } = this.#plan;
+    const rows: Row[] = [];
+    for (const scan of this.#scans()) {
+      const statement = prepared(this.#db, scanSql(select, scan, scan.order), hasWideIntegers);
+      const params = bound(scan.where.params);
+      rows.push(...(statement.values(...params, limit - rows.length, offset) as Row[]));
+      if (rows.length >= limit) break;
+    }
+    return rows;
   }
 
   #ids(scan: Scan, order: string, limit: number, offset: number): number[] {
@@ -244,6 +284,19 @@ function beginRead(db: Database): () => void {
     if (isOpen) db.query('COMMIT').run();
     isOpen = false;
   };
+}
+
+const knownBytes = new WeakMap<Database, number>();
+
+/** Size of the copy when it was first asked for, about. */
+function copyBytes(db: Database): number {
+  let bytes = knownBytes.get(db);
+  if (bytes === undefined) {
+    const sql = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size';
+    bytes = Number(db.query(sql).values()[0]?.[0] ?? Number.POSITIVE_INFINITY);
+    knownBytes.set(db, bytes);
+  }
+  return bytes;
 }
 
 /** Bun keeps the first twenty statements of a connection; others cost 8 µs more and are collected with it. */

@@ -10,8 +10,9 @@ import { encoders } from './encode.ts';
 import { type Format, formatDetails } from './format.ts';
 import type { ListParameters } from './list-parameters.ts';
 import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
-import { planQuery } from './query-plan.ts';
-import { runPage } from './query-run.ts';
+import { isCountCheap } from './query-cost.ts';
+import { planQuery, type QueryPlan } from './query-plan.ts';
+import { countRows, runPage } from './query-run.ts';
 import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summary-jobs.ts';
 import type { Table } from './table.ts';
 import type { PreparedRead, RowsPage } from './table-memory.ts';
@@ -79,7 +80,7 @@ export class Reading {
   ): Promise<RowsPage> {
     const { plan } = prepared;
     this.#noteUse(table, plan.usefulIndexes);
-    const known = plan.count === null ? plan.rowCount : table.memory.counts.get(plan.countKey);
+    const known = plan.count === null ? plan.rowCount : knownCount(table, plan);
     const isCheap = plan.isCheap || (plan.isPageCheap && known !== undefined);
     return isCheap && encoders[prepared.format] !== undefined
       ? this.#readHere(table, prepared, known)
@@ -121,7 +122,7 @@ export class Reading {
     const { plan, format } = prepared;
     const page = runPage(table.reader, plan, known);
     try {
-      if (plan.count !== null) table.memory.counts.set(plan.countKey, page.total);
+      table.memory.keepCount(plan, page.total);
       const answer: RowsPage = {
         ...pageOf(format),
         total: page.total,
@@ -162,9 +163,7 @@ export class Reading {
       throw new StaleRead();
     }
     const total = Number(response.headers.get(PAGE_HEADERS.total));
-    if (plan.count !== null && table.state.sequence === order.sequence) {
-      table.memory.counts.set(plan.countKey, total);
-    }
+    if (table.state.sequence === order.sequence) table.memory.keepCount(plan, total);
     return {
       ...pageOf(format),
       total,
@@ -203,6 +202,18 @@ export class Reading {
       this.#options.log.warning('an index could not be made', { resource: table.head.rel, error });
     }
   }
+}
+
+/** The number of matches, when it is remembered or a short way from one that is. */
+function knownCount({ memory, reader }: Table, plan: QueryPlan): number | undefined {
+  const known = memory.counts.get(plan.countKey);
+  if (known !== undefined || plan.range === null) return known;
+  const step = memory.ranges.stepTo(plan.range, plan.rowCount);
+  if (step === null || !isCountCheap(step.atMost)) return undefined;
+  const between = step.atMost === 0 ? 0 : countRows(reader, step.between);
+  const matches = step.known + step.sign * between;
+  memory.keepCount(plan, matches);
+  return matches;
 }
 
 function pageOf(format: Format): Pick<RowsPage, 'format' | 'mediaType'> {

@@ -7,6 +7,7 @@
 import { Lru } from '../base/lru.ts';
 import type { Format } from './format.ts';
 import type { QueryPlan } from './query-plan.ts';
+import { RangeCounts } from './range-count.ts';
 
 const MAX_COUNTS = 256;
 const MAX_READS = 128;
@@ -39,6 +40,8 @@ export interface RowsPage {
 export class TableMemory {
   /** Matching rows by `QueryPlan.countKey`. */
   readonly counts = new Lru<string, number>(MAX_COUNTS);
+  /** The same for ranges, where one number tells others. */
+  readonly ranges = new RangeCounts();
   /** Prepared reads by their parameters. */
   readonly reads = new Lru<string, PreparedRead>(MAX_READS);
   /** Whole answers by the read that made them; at most 2 MiB. */
@@ -51,9 +54,17 @@ export class TableMemory {
     }
   }
 
+  /** Keeps the number of matches of a list. */
+  keepCount({ count, countKey, range }: QueryPlan, matches: number): void {
+    if (count === null) return;
+    this.counts.set(countKey, matches);
+    if (range !== null) this.ranges.note(range, matches);
+  }
+
   /** For the next version, and when the table got other indexes. */
   forget(): void {
     this.counts.clear();
+    this.ranges.clear();
     this.reads.clear();
     this.pages.clear();
   }

@@ -9,6 +9,7 @@
 import { AppError } from '../base/errors.ts';
 import { hashFile, isRacy, sameContent, sameStamp, statFile } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
+import { presentTurn } from '../base/turn.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
 import { type Lineage, lineageOf } from './copy-lineage.ts';
 import { Table } from './table.ts';
@@ -89,6 +90,8 @@ interface Entry {
   closed: Pick<TableState, 'stamp' | 'rowCount'> | null;
   /** Confirmed by content after its stamp could no longer hide a later write. */
   isConfirmed: boolean;
+  /** The turn of the event loop in which the copy was last found to be that of its file, and its state then. */
+  found: { readonly turn: number; readonly state: TableState } | null;
   failure: Failure | null;
   refreshing: Promise<void> | null;
   settle: ReturnType<typeof setTimeout> | null;
@@ -119,8 +122,10 @@ export class Tables {
       const companion = companionFingerprint(target);
       if (this.#holds(entry, stamp, companion)) {
         const { stampTakenAt } = entry.table!.state;
-        if (entry.isConfirmed || !this.#mayHideWrite(stamp, stampTakenAt))
+        if (entry.isConfirmed || !this.#mayHideWrite(stamp, stampTakenAt)) {
+          entry.found = { turn: presentTurn(), state: entry.table!.state };
           return this.#touch(target, entry);
+        }
         if (await this.#confirm(target, entry)) return this.#touch(target, entry);
         continue;
       }
@@ -137,6 +142,21 @@ export class Tables {
     throw new AppError('conflict', `Resource '${target.rel}' keeps changing while it is read`, {
       headers: { 'retry-after': '1' },
     });
+  }
+
+  /**
+   * As `current`, for a request: what another one found out in this turn of the event loop counts for it too, because
+   * both had arrived when that began.
+   */
+  async currentThisTurn(target: TableTarget): Promise<Table> {
+    const entry = this.#entry(target);
+    const { found, table } = entry;
+    const isFound =
+      found !== null &&
+      found.turn === presentTurn() &&
+      found.state === table?.state &&
+      table.outdated === null;
+    return isFound ? this.#touch(target, entry) : this.current(target);
   }
 
   /** The open table without any check, for figures and for tests of freshness. */
@@ -160,6 +180,7 @@ export class Tables {
       if (!entry.table || (rel !== null && entry.table.head.rel !== rel)) continue;
       entry.table.memory.forget();
       entry.isConfirmed = false;
+      entry.found = null;
     }
   }
 
@@ -260,6 +281,7 @@ export class Tables {
         table: null,
         closed: null,
         isConfirmed: false,
+        found: null,
         failure: null,
         refreshing: null,
         settle: null,

@@ -76,7 +76,7 @@ export async function queryRows<T>(
   use: (query: RowsQuery) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const table = await services.tables.current(services.datasets.targetOf(resource));
+    const table = await services.tables.currentThisTurn(services.datasets.targetOf(resource));
     services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
     try {
       const prepared = services.reading.prepare(table, parameters, format);

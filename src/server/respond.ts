@@ -37,7 +37,8 @@ interface Template {
 /** Makes the responses of one server. */
 export class Responder {
   readonly #base: Headers;
-  readonly #templates = new Map<string, Template>();
+  /** By cache rule, by media type. */
+  readonly #templates = new Map<string, Map<string, Template>>();
 
   /** `base`: the security headers. */
   constructor(base: Headers) {
@@ -54,7 +55,7 @@ export class Responder {
     for (const name in reply.headers) {
       if (name !== 'Content-Type') headers.set(name, reply.headers[name]!);
     }
-    if (isText && reply.headers['Vary'] !== undefined) addVary(headers);
+    if (isText && reply.headers['Vary'] !== undefined) addVary(headers, reply.headers['Vary']);
     addPerRequest(headers, facts);
     if (isAlreadyKnown(reply, facts.request)) return notModified(reply, headers, facts);
     const isGzipped = isText && agreeOnGzip(reply, headers, facts.request);
@@ -78,8 +79,8 @@ export class Responder {
 
   #template(reply: Reply, cacheControl: string): Template {
     const type = reply.headers['Content-Type'] ?? '';
-    const key = `${cacheControl}\n${type}`;
-    const known = this.#templates.get(key);
+    let byType = this.#templates.get(cacheControl);
+    const known = byType?.get(type);
     if (known !== undefined) return known;
     const headers = new Headers(this.#base);
     headers.set('Cache-Control', cacheControl);
@@ -87,7 +88,8 @@ export class Responder {
     const isText = isTextLike(type);
     if (isText) headers.set('Vary', 'Accept-Encoding');
     const template = { headers, isText };
-    if (this.#templates.size < MAX_TEMPLATES) this.#templates.set(key, template);
+    if (byType === undefined) this.#templates.set(cacheControl, (byType = new Map()));
+    if (byType.size < MAX_TEMPLATES) byType.set(type, template);
     return template;
   }
 }
@@ -99,9 +101,9 @@ function addPerRequest(headers: Headers, { request, requestId, cookies }: Respon
   if (request.method === 'HEAD') headers.set('Date', new Date().toUTCString());
 }
 
-function addVary(headers: Headers): void {
-  const vary = headers.get('Vary') ?? '';
-  if (!/accept-encoding/i.test(vary)) headers.set('Vary', `${vary}, Accept-Encoding`);
+function addVary(headers: Headers, vary: string): void {
+  if (vary.includes('Accept-Encoding') || /accept-encoding/i.test(vary)) return;
+  headers.set('Vary', `${vary}, Accept-Encoding`);
 }
 
 /** The client has this version: the handler says so, or its answer turns out to be it. */

@@ -26,7 +26,8 @@ export interface Database {
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /**
    * Differs after anybody, this process or another, wrote to the database; equal answers mean that nothing changed in
-   * between. Null where that cannot be told, as inside a transaction: then nothing may be remembered. Costs 2 µs.
+   * between. What other processes wrote counts from the next turn of the event loop on (`turn.ts`). Null where it cannot be
+   * told, as inside a transaction: then nothing may be remembered. Costs 2 µs, once a turn.
    */
   changeCount(): number | null;
   /**

@@ -6,6 +6,7 @@
  * decides; waiting for it happens in slices, because SQLite waits by holding the thread.
  */
 import { Mutex } from '../base/semaphore.ts';
+import { presentTurn } from '../base/turn.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
 import { SqliteConnection, isBusy } from './sqlite-connection.ts';
 
@@ -31,6 +32,8 @@ interface Shared {
   readonly reader: SqliteConnection;
   readonly mutex: Mutex;
   readonly busyWaitMs: number;
+  /** What `changeCount` found in a turn of the event loop; null after a write of this process. */
+  seen: { readonly turn: number; readonly changeCount: number } | null;
 }
 
 /**
@@ -54,7 +57,12 @@ export function openSqliteDatabase(
     const reader = new SqliteConnection(path, { synchronous: 'NORMAL', readonly: true });
     opened.push(reader);
     const mutex = new Mutex();
-    const shared = { reader, mutex, busyWaitMs: options.busyWaitMs ?? BUSY_WAIT_MS };
+    const shared: Shared = {
+      reader,
+      mutex,
+      busyWaitMs: options.busyWaitMs ?? BUSY_WAIT_MS,
+      seen: null,
+    };
     const relaxed = new Handle(fast, shared, null);
     return Object.assign(new Handle(durable, shared, relaxed), {
       close: () => mutex.run(closeAll),
@@ -87,9 +95,15 @@ class Handle implements Database {
   }
 
   changeCount(): number | null {
+    const shared = this.#shared;
+    const turn = presentTurn();
+    if (shared.seen?.turn === turn) return shared.seen.changeCount;
     try {
       // The reader writes nothing itself, so every commit is somebody else's to it.
-      return this.#shared.reader.get<{ data_version: number }>('PRAGMA data_version')!.data_version;
+      const row = shared.reader.get<{ data_version: number }>('PRAGMA data_version');
+      const changeCount = row!.data_version;
+      shared.seen = { turn, changeCount };
+      return changeCount;
     } catch (error) {
       if (isBusy(error)) return null;
       throw this.#shared.reader.translate(error);
@@ -103,7 +117,10 @@ class Handle implements Database {
     const since = performance.now();
     const writer = this.#writer;
     return this.#shared.mutex.run(() =>
-      this.#patiently(writer, since, () => writer.run(sql, params)),
+      this.#patiently(writer, since, () => {
+        this.#shared.seen = null;
+        return writer.run(sql, params);
+      }),
     );
   }
 
@@ -117,6 +134,7 @@ class Handle implements Database {
       try {
         const result = await work(tx);
         tx.end();
+        this.#shared.seen = null;
         writer.run('COMMIT');
         return result;
       } catch (error) {

@@ -49,6 +49,7 @@ export interface ResourceServices
 
 /** Rows of a table whose answer may take longer than a right lasts. */
 const LONG_ANSWER_ROWS = 10_000;
+const NO_PARAMETERS = parseListParameters(new URLSearchParams());
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Answers every path without a built-in route. The caller is signed in (DS-96). */
@@ -154,7 +155,7 @@ async function listRows(
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
-  const parameters = parseListParameters(context.query);
+  const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.query);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
   return queryRows(services, resource, parameters, format, (query) =>
     answerRows(services, context, query, parameters.format),
@@ -262,11 +263,13 @@ function requireRead(method: string): void {
   });
 }
 
+const FORMAT_TYPES = FORMATS.map((format) => formatDetails[format].mediaType.split(';')[0]!);
+
 /** The format an `Accept` asks for; json for everything that names none of them (DS-44). */
 function formatFor(accept: string | null): Format {
-  const types = FORMATS.map((format) => formatDetails[format].mediaType.split(';')[0]!);
-  const preferred = preferredType(accept, types);
-  return preferred === null ? 'json' : FORMATS[types.indexOf(preferred)]!;
+  if (accept === null || accept === '*/*') return 'json';
+  const preferred = preferredType(accept, FORMAT_TYPES);
+  return preferred === null ? 'json' : FORMATS[FORMAT_TYPES.indexOf(preferred)]!;
 }
 
 /** The versions an `If-Match` allows: of every strong tag the part that names the file version (DS-82). */
