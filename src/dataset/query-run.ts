@@ -72,8 +72,8 @@ export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
 type Part = Omit<Page, 'total'>;
 
 /** All matching rows, of which the filter lets through a few at most. */
-function isFew({ limit, offset, maxMatches, isContinued }: QueryPlan): boolean {
-  return limit === null && offset === 0 && maxMatches <= MAX_FEW && !isContinued;
+function isFew({ count, limit, offset, maxMatches, isContinued }: QueryPlan): boolean {
+  return count !== null && limit === null && offset === 0 && maxMatches <= MAX_FEW && !isContinued;
 }
 
 class PageReader {
