@@ -113,10 +113,10 @@ export class CopyFolder {
   }
 }
 
-const knownIds = new WeakMap<Pick<TableTarget, 'rel' | 'sheet'>, string>();
+const knownIds = new WeakMap<TableName, string>();
 
 /** A name for a table that is safe as a file name and says nothing; remembered with the target. */
-export function tableId(target: Pick<TableTarget, 'rel' | 'sheet'>): string {
+export function tableId(target: TableName): string {
   let id = knownIds.get(target);
   if (id === undefined) {
     const { rel, sheet } = target;
