@@ -94,8 +94,9 @@ export interface AuthenticationMethod {
 export function splitAuthorization(
   value: string | null | undefined,
 ): { scheme: string; rest: string } | null {
+  if (value === undefined || value === null) return null;
   // No pattern with two open ends: a header may be 256 KiB of spaces.
-  const text = (value ?? '').trim();
+  const text = value.trim();
   if (text === '') return null;
   const space = text.search(/\s/);
   if (space < 0) return { scheme: text.toLowerCase(), rest: '' };

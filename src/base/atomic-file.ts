@@ -177,8 +177,7 @@ async function commit(
   let before: FileStamp | null;
   try {
     before = requireReplaced(request, placed);
-    await requireHash(request, placed);
-    await syncDirectory(work.directory);
+    await bothOf(requireHash(request, placed), syncDirectory(work.directory));
     // Once more, for whoever wrote to the replaced version meanwhile: from here on nothing else moves its ctime, which
     // alone shows a write that keeps size and mtime.
     if (before !== null && !sameStamp(requireReplaced(request, placed), before)) {
@@ -228,6 +227,13 @@ function requireReplaced(request: ReplaceOptions, { replaced }: Placed): FileSta
     return stamp;
   }
   throw new ChangedDuringWrite(request.rel);
+}
+
+/** When both have come to an end; throws what either of them threw. */
+async function bothOf(one: Promise<void>, other: Promise<void>): Promise<void> {
+  for (const result of await Promise.allSettled([one, other])) {
+    if (result.status === 'rejected') throw result.reason;
+  }
 }
 
 async function requireHash(request: ReplaceOptions, { replaced }: Placed): Promise<void> {

@@ -106,13 +106,18 @@ export class ContentHash {
  * between chunks. Throws the signal's reason when aborted.
  */
 export async function hashFile(source: FileSource, signal?: AbortSignal): Promise<string> {
+  signal?.throwIfAborted();
   const hash = new ContentHash();
   let offset = 0;
+  let next = source.read(offset, HASH_CHUNK_BYTES);
   for (;;) {
+    const chunk = await next;
     signal?.throwIfAborted();
-    const chunk = await source.read(offset, HASH_CHUNK_BYTES);
-    hash.add(chunk);
-    if (chunk.byteLength < HASH_CHUNK_BYTES) return hash.digest();
     offset += chunk.byteLength;
+    const isLast = chunk.byteLength < HASH_CHUNK_BYTES;
+    // The next chunk is read while this one is hashed; nothing in between waits or throws.
+    if (!isLast) next = source.read(offset, HASH_CHUNK_BYTES);
+    hash.add(chunk);
+    if (isLast) return hash.digest();
   }
 }

@@ -7,6 +7,8 @@ export class Lru<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #maxEntries: number;
   readonly #onEvict: ((key: K, value: V) => void) | undefined;
+  /** The key used last, so that the one entry everybody asks for is not moved each time. */
+  #newest: K | undefined = undefined;
 
   /** `onEvict` hears of entries pushed out by newer ones only, not of `delete`, `clear` or replaced values. */
   constructor(maxEntries: number, onEvict?: (key: K, value: V) => void) {
@@ -22,15 +24,17 @@ export class Lru<K, V> {
   /** The value, now the newest; undefined when absent. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
+    if (value === undefined || key === this.#newest) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
     return value;
   }
 
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
     if (this.#entries.size <= this.#maxEntries) return;
     for (const [oldestKey, oldest] of this.#entries) {
       this.#entries.delete(oldestKey);

@@ -47,8 +47,7 @@ export class Reading {
 
   /** Checks the parameters against the table's columns. Throws `invalid-query`. */
   prepare(table: Table, parameters: ListParameters, format: Format): PreparedRead {
-    // Which of `format` and `Accept` has chosen the format makes no other version (DS-46).
-    const text = JSON.stringify({ ...parameters, format });
+    const text = textOf(parameters, format);
     const known = table.memory.reads.get(text);
     if (known !== undefined) return known;
     const { head, state } = table;
@@ -202,6 +201,14 @@ export class Reading {
       this.#options.log.warning('an index could not be made', { resource: table.head.rel, error });
     }
   }
+}
+
+/** Equal for equal parameters only. Which of `format` and `Accept` has chosen the format makes no other version (DS-46). */
+function textOf(parameters: ListParameters, format: Format): string {
+  const { limit, offset, order, sort, filter, q, columns, cursor } = parameters;
+  const chosen = columns.length === 0 ? '' : JSON.stringify(columns);
+  const lengths = `${sort.length} ${filter.length} ${q.length} ${cursor?.length ?? -1}`;
+  return `${format} ${limit} ${offset} ${order} ${lengths} ${sort}${filter}${q}${cursor ?? ''}${chosen}`;
 }
 
 /** The number of matches, when it is remembered or a short way from one that is. */

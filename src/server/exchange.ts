@@ -23,6 +23,7 @@ import { methodNotAllowed } from './refusals.ts';
 import { emptyReply, jsonReply } from './reply.ts';
 import { RequestTarget } from './request-target.ts';
 import { Responder } from './respond.ts';
+import { SlowAnswers } from './slow-answers.ts';
 import type { Answer, Handler, Match, RegisteredRoute, Route, RouteMethod } from './route-table.ts';
 import { RouteTable } from './route-table.ts';
 import type { ServerServices } from './dependencies.ts';
@@ -66,6 +67,7 @@ interface Door {
   readonly hosts: HostCheck;
   readonly readPeer: PeerReader;
   readonly responder: Responder;
+  readonly slowAnswers: SlowAnswers;
   readonly hasTls: boolean;
 }
 
@@ -97,6 +99,7 @@ export function createExchange({ services, routes, fallback, hasTls }: ExchangeO
         oidcIssuer: issuer !== '' && clientId !== '' ? issuer : null,
       }),
     ),
+    slowAnswers: new SlowAnswers(),
     hasTls,
   };
   const dispatch = (request: Request, connection: Connection, known: KnownPath | null) =>
@@ -115,6 +118,10 @@ class Exchange {
   readonly #target: RequestTarget;
   #route: RegisteredRoute & Guarded;
   #context: Context | null = null;
+  /** The end of the answer was noted already. */
+  #isNoted = false;
+  /** Somebody else made the response. */
+  #isForeign = false;
 
   constructor(door: Door, request: Request, connection: Connection, known: KnownPath | null) {
     this.#door = door;
@@ -218,20 +225,25 @@ class Exchange {
   }
 
   async #finishLater(answer: Promise<Answer>): Promise<Response> {
-    // Work may take longer than an idle connection may live.
-    this.#connection.limitIdle(0);
+    const { slowAnswers } = this.#door;
+    slowAnswers.begin(this.#connection);
     let response: Response;
     try {
       response = this.#finish(await answer);
     } catch (error) {
       response = this.#fail(error);
     }
-    this.#connection.limitIdle(
-      response.body === null || response.headers.has('Content-Length')
-        ? IDLE_SECONDS
-        : STREAM_IDLE_SECONDS,
-    );
+    const isLifted = slowAnswers.end(this.#connection);
+    if (this.#isStream(response)) this.#connection.limitIdle(STREAM_IDLE_SECONDS);
+    else if (isLifted) this.#connection.limitIdle(IDLE_SECONDS);
     return response;
+  }
+
+  /** Whether the body is made while it is sent. */
+  #isStream(response: Response): boolean {
+    // Looking at the body of a response makes a stream of it, which costs as much as the response.
+    if (!this.#isForeign) return !this.#isNoted;
+    return response.body !== null && !response.headers.has('Content-Length');
   }
 
   #refuseHost(): Response {
@@ -251,6 +263,7 @@ class Exchange {
 
   #finish(answer: Answer): Response {
     const context = this.#context;
+    this.#isForeign = answer instanceof Response;
     return this.#door.responder.respond(answer, {
       request: this.#request,
       requestId: this.#requestId,
@@ -261,6 +274,7 @@ class Exchange {
   }
 
   #note(end: StreamEnd, status: number): void {
+    this.#isNoted = true;
     const { clock, log, metrics } = this.#door.services;
     noteAccess(log, metrics, {
       requestId: this.#requestId,

@@ -172,7 +172,10 @@ async function answerRows(
   const etag = etagOf(query.table.version());
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
   const page = await services.reading.run(query.table, query.prepared, {
-    signal: context.request.signal,
+    // Only reads elsewhere can be given up, and making the signal takes longer than most others.
+    get signal() {
+      return context.request.signal;
+    },
     isHead: context.method === 'HEAD',
   });
   const { resource } = query;
@@ -182,13 +185,20 @@ async function answerRows(
       : page.body;
   return bodyReply(body, page.mediaType, {
     etag: etagOf(page.version),
-    headers: {
-      ...VARY,
-      'X-Total-Count': String(page.total),
-      ...nextLink(context, page.nextCursor),
-      ...downloadHeader(query.resource, page, askedFormat),
-    },
+    headers: pageHeaders(context, resource, page, askedFormat),
   });
+}
+
+function pageHeaders(
+  context: Context,
+  resource: Resource,
+  page: RowsPage,
+  askedFormat: Format | null,
+): Record<string, string> {
+  const headers: Record<string, string> = { ...VARY, 'X-Total-Count': String(page.total) };
+  if (page.nextCursor !== null) Object.assign(headers, nextLink(context, page.nextCursor));
+  if (page.format === 'json') return headers;
+  return Object.assign(headers, downloadHeader(resource, page, askedFormat));
 }
 
 async function mayStillRead(
