@@ -10,9 +10,9 @@ import { unreadable } from './file-bytes.ts';
 export const LOCAL_HEADER_BYTES = 30;
 /** Bytes of a directory record before its name. */
 export const RECORD_BYTES = 46;
-/** First bytes of a local header, of a directory record and of the record at the end of the archive. */
+/** First bytes of a local header. */
 export const LOCAL_SIGNATURE = 0x04034b50;
-/** See LOCAL_SIGNATURE. */
+/** First bytes of a directory record. */
 const RECORD_SIGNATURE = 0x02014b50;
 /** Stands where a number needs more than 32 bits. */
 export const IN_EXTRA = 0xffffffff;

@@ -22,7 +22,7 @@ import { DocumentRoot } from './document-root.ts';
 import { Documents } from './documents.ts';
 import { FirstReads } from './first-reads.ts';
 import type { Kind } from './kind.ts';
-import { createKindTable } from './kind-table.ts';
+import { createKindTable, type KindTable } from './kind-table.ts';
 import { FileLocks, type LockReason } from './locks.ts';
 import { openForRead, targetPath } from './opener.ts';
 import { ParseWorkers } from './parse-workers.ts';
@@ -89,78 +89,25 @@ export interface Docroot {
 
 /** Joins the parts; state and files are left as they are. */
 export function openDocroot(options: DocrootOptions): Docroot {
-  const { config, db, clock, log, exclusive } = options;
+  const { config, clock, exclusive } = options;
   const { docroot: path, state_dir: stateDir, plugin_registry: overrides } = config();
   const root = new DocumentRoot(path, stateDir);
   const workers = new ParseWorkers(options.pool, config);
   const kindOf = createKindTable(options.kinds, overrides);
-  const registry = new Registry({
-    root,
-    kindOf,
-    log,
-    // A command beside the server must not tidy away what the server is writing.
-    startedAtMs: exclusive ? clock.now() : null,
-    sheetMemory: exclusive ? join(stateDir, 'sheets.json') : null,
-    sheetsOf: (file) => workers.sheetsOf(file),
-  });
+  const registry = openRegistry(options, { root, workers, kindOf });
   const datasets = new Datasets(registry);
-  const locks = new FileLocks({
-    db,
-    clock,
-    log,
-    limits: () => ({
-      ttlMs: config().locks.ttl_seconds * 1000,
-      timeoutMs: config().locks.timeout_seconds * 1000,
-    }),
-  });
-  const tables = new Tables({
-    // A second process beside the server must not touch the copies the server reads.
-    dir: stateFolder(stateDir, exclusive ? 'tables' : `tmp/tables-${process.pid}`),
-    build: async (order) => {
-      const resource = datasets.resourceOf(order.target);
-      await workers.build(resource, registry.companionsOf(resource), order);
-    },
-    open: ({ rel }) => openForRead(root, rel),
-    onProblem: (target, problem) => registry.setProblem(target, problem),
-    now: () => clock.now(),
-    log,
-  });
-  const replaced = new ReplacedFiles({
-    directory: join(stateDir, 'replaced'),
-    clock,
-    log,
-    onConflict: (changed, copy) =>
-      log.error(
-        'another program wrote to a version that had just been replaced; its bytes were kept',
-        { resource: root.relOf(changed), copy: `replaced/${copy}` },
-      ),
-  });
+  const locks = openLocks(options);
+  const tables = openTables(options, { root, workers, registry, datasets });
+  const replaced = openReplaced(options, root);
   const parts = { root, workers, kindOf, registry, datasets, locks, tables, replaced };
-  const firstReads = new FirstReads({
-    read: async (resource) => {
-      await tables.current(datasets.targetOf(resource));
-    },
-    log,
-  });
-  if (options.readsAhead) firstReads.follow(registry);
+  const firstReads = openFirstReads(options, parts);
   const cache = new CacheEntries(clock);
-  cache.onForget((rel) => tables.forget(rel));
-  registry.onChange(({ changed, removed }) => {
-    for (const { rel } of [...changed, ...removed]) cache.drop(rel);
-    for (const { kind, rel, sheet } of removed) {
-      if (kind.dataset && !registry.get(rel, sheet)) tables.drop({ rel, sheet });
-    }
-  });
+  forgetChanges(registry, tables, cache);
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
   return {
-    root,
-    workers,
-    registry,
-    datasets,
-    locks,
-    tables,
+    ...parts,
     edits: openEdits(options, parts),
     uploads: openUploads(options, parts),
     cache,
@@ -204,8 +151,92 @@ interface Parts extends Pick<
   Docroot,
   'root' | 'workers' | 'registry' | 'datasets' | 'locks' | 'tables'
 > {
-  readonly kindOf: ReturnType<typeof createKindTable>;
+  readonly kindOf: KindTable;
   readonly replaced: ReplacedFiles;
+}
+
+function openRegistry(
+  { config, clock, log, exclusive }: DocrootOptions,
+  { root, workers, kindOf }: Pick<Parts, 'root' | 'workers' | 'kindOf'>,
+): Registry {
+  return new Registry({
+    root,
+    kindOf,
+    log,
+    // A command beside the server must not tidy away what the server is writing.
+    startedAtMs: exclusive ? clock.now() : null,
+    sheetMemory: exclusive ? join(config().state_dir, 'sheets.json') : null,
+    sheetsOf: (file) => workers.sheetsOf(file),
+  });
+}
+
+function openLocks({ config, db, clock, log }: DocrootOptions): FileLocks {
+  return new FileLocks({
+    db,
+    clock,
+    log,
+    limits: () => ({
+      ttlMs: config().locks.ttl_seconds * 1000,
+      timeoutMs: config().locks.timeout_seconds * 1000,
+    }),
+  });
+}
+
+function openTables(
+  { config, clock, log, exclusive }: DocrootOptions,
+  { root, workers, registry, datasets }: Pick<Parts, 'root' | 'workers' | 'registry' | 'datasets'>,
+): Tables {
+  // A second process beside the server must not touch the copies the server reads.
+  const folder = exclusive ? 'tables' : `tmp/tables-${process.pid}`;
+  return new Tables({
+    dir: stateFolder(config().state_dir, folder),
+    build: async (order) => {
+      const resource = datasets.resourceOf(order.target);
+      await workers.build(resource, registry.companionsOf(resource), order);
+    },
+    open: ({ rel }) => openForRead(root, rel),
+    onProblem: (target, problem) => registry.setProblem(target, problem),
+    now: () => clock.now(),
+    log,
+  });
+}
+
+function openReplaced({ config, clock, log }: DocrootOptions, root: DocumentRoot): ReplacedFiles {
+  return new ReplacedFiles({
+    directory: join(config().state_dir, 'replaced'),
+    clock,
+    log,
+    onConflict: (changed, copy) =>
+      log.error(
+        'another program wrote to a version that had just been replaced; its bytes were kept',
+        { resource: root.relOf(changed), copy: `replaced/${copy}` },
+      ),
+  });
+}
+
+function openFirstReads(
+  { log, readsAhead }: DocrootOptions,
+  { registry, datasets, tables }: Parts,
+): FirstReads {
+  const firstReads = new FirstReads({
+    read: async (resource) => {
+      await tables.current(datasets.targetOf(resource));
+    },
+    log,
+  });
+  if (readsAhead) firstReads.follow(registry);
+  return firstReads;
+}
+
+/** What was made of a file that changed is made anew; the copy of one that is gone goes with it. */
+function forgetChanges(registry: Registry, tables: Tables, cache: CacheEntries): void {
+  cache.onForget((rel) => tables.forget(rel));
+  registry.onChange(({ changed, removed }) => {
+    for (const { rel } of [...changed, ...removed]) cache.drop(rel);
+    for (const { kind, rel, sheet } of removed) {
+      if (kind.dataset && !registry.get(rel, sheet)) tables.drop({ rel, sheet });
+    }
+  });
 }
 
 function openEdits(

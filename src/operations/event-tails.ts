@@ -32,7 +32,6 @@ export async function openTail(
     ...request.order,
     userId: caller.userId,
     mostOfUser: services.config.events.tail_per_user,
-    query: request.order.query,
     rights: async () => {
       if (!(await request.isAlive())) return null;
       const grants = await eventGrants(services, caller);

@@ -3,11 +3,10 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { formatScopes } from '../../../auth/scopes.ts';
 import type { UserWithBelongings } from '../../../operations/users.ts';
-import { browserName } from '../../browser-name.ts';
+import { UserKeys, UserSessions } from './user-credentials.tsx';
 import { ChooseBox, ResourceBox, ActionBox } from './boxes.tsx';
-import { Moment, AuditLink, UserMarks, GroupLink, keyName } from './cells.tsx';
+import { Moment, AuditLink, UserMarks, GroupLink } from './cells.tsx';
 import { AdminForm, Act, Fold } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { Rows } from './listing.tsx';
@@ -36,17 +35,18 @@ export const userPage = adminPage<UserData>({
       <Account data={data} {...around} />
       <Groups data={data} {...around} />
       <Why data={data} />
-      <Keys data={data} {...around} />
-      <Sessions data={data} {...around} />
+      <UserKeys data={data} {...around} />
+      <UserSessions data={data} {...around} />
     </>
   ),
 });
 
-interface PartProps extends Surroundings {
+/** What the sections of the page get. */
+export interface UserPartProps extends Surroundings {
   readonly data: UserData;
 }
 
-function Account({ data, state, frame }: PartProps) {
+function Account({ data, state, frame }: UserPartProps) {
   const { user, isSelf } = data;
   const around = { state, frame };
   if (!state.mayChange) return '';
@@ -95,7 +95,7 @@ function Account({ data, state, frame }: PartProps) {
   );
 }
 
-function Groups({ data, state, frame }: PartProps) {
+function Groups({ data, state, frame }: UserPartProps) {
   const around = { state, frame };
   const { user, groups } = data;
   return (
@@ -153,121 +153,6 @@ function Why({ data }: { data: UserData }) {
           Explain
         </button>
       </form>
-    </section>
-  );
-}
-
-function Keys({ data, state, frame }: PartProps) {
-  const { user, keys, hasToken } = data;
-  const around = { state, frame };
-  const query = new URLSearchParams({ user: user.username });
-  return (
-    <section>
-      <h2>API keys</h2>
-      {keys.length === 0 ? (
-        <p class="empty">None.</p>
-      ) : (
-        <Rows
-          label="API keys"
-          columns={[
-            { label: 'For' },
-            { label: 'Rights' },
-            { label: 'Last used' },
-            { label: 'Revoke', isHidden: true },
-          ]}
-        >
-          {keys.map((key) => (
-            <tr>
-              <td safe>{keyName(key)}</td>
-              <td safe>
-                {key.scopes === null ? 'all of the user' : formatScopes(key.scopes).join(', ')}
-              </td>
-              <td>
-                <Moment at={key.lastUsedAt} />
-              </td>
-              <td>
-                {key.isActive ? (
-                  <Act
-                    {...around}
-                    action="revoke-key"
-                    label="Revoke"
-                    about={keyName(key)}
-                    fields={{ key_id: key.id }}
-                    asks
-                  />
-                ) : (
-                  'revoked'
-                )}
-              </td>
-            </tr>
-          ))}
-        </Rows>
-      )}
-      <p class="actions tight">
-        <a class="button quiet small" href={`${ADMIN_PAGES}/api-keys?${query}`}>
-          API keys of this user
-        </a>
-        {hasToken ? (
-          <Act
-            {...around}
-            action="revoke-token"
-            label="Revoke the token"
-            about={`of ${user.username}`}
-            fields={{}}
-            asks
-          />
-        ) : (
-          ''
-        )}
-      </p>
-    </section>
-  );
-}
-
-function Sessions({ data, state, frame }: PartProps) {
-  const around = { state, frame };
-  return (
-    <section>
-      <h2>Sessions</h2>
-      {data.sessions.length === 0 ? (
-        <p class="empty">Not signed in anywhere.</p>
-      ) : (
-        <Rows
-          label="Sessions"
-          columns={[
-            { label: 'Browser' },
-            { label: 'Address' },
-            { label: 'Last seen' },
-            { label: 'End', isHidden: true },
-          ]}
-        >
-          {data.sessions.map((session) => (
-            <tr>
-              <td title={session.userAgent ?? ''} safe>
-                {browserName(session.userAgent)}
-              </td>
-              <td safe>{session.ipAddress ?? ''}</td>
-              <td>
-                <Moment at={session.lastActiveAt} />
-              </td>
-              <td>
-                {session.id === data.currentSession ? (
-                  'this one'
-                ) : (
-                  <Act
-                    {...around}
-                    action="end-session"
-                    label="End"
-                    about={`session ${session.id} of ${data.user.username}`}
-                    fields={{ session_id: session.id }}
-                    asks
-                  />
-                )}
-              </td>
-            </tr>
-          ))}
-        </Rows>
-      )}
     </section>
   );
 }
