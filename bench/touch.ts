@@ -4,14 +4,14 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { MemoryWatch } from './memory.ts';
+import { heldMegabytes, MemoryWatch } from './memory.ts';
 import { requireEqual } from './products.ts';
 import type { BenchService } from './service.ts';
 
 /** What the first answer took. */
 export interface Touch {
   readonly milliseconds: number;
-  /** Of the server and its children together. */
+  /** Of the server and its children together; what they share counts once. */
   readonly peakMegabytes: number;
 }
 
@@ -21,7 +21,7 @@ export async function touch(service: BenchService, path: string, rows: number): 
   rmSync(join(service.stateDir, 'sheets.json'), { force: true });
   const startedAt = performance.now();
   await service.run();
-  using memory = new MemoryWatch(service.pid);
+  using memory = new MemoryWatch(service.pid, heldMegabytes);
   const response = await service.get(path);
   const milliseconds = performance.now() - startedAt;
   requireEqual('the number of rows', response.headers.get('x-total-count'), String(rows));
