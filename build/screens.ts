@@ -28,6 +28,8 @@ const pages = {
   dataset: '/ui/climate/seattle-weather/',
   'dataset-chart':
     '/ui/climate/seattle-weather/?chart=line&x=date&y=temp_max&measure=mean&values=1&pinned=date',
+  row: '/ui/climate/seattle-weather/?row=1',
+  'row-delete': '/ui/climate/seattle-weather/?row=1&delete=1',
   docs: '/docs',
   guide: '/docs/guide',
   'guide-chapter': '/docs/guide/shippers',
@@ -36,6 +38,7 @@ const pages = {
   events: '/events',
   'events-chart': '/events?q=*+%7C+timechart+count+by+level&earliest=-24h',
   'events-error': '/events?q=error+%7C+stat+count',
+  'events-table': '/events?form=table',
   savedsearches: '/savedsearches',
   missing: '/nothing-here',
   admin: '/admin/',
@@ -43,6 +46,7 @@ const pages = {
   'admin-user': '/admin/ui/users/1',
   'admin-groups': '/admin/ui/groups',
   'admin-group': '/admin/ui/groups/1',
+  'admin-share': '/admin/ui/share?resource=climate/*',
   'admin-permissions': '/admin/ui/permissions',
   'admin-explain': '/admin/ui/explain?user=bea&resource=climate/seattle-weather&right=read',
   'admin-who-may': '/admin/ui/explain?resource=climate/seattle-weather&right=read',
@@ -54,6 +58,9 @@ const pages = {
   'admin-locks': '/admin/ui/locks',
   'admin-cache': '/admin/ui/cache',
 };
+
+/** Those that are taken as they come out of a printer, too. */
+const printed = ['document', 'dataset', 'dataset-chart', 'events', 'events-chart', 'admin-audit'];
 
 const target = join(root, 'build/out/screens');
 const wanted = new Set(process.argv.slice(2));
@@ -92,6 +99,11 @@ async function takeAll(): Promise<void> {
         if (wanted.size > 0 && !wanted.has(name)) continue;
         await page.goto(path, { waitUntil: 'networkidle' });
         await page.screenshot({ path: join(target, `${name}-${look}.png`) });
+        if (look !== 'dark' || !printed.includes(name)) continue;
+        await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+        await page.waitForFunction('matchMedia("print").matches');
+        await page.screenshot({ path: join(target, `${name}-print.png`) });
+        await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
       }
     };
     await take(anonymous);

@@ -2,7 +2,7 @@
  * Tokens of event clients (EV-15 to EV-19).
  */
 import type { Principal } from '../auth/principal.ts';
-import { issueToken as issue, revokeToken as revoke, tokenList } from '../auth/tokens.ts';
+import { hasToken, issueToken as issue, revokeToken as revoke, tokenList } from '../auth/tokens.ts';
 import { getUser } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldErrors } from '../events/validation.ts';
@@ -80,6 +80,14 @@ function readCredentials(
   const username = read('username', true);
   const password = read('password', false);
   return Object.keys(errors).length > 0 ? null : { username, password };
+}
+
+/** Whether the caller has a token. */
+export function hasOwnToken(
+  { db }: Pick<AccountServices, 'db'>,
+  caller: Principal,
+): Promise<boolean> {
+  return hasToken(db, caller.userId);
 }
 
 /** Deletes the caller's own token, if there is one; audited. */

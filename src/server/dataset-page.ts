@@ -2,6 +2,7 @@
  * `GET /ui/<dataset>/`: one page of rows as HTML, read through the same operation as the API.
  */
 import { AppError } from '../base/errors.ts';
+import { statFile } from '../base/file-stamp.ts';
 import { encodePath } from '../base/paths.ts';
 import { parseListParameters, type ListParameters } from '../dataset/list-parameters.ts';
 import { parseSort } from '../dataset/sort.ts';
@@ -14,10 +15,14 @@ import type { GridData } from './client/grid/model.ts';
 import type { Context } from './context.ts';
 import { cellText, rowsOf } from './page-rows.ts';
 import { pageReply } from './page-reply.ts';
+import { readingPage } from './pages/reading.tsx';
 import { datasetPage, type ColumnHead, type DatasetView } from './pages/dataset.tsx';
 import type { Reply } from './reply.ts';
 
 const PAGE_ROWS = 50;
+/** Smaller files are read at once; of larger ones the first reading may take longer than people wait without a word. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+const PATIENCE_MS = 1_000;
 /** Longer cells are cut: a page is for looking, the API has the whole value. */
 const MAX_CELL_TEXT = 200;
 const FORMATS = { CSV: 'csv', JSON: 'json', NDJSON: 'ndjson' } as const;
@@ -29,6 +34,28 @@ export interface DatasetPageServices extends DatasetServices {
 
 /** The page of a dataset the caller may read. A wrong filter or sort is shown on the page, with status 422. */
 export async function datasetPageReply(
+  services: DatasetPageServices,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  const target = services.datasets.targetOf(resource);
+  const size = statFile(target.path)?.size ?? 0;
+  if (size < LARGE_BYTES) return rowsReply(services, context, resource);
+  // Only the reading of the file is waited for: it goes on, while a query would begin again with each look.
+  const reading = services.tables.current(target);
+  // Who has been told to wait asks again; then the failure is told, if there is one.
+  reading.catch(() => undefined);
+  if ((await Promise.race([reading, Bun.sleep(PATIENCE_MS)])) !== undefined) {
+    return rowsReply(services, context, resource);
+  }
+  const view = { name: resource.canonical, file: datasetTitle(resource), size };
+  return pageReply(context, readingPage, view, {
+    status: 202,
+    headers: { Refresh: '1', 'Cache-Control': 'no-store' },
+  });
+}
+
+async function rowsReply(
   services: DatasetPageServices,
   context: Context,
   resource: Resource,

@@ -17,6 +17,7 @@ import { loginPage } from '../../src/server/pages/login.tsx';
 import { eventsPage } from '../../src/server/pages/events.tsx';
 import { savedSearchesPage } from '../../src/server/pages/saved-searches.tsx';
 import { profilePage } from '../../src/server/pages/profile.tsx';
+import { readingPage } from '../../src/server/pages/reading.tsx';
 import { rowPage, type RowView } from '../../src/server/pages/row.tsx';
 import { searchPage } from '../../src/server/pages/search.tsx';
 import { setupPage } from '../../src/server/pages/setup.tsx';
@@ -352,6 +353,7 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    reading: renderPage(readingPage, { name: EVIL, file: EVIL, size: 1 }, frame),
     row: renderPage(rowPage, rowIn('edit'), frame),
     docs: renderPage(docsPage, {}, frame),
     guide: renderPage(
@@ -435,6 +437,7 @@ describe('DS-184, DS-208: pages', () => {
         username: EVIL,
         isSuperuser: true,
         hasPassword: true,
+        hasToken: true,
         sessions: [
           {
             id: 1,

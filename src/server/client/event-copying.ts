@@ -1,6 +1,7 @@
 /**
  * Taking a view of the explorer along: its address, and the same query for a terminal.
  */
+import { copied } from './copying.ts';
 
 /** Makes the buttons work. */
 export function startCopying(explorer: HTMLElement): void {
@@ -13,20 +14,18 @@ export function startCopying(explorer: HTMLElement): void {
   }
 }
 
-/** Browsers refuse the clipboard to pages that came without TLS; then the text is shown for copying by hand. */
 async function copy(button: HTMLButtonElement, text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
+  if (await copied(text)) {
     button.textContent = 'Copied';
-  } catch {
-    const box = document.createElement('textarea');
-    box.readOnly = true;
-    box.rows = 4;
-    box.value = text;
-    box.setAttribute('aria-label', 'To be copied');
-    button.replaceWith(box);
-    box.select();
+    return;
   }
+  const box = document.createElement('textarea');
+  box.readOnly = true;
+  box.rows = 4;
+  box.value = text;
+  box.setAttribute('aria-label', 'To be copied');
+  button.replaceWith(box);
+  box.select();
 }
 
 function curlOf(query: string): string {

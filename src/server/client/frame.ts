@@ -2,6 +2,7 @@
  * What every page can do beyond plain HTML: the look is switched and remembered, times read in the reader's zone, keys reach
  * what is marked with `data-key`, and Ctrl-K jumps to any page or resource.
  */
+import { startCopyBoxes } from './copying.ts';
 import { forgetSearches } from './recent-searches.ts';
 import { startPalette } from './palette.ts';
 import { startShortcuts } from './shortcuts.ts';
@@ -10,6 +11,7 @@ import { localise } from './times.ts';
 
 startTheme();
 localise(document);
+startCopyBoxes();
 const openPalette = startPalette();
 startShortcuts(openPalette);
 document

@@ -30,6 +30,7 @@ import { galleryPage } from './gallery.tsx';
 import { loginPage } from './login.tsx';
 import { savedSearchesPage } from './saved-searches.tsx';
 import { searchLanguagePage } from './search-language.tsx';
+import { readingPage } from './reading.tsx';
 import { rowPage } from './row.tsx';
 import { searchPage } from './search.tsx';
 import { playerPage } from './player.tsx';
@@ -44,6 +45,7 @@ export const pages: readonly Page<never>[] = [
   searchPage,
   datasetPage,
   rowPage,
+  readingPage,
   documentPage,
   galleryPage,
   playerPage,

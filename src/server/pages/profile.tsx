@@ -22,6 +22,8 @@ export interface ProfileView {
   readonly hasPassword: boolean;
   readonly sessions: readonly SessionView[];
   readonly keys: readonly ApiKeyView[];
+  /** An event client has asked for a token (EV-15). */
+  readonly hasToken: boolean;
   /** A key just made: the only time its value is shown. */
   readonly newKey: NewApiKeyView | null;
   /** What was just done; null on a plain visit. */
@@ -45,6 +47,7 @@ export const profilePage: Page<ProfileView> = {
       <Notice text={view.notice} />
       {view.newKey === null ? '' : <CreatedKey label="Your new API key" value={view.newKey.key} />}
       <Keys view={view} frame={frame} />
+      <Token view={view} frame={frame} />
       <Sessions view={view} frame={frame} />
       {view.hasPassword ? <Password username={view.username} frame={frame} /> : ''}
     </>
@@ -135,6 +138,29 @@ function Key({ entry, frame }: { entry: ApiKeyView; frame: FrameView }) {
         )}
       </td>
     </tr>
+  );
+}
+
+function Token({ view, frame }: { view: ProfileView; frame: FrameView }) {
+  return (
+    <section>
+      <h2>Token of event clients</h2>
+      <p class="fine">
+        Programs that send events may ask for a token with your name and password at{' '}
+        <code>/api-token-auth/</code>. It has your rights on events, and does not expire.
+      </p>
+      {view.hasToken ? (
+        <form method="post" action="/profile">
+          <CsrfField frame={frame} />
+          <input type="hidden" name="action" value="revoke-token" />
+          <button class="quiet small danger" type="submit">
+            Revoke the token
+          </button>
+        </form>
+      ) : (
+        <p class="empty">You have none.</p>
+      )}
+    </section>
   );
 }
 

@@ -15,6 +15,7 @@ import {
   type NewApiKeyView,
   revokeApiKey,
 } from '../../operations/api-keys.ts';
+import { hasOwnToken, revokeOwnToken } from '../../operations/tokens.ts';
 import type { Context } from '../context.ts';
 import { idOf, keyRequest, problemText } from '../form-request.ts';
 import { pageReply } from '../page-reply.ts';
@@ -27,6 +28,7 @@ import { endSession } from '../sign-in.ts';
 const NOTICES: Readonly<Record<string, string>> = {
   'end-session': 'The session is over.',
   'revoke-key': 'The key no longer works.',
+  'revoke-token': 'The token no longer works.',
 };
 
 /** `/profile`. */
@@ -72,6 +74,7 @@ async function profile(context: Context, { notice, newKey, error }: Shown): Prom
     hasPassword: await hasLocalPassword(services, user),
     sessions: await listSessions(services, user),
     keys: await listApiKeys(services, user),
+    hasToken: await hasOwnToken(services, user),
     newKey: newKey ?? null,
     notice: notice ?? null,
     problem: error === undefined ? null : problemText(error),
@@ -103,6 +106,9 @@ async function act(context: Context, fields: ReadonlyMap<string, string>): Promi
       break;
     case 'revoke-key':
       await revokeApiKey(services, user, origin, idOf(field('id')));
+      break;
+    case 'revoke-token':
+      await revokeOwnToken(services, user, origin);
       break;
     case 'create-key': {
       const newKey = await createApiKey(services, user, origin, keyRequest(field));

@@ -20,6 +20,7 @@ import {
 } from './model.ts';
 import { Notices } from './notices.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
+import { startPrinting } from './printing.ts';
 import { RowStore } from './rows.ts';
 import { exportMenu } from './export-menu.ts';
 import { GridTable } from './table.ts';
@@ -139,6 +140,13 @@ class DatasetPage {
       this.#view = readView(location.search, this.#data.columns);
       this.#apply();
       this.#store.show(rowsQuery(this.#view));
+    });
+    startPrinting({
+      page: this.#root,
+      rows: () => this.#store.loaded(),
+      columns: () => this.#table.columns,
+      total: () => this.#store.total,
+      first: () => this.#table.firstRow,
     });
     document.addEventListener('copy', (event) => this.#copy(event));
     watchFile({

@@ -169,6 +169,11 @@ export class GridTable {
     return (row?.children[place.column + 1] as HTMLElement | undefined) ?? null;
   }
 
+  /** Place of the first row in sight. */
+  get firstRow(): number {
+    return Math.floor(this.#offset / ROW_HEIGHT);
+  }
+
   /** The row of the active cell, when it is there. */
   get activeRow(): GridRow | undefined {
     return this.active.row < 0 ? undefined : this.#options.store.at(this.active.row);

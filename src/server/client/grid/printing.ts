@@ -1,0 +1,75 @@
+/**
+ * The grid on paper: only rows in sight are elements, so a plain table of those that are loaded takes its place while printing.
+ */
+import { make } from './element.ts';
+import { cellOf, countText, type GridColumn, type GridRow, shownText } from './model.ts';
+
+interface PrintingOptions {
+  readonly page: HTMLElement;
+  /** Rows that are there, with their places, in order. */
+  rows(): Iterable<readonly [index: number, row: GridRow]>;
+  columns(): readonly GridColumn[];
+  total(): number | null;
+  /** Place of the first row in sight. */
+  first(): number;
+}
+
+/** Some twenty sheets of paper; all rows of a view are in its downloads. */
+const MAX_ROWS = 1_000;
+
+/** Listens for printing from now on. */
+export function startPrinting(options: PrintingOptions): void {
+  let sheet: HTMLElement | null = null;
+  const change = (isPrinting: boolean): void => {
+    sheet?.remove();
+    sheet = isPrinting ? sheetOf(options) : null;
+    if (sheet !== null) options.page.append(sheet);
+  };
+  matchMedia('print').addEventListener('change', ({ matches }) => change(matches));
+  addEventListener('beforeprint', () => change(true));
+  addEventListener('afterprint', () => change(false));
+}
+
+function sheetOf({ rows, columns, total, first }: PrintingOptions): HTMLElement {
+  const shown = runAround([...rows()], first());
+  const heads = columns();
+  const from = shown[0]?.[0] ?? 0;
+  const all = countText(total() ?? shown.length);
+  const text =
+    shown.length === (total() ?? 0) ? all : `Rows ${from + 1} to ${from + shown.length} of ${all}`;
+  return make(
+    'div',
+    { class: 'print-sheet' },
+    make('p', { class: 'fine' }, text),
+    make(
+      'table',
+      {},
+      make('thead', {}, make('tr', {}, ...heads.map(({ name }) => make('th', {}, name)))),
+      make(
+        'tbody',
+        {},
+        ...shown.map(([, row]) => make('tr', {}, ...heads.map((column) => cellFor(column, row)))),
+      ),
+    ),
+  );
+}
+
+function cellFor({ name, type }: GridColumn, row: GridRow): HTMLElement {
+  const isNumeric = type === 'integer' || type === 'number';
+  return make('td', { class: isNumeric ? 'number' : null }, shownText(cellOf(row, name)));
+}
+
+/** Rows without a gap between them, those in sight among them. */
+function runAround(
+  rows: readonly (readonly [number, GridRow])[],
+  first: number,
+): (readonly [number, GridRow])[] {
+  const at = rows.findIndex(([index]) => index >= first);
+  if (at < 0) return rows.slice(-MAX_ROWS);
+  let start = at;
+  while (start > 0 && rows[start - 1]![0] === rows[start]![0] - 1) start--;
+  let end = at + 1;
+  while (end < rows.length && rows[end]![0] === rows[end - 1]![0] + 1) end++;
+  const isLong = end - start > MAX_ROWS;
+  return rows.slice(isLong ? at : start, isLong ? Math.min(end, at + MAX_ROWS) : end);
+}
