@@ -44,7 +44,17 @@ function sheetOf({ rows, columns, total, first }: PrintingOptions): HTMLElement 
     make(
       'table',
       {},
-      make('thead', {}, make('tr', {}, ...heads.map(({ name }) => make('th', {}, name)))),
+      make(
+        'thead',
+        {},
+        make(
+          'tr',
+          {},
+          ...heads.map((column) =>
+            make('th', { class: isNumeric(column) ? 'number' : null }, column.name),
+          ),
+        ),
+      ),
       make(
         'tbody',
         {},
@@ -54,9 +64,13 @@ function sheetOf({ rows, columns, total, first }: PrintingOptions): HTMLElement 
   );
 }
 
-function cellFor({ name, type }: GridColumn, row: GridRow): HTMLElement {
-  const isNumeric = type === 'integer' || type === 'number';
-  return make('td', { class: isNumeric ? 'number' : null }, shownText(cellOf(row, name)));
+function cellFor(column: GridColumn, row: GridRow): HTMLElement {
+  const text = shownText(cellOf(row, column.name));
+  return make('td', { class: isNumeric(column) ? 'number' : null }, text);
+}
+
+function isNumeric({ type }: GridColumn): boolean {
+  return type === 'integer' || type === 'number';
 }
 
 /** Rows without a gap between them, those in sight among them. */
