@@ -2,12 +2,9 @@
  * Where the events and the search language meet, which do not know each other: queries that choose among events, and events
  * as a source of queries.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { extractPairs } from './events/extract/pairs.ts';
+import { KeptReader } from './events/kept-reader.ts';
 import { type MakeEventFilter, QueryProblem } from './events/query-filter.ts';
-import { EventReader } from './events/reader.ts';
-import { EVENTS_FILE } from './events/schema.ts';
 import { createEventFilter } from './pipeline/event-filter.ts';
 import { Problem } from './pipeline/problem.ts';
 import type { SearchParts } from './pipeline/search-jobs.ts';
@@ -28,20 +25,19 @@ export const makeEventFilter: MakeEventFilter = (query) => {
   return (rows) => told(() => filter(rows));
 };
 
+const keptReader = new KeptReader();
+
 /** What queries need of the events, which they do not know. */
 export const searchParts: SearchParts = {
   openEvents: (directory) => {
-    if (!existsSync(join(directory, EVENTS_FILE))) return null;
-    const reader = new EventReader(directory);
-    reader.begin();
+    const taken = keptReader.take(directory);
+    if (taken === null) return null;
+    const { reader } = taken;
     return {
       db: reader.db,
       indexNames: () => reader.indexNames(),
       term: (text) => reader.term(text, 'data'),
-      close: () => {
-        reader.end();
-        reader.close();
-      },
+      close: () => taken.release(),
     };
   },
   extract: (style, text) => {

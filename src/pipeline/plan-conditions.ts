@@ -270,6 +270,7 @@ function ofComparison(
   const index = schema.indexOf(name);
   if (index < 0) return ofMemberTerm(terms, name, texts, schema);
   const { name: column, type } = schema.columns[index]!;
+  if (type === 'int') return ofIntegerTerm(terms, column, texts);
   if (type !== 'text' || (terms.op !== '=' && terms.op !== '!=')) return UNKNOWN;
   return exactly({
     kind: 'equals-folded',
@@ -277,6 +278,17 @@ function ofComparison(
     values: texts.map(fold),
     ...(terms.op === '!=' && { isNot: true }),
   });
+}
+
+/** A number in digits; others may be texts that no number is compared with. */
+function ofIntegerTerm(
+  { op, values }: Extract<Terms, { kind: 'compare' }>,
+  column: string,
+  texts: readonly string[],
+): Planned {
+  const [text] = texts;
+  if (op === '!=' || values.length > 1 || !/^-?\d{1,15}$/.test(text ?? '')) return UNKNOWN;
+  return exactly({ kind: 'integer', column, op, value: Number(text) });
 }
 
 function ofMemberTerm(

@@ -298,6 +298,57 @@ describe('very many indexes', () => {
   }, 60_000);
 });
 
+describe('what few of many events hold', () => {
+  const send = async (events: object[]): Promise<void> => {
+    const sent = await root.fetch('/api/events/', { method: 'POST', body: JSON.stringify(events) });
+    expect(sent.status).toBe(201);
+    await sent.body?.cancel();
+  };
+  const shown = async (query: string) => (await ask(`${query} | table n, host`)).json.rows;
+
+  test('is found newest first, whichever way it is looked for (SL-15, SL-63)', async () => {
+    const old = (n: number, minute: number, more = ''): object => ({
+      index: n % 2 === 0 ? 'even' : 'odd',
+      host: n < 4 ? 'rare-host' : 'HOST',
+      data: `n=${n} zq ${more}`,
+      extracted_fields: { n, event_time: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z` },
+    });
+    await send([old(1, 30), old(2, 10, 'Größe'), old(3, 20), old(4, 30), old(5, 5)]);
+    // Enough newer ones that the newest tell nothing.
+    await send(Array.from({ length: 2_100 }, () => ({ index: 'i/0', data: 'newer' })));
+    const all = [4, 1, 3, 2, 5];
+    const ids = async (query: string) => (await shown(query)).map(({ n }: { n: number }) => n);
+    expect(await ids('"zq"')).toEqual(all);
+    expect(await ids('"ZQ" | head 2')).toEqual([4, 1]);
+    expect(await ids('zq größe')).toEqual([2]);
+    expect(await ids('host=rare-host')).toEqual([1, 3, 2]);
+    expect(await ids('n>=4 n<9')).toEqual([4, 5]);
+    expect(await ids('zq NOT host=rare-host')).toEqual([4, 5]);
+    expect(await ids('index=odd zq')).toEqual([1, 3, 5]);
+    expect(await ids('zq latest=2026-01-01T00:25:00Z')).toEqual([3, 2, 5]);
+    expect(await ids('zq earliest=2026-01-01T00:10:00Z latest=2027-01-01')).toEqual([4, 1, 3, 2]);
+    expect(await ids('zq earliest=-1y latest=2020-01-01')).toEqual([]);
+    expect((await ask('id>=3 id<5 | table id')).json.rows).toEqual([{ id: 4 }, { id: 3 }]);
+    expect((await ask('zq | stats count BY host')).json.rows).toEqual([
+      { host: 'HOST', count: 2 },
+      { host: 'rare-host', count: 3 },
+    ]);
+    await svc.accounts.grant('odd', '@events/odd', 'read');
+    const odd = await svc.as('odd');
+    expect((await ask('zq | table n', odd)).json.rows).toEqual([{ n: 1 }, { n: 3 }, { n: 5 }]);
+  });
+
+  test('what was acknowledged before a query is in it, query after query (SL-154)', async () => {
+    for (let n = 1; n <= 5; n++) {
+      await send([{ index: 'fresh', data: `qx ${n}` }]);
+      expect((await ask('qx | stats count')).json.rows).toEqual([{ count: n }]);
+      expect((await ask('index=fresh qx | head 1 | table data')).json.rows).toEqual([
+        { data: `qx ${n}` },
+      ]);
+    }
+  });
+});
+
 describe('saved searches of one user', () => {
   test('past their limit are refused with the reason, and pages are cut from the list (EV-86, EV-87)', async () => {
     await using small = await startService({

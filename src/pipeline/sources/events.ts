@@ -8,6 +8,7 @@ import { type Grants, grantsCoverEvents } from '../../auth/permissions.ts';
 import { fold } from '../fold.ts';
 import { microsOf } from '../micros.ts';
 import type { RowCondition } from './source.ts';
+import { rareIds } from './rare-events.ts';
 import { type SqlColumn, type SqlCondition, SqlSource } from './sql-source.ts';
 
 /** A connection to the event store inside a snapshot. */
@@ -31,8 +32,7 @@ const NO_INDEX = 'x'.repeat(256);
 
 /** The source, restricted to the indexes the grants cover. `onIndexUse` is told when the substring index helped. */
 export function eventSource(store: EventStore, grants: Grants, onIndexUse: () => void): SqlSource {
-  const options = { deterministic: true, directOnly: true } as const;
-  store.db.function(FOLD, options, (text: string) => fold(text));
+  registerFold(store.db);
   const readable = readableIndexes(store, grants);
   // Asked for several times while a query is planned, and each time the index is read.
   const terms = new Map<string, ReturnType<EventStore['term']>>();
@@ -73,8 +73,38 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     restriction: restrictionOf(readable),
     readableIndexes: readable,
     condition: (condition) => conditionSql(remembering, condition, onIndexUse),
+    rare: (where, conditions) => rareIds(store.db, where, partsOf(remembering, conditions)),
     hasWideIntegers: false,
   });
+}
+
+const folding = new WeakSet<Database>();
+
+/** Once for a connection, which may serve many runs. */
+function registerFold(db: Database): void {
+  if (folding.has(db)) return;
+  folding.add(db);
+  const options = { deterministic: true, directOnly: true } as const;
+  db.function(FOLD, options, (text: string) => fold(text));
+}
+
+/** What an index leads to, and whether there is more to a condition than that. */
+function partsOf(store: EventStore, conditions: readonly RowCondition[]) {
+  const indexed: SqlCondition[] = [];
+  let others = 0;
+  for (const condition of conditions) {
+    const part = isIndexed(condition) ? conditionSql(store, condition, () => {}) : null;
+    if (part) indexed.push(part);
+    else if (condition.kind === 'integer') return null;
+    else others++;
+  }
+  return others === 0 ? null : indexed;
+}
+
+function isIndexed(condition: RowCondition): boolean {
+  if (condition.kind === 'time') return condition.column === '_time';
+  const isEqual = condition.kind === 'equals' || condition.kind === 'equals-folded';
+  return isEqual && condition.column === 'index' && condition.isNot !== true;
 }
 
 function timeColumn(name: string, sql: string): SqlColumn {

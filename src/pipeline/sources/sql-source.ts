@@ -64,6 +64,17 @@ export interface SqlTable {
   readonly condition?: (condition: RowCondition) => SqlCondition | null;
   /** Whether SQLite's integers may be past 2^53. */
   readonly hasWideIntegers: boolean;
+  /** In place of a condition that few rows meet, one that names them; null when walking in the order asked for is better. */
+  readonly rare?: (
+    where: BoundSql,
+    conditions: readonly RowCondition[],
+  ) => { readonly sql: string; readonly params: readonly SQLQueryBindings[] } | null;
+}
+
+/** SQL with what its question marks stand for. */
+export interface BoundSql {
+  readonly sql: string;
+  readonly params: SQLQueryBindings[];
 }
 
 /** Batches grow, so that who wants few rows does not wait for many. */
@@ -112,7 +123,9 @@ export class SqlSource implements Source {
     const { db, from, orders, columns, hasWideIntegers } = this.table;
     const cells = this.#cells(wanted);
     const list = cells.map(({ sql }, at) => `${sql} AS x${at}`).join(', ') || '1';
-    const where = this.where(conditions);
+    const all = this.where(conditions);
+    const few = order === 'newest' && sort.length === 0 ? this.table.rare?.(all, conditions) : null;
+    const where = few ? { sql: ` WHERE ${few.sql}`, params: few.params } : all;
     const sorts = sort.map(({ column, isDescending }) => {
       const { sql } = columns.find(({ name }) => name === column)!;
       return isDescending ? `${sql} DESC` : sql;
@@ -201,10 +214,7 @@ export class SqlSource implements Source {
   }
 
   /** ` WHERE …` for the caller's restriction and what the conditions allow to tell. */
-  where(conditions: readonly RowCondition[]): {
-    readonly sql: string;
-    readonly params: SQLQueryBindings[];
-  } {
+  where(conditions: readonly RowCondition[]): BoundSql {
     const { restriction, condition } = this.table;
     const parts = conditions.map((one) => condition?.(one) ?? null);
     const all = [restriction, ...parts].filter((part) => part !== null);
