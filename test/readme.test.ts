@@ -38,6 +38,18 @@ describe('documentation that follows from the source', () => {
       expect(errorTable()).toContain(`| \`${code}\` |`);
   });
 
+  test('every package is named with its reason', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+      string,
+      Record<string, string>
+    >;
+    const named = [...read('README.md').matchAll(/`([@\w./*-]+)`/g)].map(([, name]) => name!);
+    const isNamed = (name: string): boolean =>
+      named.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
+    const packages = Object.keys({ ...dependencies, ...devDependencies });
+    expect(packages.filter((name) => !isNamed(name))).toEqual([]);
+  });
+
   test('a table is only ever put between its markers', () => {
     const text = 'a\n<!-- x:begin -->\nold\n<!-- x:end -->\nb\n';
     const once = withSection(text, 'x', 'new\n');
