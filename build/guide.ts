@@ -65,7 +65,9 @@ function withServerLinks(body: string, rel: string): string {
     if (name === undefined) throw new Error(`docs/${rel}: a link to ${href} leads nowhere`);
     return ` href="/docs/guide${name === INDEX ? '' : `/${name}`}${fragment}"`;
   });
-  return linked.replace(/(?<!<pre>)<code>(\/[a-z/-]*)<\/code>/g, (whole, path: string) =>
+  // What scrolls sideways has to be reachable without a mouse.
+  const reachable = linked.replace(/<(pre|table)>/g, '<$1 tabindex="0">');
+  return reachable.replace(/(?<!<pre[^>]*>)<code>(\/[a-z/-]*)<\/code>/g, (whole, path: string) =>
     PAGES.includes(path) || ADMIN_PAGES.test(path) ? `<a href="${path}">${whole}</a>` : whole,
   );
 }

@@ -126,7 +126,14 @@ export const programs: Readonly<Record<string, Check>> = {
     const own = text
       .replace(/(ssl_certificate) [^;]+/, `$1 ${reader.folder}/cert.pem`)
       .replace(/(ssl_certificate_key) [^;]+/, `$1 ${reader.folder}/key.pem`);
-    reader.write('nginx.conf', `pid ${reader.folder}/nginx.pid;\nevents {}\nhttp {\n${own}\n}\n`);
+    // Nothing of the machine's own is touched.
+    const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${reader.folder}/${name};`,
+    );
+    reader.write(
+      'nginx.conf',
+      `pid ${reader.folder}/nginx.pid;\nevents {}\nhttp {\naccess_log off;\n${folders.join('\n')}\n${own}\n}\n`,
+    );
     await wellFormed([program, '-t', '-e', 'stderr', '-c', `${reader.folder}/nginx.conf`]);
     return [];
   },

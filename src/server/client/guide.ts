@@ -9,8 +9,6 @@ for (const block of document.querySelectorAll<HTMLElement>('.guide .prose pre'))
   button.className = 'quiet small copy';
   button.textContent = 'Copy';
   const text = block.textContent ?? '';
-  // A block that scrolls sideways has to be reachable without a mouse.
-  block.tabIndex = 0;
   button.addEventListener('click', () => void copy(text, button, block));
   block.append(button);
 }
