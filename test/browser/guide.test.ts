@@ -42,10 +42,9 @@ for (const [look, options] of [
     const page = await openAs(browser, svc, 'anna', options);
     for (const path of ['/docs/guide/configuration', '/docs/guide?q=key']) {
       await page.goto(path);
-      const widths = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = document.documentElement;
-        return scrollWidth - clientWidth;
-      });
+      const widths = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
       expect([path, widths]).toEqual([path, 0]);
       expect([path, await accessibilityProblems(page)]).toEqual([path, []]);
     }
@@ -62,7 +61,7 @@ test('a block of code is copied as it stands', async () => {
   await block.hover();
   await block.getByRole('button', { name: 'Copy' }).click();
   await block.getByRole('button', { name: 'Copied' }).waitFor();
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
   expect(copied).toStartWith('mkdir shop\ncat > shop/products.csv');
   expect(copied).not.toContain('Copy');
   await page.context().close();
