@@ -5,6 +5,7 @@
  * Also keeps what makes the next read cheaper: numbers of matches per version, and indexes on columns that are used.
  */
 import type { Log } from '../base/log.ts';
+import { Lru } from '../base/lru.ts';
 import type { ChildPool } from '../children/child-pool.ts';
 import { encoders } from './encode.ts';
 import { type Format, formatDetails } from './format.ts';
@@ -37,9 +38,17 @@ const SUMMARY_BUDGET_MS = 2_500;
 /** Answers past this many rows get a worker of their own, so that a slow reader blocks nobody. */
 const LONG_STREAM_ROWS = 50_000;
 
+/** The tables read last keep their pages in memory: a page of rows by an index reads all over its copy. */
+const MAX_HOT_TABLES = 8;
+const HOT_KIBIBYTES = 8 * 1024;
+/** SQLite's own default. */
+const COLD_KIBIBYTES = 2_000;
+
 /** Reads pages of tables, here or in a worker. */
 export class Reading {
   readonly #options: ReadingOptions;
+  /** At most 64 MiB together. */
+  readonly #hot = new Lru<Table, true>(MAX_HOT_TABLES, (table) => table.limitPages(COLD_KIBIBYTES));
 
   constructor(options: ReadingOptions) {
     this.#options = options;
@@ -118,6 +127,7 @@ export class Reading {
   #readHere(table: Table, prepared: PreparedRead, known: number | undefined): RowsPage {
     const kept = table.memory.pages.get(prepared);
     if (kept !== undefined) return kept;
+    this.#warm(table);
     const { plan, format } = prepared;
     const page = runPage(table.reader, plan, known);
     try {
@@ -134,6 +144,12 @@ export class Reading {
     } finally {
       page.close();
     }
+  }
+
+  #warm(table: Table): void {
+    if (this.#hot.get(table) !== undefined) return;
+    this.#hot.set(table, true);
+    table.limitPages(HOT_KIBIBYTES);
   }
 
   async #readElsewhere(

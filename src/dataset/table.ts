@@ -115,6 +115,12 @@ export class Table {
     return this.#reader;
   }
 
+  /** How much of the copy may be kept in memory for reads in this process, in KiB; less takes the rest back at once. */
+  limitPages(kibibytes: number): void {
+    if (this.#isClosed) return;
+    this.#reader.run(`PRAGMA cache_size = -${kibibytes}; PRAGMA shrink_memory;`);
+  }
+
   /** The `<v>` of DS-46 after `changes` more changes; tells nothing about the file. */
   version(changes = 0): string {
     if (changes === 0 && this.#present?.state === this.#state) return this.#present.version;

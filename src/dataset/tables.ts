@@ -6,6 +6,8 @@
  * old one finish on it. Copies are derived data: any of them may be deleted and is built again, and one that others
  * changed is not believed (`copy-seal.ts`).
  */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { hashFile, isRacy, sameContent, sameStamp, statFile } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
@@ -513,9 +515,12 @@ function isFileAtFault(error: AppError): boolean {
 /** Changes whenever a companion appears, changes or goes. */
 export function companionFingerprint(target: Pick<TableTarget, 'companions'>): string {
   const { schema, options } = target.companions;
-  return [...schema, ...options]
+  const paths = [...schema, ...options];
+  // All of them would stand in one folder, which most document roots do not have.
+  const hasFolder = paths.length > 0 && existsSync(dirname(paths[0]!));
+  return paths
     .map((path) => {
-      const stamp = statFile(path);
+      const stamp = hasFolder ? statFile(path) : null;
       return stamp ? `${stamp.inode}.${stamp.size}.${stamp.mtimeNs}.${stamp.ctimeNs}` : '-';
     })
     .join('|');
