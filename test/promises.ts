@@ -609,6 +609,7 @@ const upkeep: readonly Kept[] = [
     'Patterns, filters and texts made to be slow are answered in time or refused.',
     ['http/hostile-queries.test.ts', 'patterns that take other engines forever'],
     ['base/quoted-text.test.ts', 'texts of open quotes are read in one walk'],
+    ['http/long-inputs.test.ts', 'a path of a hundred thousand segments'],
   ],
   ['S-D5', 'What is remembered is bounded.', [LIMITS, 'S-D5']],
   [

@@ -7,6 +7,7 @@
  */
 import { AppError, invalidRequest } from '../base/errors.ts';
 import { isIntegerSource, JsonNumber } from '../base/json.ts';
+import { compareBytes } from '../base/paths.ts';
 import { MAX_CELL_CHARACTERS } from './limits.ts';
 import { declaredClass } from './declared-type.ts';
 import { fileCell, Misfit } from './file-cell.ts';
@@ -136,14 +137,9 @@ function parseRow(
 function refuseUnknown(names: readonly string[], byName: ReadonlyMap<string, Column>): void {
   const unknown = names.filter((name) => !byName.has(name));
   if (unknown.length === 0) return;
-  const lowest = unknown.sort(compareCodePoints)[0]!;
+  const lowest = unknown.reduce((low, name) => (compareBytes(name, low) < 0 ? name : low));
   const quote = lowest.includes("'") ? '"' : "'";
   throw mismatch(`unknown column ${quote}${lowest}${quote}`);
-}
-
-/** Order of Unicode code points, which differs from JavaScript's UTF-16 order above the basic plane. */
-function compareCodePoints(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function parseRowId(value: unknown): number {

@@ -57,6 +57,8 @@ export class Names<T extends Table> {
     media: new Map(),
     ui: new Map(),
   };
+  /** Segments of the longest handler name: a path of a hundred thousand is not tried at each of them. */
+  #handlerDepth = 0;
   /** In the order of `compareTables`. */
   readonly named: readonly Named<T>[];
   readonly shared: readonly SharedName<T>[];
@@ -75,6 +77,9 @@ export class Names<T extends Table> {
     const holders = new Map<string, T>();
     this.named = reachable.map(({ extensionForm, table, stem }) => {
       this.#takeStem(table, stem);
+      if (table.type === 'handler') {
+        this.#handlerDepth = Math.max(this.#handlerDepth, extensionForm.split('/').length);
+      }
       const holder = this.#byExtensionForm.get(stem) ?? holders.get(stem) ?? table;
       holders.set(stem, holder);
       if (holder === table) return { table, canonical: stem, extensionForm };
@@ -97,7 +102,7 @@ export class Names<T extends Table> {
 
   /** The longest handler name that is a whole-segment prefix of the path, and the segments after it (DS-27). */
   findHandler(segments: readonly string[]): { readonly table: T; readonly rest: string[] } | null {
-    for (let length = segments.length; length > 0; length--) {
+    for (let length = Math.min(segments.length, this.#handlerDepth); length > 0; length--) {
       const table = this.#findOwn('dataset', segments.slice(0, length).join('/').normalize('NFC'));
       if (table?.type === 'handler') return { table, rest: segments.slice(length) };
     }

@@ -189,12 +189,25 @@ function positionText(offset: number, shown: number, total: number): string {
   return `${(offset + 1).toLocaleString('en')}–${(offset + shown).toLocaleString('en')} of ${all}`;
 }
 
+/** Parameters that are handed on from page to page; every row and column has a link with all of them. */
+const MAX_KEPT = 256;
+const KEPT: ReadonlySet<string> = new Set(
+  'limit offset cursor order format sort filter q columns pinned values chart x y measure row delete done'.split(
+    ' ',
+  ),
+);
+
+function keptQuery(context: Context): URLSearchParams {
+  const kept = [...context.query].filter(([name]) => KEPT.has(name));
+  return new URLSearchParams(kept.slice(0, MAX_KEPT));
+}
+
 /** This page's address with some parameters changed; null takes one away. */
 export function hrefWith(
   context: Context,
   changes: Readonly<Record<string, string | null>>,
 ): string {
-  const query = new URLSearchParams(context.query);
+  const query = keptQuery(context);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) query.delete(name);
     else query.set(name, value);
@@ -204,7 +217,7 @@ export function hrefWith(
 
 function linksOf(resource: Resource, context: Context): DatasetView['links'] {
   const name = encodePath(resource.canonical);
-  const query = new URLSearchParams(context.query);
+  const query = keptQuery(context);
   for (const paging of ['offset', 'limit', 'cursor']) query.delete(paging);
   const formats = Object.entries(FORMATS).map(([label, format]) => {
     query.set('format', format);

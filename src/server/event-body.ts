@@ -9,6 +9,7 @@ import type { QueuePlace } from '../events/queue-room.ts';
 import { lengthOf } from '../events/writer-orders.ts';
 import { inflated, isKnownCoding } from './content-coding.ts';
 import type { Context } from './context.ts';
+import { urlencodedFields } from './form-body.ts';
 
 /** A body with events. */
 export interface EventBody {
@@ -135,7 +136,7 @@ export async function eventBody(context: Context, rules: BodyRules): Promise<Eve
     if (/^\s*[[{]/.test(head)) return { pieces, form: 'json' };
     if (lengthOf(pieces) > formBytes(context))
       throw new AppError('too-large', 'Request body too large');
-    return asFields(new URLSearchParams(Buffer.concat(pieces).toString()), rules.lists);
+    return asFields(urlencodedFields(Buffer.concat(pieces).toString()), rules.lists);
   }
   if (mediaType === 'multipart/form-data') {
     const fields = await context.form();

@@ -11,6 +11,8 @@ import type { RequestBody } from './request-body.ts';
 export const MAX_FORM_BYTES = 1024 * 1024;
 /** How far a multipart body is searched for a CSRF field, which may stand behind a file. Kept in memory meanwhile. */
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
+/** A megabyte of names without values takes half a second to take apart; no form has as many. */
+const MAX_FIELDS = 10_000;
 const MAX_TOKEN_BYTES = 256;
 const URLENCODED = 'application/x-www-form-urlencoded';
 
@@ -30,7 +32,7 @@ export async function parseForm(
 ): Promise<ReadonlyMap<string, string> | null> {
   const limit = Math.min(maxBytes, MAX_FORM_BYTES);
   if (body.mediaType === URLENCODED) {
-    return new Map(new URLSearchParams(textOf(await body.bytes(limit))));
+    return new Map(urlencodedFields(textOf(await body.bytes(limit))));
   }
   if (body.mediaType !== 'multipart/form-data') return null;
   const boundary = boundaryOf(contentType);
@@ -54,7 +56,7 @@ export async function peekFormField(
   if (body.mediaType === URLENCODED) {
     const chunks: Uint8Array[] = [];
     for await (const chunk of body.lookAhead(MAX_FORM_BYTES)) chunks.push(chunk);
-    return new URLSearchParams(Buffer.concat(chunks).toString()).get(name);
+    return urlencodedFields(Buffer.concat(chunks).toString()).get(name);
   }
   const boundary = boundaryOf(contentType);
   if (boundary === null) return null;
@@ -67,6 +69,17 @@ export async function peekFormField(
     if (!(error instanceof AppError)) throw error;
   }
   return null;
+}
+
+/** The fields of an urlencoded text. Throws `bad-request` for more than MAX_FIELDS. */
+export function urlencodedFields(text: string): URLSearchParams {
+  let count = 1;
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    if (++count > MAX_FIELDS) {
+      throw new AppError('bad-request', `A form has at most ${MAX_FIELDS} fields`);
+    }
+  }
+  return new URLSearchParams(text);
 }
 
 async function textContent(part: Part): Promise<string> {
