@@ -287,8 +287,7 @@ function isStill(path: string, prepared: FileStamp): boolean {
 
 async function end(work: Work): Promise<void> {
   try {
-    await work.temporary.close();
-    await work.directory.close();
+    await Promise.all([work.temporary.close(), work.directory.close()]);
     if (work.leftover !== null) await unlink(work.leftover);
   } catch {
     // The bytes are synced or abandoned by now. A file that stays is hidden from clients by its name, and removed

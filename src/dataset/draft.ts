@@ -6,7 +6,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { PAGE_BYTES } from './copy-file.ts';
-import type { EditResult } from './edits.ts';
+import type { AppliedEdit } from './edits.ts';
 import { type StoredValue, storedValue } from './infer.ts';
 import type { Mutation, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from './table.ts';
@@ -50,7 +50,7 @@ export class Draft {
   }
 
   /** Takes an edit into the group. Throws `not-found` for a row that is not there (DS-79); then nothing changed. */
-  apply(mutation: Mutation): EditResult {
+  apply(mutation: Mutation): AppliedEdit {
     const before = this.#changes;
     const rowIds =
       mutation.action === 'create'

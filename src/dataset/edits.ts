@@ -48,12 +48,11 @@ export interface EditsOptions {
     target: TableTarget,
     order: Pick<ReplaceOptions, 'base' | 'baseHash' | 'pieces' | 'onPrepared' | 'beforeCommit'>,
   ) => Promise<Pick<ReplaceResult, 'stamp' | 'hash'>>;
-  /** Told when the typed copy has the change; the edit is answered when this resolves. */
-  readonly onFollowed?: (
-    target: TableTarget,
-    table: Table,
-    rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
-  ) => Promise<void>;
+  /**
+   * Told when the typed copy has the change, of one change of a file after the other; `EditResult.followed` resolves with
+   * this.
+   */
+  readonly onFollowed?: (target: TableTarget, table: Table, rows: ChangedRows) => Promise<void>;
   /** How long an edit may be kept off by other writers, in ms (`locks.timeout_seconds`). */
   readonly timeoutMs: () => number;
   readonly now: () => number;
@@ -80,7 +79,18 @@ export interface EditResult {
   readonly version: string;
   /** False when the file already held these values: nothing was written (DS-80). */
   readonly isChanged: boolean;
+  /** Resolves when everybody who follows changes has followed: an answer must wait for it (DS-83). */
+  readonly followed: Promise<void>;
 }
+
+/** Ids of the rows an edit wrote and took away. */
+interface ChangedRows {
+  readonly put: readonly number[];
+  readonly remove: readonly number[];
+}
+
+/** An edit as it was applied to a draft. */
+export type AppliedEdit = Omit<EditResult, 'followed'>;
 
 interface Waiting {
   readonly edit: Edit;
@@ -96,13 +106,15 @@ const RETRY_DELAYS_MS = [10, 20, 50, 100, 200];
 export class Edits {
   readonly #options: EditsOptions;
   readonly #queues = new Map<string, Waiting[]>();
+  /** Files whose last change others still follow. */
+  readonly #followed = new Map<string, Promise<void>>();
 
   constructor(options: EditsOptions) {
     this.#options = options;
   }
 
   /**
-   * Resolves when the change is on disk. Throws what `validate` throws, `locked` (DS-90), `precondition-failed`
+   * Resolves when the change is on disk and in the typed copy. Throws what `validate` throws, `locked` (DS-90), `precondition-failed`
    * (DS-82), `not-found` for a missing row (DS-79), `conflict` when other programs keep writing (DS-84),
    * `not-writable` and `no-space` (DS-85); after any of these the file is as it was.
    */
@@ -179,14 +191,19 @@ export class Edits {
     await table.exclusive.run(async () => {
       if (table.isClosed) throw new ChangedDuringWrite(target.rel);
       const draft = new Draft(table);
-      const outcomes: ((versions: ReadonlyMap<string, string>) => void)[] = [];
+      const outcomes: ((versions: ReadonlyMap<string, string>, followed: Promise<void>) => void)[] =
+        [];
       for (const { edit, resolve, reject } of group) {
         try {
           const mutation = await edit.validate(table);
           checkPrecondition(edit, draft);
           const result = draft.apply(mutation);
-          outcomes.push((renamed) =>
-            resolve({ ...result, version: renamed.get(result.version) ?? result.version }),
+          outcomes.push((renamed, followed) =>
+            resolve({
+              ...result,
+              version: renamed.get(result.version) ?? result.version,
+              followed,
+            }),
           );
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
@@ -195,11 +212,12 @@ export class Edits {
       }
       const { version } = draft;
       if (draft.isChanged) await this.#write(target, table, draft, lock);
+      const followed = this.#followed.get(target.rel) ?? Promise.resolve();
       const renamed = new Map<string, string>();
       // The version of a sheet is known only with the new file; that of changed types is one more.
       if (draft.isChanged && target.sheet !== null) renamed.set(version, table.version());
       else if (table.outdated === 'types') renamed.set(version, table.version(1));
-      for (const settle of outcomes) settle(renamed);
+      for (const settle of outcomes) settle(renamed, followed);
     });
     if (table.outdated) return;
     this.#options.tables.edited(target);
@@ -222,12 +240,26 @@ export class Edits {
         },
         beforeCommit: () => lock.check(),
       });
+      // One change after the other reaches those who follow.
+      await this.#followed.get(target.rel);
       const rows = await this.#follow(table, draft, plan, written);
       await this.#options.tables.restampSiblings(siblings, state.stamp, written);
-      if (rows !== null) await this.#options.onFollowed?.(target, table, rows);
+      if (rows !== null) this.#tell(target, table, rows);
     } finally {
       await source.close();
     }
+  }
+
+  /** Others work on the change while its audit entry is written. */
+  #tell(target: TableTarget, table: Table, rows: ChangedRows): void {
+    const { onFollowed, log } = this.#options;
+    if (onFollowed === undefined) return;
+    const told = onFollowed(target, table, rows)
+      .catch((error: unknown) => log.warning('a change was not followed', { error }))
+      .finally(() => {
+        if (this.#followed.get(target.rel) === told) this.#followed.delete(target.rel);
+      });
+    this.#followed.set(target.rel, told);
   }
 
   /** A file that is not the one of the layout counts as changed, like one that changes later. */
@@ -263,7 +295,7 @@ export class Edits {
     draft: Draft,
     plan: EditPlan,
     written: Pick<ReplaceResult, 'stamp' | 'hash'>,
-  ): Promise<{ put: number[]; remove: number[] } | null> {
+  ): Promise<ChangedRows | null> {
     try {
       const commit = draft.commit(plan, written, this.#options.now());
       await table.commit(commit);

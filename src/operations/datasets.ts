@@ -170,13 +170,15 @@ export async function changeRows(
   });
   if (result.isChanged) {
     services.cache.drop(resource.rel);
-    await services.audit.record({
+    const recorded = services.audit.record({
       userId: caller.userId,
       action: AUDIT_ACTIONS[result.action],
       resource: resource.sheet === null ? resource.rel : `${resource.rel}/${resource.sheet}`,
       details: detailsOf(result),
       ipAddress: origin.clientAddress,
     });
+    // Side by side: the entry waits for the disk, those who follow the change work in other processes.
+    await Promise.all([recorded, result.followed]);
   }
   return result;
 }
