@@ -1,9 +1,11 @@
 /**
  * `rex`: columns from the named groups of a regular expression.
  */
+import type { RE2JS } from 're2js';
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { notWhole } from '../count.ts';
+import { nativePattern } from '../native-pattern.ts';
 import { mapped } from '../operator.ts';
 import { requirePattern } from '../patterns.ts';
 import { Problem } from '../problem.ts';
@@ -60,19 +62,20 @@ export const rex = defineCommand<Args>({
       input!,
       groups.map(([name]) => ({ name, type: 'json' })),
     );
+    const find = finder(pattern.text, regex);
     return mapped(schema, (row: Row) => {
       const next = row.slice();
       while (next.length < schema.columns.length) next.push(null);
       const text = textOf(get(row));
       if (text === null) return next;
-      const matcher = regex.matcher(text);
       const found: string[][] = groups.map(() => []);
       let matches = 0;
-      while ((maxMatches === 0 || matches < maxMatches) && matcher.find()) {
+      for (const match of find(text)) {
+        if (maxMatches !== 0 && matches === maxMatches) break;
         matches++;
         groups.forEach(([, number], index) => {
-          const value = matcher.group(number);
-          if (value !== null && value !== undefined) found[index]!.push(value);
+          const value = match(number);
+          if (value !== null) found[index]!.push(value);
         });
       }
       if (matches === 0) return next;
@@ -85,3 +88,23 @@ export const rex = defineCommand<Args>({
     });
   },
 });
+
+/** The groups of a match by number. */
+type Match = (group: number) => string | null;
+
+/** The matches of a text, one after another. */
+function finder(pattern: string, regex: RE2JS): (text: string) => Generator<Match> {
+  const native = nativePattern(pattern);
+  if (native === null)
+    return function* (text) {
+      const matcher = regex.matcher(text);
+      while (matcher.find()) yield (group) => matcher.group(group) ?? null;
+    };
+  return function* (text) {
+    native.lastIndex = 0;
+    for (let match = native.exec(text); match; match = native.exec(text)) {
+      const groups = match;
+      yield (group) => groups[group] ?? null;
+    }
+  };
+}
