@@ -2,14 +2,23 @@
  * Times of events (EV-2): microseconds since the epoch inside, RFC 3339 UTC with six digits outside.
  */
 
+const FRACTION = /^(?:\.(\d+))?Z$/;
 const FORM =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([Zz]|[+-]\d{2}(?::?\d{2})?))?)?$/;
 
+/** Length of a time up to its second. */
+const HEAD = 19;
+/** Events come in the order of their times, so that most share the second of the one before. */
+const last = { second: Number.NaN, head: '' };
+
 /** `2026-11-20T23:28:11.247690Z`. For the years 0 to 9999, whose texts sort as the times do. */
 export function timeText(micros: number): string {
-  const ms = Math.floor(micros / 1000);
-  const rest = micros - ms * 1000;
-  return `${new Date(ms).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
+  const second = Math.floor(micros / 1_000_000);
+  if (second !== last.second) {
+    last.head = new Date(second * 1000).toISOString().slice(0, HEAD);
+    last.second = second;
+  }
+  return `${last.head}.${String(micros - second * 1_000_000).padStart(6, '0')}Z`;
 }
 
 /**
@@ -17,6 +26,19 @@ export function timeText(micros: number): string {
  * for anything else and for years outside 0 to 9999.
  */
 export function parseTime(text: string): number | null {
+  if (text.length > HEAD && last.head !== '' && text.startsWith(last.head)) {
+    const fraction = FRACTION.exec(text.slice(HEAD));
+    if (fraction !== null) return last.second * 1_000_000 + micros(fraction[1]);
+  }
+  return parsed(text);
+}
+
+/** Of the digits behind the point. */
+function micros(fraction = ''): number {
+  return Number(fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+function parsed(text: string): number | null {
   const match = FORM.exec(text.trim());
   if (match === null) return null;
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
@@ -30,7 +52,7 @@ export function parseTime(text: string): number | null {
   const ms = whole - offset * 60_000;
   const shifted = new Date(ms).getUTCFullYear();
   if (shifted < 0 || shifted > 9999) return null;
-  return ms * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'));
+  return ms * 1000 + micros(fraction);
 }
 
 function offsetMinutes(zone: string): number | null {

@@ -38,6 +38,9 @@ const INDEX_STEP_LIMIT_MS = 120_000;
 const INDEX_PAUSE_MS = 1_000;
 /** How soon commits of other processes are seen; EV-77 leaves a second. */
 const LOOK_MS = 500;
+/** While so many events wait for the writer, the index rests three times as long as it works: both want a whole core. */
+const BUSY_EVENTS = 100;
+const INDEX_YIELD = 3;
 const INDEX_RETRY_MS = 30_000;
 const MIB = 2 ** 20;
 
@@ -255,6 +258,8 @@ export class Events {
     if (this.ingest.problem !== null) return;
     this.#isIndexing = true;
     let pauseMs: number | null = null;
+    const { clock } = this.#options;
+    const startedAt = clock.monotonic();
     try {
       const response = await this.#indexers.request(
         'step',
@@ -262,7 +267,8 @@ export class Events {
         { timeoutMs: INDEX_STEP_LIMIT_MS },
       );
       const { hasMore } = (await response.json()) as { hasMore: boolean };
-      if (hasMore) pauseMs = 0;
+      if (hasMore)
+        pauseMs = this.#isTakingMuch() ? INDEX_YIELD * (clock.monotonic() - startedAt) : 0;
     } catch (error) {
       // Searches scan meanwhile; the answers are the same.
       if (!this.#isClosing)
@@ -271,6 +277,11 @@ export class Events {
     }
     this.#isIndexing = false;
     if (pauseMs !== null) this.#indexLater(pauseMs);
+  }
+
+  /** Whether events come in faster than a few at a time. */
+  #isTakingMuch(): boolean {
+    return this.ingest.stats().events >= BUSY_EVENTS;
   }
 
   #writerSettings(): WriterSettings {

@@ -137,6 +137,8 @@ export interface Entry {
   readonly data: string;
   /** Becomes `extracted_fields`, below what extraction finds. */
   readonly fields?: unknown;
+  /** The value of `data`, when it is JSON and was read already; `fields` then hold no numbers. */
+  readonly json?: unknown;
   /** EV-2 text; becomes `extracted_fields.event_time`. */
   readonly eventTime?: string | null;
 }
@@ -190,8 +192,9 @@ export class IntakeTools {
     sourcetype: string,
     data: string,
     client: unknown,
+    json?: unknown,
   ): { text: string; eventTime: number | null } {
-    return this.#extraction.fieldsOf(sourcetype, data, client, this.now);
+    return this.#extraction.fieldsOf(sourcetype, data, client, this.now, json);
   }
 
   /**
@@ -218,11 +221,11 @@ export class IntakeTools {
       return new EntryProblem('data', `data has more than ${maxEventBytes} bytes`);
     }
     const fields = withEventTime(entry);
-    if (fields !== undefined) {
+    if (entry.fields !== undefined) {
       const problem = fieldsProblem(fields, this.limits);
       if (problem !== null) return new EntryProblem('fields', `extracted_fields: ${problem}`);
     }
-    const { text, eventTime } = this.fieldsOf(meta.sourcetype, data, fields);
+    const { text, eventTime } = this.fieldsOf(meta.sourcetype, data, fields, entry.json);
     const given = (): number | null =>
       typeof entry.eventTime === 'string' ? parseTime(entry.eventTime) : null;
     return { ...meta, data, fields: text, eventTime: eventTime ?? given() };

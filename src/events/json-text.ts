@@ -18,7 +18,7 @@ export class JsonParseError extends Error {
 }
 
 /** What `parseJson` treats with care; inside of strings it means nothing. */
-const AWKWARD_NUMBER = /[0-9]\.0+(?![0-9])|[0-9][eE][+-]?[0-9]|[0-9]{16}/;
+const AWKWARD_NUMBER = /[0-9](?:\.0+(?![0-9])|[eE][+-]?[0-9]|[0-9]{15})/;
 const LONE_SURROGATE =
   /(?<!\\)(?:\\\\)*(\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2}))/;
 
@@ -71,7 +71,7 @@ export function exactJson(value: unknown): string {
 }
 
 /** Whether JSON.stringify writes the value as it is: nothing in it has digits of its own. */
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   if (value instanceof JsonNumber) return false;
   for (const name in value) {
     const member = (value as Record<string, unknown>)[name];

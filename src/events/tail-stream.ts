@@ -51,6 +51,8 @@ export class TailStream {
   readonly #tools: TailTools;
   readonly #timers: Timer[];
   readonly #terms: readonly string[];
+  /** Newer events are offered; up to this one they were there before. */
+  readonly #startsBehind: number;
   #allowed: ((index: string) => boolean) | null;
   #messages: string[] = [];
   #bytes = 0;
@@ -69,6 +71,7 @@ export class TailStream {
   ) {
     this.order = order;
     this.#terms = order.selection.terms.map(foldedText);
+    this.#startsBehind = position;
     this.#looked = position;
     this.#allowed = allowed;
     this.#tools = tools;
@@ -89,13 +92,14 @@ export class TailStream {
     this.#push(': ok\n\n');
   }
 
-  /** Sends what was missed, up to `position`, before anything new. */
-  catchUp(position: number): void {
-    this.#catchingUp = this.#missed(position);
+  /** Sends what was missed before anything new. */
+  catchUp(): void {
+    this.#catchingUp = this.#missed();
     this.#wake?.();
   }
 
-  async *#missed(position: number): AsyncGenerator<string> {
+  async *#missed(): AsyncGenerator<string> {
+    const position = this.#startsBehind;
     const { events } = this.#tools;
     const { selection, lastId, backlog, query } = this.order;
     const most = lastId === null ? backlog : MAX_MISSED;
@@ -136,6 +140,8 @@ export class TailStream {
     const { query, selection } = this.order;
     if (query !== null || this.#hasEnded) return;
     const { row } = event;
+    // The reading for all may be behind what was there when this one began.
+    if (row.id <= this.#startsBehind) return;
     if (this.#allowed?.(row.index) !== true || !isSelected(row, selection)) return;
     if (this.#terms.length === 0) this.#add(() => event.message);
     else if (event.isLong) return this.#offerLong(event);

@@ -46,14 +46,15 @@ export class Tails {
     const allowed = await order.rights();
     // From here on nothing is awaited: many that open at once are counted one by one.
     if (this.#countOf(order.userId) >= order.mostOfUser) return null;
-    if (this.#streams.size === 0) this.#position = this.#events.newestId();
-    const stream: TailStream = new TailStream(order, allowed, this.#position, {
+    const newest = this.#events.newestId();
+    if (this.#streams.size === 0) this.#position = newest;
+    const stream: TailStream = new TailStream(order, allowed, newest, {
       events: this.#events,
       share: this.#share,
       onEnd: () => this.#streams.delete(stream),
     });
     this.#streams.add(stream);
-    if (order.lastId !== null || order.backlog > 0) stream.catchUp(this.#position);
+    if (order.lastId !== null || order.backlog > 0) stream.catchUp();
     return stream.body;
   }
 

@@ -42,9 +42,10 @@ export function writerJobs(): Record<string, Job> {
     run: (body) => {
       if (writer === null) throw new Error('The writer was not opened');
       try {
-        return new Response(
-          frame(writer.run(unframe<WriterOrder>(body as Uint8Array))) as Bun.BodyInit,
-        );
+        const results = frame(writer.run(unframe<WriterOrder>(body as Uint8Array)));
+        // With its length it goes out in one piece.
+        const headers = { 'Content-Length': String(results.length) };
+        return new Response(results as Bun.BodyInit, { headers });
       } catch (error) {
         throw translated(error);
       }

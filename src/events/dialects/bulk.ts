@@ -79,6 +79,8 @@ class BulkReader {
   readonly #timeField: string;
   readonly #items: Item[] = [];
   #action: Action | null = null;
+  /** Most requests repeat one action line. */
+  #known: { readonly bytes: Uint8Array; readonly action: Action } | null = null;
 
   constructor(order: IntakeOrder, entries: Entries, tools: IntakeTools) {
     this.#order = order;
@@ -100,7 +102,10 @@ class BulkReader {
   }
 
   #begin(bytes: Uint8Array, line: number): void {
-    const action = this.#actionOf(bytes, line);
+    const known = this.#known;
+    const isKnown = known !== null && Buffer.compare(known.bytes, bytes) === 0;
+    const action = isKnown ? { ...known.action, line } : this.#actionOf(bytes, line);
+    if (!isKnown) this.#known = { bytes, action };
     this.#entries.next();
     if (action.name === 'delete') this.#refuse(action, bytes, 'delete is not supported');
     else this.#action = action;
@@ -150,13 +155,13 @@ class BulkReader {
     const eventTime = timeOf(value[this.#timeField]);
     const names = {
       index: action.index || this.#order.parameters['_index'] || '',
-      source: textAt(value, ['log', 'file', 'path']),
+      source: textAt(value, LOG_FILE),
       host: hostOf(value),
     };
     const field = this.#order.parameters['message_field'] ?? '';
     const message = field !== '' && Object.hasOwn(value, field) ? value[field] : null;
     if (typeof message !== 'string' || message.trim() === '')
-      return { ...names, data: text, eventTime };
+      return { ...names, data: text, json: value, eventTime };
     const { [field]: _, ...fields } = value;
     return { ...names, data: message, fields, eventTime };
   }
@@ -206,14 +211,32 @@ function timeOf(value: unknown): string | null {
 function hostOf(value: Record<string, unknown>): string {
   const { host } = value;
   if (typeof host === 'string') return host;
-  return textAt(value, ['host', 'name']) || textAt(value, ['host', 'hostname']);
+  return textAt(value, HOST_NAME) || textAt(value, HOSTNAME);
+}
+
+interface Path {
+  readonly names: readonly string[];
+  readonly dotted: string;
+}
+const LOG_FILE = pathOf('log', 'file', 'path');
+const HOST_NAME = pathOf('host', 'name');
+const HOSTNAME = pathOf('host', 'hostname');
+
+function pathOf(...names: string[]): Path {
+  return { names, dotted: names.join('.') };
 }
 
 /** The text at a path, its names nested or joined by dots; `''` for none. */
-function textAt(value: Record<string, unknown>, path: readonly string[]): string {
+function textAt(value: Record<string, unknown>, { names, dotted }: Path): string {
   let at: unknown = value;
-  for (const name of path) at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
-  const found = at ?? value[path.join('.')];
+  for (const name of names) {
+    if (!isObject(at) || !Object.hasOwn(at, name)) {
+      at = undefined;
+      break;
+    }
+    at = at[name];
+  }
+  const found = at ?? (Object.hasOwn(value, dotted) ? value[dotted] : undefined);
   return typeof found === 'string' ? found : '';
 }
 

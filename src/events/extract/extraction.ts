@@ -3,7 +3,7 @@
  *
  * Extraction never fails: what cannot be read yields nothing.
  */
-import { exactJson, hasAwkwardNumbers, isDeeper, isObject } from '../json-text.ts';
+import { exactJson, hasAwkwardNumbers, isDeeper, isObject, isPlain } from '../json-text.ts';
 import { parseJson } from '../../base/json.ts';
 import { parseTime } from '../event-time.ts';
 import { extractAccessLog } from './access-log.ts';
@@ -51,27 +51,31 @@ export class Extraction {
 
   /**
    * `extracted_fields` as JSON text: the client's value with what was found merged over it (EV-40). `client` undefined:
-   * none was sent.
+   * none was sent. `json`: the value of `data`, when somebody has read it already.
    */
   fieldsOf(
     sourcetype: string,
     data: string,
     client: unknown,
     now: number,
+    json?: unknown,
   ): { text: string; eventTime: number | null } {
-    const found = this.#find(sourcetype.toLowerCase(), data, now);
+    const found = this.#find(sourcetype.toLowerCase(), data, now, json);
     if (found === null) {
       if (client === undefined) return { text: '{}', eventTime: null };
       return { text: exactJson(client), eventTime: eventTimeOf(client) };
     }
     const merged = isObject(client) ? { ...client, ...found.members } : found.members;
-    const text =
-      client === undefined && !found.isAwkward ? JSON.stringify(merged) : exactJson(merged);
+    const isKnownPlain = !found.isAwkward && (client === undefined || json !== undefined);
+    const text = isKnownPlain ? JSON.stringify(merged) : exactJson(merged);
     return { text, eventTime: eventTimeOf(merged) };
   }
 
-  #find(sourcetype: string, data: string, now: number): Found | null {
-    const own = builtIn(sourcetype, data, now, this.#timezone);
+  #find(sourcetype: string, data: string, now: number, json?: unknown): Found | null {
+    const own =
+      json === undefined || sourcetype !== 'json'
+        ? builtIn(sourcetype, data, now, this.#timezone)
+        : readObject(json, data);
     let members = own?.members ?? null;
     for (const { sourcetype: wanted, field, extract } of this.#patterns) {
       if (wanted !== '*' && wanted !== sourcetype) continue;
@@ -142,6 +146,14 @@ function jsonObject(data: string): Found | null {
   if (!isObject(value) || (isAwkward && /[0-9][eE]\+?[0-9]{3}/.test(data) && hasInfinite(value)))
     return null;
   if (isDeeper(value, MAX_DEPTH)) return null;
+  return { members: Object.assign(memberSet(), value), isAwkward };
+}
+
+/** As `jsonObject`, of a value that was read before. */
+function readObject(value: unknown, data: string): Found | null {
+  if (!isObject(value)) return null;
+  const isAwkward = !isPlain(value);
+  if (isAwkward && /[0-9][eE]\+?[0-9]{3}/.test(data) && hasInfinite(value)) return null;
   return { members: Object.assign(memberSet(), value), isAwkward };
 }
 
