@@ -20,6 +20,7 @@ import { MAX_FORM_BYTES } from '../src/server/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/server/mcp/message.ts';
 import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
 import { MAX_CELLS, MAX_SHEETS } from '../plugins/workbook/limits.ts';
+import { SPL_PAIRS } from '../src/server/spl-pairs.ts';
 import { root } from './step.ts';
 
 /** Values that make sense on a server where the default does not. */
@@ -82,6 +83,13 @@ export function configurationTable(): string {
   return table(['Key', 'Type', 'Default', 'Allowed', 'Change needs', 'Meaning'], rows);
 }
 
+/** The cheat sheet for people who know SPL: what is written in another way, row by row. */
+function splTable(): string {
+  const code = (query: string): string => `\`${query}\``;
+  const rows = SPL_PAIRS.map(([spl, ours]) => [code(spl), spl === ours ? 'the same' : code(ours)]);
+  return table(['SPL', 'here'], rows);
+}
+
 /** The error table: one row for each code. */
 export function errorTable(): string {
   const rows = Object.entries(errorCatalogue).map(([code, { status, summary }]) => [
@@ -142,7 +150,12 @@ export function withSection(text: string, name: string, content: string): string
 
 /** A document with those of the tables that it has markers for. */
 export function withTables(text: string): string {
-  const tables = { config: configurationTable, limits: limitsTable, errors: errorTable };
+  const tables = {
+    config: configurationTable,
+    limits: limitsTable,
+    errors: errorTable,
+    spl: splTable,
+  };
   return Object.entries(tables).reduce(
     (done, [name, make]) =>
       done.includes(`<!-- ${name}:begin -->`) ? withSection(done, name, make()) : done,

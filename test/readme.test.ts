@@ -26,10 +26,13 @@ describe('documentation that follows from the source', () => {
     },
   );
 
-  test.each(['config', 'limits', 'errors'])('the table of %s stands in one place', (name) => {
-    const marker = `<!-- ${name}:begin -->`;
-    expect(documents().filter((file) => read(file).includes(marker))).toHaveLength(1);
-  });
+  test.each(['config', 'limits', 'errors', 'spl'])(
+    'the table of %s stands in one place',
+    (name) => {
+      const marker = `<!-- ${name}:begin -->`;
+      expect(documents().filter((file) => read(file).includes(marker))).toHaveLength(1);
+    },
+  );
 
   test('the configuration table names every setting, the error table every code', () => {
     const rows = configurationTable().trimEnd().split('\n');

@@ -1,7 +1,7 @@
 /**
  * What people bring along on their first day: exports in older encodings, workbooks with a heading, names without their folder.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Client, type Service, startService } from '../support/service.ts';
@@ -53,4 +53,19 @@ test('a query that leaves the folder of a dataset out is told its whole name', a
   expect(stderr).toContain("did you mean 'sales/june'?");
   const { stderr: folder } = await svc.command(['search', svc.docroot, 'from sales']);
   expect(folder).toContain("did you mean 'sales/june'?");
+});
+
+test('a backup goes into a folder that is not there yet; one that fails leaves no folder', async () => {
+  const at = (name: string): string => join(svc.docroot, '..', name);
+  expect(
+    (await svc.command(['backup', at('a.tar.gz'), svc.docroot, '--with-docroot'])).exitCode,
+  ).toBe(0);
+  const restored = await svc.command(['restore', at('a.tar.gz'), at('new/place')]);
+  expect([restored.exitCode, restored.stderr]).toEqual([0, '']);
+  expect(existsSync(at('new/place/sales/june.csv'))).toBe(true);
+  writeFileSync(at('damaged.tar.gz'), 'no archive');
+  const damaged = await svc.command(['restore', at('damaged.tar.gz'), at('other')]);
+  expect([damaged.exitCode, existsSync(at('other'))]).toEqual([1, false]);
+  const missing = await svc.command(['restore', 'missing.tar.gz', at('other')]);
+  expect([missing.exitCode, missing.stderr]).toEqual([1, 'missing.tar.gz: no such file\n']);
 });
