@@ -1,6 +1,6 @@
 /**
  * Programs of the system that some tests need: Chromium for the browser, strace for counting system calls, Python with
- * FastAPI for handlers.
+ * FastAPI for handlers, what the Debian package depends on for installing it.
  *
  * Installed from Debian's own archive where that is possible (root, apt); elsewhere the reason is printed and the tests
  * that need them are left out or skip themselves.
@@ -17,6 +17,7 @@ export interface SystemTools {
 const PACKAGES: Readonly<Record<string, () => boolean>> = {
   chromium: () => Bun.which('chromium') !== null,
   strace: () => Bun.which('strace') !== null,
+  adduser: () => Bun.which('adduser') !== null,
   'python3-fastapi': () => pythonHas('fastapi'),
   'python3-uvicorn': () => pythonHas('uvicorn'),
 };

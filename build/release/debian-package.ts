@@ -29,8 +29,8 @@ export interface DebianPackage {
   /** When the source was committed. */
   readonly committed: Date;
   readonly parties: readonly ThirdParty[];
-  /** `xz` is small and takes a minute, `zstd` is for tests. */
-  readonly compression: 'xz' | 'zstd';
+  /** `xz` is small and takes a minute, `none` is for tests. */
+  readonly compression: 'xz' | 'none';
   /** An empty folder for the files. */
   readonly scratch: string;
   /** Folder the package is put into. */
@@ -214,8 +214,8 @@ function openFolders(folder: string): void {
 }
 
 function pack({ scratch, compression, committed }: DebianPackage, target: string): void {
-  const level = compression === 'xz' ? '-z6' : '-z1';
-  const args = ['--root-owner-group', `-Z${compression}`, level, '--build', scratch, target];
+  const level = compression === 'xz' ? ['-z6'] : [];
+  const args = ['--root-owner-group', `-Z${compression}`, ...level, '--build', scratch, target];
   const { exitCode, stderr } = Bun.spawnSync(['dpkg-deb', ...args], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(Math.floor(committed.getTime() / 1000)) },
     stdout: 'ignore',
