@@ -183,7 +183,7 @@ export interface FoundApiKey {
   readonly isUsable: boolean;
 }
 
-const rowsByHash = rememberedFor<(ApiKeyRow & UserRow) | null>(1_000);
+const keysByHash = rememberedFor<Omit<FoundApiKey, 'isUsable'> | null>(1_000);
 
 /** The key with that value or alias; null when there is none. Costs one indexed read after a change, else nothing. */
 export async function findApiKey(
@@ -197,17 +197,18 @@ export async function findApiKey(
   const where = isByAlias
     ? 'api_keys.id = (SELECT api_key_id FROM ingest_settings WHERE alias_hash = ?)'
     : 'key_hash = ?';
-  const row = await rowsByHash(db).get(db, hash, () =>
-    db.get<ApiKeyRow & UserRow>(
+  const found = await keysByHash(db).get(db, hash, async () => {
+    const row = await db.get<ApiKeyRow & UserRow>(
       `SELECT ${keyColumns}, ${userColumns} FROM api_keys JOIN users ON users.id = api_keys.user_id
        WHERE ${where}`,
       [hash],
-    ),
-  );
-  if (row === null) return null;
-  const key = keyOf(row);
+    );
+    return row && { key: keyOf(row), user: userOf(row) };
+  });
+  if (found === null) return null;
+  const { key, user } = found;
   const isExpired = key.expiresAt !== null && key.expiresAt <= timestamp(now);
-  return { key, user: userOf(row), isUsable: key.isActive && !isExpired };
+  return { key, user, isUsable: key.isActive && !isExpired };
 }
 
 /** Whether a use of the key at `now` is to be noted (DS-97). */

@@ -125,7 +125,7 @@ export class Tables {
       if (this.#holds(entry, stamp, companion)) {
         const { stampTakenAt } = entry.table!.state;
         if (entry.isConfirmed || !this.#mayHideWrite(stamp, stampTakenAt)) {
-          entry.found = { turn: presentTurn(), state: entry.table!.state };
+          entry.found = foundNow(entry.table!.state);
           return this.#touch(target, entry);
         }
         if (await this.#confirm(target, entry)) return this.#touch(target, entry);
@@ -510,6 +510,11 @@ function isFileAtFault(error: AppError): boolean {
   return (
     error.code === 'unreadable-file' || error.code === 'too-large' || error.code === 'timed-out'
   );
+}
+
+function foundNow(state: TableState): Entry['found'] {
+  const turn = presentTurn();
+  return turn === null ? null : { turn, state };
 }
 
 /** Changes whenever a companion appears, changes or goes. */

@@ -6,6 +6,7 @@
  * awaited for an anonymous GET of a public route, so the cheapest requests stay synchronous.
  */
 import { AppError } from '../base/errors.ts';
+import { openTurn } from '../base/turn.ts';
 import { noteAccess } from './access-log.ts';
 import type { Guarded } from './admission.ts';
 import { admit } from './admission.ts';
@@ -102,8 +103,10 @@ export function createExchange({ services, routes, fallback, hasTls }: ExchangeO
     slowAnswers: new SlowAnswers(),
     hasTls,
   };
-  const dispatch = (request: Request, connection: Connection, known: KnownPath | null) =>
-    new Exchange(door, request, connection, known).run();
+  const dispatch = (request: Request, connection: Connection, known: KnownPath | null) => {
+    openTurn();
+    return new Exchange(door, request, connection, known).run();
+  };
   return Object.assign(dispatch, { plainPaths: door.table.plainPaths });
 }
 

@@ -97,12 +97,12 @@ class Handle implements Database {
   changeCount(): number | null {
     const shared = this.#shared;
     const turn = presentTurn();
-    if (shared.seen?.turn === turn) return shared.seen.changeCount;
+    if (turn !== null && shared.seen?.turn === turn) return shared.seen.changeCount;
     try {
       // The reader writes nothing itself, so every commit is somebody else's to it.
       const row = shared.reader.get<{ data_version: number }>('PRAGMA data_version');
       const changeCount = row!.data_version;
-      shared.seen = { turn, changeCount };
+      shared.seen = turn === null ? null : { turn, changeCount };
       return changeCount;
     } catch (error) {
       if (isBusy(error)) return null;

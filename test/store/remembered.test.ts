@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
+import { openTurn } from '../../src/base/turn.ts';
 import { Remembered } from '../../src/store/remembered.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite-database.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -26,12 +27,29 @@ test('an answer is remembered until anybody writes, in this process or another',
   const other = new Database(path);
   other.run('INSERT INTO t VALUES (3)');
   other.close();
-  // What others write counts from the next turn of the event loop on.
-  await new Promise(setImmediate);
   expect([await count(), await count(), reads]).toEqual([3, 3, 4]);
   await db.transaction(async (tx) => {
     expect(tx.changeCount()).toBeNull();
   });
+  await db.close();
+});
+
+test('within a turn of the event loop one look counts, but for own writes', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'a.db');
+  const db = openSqliteDatabase(path);
+  await db.run('CREATE TABLE t (x INTEGER)');
+  using other = new Database(path);
+  openTurn();
+  const before = db.changeCount();
+  other.run('INSERT INTO t VALUES (1)');
+  expect(db.changeCount()).toBe(before);
+  await db.run('INSERT INTO t VALUES (2)');
+  const after = db.changeCount();
+  expect(after).not.toBe(before);
+  other.run('INSERT INTO t VALUES (3)');
+  await new Promise(setImmediate);
+  expect(db.changeCount()).not.toBe(after);
   await db.close();
 });
 
