@@ -94,6 +94,8 @@ async function takeAll(): Promise<void> {
   await using browser = await TestBrowser.start();
   for (const [look, options] of Object.entries(LOOKS)) {
     const page = await browser.open(service, options);
+    // On a busy machine the slowest page takes its time.
+    page.setDefaultTimeout(60_000);
     const take = async (list: Readonly<Record<string, string>>): Promise<void> => {
       for (const [name, path] of Object.entries(list)) {
         if (wanted.size > 0 && !wanted.has(name)) continue;

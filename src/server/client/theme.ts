@@ -11,8 +11,9 @@ const LABELS: Readonly<Record<Theme, string>> = {
 };
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
-/** Makes the button of the banner work. */
+/** Makes the button of the banner work. What scripts have drawn is drawn anew for paper, which is always light. */
 export function startTheme(): void {
+  matchMedia('print').addEventListener('change', tell);
   const button = document.querySelector<HTMLButtonElement>('#theme');
   if (button === null) return;
   const root = document.documentElement;
@@ -28,8 +29,12 @@ export function startTheme(): void {
     const age = theme === 'auto' ? 0 : YEAR_SECONDS;
     document.cookie = `svc_theme=${theme}; Path=/; Max-Age=${age}; SameSite=Lax`;
     label();
-    document.dispatchEvent(new Event('svc:theme'));
+    tell();
   });
   label();
   button.hidden = false;
+}
+
+function tell(): void {
+  document.dispatchEvent(new Event('svc:theme'));
 }

@@ -171,37 +171,40 @@ function Query({ view }: { view: EventsView }) {
       </label>
       {view.isTable ? <input type="hidden" name="form" value="table" /> : ''}
       <button type="submit">Search</button>
-      <details class="hint">
-        <summary>Between two times</summary>
-        <p class="between">
-          <label>
-            <span>
-              From <small class="zone">(UTC)</small>
-            </span>
-            <input type="datetime-local" name="from" step="1" />
-          </label>
-          <label>
-            <span>
-              To <small class="zone">(UTC)</small>
-            </span>
-            <input type="datetime-local" name="to" step="1" />
-          </label>
-          <button class="quiet" type="submit">
-            Search between
-          </button>
-        </p>
-      </details>
-      <details class="hint">
-        <summary>Help</summary>
-        <p>
-          Words search the text; <code>host=web*</code>, <code>status&gt;=500</code> search fields;{' '}
-          <code>AND</code> <code>OR</code> <code>NOT</code> combine. After <code>|</code> come
-          commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
-          <code>| stats avg(ms) by path | sort -avg(ms)</code>, <code>| table _time host data</code>
-          . Files are tables too: <code>from shop/products | where price &gt; 5</code>.{' '}
-          <a href="/docs/search-language">All commands</a>
-        </p>
-      </details>
+      <div class="hints">
+        <details class="hint">
+          <summary>Between two times</summary>
+          <p class="between">
+            <label>
+              <span>
+                From <small class="zone">(UTC)</small>
+              </span>
+              <input type="datetime-local" name="from" step="1" />
+            </label>
+            <label>
+              <span>
+                To <small class="zone">(UTC)</small>
+              </span>
+              <input type="datetime-local" name="to" step="1" />
+            </label>
+            <button class="quiet" type="submit">
+              Search between
+            </button>
+          </p>
+        </details>
+        <details class="hint">
+          <summary>Help</summary>
+          <p>
+            Words search the text; <code>host=web*</code>, <code>status&gt;=500</code> search
+            fields; <code>AND</code> <code>OR</code> <code>NOT</code> combine. After <code>|</code>{' '}
+            come commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
+            <code>| stats avg(ms) by path | sort -avg(ms)</code>,{' '}
+            <code>| table _time host data</code>. Files are tables too:{' '}
+            <code>from shop/products | where price &gt; 5</code>.{' '}
+            <a href="/docs/search-language">All commands</a>
+          </p>
+        </details>
+      </div>
     </form>
   );
 }
