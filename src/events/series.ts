@@ -2,9 +2,9 @@
  * Counts of a histogram by value (EV-80), whatever the values are: of ids there may be millions.
  */
 
-/** Counts kept at a time, in all buckets together: 32 MiB. */
-const MAX_CELLS = 4 * 1024 * 1024;
 const MAX_SERIES = 20_000;
+/** Counts of one value in one bucket that are kept at a time. */
+const MAX_CELLS = 1_000_000;
 /** Values are names of series; longer ones are cut. */
 const MAX_NAME = 1_000;
 
@@ -13,56 +13,69 @@ export interface SplitBucket {
   series?: Record<string, number>;
 }
 
+/** Of one value: the buckets it was seen in, in order, and how often. */
 interface One {
   size: number;
-  readonly counts: Float64Array;
+  readonly buckets: number[];
+  readonly counts: number[];
 }
 
 /**
- * Counts by value and bucket in bounded memory. Past its bound the rarest half of the values so far goes into `OTHER`; what
- * is common stays, unless it was rare for thousands of values.
+ * Counts by value and bucket in bounded memory, taken in the order of the buckets. Past its bound the rarest half of the
+ * values so far goes into `OTHER`; what is common stays, unless it was rare for thousands of values.
  */
 export class Series {
-  readonly #buckets: number;
-  readonly #most: number;
   readonly #byName = new Map<string, One>();
-  /** Null until a value was left out. */
-  #others: Float64Array | null = null;
+  readonly #others: Float64Array;
+  #hasOthers = false;
+  #cells = 0;
   /** Values were left out before all were counted. */
   isCapped = false;
 
   constructor(buckets: number) {
-    this.#buckets = buckets;
-    this.#most = Math.min(MAX_SERIES, Math.floor(MAX_CELLS / buckets));
+    this.#others = new Float64Array(buckets);
   }
 
+  /** `bucket` is never smaller than the one before. */
   count(value: string, bucket: number): void {
     const name = value.length > MAX_NAME ? `${value.slice(0, MAX_NAME)}…` : value;
-    let series = this.#byName.get(name);
-    if (series === undefined) {
-      if (this.#byName.size >= this.#most) {
-        this.#leaveOut(this.#most / 2);
-        this.isCapped = true;
-      }
-      series = { size: 0, counts: new Float64Array(this.#buckets) };
-      this.#byName.set(name, series);
+    const one = this.#byName.get(name) ?? this.#begin(name);
+    const last = one.buckets.length - 1;
+    one.size += 1;
+    if (one.buckets[last] === bucket) {
+      one.counts[last]! += 1;
+      return;
     }
-    series.size += 1;
-    series.counts[bucket]! += 1;
+    one.buckets.push(bucket);
+    one.counts.push(1);
+    this.#cells += 1;
   }
 
   /** Puts the largest series into the buckets and the others into `OTHER`; answers the names, largest first. */
   addTo(buckets: readonly SplitBucket[], limit: number, complete: number): string[] {
-    if (this.#byName.size > limit) this.#leaveOut(limit);
+    this.#leaveOut(limit);
     const shown = this.#bySize();
-    const others = this.#others;
-    for (const [index, bucket] of buckets.entries()) {
-      const at = (counts: Float64Array): number => (index < complete ? counts[index]! : 0);
-      bucket.series = Object.fromEntries(shown.map(([name, { counts }]) => [name, at(counts)]));
-      if (others !== null) bucket.series['OTHER'] = (bucket.series['OTHER'] ?? 0) + at(others);
-    }
     const names = shown.map(([name]) => name);
-    return others === null ? names : [...names.filter((name) => name !== 'OTHER'), 'OTHER'];
+    if (this.#hasOthers && !names.includes('OTHER')) names.push('OTHER');
+    const empty = names.map((name) => [name, 0] as const);
+    for (const bucket of buckets) bucket.series = Object.fromEntries(empty);
+    const add = (name: string, at: number, count: number): void => {
+      if (at < complete) buckets[at]!.series![name]! += count;
+    };
+    for (const [name, one] of shown)
+      for (const [index, at] of one.buckets.entries()) add(name, at, one.counts[index]!);
+    if (this.#hasOthers) for (const [at, count] of this.#others.entries()) add('OTHER', at, count);
+    return names;
+  }
+
+  #begin(name: string): One {
+    if (this.#byName.size >= MAX_SERIES || this.#cells >= MAX_CELLS) {
+      this.#leaveOut(Math.ceil(this.#byName.size / 2));
+      this.isCapped = true;
+    }
+    const one: One = { size: 0, buckets: [], counts: [] };
+    this.#byName.set(name, one);
+    return one;
   }
 
   #bySize(): [string, One][] {
@@ -73,10 +86,11 @@ export class Series {
 
   /** Keeps the `kept` largest. */
   #leaveOut(kept: number): void {
-    const others = (this.#others ??= new Float64Array(this.#buckets));
-    for (const [name, { counts }] of this.#bySize().slice(Math.floor(kept))) {
-      for (const [index, count] of counts.entries()) others[index]! += count;
+    for (const [name, one] of this.#bySize().slice(kept)) {
+      for (const [index, at] of one.buckets.entries()) this.#others[at]! += one.counts[index]!;
+      this.#cells -= one.buckets.length;
       this.#byName.delete(name);
+      this.#hasOthers = true;
     }
   }
 }
