@@ -30,6 +30,8 @@ export interface EventRow {
   readonly fields: string;
 }
 
+const NO_FIELDS = '{}';
+
 /** The select list that gives an `EventRow`. */
 export const EVENT_SELECT =
   'id, "index", sourcetype, source, host, data, created, updated, json(fields) AS fields';
@@ -54,6 +56,31 @@ export function eventsJson(
     ({ index, sourcetype, source, host, data, fields }, at) =>
       `{"id":${firstId === null ? null : firstId + at},"index":${quoted(index)},"sourcetype":${quoted(sourcetype)},"source":${quoted(source)},"host":${quoted(host)},"data":${JSON.stringify(data)},"created":"${time}","updated":"${time}","extracted_fields":${fields}}`,
   );
+}
+
+/** As `eventsJson`, all in one JSON array. */
+export function eventsArray(
+  drafts: readonly EventDraft[],
+  firstId: number | null,
+  created: number,
+): string {
+  if (drafts.some(({ fields }) => fields !== NO_FIELDS))
+    return `[${eventsJson(drafts, firstId, created).join(',')}]`;
+  // Without texts that are JSON already the whole is written in one go, in half the time.
+  const time = timeText(created);
+  const none = {};
+  const events = drafts.map(({ index, sourcetype, source, host, data }, at) => ({
+    id: firstId === null ? null : firstId + at,
+    index,
+    sourcetype,
+    source,
+    host,
+    data,
+    created: time,
+    updated: time,
+    extracted_fields: none,
+  }));
+  return JSON.stringify(events);
 }
 
 /** The event as compact JSON, members in the order of EV-27. `id` null: a dry run. */

@@ -104,6 +104,8 @@ export interface Stored {
   readonly ackId: number | null;
   /** The events as JSON texts, in order, the first `limit` of them; costs reading or writing each. */
   events(limit?: number): string[];
+  /** All of them as one JSON array; for many this is the cheaper way. */
+  array(): string;
 }
 
 /** What a dialect made of a body. */

@@ -8,7 +8,7 @@ import { SQLiteError } from 'bun:sqlite';
 import type { Dialect, IntakeOrder, Reading, Stored } from './intake.ts';
 import { IntakeRefusal, IntakeTools } from './intake.ts';
 import type { EventRow } from './event.ts';
-import { eventJson, eventsJson } from './event.ts';
+import { eventJson, eventsArray, eventsJson } from './event.ts';
 import type { EventStore } from './store.ts';
 import { Extraction } from './extract/extraction.ts';
 import { changeEvent, removeEvent } from './writer-changes.ts';
@@ -167,6 +167,7 @@ export class Writer {
         count: drafts.length,
         ackId,
         events: (limit) => eventsJson(drafts.slice(0, limit), firstId, created),
+        array: () => eventsArray(drafts, firstId, created),
       });
   }
 
@@ -177,7 +178,8 @@ export class Writer {
     const { drafts } = reading;
     const count = order.isDryRun ? drafts.length : 0;
     const events = (limit?: number) => eventsJson(drafts.slice(0, limit), null, now);
-    const answer = intakeAnswer(reading, { firstId: null, count, ackId: null, events });
+    const array = () => eventsArray(drafts, null, now);
+    const answer = intakeAnswer(reading, { firstId: null, count, ackId: null, events, array });
     if (!order.isDryRun) return answer;
     // Nothing was created.
     const status = answer.status === 201 ? 200 : answer.status;
@@ -211,6 +213,7 @@ export class Writer {
         count,
         ackId,
         events: (limit = count) => this.#eventsFrom(firstId, Math.min(limit, count)),
+        array: () => `[${this.#eventsFrom(firstId, count).join(',')}]`,
       };
       const answer = intakeAnswer(reading, stored);
       const headers = { ...answer.headers, 'Idempotent-Replayed': 'true' };

@@ -49,9 +49,7 @@ function readJson(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Rea
   }
   if (failures !== null) throw invalid(failures);
   requireRights(drafts, tools);
-  return reading(drafts, (stored) =>
-    created(order, stored, () => `[${stored.events().join(',')}]`),
-  );
+  return reading(drafts, (stored) => created(order, stored, () => stored.array()));
 }
 
 function parsed(body: Uint8Array, maxDepth: number): unknown {
