@@ -35,6 +35,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_MISSED = 10_000;
 /** One piece of the answer: joining and encoding it takes a fraction of a millisecond. */
 const MAX_PIECE = 128 * 1024;
+/** Characters the server writes in a millisecond. */
+const WRITTEN_PER_MS = 256 * 1024;
 const ENCODER = new TextEncoder();
 
 /** What a tail works with. */
@@ -216,6 +218,8 @@ export class TailStream {
       const text = await this.#next();
       if (text !== null) {
         controller.enqueue(ENCODER.encode(text));
+        // The server writes it to the socket after we are gone.
+        this.#tools.share.spend(text.length / WRITTEN_PER_MS);
         return;
       }
       if (this.#hasEnded) {
@@ -262,6 +266,8 @@ export class TailStream {
   }
 
   async #checkRights(): Promise<void> {
+    // Tails that were opened together are looked at together.
+    await this.#tools.share.turn();
     try {
       this.#allowed = await this.order.rights();
     } catch {
