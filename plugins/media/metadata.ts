@@ -5,7 +5,7 @@
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
 import { mediaTypeOf } from '../../src/base/media-type.ts';
-import type { MediaMetadata } from '../../src/docroot/kind.ts';
+import { type MediaMetadata, NO_METADATA } from '../../src/docroot/kind.ts';
 import { readAviHeader } from './avi-header.ts';
 import { createTokenizer } from './file-tokenizer.ts';
 import { readPictureSize } from './mp4-picture.ts';
@@ -22,7 +22,7 @@ const MAX_TAG_CHARACTERS = 1000;
 /** Throws `unreadable-file` when the bytes are not of their format. Reads a small part of the file, unless it is short. */
 export async function readMetadata(source: FileSource, rel: string): Promise<MediaMetadata> {
   if (mediaTypeOf(rel) === 'video/x-msvideo')
-    return { ...NOTHING, ...(await readAviHeader(source, rel)) };
+    return { ...NO_METADATA, ...(await readAviHeader(source, rel)) };
   const { parseFromTokenizer, selectCover } = await import('music-metadata');
   const tokenizer = await createTokenizer(source, mediaTypeOf(rel));
   let parsed: Awaited<ReturnType<typeof parseFromTokenizer>>;
@@ -57,21 +57,6 @@ export async function readMetadata(source: FileSource, rel: string): Promise<Med
     thumbnail: coverUrl(selectCover(common.picture)),
   };
 }
-
-/** Metadata of a file that says nothing. */
-const NOTHING: MediaMetadata = {
-  duration: null,
-  bitrate: null,
-  sample_rate: null,
-  channels: null,
-  width: null,
-  height: null,
-  title: null,
-  artist: null,
-  album: null,
-  genre: null,
-  thumbnail: null,
-};
 
 function known(
   value: number | undefined,

@@ -127,6 +127,21 @@ export interface MediaMetadata {
   readonly thumbnail: string | null;
 }
 
+/** Metadata of a media file that says nothing about itself. */
+export const NO_METADATA: MediaMetadata = {
+  duration: null,
+  bitrate: null,
+  sample_rate: null,
+  channels: null,
+  width: null,
+  height: null,
+  title: null,
+  artist: null,
+  album: null,
+  genre: null,
+  thumbnail: null,
+};
+
 /** A kind of file: its extensions, where it answers, and what can be done with it. */
 export interface Kind {
   readonly type: ResourceType;

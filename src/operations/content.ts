@@ -8,7 +8,7 @@ import { isVideo, mediaTypeOf } from '../base/media-type.ts';
 import { fileNameOf } from '../base/paths.ts';
 import { looksLikeText, readText } from '../base/text-bytes.ts';
 import type { Documents } from '../docroot/documents.ts';
-import type { MediaMetadata } from '../docroot/kind.ts';
+import { type MediaMetadata, NO_METADATA } from '../docroot/kind.ts';
 import type { Area } from '../docroot/names.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import { type AccessServices, type Origin, mayAccess, requireAccess } from './access.ts';
@@ -138,20 +138,6 @@ async function metadataOrNothing(documents: Documents, resource: Resource): Prom
     throw error;
   }
 }
-
-const NO_METADATA: MediaMetadata = {
-  duration: null,
-  bitrate: null,
-  sample_rate: null,
-  channels: null,
-  width: null,
-  height: null,
-  title: null,
-  artist: null,
-  album: null,
-  genre: null,
-  thumbnail: null,
-};
 
 /**
  * The media files the caller may read, by rel in byte order. Throws `permission-denied` when there are none and the

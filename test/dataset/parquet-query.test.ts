@@ -9,7 +9,8 @@ import { parseMutation } from '../../src/dataset/mutation.ts';
 import { planQuery } from '../../src/dataset/query-plan.ts';
 import { runPage } from '../../src/dataset/query-run.ts';
 import type { Column } from '../../src/dataset/types.ts';
-import { parquetFile, sourceOf } from '../plugins/parquet-table.ts';
+import { parquetFile } from '../plugins/parquet-table.ts';
+import { sourceOf } from '../plugins/byte-source.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 import { parametersOf, type Query } from './typed-copy.ts';
 

@@ -26,7 +26,8 @@ import {
   segmentsOf,
   valuesOf,
 } from './csv-edit-model.ts';
-import { applied, encoded, readTable, sourceOf } from './csv-table.ts';
+import { encoded, readTable } from './csv-table.ts';
+import { applied, sourceOf } from './byte-source.ts';
 
 function optionsOf(file: FileModel): ReadOptions {
   return {

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { readCsv } from '../../plugins/csv/reader.ts';
 import { classify, emptyCounts, storedValue, typeOfCounts } from '../../src/dataset/infer.ts';
 import { loadTable } from '../../src/dataset/load.ts';
-import { encoded, sourceOf } from './csv-table.ts';
+import { encoded } from './csv-table.ts';
+import { sourceOf } from './byte-source.ts';
 
 const numbers = fc.stringMatching(/^-?[0-9]{1,3}(\.[0-9]{1,3})?$/);
 const texts = fc.oneof(

@@ -6,7 +6,8 @@ import { readCsv } from '../../plugins/csv/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
 import type { ReadOptions } from '../../src/dataset/types.ts';
-import { CollectingSink, encoded, readTable, sourceOf, type TestEncoding } from './csv-table.ts';
+import { CollectingSink, encoded, readTable, type TestEncoding } from './csv-table.ts';
+import { sourceOf } from './byte-source.ts';
 
 async function problemOf(file: Uint8Array | string, options: ReadOptions = {}): Promise<string> {
   try {

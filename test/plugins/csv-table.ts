@@ -1,14 +1,7 @@
 /** Builds CSV files in memory and reads them back, for the tests of the CSV kind. */
 import { readCsv } from '../../plugins/csv/reader.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
-import type {
-  Cell,
-  EditPlan,
-  ReadOptions,
-  RowSink,
-  Segment,
-  TableLayout,
-} from '../../src/dataset/types.ts';
+import type { Cell, ReadOptions, RowSink, Segment, TableLayout } from '../../src/dataset/types.ts';
+import { sourceOf } from './byte-source.ts';
 
 export type TestEncoding = 'utf-8' | 'utf-8-bom' | 'utf-16le' | 'utf-16be' | 'latin1';
 
@@ -19,18 +12,6 @@ export function encoded(text: string, encoding: TestEncoding = 'utf-8'): Uint8Ar
   if (encoding === 'latin1') return Buffer.from(text, 'latin1');
   const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le');
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
-}
-
-/** A source over bytes that counts what is read of it. */
-export function sourceOf(bytes: Uint8Array): FileSource & { readBytes: number } {
-  return {
-    size: bytes.length,
-    readBytes: 0,
-    async read(offset, length) {
-      this.readBytes += length;
-      return bytes.subarray(offset, offset + length);
-    },
-  };
 }
 
 export interface ReadTable {
@@ -73,13 +54,4 @@ export async function readTable(
   await readCsv(sourceOf(bytes), options, sink);
   const { names, rows, dialect, bodyOffset, segments } = sink;
   return { names, rows, layout: { dialect, bodyOffset, segments } };
-}
-
-/** The file an edit plan describes. */
-export function applied(plan: EditPlan, old: Uint8Array): Uint8Array {
-  return Buffer.concat(
-    plan.pieces.map((piece) =>
-      piece instanceof Uint8Array ? piece : old.subarray(piece.from, piece.to),
-    ),
-  );
 }

@@ -25,7 +25,8 @@ import {
   int32Column,
   int32s,
 } from './parquet-crafted.ts';
-import { applied, parquetFile, readTable, sourceOf } from './parquet-table.ts';
+import { parquetFile, readTable } from './parquet-table.ts';
+import { applied, sourceOf } from './byte-source.ts';
 
 // DuckDB and thousands of files on a busy machine take their time.
 setDefaultTimeout(60_000);

@@ -7,14 +7,8 @@ import type { AppError } from '../../src/base/errors.ts';
 import { ChunkField, GroupField, MetaField, Physical } from '../../src/dataset/parquet/format.ts';
 import type { Cell, EditPlan, TableChanges } from '../../src/dataset/types.ts';
 import { craftedFile, craftedPage, int32Column } from './parquet-crafted.ts';
-import {
-  applied,
-  duckMetadata,
-  duckRows,
-  parquetFile,
-  readTable,
-  sourceOf,
-} from './parquet-table.ts';
+import { duckMetadata, duckRows, parquetFile, readTable } from './parquet-table.ts';
+import { applied, sourceOf } from './byte-source.ts';
 
 // DuckDB and thousands of files on a busy machine take their time.
 setDefaultTimeout(60_000);

@@ -15,7 +15,8 @@ import {
   int32Column,
   int32s,
 } from './parquet-crafted.ts';
-import { duckRows, parquetFile, readTable, sourceOf } from './parquet-table.ts';
+import { duckRows, parquetFile, readTable } from './parquet-table.ts';
+import { sourceOf } from './byte-source.ts';
 
 // DuckDB and thousands of files on a busy machine take their time.
 setDefaultTimeout(60_000);

@@ -2,12 +2,10 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readParquet } from '../../plugins/parquet/reader.ts';
-import { sourceOf as openSourceOf } from './csv-table.ts';
+import { sourceOf as openSourceOf } from './byte-source.ts';
 import type { FileColumn } from '../../src/dataset/file-type.ts';
 import type { Cell, RowSink, Segment, TableLayout } from '../../src/dataset/types.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-export { applied, sourceOf } from './csv-table.ts';
 
 let connected: Promise<DuckDBConnection> | null = null;
 

@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test';
 import { readWorkbook, readWorksheetNames } from '../../plugins/workbook/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { acceptedWorkbooks, parts, refusedWorkbooks, rows } from './workbook-corpus.ts';
-import { readTable, sourceOf, workbookEntries, workbookFile, zip } from './workbook-files.ts';
+import { readTable, workbookEntries, workbookFile, zip } from './workbook-files.ts';
+import { sourceOf } from './byte-source.ts';
 
 const MIB = 1024 * 1024;
 

@@ -15,7 +15,8 @@ import {
   sheetXml,
   tableOf,
 } from './workbook-edit-model.ts';
-import { applied, changedParts, changesOf, partOf, readTable, sourceOf } from './workbook-files.ts';
+import { changedParts, changesOf, partOf, readTable } from './workbook-files.ts';
+import { applied, sourceOf } from './byte-source.ts';
 
 const TIMEOUT_MS = 300_000;
 const SHEET = 'xl/worksheets/sheet1.xml';

@@ -15,12 +15,12 @@ import {
   partOf,
   readTable,
   sheetFile,
-  sourceOf,
   unzip,
   workbookEntries,
   workbookFile,
   zip,
 } from './workbook-files.ts';
+import { sourceOf } from './byte-source.ts';
 
 const SHEET = 'xl/worksheets/sheet1.xml';
 const HEADER =

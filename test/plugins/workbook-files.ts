@@ -2,15 +2,14 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { editWorkbook, type WorkbookEditPlan } from '../../plugins/workbook/editor.ts';
 import { readWorkbook } from '../../plugins/workbook/reader.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
 import type {
   Cell,
-  EditPlan,
   ReadOptions,
   Segment,
   TableChanges,
   TableLayout,
 } from '../../src/dataset/types.ts';
+import { applied, sourceOf } from './byte-source.ts';
 
 /** An entry to be packed; the members after `data` make it lie. */
 export interface TestEntry {
@@ -243,18 +242,6 @@ export function sheetFile(rows: string, parts: Partial<WorkbookParts> = {}): Buf
   return workbookFile({ sheets: { Data: rows }, ...parts });
 }
 
-/** A source over bytes that counts what is read of it. */
-export function sourceOf(bytes: Uint8Array): FileSource & { readBytes: number } {
-  return {
-    size: bytes.length,
-    readBytes: 0,
-    async read(offset, length) {
-      this.readBytes += length;
-      return bytes.subarray(offset, offset + length);
-    },
-  };
-}
-
 export interface ReadTable {
   readonly names: readonly string[];
   /** Without the blank cells at the end of each. */
@@ -307,15 +294,6 @@ export function changesOf({ updates = {}, deletes = [], creates = [] }: Changes)
     deletes: new Set(deletes),
     creates: creates.map(cellMap),
   };
-}
-
-/** The file an edit plan describes. */
-export function applied(plan: EditPlan, old: Uint8Array): Buffer {
-  return Buffer.concat(
-    plan.pieces.map((piece) =>
-      piece instanceof Uint8Array ? piece : old.subarray(piece.from, piece.to),
-    ),
-  );
 }
 
 export interface EditedWorkbook {

@@ -15,7 +15,8 @@ import {
   withStrings,
 } from './legacy-workbook-corpus.ts';
 import { f64, label, legacyFile, number, record, u16, u32 } from './legacy-workbook-files.ts';
-import { readTable, sourceOf } from './workbook-files.ts';
+import { readTable } from './workbook-files.ts';
+import { sourceOf } from './byte-source.ts';
 
 const TIMEOUT_MS = 300_000;
 const formula = (...result: readonly number[]): Buffer =>

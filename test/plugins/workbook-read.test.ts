@@ -13,11 +13,11 @@ import {
   DATE_STYLES,
   readTable,
   sheetFile,
-  sourceOf,
   workbookEntries,
   workbookFile,
   zip,
 } from './workbook-files.ts';
+import { sourceOf } from './byte-source.ts';
 
 const TIMEOUT_MS = 300_000;
 const HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row>';
