@@ -16,7 +16,7 @@ export interface SortTerm {
 
 /**
  * The terms of a sort parameter; empty for none. `order` is the direction of items without a `-`. A column counts
- * where it is named first. Throws `invalid-query` for an unknown column.
+ * where it is named first. Throws `invalid-query` for an unknown column, and past MAX_SORT_TERMS of them.
  */
 export function parseSort(
   text: string,

@@ -203,7 +203,7 @@ export async function revokeSession(
 
 /**
  * Gives the caller a new password and ends all their sessions (DS-108); API keys stay valid. Throws `bad-request` with the
- * first text of DS-108 that applies, `invalid-request`, `throttled`, `unavailable`.
+ * first text of DS-108 that applies, `weak-password`, `invalid-request`, `throttled`, `unavailable`.
  */
 export async function changePassword(
   services: AccountServices,

@@ -32,7 +32,6 @@ export async function readListing<Item>(
   { boxes, parts = [], exact = {}, source, dataPath }: PageRequest,
   read: (request: ListRequest) => Promise<ListPage>,
 ): Promise<Listing<Item>> {
-  const filters = Object.fromEntries(boxes.map((name) => [name, boxValue(context, name)]));
   const query = listQuery(context, parts, source);
   const offset = offsetOf(context);
   const paged = new URLSearchParams(query);
@@ -42,15 +41,33 @@ export async function readListing<Item>(
   return {
     // The columns of the source are those of the item.
     items: items as readonly unknown[] as readonly Item[],
+    ...placeOf(context, { boxes, source, offset, total }),
+    dataHref: dataAddress(dataPath, query, exact),
+  };
+}
+
+interface Place {
+  readonly boxes: readonly string[];
+  readonly source: Pick<ListSource, 'sortable'>;
+  readonly offset: number;
+  readonly total: number;
+}
+
+/** Where in a list the page is, and the ways from it. */
+function placeOf(
+  context: Context,
+  { boxes, source, offset, total }: Place,
+): Omit<Listing<never>, 'items' | 'dataHref'> {
+  const filters = Object.fromEntries(boxes.map((name) => [name, boxValue(context, name)]));
+  const next = offset + PAGE_ITEMS;
+  return {
     total,
     first: offset + 1,
     filters,
     previousHref: offset === 0 ? null : hrefOf(context, { offset: offset - PAGE_ITEMS }),
-    nextHref:
-      offset + items.length < total ? hrefOf(context, { offset: offset + PAGE_ITEMS }) : null,
+    nextHref: next < total ? hrefOf(context, { offset: next }) : null,
     sorts: sortsOf(context, source),
     clearHref: Object.values(filters).some((value) => value !== '') ? context.path : null,
-    dataHref: dataAddress(dataPath, query, exact),
   };
 }
 
@@ -150,17 +167,9 @@ export function sliceListing<Item>(
   const sort = sortOf(context, source.sortable);
   const items = sort === null ? all : sorted(all, sortBy[sort.column]!, sort.isDescending);
   const offset = Math.min(offsetOf(context), items.length);
-  const filters = Object.fromEntries(boxes.map((name) => [name, boxValue(context, name)]));
-  const end = offset + PAGE_ITEMS;
   return {
-    items: items.slice(offset, end),
-    total: items.length,
-    first: offset + 1,
-    filters,
-    previousHref: offset === 0 ? null : hrefOf(context, { offset: offset - PAGE_ITEMS }),
-    nextHref: end < items.length ? hrefOf(context, { offset: end }) : null,
-    sorts: sortsOf(context, source),
-    clearHref: Object.values(filters).some((value) => value !== '') ? context.path : null,
+    items: items.slice(offset, offset + PAGE_ITEMS),
+    ...placeOf(context, { boxes, source, offset, total: items.length }),
     dataHref: null,
   };
 }
