@@ -86,6 +86,15 @@ describe('shapes', () => {
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="search.csv"');
   });
 
+  test('a hidden column that is shown before append has its cells behind it too (SL-43)', async () => {
+    const query = 'from many | head 1 | table _row_id, n | append [ from many | tail 1 ]';
+    const { json } = await run(user, { query });
+    expect(json.rows).toMatchObject([
+      { _row_id: 1, n: 0, host: null },
+      { _row_id: 3000, n: 2999, host: 'h3' },
+    ]);
+  });
+
   test('explain tells the plan (SL-153)', async () => {
     const { json } = await run(user, {
       query: 'from many | where n>2990 | table n',

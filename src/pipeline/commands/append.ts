@@ -19,7 +19,10 @@ export const append = defineCommand<RightSide>({
   bind: (args, input, context) => {
     const right = rightSide(args, context);
     const united = (schema: Schema): Schema => {
-      const columns: Column[] = [...input!.columns];
+      const columns: Column[] = input!.columns.map((column) => {
+        const other = schema.indexOf(column.name);
+        return other < 0 ? column : usedWith(column, schema.columns[other]!);
+      });
       for (const column of schema.columns)
         if (!columns.some(({ name }) => name === column.name)) columns.push(column);
       return new Schema(columns, { isOpen: input!.isOpen || schema.isOpen });
@@ -49,6 +52,15 @@ export const append = defineCommand<RightSide>({
     };
   },
 });
+
+/** The column of both sides: what is wanted of it is wanted of each, also where it is hidden. */
+function usedWith(column: Column, other: Column): Column {
+  const use: Column['use'] = (part) => {
+    column.use?.(part);
+    other.use?.(part);
+  };
+  return { ...column, use };
+}
 
 /** Rows of one schema in the columns of another. */
 function moved(rows: readonly Row[], from: Schema, to: Schema): Row[] {
