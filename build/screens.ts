@@ -100,6 +100,7 @@ async function takeAll(): Promise<void> {
       for (const [name, path] of Object.entries(list)) {
         if (wanted.size > 0 && !wanted.has(name)) continue;
         await page.goto(path, { waitUntil: 'networkidle' });
+        if (name === 'docs') await page.locator('.opblock-tag').first().waitFor();
         await page.screenshot({ path: join(target, `${name}-${look}.png`) });
         if (look !== 'dark' || !printed.includes(name)) continue;
         await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
