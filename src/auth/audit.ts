@@ -45,6 +45,14 @@ interface Pending {
   readonly settle: () => void;
 }
 
+/** Of a name that anybody may ask for in vain; longer than any that exists. */
+const MAX_ASKED_CHARACTERS = 4096;
+
+function clipped(text: string | null): string | null {
+  if (text === null || text.length <= MAX_ASKED_CHARACTERS) return text;
+  return `${text.slice(0, MAX_ASKED_CHARACTERS).toWellFormed()}…`;
+}
+
 /** Writes the audit of one process. */
 export class Audit {
   readonly #options: AuditOptions;
@@ -67,7 +75,11 @@ export class Audit {
     const details =
       this.#options.isCommandLine && note.details !== null ? `${note.details} (cli)` : note.details;
     this.#pending.push({
-      note: { ...note, details },
+      note: {
+        ...note,
+        resource: isLimited(note) ? clipped(note.resource) : note.resource,
+        details,
+      },
       timestamp: timestamp(this.#options.clock.now()),
       settle: resolve,
     });

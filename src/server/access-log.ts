@@ -24,6 +24,8 @@ export interface AccessEntry {
   readonly isCancelled: boolean;
 }
 
+/** No file has a longer path; whoever sends longer ones must not fill the log with them. */
+const MAX_PATH_CHARACTERS = 4096;
 /** Methods that get their own label; others could be made up without end. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'GET',
@@ -45,7 +47,10 @@ export function noteAccess(log: Log, metrics: Metrics, entry: AccessEntry): void
     client: entry.clientAddress,
     user_id: entry.userId,
     method,
-    path: entry.path,
+    path:
+      entry.path.length > MAX_PATH_CHARACTERS
+        ? `${entry.path.slice(0, MAX_PATH_CHARACTERS)}…`
+        : entry.path,
     status: entry.status,
     ms: Math.round(milliseconds * 1000) / 1000,
     bytes: entry.bytes,

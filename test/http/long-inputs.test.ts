@@ -89,3 +89,20 @@ test('a form of a hundred thousand fields is no form', async () => {
     expect(await answer.text()).toContain('at most 10000 fields');
   }
 });
+
+test('a name of 200 KB that is asked for in vain leaves four of them in audit and log (S-D6)', async () => {
+  const { service } = shared;
+  await service.accounts.user('curious');
+  const curious = await service.as('curious');
+  const name = `long${'x'.repeat(200_000)}`;
+  expect((await curious.fetch(`/api/${name}/`)).status).toBe(403);
+  const entry = await service.accounts.db.get<{ resource: string }>(
+    "SELECT resource FROM audit WHERE action = 'permission_denied' AND resource LIKE 'longx%'",
+  );
+  expect(entry?.resource).toBe(`${name.slice(0, 4096)}…`);
+  const line = service
+    .stderr()
+    .split('\n')
+    .find((one) => one.includes('/api/longx'));
+  expect(line?.length).toBeLessThan(6_000);
+});
