@@ -2,15 +2,17 @@
  * `bun run faults [<recipe id>...] [--short] [--seed <n>] [--hours <n>]`: the fault recipes at length, against the
  * compiled executable. `soak` is L8, which takes six minutes unless hours are given.
  *
- * Prints each recipe with what it counted and its seed. A run of all recipes writes its table to RESULTS.md. Exit code 1
+ * Prints each recipe with what it counted and its seed, and keeps that in build/out/faults. When every recipe has a result of
+ * this size there, whether of one run or of several, RESULTS.md is written from them. Exit code 1
  * when a recipe fails, when a control passes, or when a recipe cannot be run here.
  */
 import { existsSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Recipe } from './recipe.ts';
-import { type Outcome, resultsPage } from './results-page.ts';
+import { type Circumstances, keepOutcome, keptOutcomes, type Outcome } from './outcome.ts';
+import { resultsPage } from './results-page.ts';
 
 const root = resolve(import.meta.dir, '../..');
 const { values, positionals } = parseArgs({
@@ -19,6 +21,8 @@ const { values, positionals } = parseArgs({
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
 const size = values.short === true ? 'short' : 'long';
+/** Failures of one recipe that are kept with its result. */
+const MAX_FAILURES = 20;
 /** The soak is six minutes long by itself. */
 const lengthening = values.hours === undefined ? 1 : Number(values.hours) * 10;
 
@@ -37,17 +41,15 @@ if (chosen.length < Math.max(1, names.length)) {
 }
 console.log(`Seed ${seed}, ${executable}`);
 const outcomes: Outcome[] = [];
-for (const recipe of chosen) outcomes.push(await outcomeOf(recipe));
-if (chosen.length === recipes.length) {
-  const page = resultsPage(outcomes, {
-    seed,
-    size,
-    version: Bun.spawnSync([executable, '--version']).stdout.toString().trim(),
-    machine: `${cpus().length} cores, Linux ${Bun.spawnSync(['uname', '-r']).stdout.toString().trim()}`,
-    date: new Date().toISOString().slice(0, 10),
-  });
+for (const recipe of chosen) {
+  const outcome = await outcomeOf(recipe);
+  outcomes.push(outcome);
+  keepOutcome(join(root, 'build/out/faults'), outcome);
+}
+const kept = keptOutcomes(join(root, 'build/out/faults'), recipes, size);
+if (kept.length === recipes.length) {
   const file = join(import.meta.dir, 'RESULTS.md');
-  writeFileSync(file, page);
+  writeFileSync(file, resultsPage(kept));
   Bun.spawnSync([process.execPath, 'fmt', file]);
 }
 process.exitCode = outcomes.every(({ isGood }) => isGood) ? 0 : 1;
@@ -57,7 +59,15 @@ async function outcomeOf(recipe: Recipe): Promise<Outcome> {
   console.log(`\n${recipe.id} (${recipe.faults}) ${recipe.title}`);
   if (obstacle !== null) {
     console.log(`  not run: ${obstacle}`);
-    return { recipe, counts: new Map(), control: 0, failures: 0, obstacle, isGood: false };
+    return {
+      ...circumstances(),
+      recipe,
+      counts: {},
+      control: 0,
+      failures: [],
+      obstacle,
+      isGood: false,
+    };
   }
   const started = performance.now();
   const control = await tryOut(recipe.control.run, size, seed);
@@ -69,11 +79,23 @@ async function outcomeOf(recipe: Recipe): Promise<Outcome> {
   const isGood = failures.length === 0 && control.failures.length > 0;
   console.log(`  ${isGood ? 'passed' : 'FAILED'} in ${seconds} s`);
   return {
+    ...circumstances(),
     recipe,
-    counts,
+    counts: Object.fromEntries(counts),
     control: control.failures.length,
-    failures: failures.length,
+    failures: failures.slice(0, MAX_FAILURES),
     obstacle,
     isGood,
+  };
+}
+
+function circumstances(): Circumstances {
+  return {
+    seed,
+    size,
+    version: Bun.spawnSync([executable, '--version']).stdout.toString().trim(),
+    machine: `${cpus().length} cores, Linux ${Bun.spawnSync(['uname', '-r']).stdout.toString().trim()}`,
+    date: new Date().toISOString().slice(0, 10),
+    load: Math.round(loadavg()[0]!),
   };
 }
