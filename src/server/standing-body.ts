@@ -11,18 +11,33 @@ const RECHECK_MS = 2_000;
  * The same body; breaks off, so that nobody takes it for a whole one, when `isAllowed` answers false. Looked at while the
  * client reads: who does not read gets nothing more either.
  */
-export async function* whileAllowed(
+export function whileAllowed(
   body: ReadableStream<Uint8Array>,
   isAllowed: () => Promise<boolean>,
-): AsyncGenerator<Uint8Array> {
+): AsyncIterable<Uint8Array> {
+  // No generator: one that was never begun would not let go of the body when it is given up.
+  const reader = body.getReader();
   let checkedAt = performance.now();
-  for await (const chunk of body) {
-    if (performance.now() - checkedAt > RECHECK_MS) {
-      if (!(await isAllowed())) {
-        throw new AppError('permission-denied', 'The right to read ended during the answer');
-      }
-      checkedAt = performance.now();
+  const requireRight = async (): Promise<void> => {
+    if (performance.now() - checkedAt < RECHECK_MS) return;
+    if (!(await isAllowed())) {
+      const reason = new AppError('permission-denied', 'The right to read ended during the answer');
+      await reader.cancel(reason);
+      throw reason;
     }
-    yield chunk;
-  }
+    checkedAt = performance.now();
+  };
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next(): Promise<IteratorResult<Uint8Array>> {
+        await requireRight();
+        const { value, done } = await reader.read();
+        return done ? { done, value: undefined } : { done, value };
+      },
+      async return(): Promise<IteratorResult<Uint8Array>> {
+        await reader.cancel();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
 }

@@ -1,4 +1,5 @@
 /** The page that `bun run faults` writes: what was tried, how often, and what it proves and does not. */
+import { findings } from './findings.ts';
 import type { Outcome } from './outcome.ts';
 
 /** The text of RESULTS.md. */
@@ -19,8 +20,8 @@ ${totals(outcomes)}
 
 ## Recipes
 
-| recipe | faults | what holds | control | seed | build | load | result |
-|---|---|---|---|---|---|---|---|
+| recipe | faults | what holds | control | seed | build | day | load | result |
+|---|---|---|---|---|---|---|---|---|
 ${outcomes.map(rowOf).join('\n')}
 
 Load: processes that wanted one of the cores at the end of the recipe, others than it and the product among them. Limits of time (a
@@ -30,6 +31,12 @@ restart within two seconds) count for a machine of its own and are longer by as 
 
 ${outcomes.map(countsOf).join('\n')}
 ${foundIn(outcomes)}
+## What was found, and the test that stays
+
+| found by | what | test below \`test/\` |
+|---|---|---|
+${findings.map((finding) => `| ${finding.join(' | ')} |`).join('\n')}
+
 ## Where the recipes of the plan are
 
 | plan | covered by |
@@ -79,11 +86,20 @@ const TOTALS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['requests cut off by their clients', /cut off/],
 ];
 
-function rowOf({ recipe, control, failures, obstacle, seed, version, load }: Outcome): string {
+function rowOf({
+  recipe,
+  control,
+  failures,
+  obstacle,
+  seed,
+  version,
+  date,
+  load,
+}: Outcome): string {
   const result = obstacle ?? (failures.length === 0 ? 'passed' : `**failed: ${failures.length}**`);
   const noticed = control > 0 ? `${recipe.control.title}: noticed` : '**not noticed**';
   const build = version.replace(/^.*\+/, '');
-  const cells = [recipe.id, recipe.faults, recipe.title, noticed, seed, build, load, result];
+  const cells = [recipe.id, recipe.faults, recipe.title, noticed, seed, build, date, load, result];
   return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
 }
 

@@ -1,0 +1,58 @@
+/** What the recipes and attacks on the running executable found, and the test that keeps it from coming back. */
+
+/** One finding: how it was found, what it was, and the test that fails without its remedy. */
+export type Finding = readonly [foundBy: string, what: string, test: string];
+
+/** Newest first. */
+export const findings: readonly Finding[] = [
+  [
+    'attack',
+    'A path of 100,000 segments held the event loop for minutes: every beginning of it was tried as the name of a handler.',
+    'http/long-inputs.test.ts',
+  ],
+  [
+    'attack',
+    'Names of 200 KB that were asked for in vain went into audit and log whole: a plain user could add 70 MB in ten seconds.',
+    'http/long-inputs.test.ts',
+  ],
+  [
+    'attack',
+    'A row of 400,000 unknown columns was sorted for seconds to name the first of them; a form of half a million fields was taken apart.',
+    'http/long-inputs.test.ts',
+  ],
+  [
+    'attack',
+    'A query of 100,000 parameters was repeated in every link of a page.',
+    'http/long-inputs.test.ts',
+  ],
+  [
+    'review',
+    'Quotes that are never closed took the square of their number in companions, event terms and parts of forms.',
+    'base/quoted-text.test.ts',
+  ],
+  [
+    'review',
+    'A long export went on after its reader had lost the right to it.',
+    'http/large-tables.test.ts',
+  ],
+  [
+    'review, by kill',
+    'Killed between replacing a workbook and following with its sheets, the rows of the other sheets got new ids.',
+    'http/workbook-siblings.test.ts',
+  ],
+  [
+    'review, by trigger',
+    'An upload whose owner could not be noted any more lay in the folder without an owner, while its sender was told it had failed.',
+    'http/upload-faults.test.ts',
+  ],
+  [
+    'F19',
+    'A child that was still starting when its server was killed makes its socket after the next server has tidied up, and takes it away at once; the recipe looked too early.',
+    'faults/recipes/start-up-kill.ts',
+  ],
+  [
+    'F17b',
+    'Row ids beyond any ever assigned were taken from a damaged copy.',
+    'faults/recipes/damaged-copies.ts',
+  ],
+];
