@@ -79,9 +79,12 @@ function totals(outcomes: readonly Outcome[]): string {
 }
 
 const TOTALS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['processes killed at a chosen or random moment', /^(?:kills|starts killed|readers killed)/],
+  [
+    'processes killed at a chosen or random moment',
+    /^(?:kills|kills in .*|starts killed|readers killed)$/,
+  ],
   ['acknowledged changes checked afterwards', /^acknowledged/],
-  ['reads by another program while the file was edited', /^reads$/],
+  ['reads while files were edited', /^reads$/],
   ['damaged files, copies and states', /^(?:damages|flips|mutants)/],
   ['requests cut off by their clients', /cut off/],
 ];
