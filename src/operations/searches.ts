@@ -109,8 +109,11 @@ function throttled(seconds: number): AppError {
   });
 }
 
+const BLANK = 'There is no query, so there are no rows: send it as the member "query" of the body';
+
 function emptyResult(): SearchResult {
-  const meta = { count: 0, truncated: false, elapsed_ms: 0, scanned: 0, notices: [], columns: [] };
+  const notices = [BLANK];
+  const meta = { count: 0, truncated: false, elapsed_ms: 0, scanned: 0, notices, columns: [] };
   return {
     kind: 'rows',
     format: 'json',
