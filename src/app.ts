@@ -240,11 +240,12 @@ function listsIn({ state_dir: dir }: Config, pool: ChildPool, config: () => Conf
 const PARSE_WORKERS = 2;
 /** Heavy queries at once; the others wait in line. */
 const QUERY_WORKERS = 2;
+const INDEXER_IDLE_MS = 10_000;
 
 function openPools(config: Config, log: Log): App['pools'] {
   const socketDir = stateFolder(config.state_dir, 'run');
   const temporary = stateFolder(config.state_dir, 'tmp');
-  const pool = (role: string, size: number): ChildPool =>
+  const pool = (role: string, size: number, idleMs?: number): ChildPool =>
     new ChildPool({
       role,
       size,
@@ -252,6 +253,7 @@ function openPools(config: Config, log: Log): App['pools'] {
       socketDir,
       log,
       maxRssBytes: config.limits.child_memory_bytes,
+      ...(idleMs !== undefined && { idleMs }),
       // While others wait for a place, a reader that takes nothing for so long loses its answer.
       readerPatienceMs: 5_000,
       // Large sorts spill to files; they belong beside the state, not on a small /tmp.
@@ -260,8 +262,8 @@ function openPools(config: Config, log: Log): App['pools'] {
   return {
     parse: pool('parse', PARSE_WORKERS),
     query: pool('query', QUERY_WORKERS),
-    // The search index has one writer.
-    index: pool('index', 1),
+    // The search index has one writer, needed when files change.
+    index: pool('index', 1, INDEXER_IDLE_MS),
   };
 }
 

@@ -33,6 +33,8 @@ export interface EventsOptions {
   readonly readers: ChildPool;
 }
 
+/** It is started again for the next events in 60 ms. */
+const INDEXER_IDLE_MS = 10_000;
 const INDEX_STEP_LIMIT_MS = 120_000;
 /** Rest between two looks for events to index; a commit wakes it earlier. */
 const INDEX_PAUSE_MS = 1_000;
@@ -88,6 +90,7 @@ export class Events {
       socketDir,
       log,
       maxRssBytes: 512 * MIB,
+      idleMs: INDEXER_IDLE_MS,
     });
   }
 
@@ -255,7 +258,7 @@ export class Events {
   }
 
   async #index(): Promise<void> {
-    if (this.ingest.problem !== null) return;
+    if (this.ingest.problem !== null || this.#isUntouched()) return;
     this.#isIndexing = true;
     let pauseMs: number | null = null;
     const { clock } = this.#options;
@@ -277,6 +280,17 @@ export class Events {
     }
     this.#isIndexing = false;
     if (pauseMs !== null) this.#indexLater(pauseMs);
+  }
+
+  /** Whether no event was ever stored: a folder without events needs no process that would index them. */
+  #isUntouched(): boolean {
+    try {
+      const counter = "SELECT value FROM counters WHERE name = 'next_id'";
+      return this.#read((db) => db.query<{ value: number }, []>(counter).get()?.value === 1);
+    } catch {
+      // The index finds out, and says what is wrong.
+      return false;
+    }
   }
 
   /** Whether events come in faster than a few at a time. */
