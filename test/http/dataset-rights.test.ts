@@ -449,3 +449,23 @@ describe('every way to sign in', () => {
     expect(await seen(client, '/api/open/')).toBe('401 Not authenticated');
   });
 });
+
+test('a form of somebody who may write but not read shows no row (DS-128)', async () => {
+  const { service } = shared;
+  await service.accounts.grant('blind', 'open', 'write');
+  const client = service.withHeaders({ 'X-API-Key': await service.accounts.apiKey('blind') });
+  for (const form of [
+    'action=delete&version=x',
+    'action=update&version=x&to%3Amark=1',
+    'action=create',
+  ]) {
+    const response = await client.fetch('/ui/open/?row=1', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: form,
+    });
+    expect([form, response.status]).toEqual([form, 403]);
+    expect(await response.text()).toContain('Permission denied: read on open');
+  }
+  expect((await get(await service.as('root'), '/api/open/')).rows).toHaveLength(1);
+});

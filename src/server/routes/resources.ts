@@ -123,6 +123,8 @@ async function fileAnswer(
   }
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
   if (method === 'POST' && resource.family === 'dataset' && isForm(context.body)) {
+    // The page that answers shows the row, and write alone lets nobody read (DS-128).
+    await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
     requireWritable(resource, method);
     requireChangesAllowed(services);
     return rowFormReply(services, context, resource);
