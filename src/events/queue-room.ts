@@ -129,6 +129,13 @@ export class QueuePlace implements Disposable {
     this.#own = sum(this.#own, { events: 0, bytes: -bytes });
   }
 
+  /** As `give`, once a reading that cannot be stopped has ended: until then it holds what it reads. */
+  giveAfter(bytes: number, reading: Promise<unknown>): void {
+    this.#own = sum(this.#own, { events: 0, bytes: -bytes });
+    const free = (): void => this.#room.free(this.#holder, { events: 0, bytes });
+    void reading.then(free, free);
+  }
+
   /** Gives everything back; once is enough. */
   leave(): void {
     const { events, bytes } = this.#own;

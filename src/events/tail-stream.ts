@@ -59,7 +59,9 @@ export class TailStream {
   #messages: string[] = [];
   #bytes = 0;
   #dropped = 0;
-  #catchingUp: AsyncIterator<string> | null = null;
+  #catchingUp: AsyncGenerator<string> | null = null;
+  /** Of what workers read for it. */
+  readonly #stop = new AbortController();
   #wake: (() => void) | null = null;
   #hasEnded = false;
   /** Of a tail with a query: how far it has looked. */
@@ -119,21 +121,14 @@ export class TailStream {
       highestId: position,
       format: 'ndjson',
     };
-    const head = await events.request('events-list', {
-      ...order,
-      limit: 1,
-      offset: 0,
-      counts: true,
-    });
+    const { signal } = this.#stop;
+    const first = { ...order, limit: 1, offset: 0, counts: true };
+    const head = await events.request('events-list', first, signal);
     await head.body?.cancel();
     const total = Number(head.headers.get('x-total'));
     const offset = Math.max(0, total - most);
-    const response = await events.request('events-list', {
-      ...order,
-      limit: most,
-      offset,
-      counts: false,
-    });
+    const rest = { ...order, limit: most, offset, counts: false };
+    const response = await events.request('events-list', rest, signal);
     yield* missedMessages(response, offset > 0 ? lastId : null);
   }
 
@@ -177,7 +172,7 @@ export class TailStream {
     const { query, selection } = this.order;
     const readable = this.#readable();
     const order = { selection: { ...selection, readable }, query, aboveId, highestId, most };
-    return this.#tools.events.request('events-matching', order);
+    return this.#tools.events.request('events-matching', order, this.#stop.signal);
   }
 
   #readable(): string[] {
@@ -202,6 +197,10 @@ export class TailStream {
     this.#hasEnded = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#tools.onEnd();
+    // A worker must not wait for a reader that is gone. Both are needed: one for what it waits for, one for what it holds.
+    this.#stop.abort();
+    // It fails with what the worker was stopped with.
+    this.#catchingUp?.return(undefined).catch(() => undefined);
     this.#wake?.();
   }
 

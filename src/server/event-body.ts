@@ -4,9 +4,11 @@
  * What is received and inflated takes room in the queue before it is kept, piece by piece (EV-50), so that no number of
  * bodies, bombs among them, holds more than the queue.
  */
+import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { QueuePlace } from '../events/queue-room.ts';
 import { lengthOf } from '../events/writer-orders.ts';
+import { ByteBlocks } from './byte-blocks.ts';
 import { inflated, isKnownCoding } from './content-coding.ts';
 import type { Context } from './context.ts';
 import { urlencodedFields } from './form-body.ts';
@@ -61,7 +63,8 @@ export async function decodedBody(
   context: Context,
   { ownCoding, mostBytes = Number.POSITIVE_INFINITY, place = null }: Reading = {},
 ): Promise<readonly Uint8Array[]> {
-  const { limits } = context.services.config.events;
+  const { clock, config } = context.services;
+  const { limits } = config.events;
   const maxBytes = Math.min(limits.max_body_bytes, mostBytes);
   const maxDecoded = Math.min(limits.max_decoded_bytes, mostBytes);
   const coding = (context.request.headers.get('content-encoding') ?? 'identity')
@@ -74,40 +77,78 @@ export async function decodedBody(
   const { body } = context;
   if (isPlain && declared > 0 && declared <= MAX_WHOLE_BYTES) {
     await place?.take({ bytes: declared });
-    return [await inTime(body.bytes(maxBytes))];
+    return [await readInTime(body.bytes(maxBytes), declared, place)];
   }
   const stream = body.stream(maxBytes);
   return isPlain
-    ? gathered(stream, maxBytes, place)
-    : gathered(inflated(stream, coding), maxDecoded, place);
+    ? gathered(stream, { maxBytes, place, clock })
+    : gathered(inflated(stream, coding), { maxBytes: maxDecoded, place, clock });
 }
 
-async function gathered(
+/** What `gathered` goes by. */
+export interface Gathering {
+  readonly maxBytes: number;
+  readonly place: QueuePlace | null;
+  readonly clock: Clock;
+}
+
+/**
+ * All of a stream in blocks, each of which has its room in the place before it is kept. Throws `too-large`, `bad-request` for
+ * a stream that is too slow, and as `QueuePlace.take`; the stream is left before that.
+ */
+export async function gathered(
   stream: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  place: QueuePlace | null,
+  { maxBytes, place, clock }: Gathering,
 ): Promise<Uint8Array[]> {
-  const pieces: Uint8Array[] = [];
-  const startedAt = performance.now();
-  let size = 0;
+  const blocks = new ByteBlocks();
+  const startedAt = clock.monotonic();
+  let taken = 0;
   for await (const piece of stream) {
-    size += piece.length;
+    const size = blocks.length + piece.length;
     if (size > maxBytes) throw new AppError('too-large', 'Decompressed body too large');
-    if (performance.now() - startedAt > PATIENCE_MS + size / SLOWEST_BYTES_PER_MS) throw tooSlow();
-    await place?.take({ bytes: piece.length });
-    pieces.push(piece);
+    if (clock.monotonic() - startedAt > patienceFor(size)) throw tooSlow();
+    const more = blocks.growth(piece.length);
+    if (more > 0) {
+      await place?.take({ bytes: more });
+      taken += more;
+    }
+    blocks.add(piece);
   }
+  const pieces = blocks.pieces();
+  place?.give(taken - blocks.length);
   return pieces;
 }
 
-async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(tooSlow()), PATIENCE_MS);
+/**
+ * A body of a known size that is read in one go. Throws `bad-request` when it is too slow: nobody can stop the reading then,
+ * so its room is given back when it ends.
+ */
+export async function readInTime(
+  reading: Promise<Uint8Array>,
+  bytes: number,
+  place: QueuePlace | null,
+  sleep: (ms: number) => Promise<void> & Partial<Disposable> = cancellableSleep,
+): Promise<Uint8Array> {
+  const patience = sleep(patienceFor(bytes));
   try {
-    return await Promise.race([reading, promise]);
+    const body = await Promise.race([reading, patience]);
+    if (body !== undefined) return body;
+    place?.giveAfter(bytes, reading);
+    throw tooSlow();
   } finally {
-    clearTimeout(timer);
+    patience[Symbol.dispose]?.();
   }
+}
+
+/** Milliseconds in which so many bytes must have come. */
+function patienceFor(bytes: number): number {
+  return PATIENCE_MS + bytes / SLOWEST_BYTES_PER_MS;
+}
+
+function cancellableSleep(ms: number): Promise<void> & Disposable {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  return Object.assign(promise, { [Symbol.dispose]: () => clearTimeout(timer) });
 }
 
 function tooSlow(): AppError {
@@ -173,16 +214,28 @@ export function estimatedEvents({ pieces, form }: EventBody, most: number): numb
   return countedMarks(pieces, form === 'lines' ? '\n' : '"data"', most);
 }
 
-/**
- * How often a mark stands in a body, at least 1, at most `most`: what holds more is refused anyway. One that is cut by the
- * end of a piece is not seen.
- */
+/** How often a mark stands in a body, at least 1, at most `most`: what holds more is refused anyway. */
 export function countedMarks(pieces: readonly Uint8Array[], mark: string, most: number): number {
+  const marked = Buffer.from(mark);
+  const overlap = marked.length - 1;
   let count = 0;
+  let seam = Buffer.alloc(0);
   for (const { buffer: bytes, byteOffset, byteLength } of pieces) {
     const buffer = Buffer.from(bytes, byteOffset, byteLength);
-    for (let at = buffer.indexOf(mark); at >= 0 && count < most; at = buffer.indexOf(mark, at + 1))
-      count += 1;
+    if (overlap > 0) {
+      // Too short on either side to hold a whole mark.
+      const across = Buffer.concat([seam, buffer.subarray(0, overlap)]);
+      count += marksIn(across, marked, most - count);
+      seam = Buffer.from((byteLength < overlap ? across : buffer).subarray(-overlap));
+    }
+    count += marksIn(buffer, marked, most - count);
   }
   return Math.max(1, count);
+}
+
+function marksIn(buffer: Buffer, mark: Buffer, most: number): number {
+  let count = 0;
+  for (let at = buffer.indexOf(mark); at >= 0 && count < most; at = buffer.indexOf(mark, at + 1))
+    count += 1;
+  return count;
 }

@@ -3,6 +3,7 @@
  * other plain forms, and the CSRF field of any form (DS-99, DS-113).
  */
 import { AppError } from '../base/errors.ts';
+import { ByteBlocks } from './byte-blocks.ts';
 import { boundaryOf, readMultipart } from './multipart.ts';
 import type { Part } from './multipart.ts';
 import type { RequestBody } from './request-body.ts';
@@ -54,9 +55,9 @@ export async function peekFormField(
   name: string,
 ): Promise<string | null> {
   if (body.mediaType === URLENCODED) {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body.lookAhead(MAX_FORM_BYTES)) chunks.push(chunk);
-    return urlencodedFields(Buffer.concat(chunks).toString()).get(name);
+    const blocks = new ByteBlocks();
+    for await (const chunk of body.lookAhead(MAX_FORM_BYTES)) blocks.add(chunk);
+    return urlencodedFields(Buffer.concat(blocks.pieces()).toString()).get(name);
   }
   const boundary = boundaryOf(contentType);
   if (boundary === null) return null;
@@ -83,9 +84,9 @@ export function urlencodedFields(text: string): URLSearchParams {
 }
 
 async function textContent(part: Part): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of part.content) chunks.push(chunk);
-  return textOf(Buffer.concat(chunks));
+  const blocks = new ByteBlocks();
+  for await (const chunk of part.content) blocks.add(chunk);
+  return textOf(Buffer.concat(blocks.pieces()));
 }
 
 async function shortContent(part: Part): Promise<string | null> {

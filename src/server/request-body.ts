@@ -5,6 +5,7 @@
  * sending is cut off by the idle limit the server sets on the connection; that surfaces here as `bad-request`.
  */
 import { AppError } from '../base/errors.ts';
+import { ByteBlocks } from './byte-blocks.ts';
 import type { Connection } from './connection.ts';
 
 /** A client that sends nothing of its body for this long is cut off. */
@@ -19,7 +20,7 @@ interface Reader {
 export class RequestBody {
   readonly #request: Request;
   readonly #connection: Connection;
-  #ahead: Uint8Array[] = [];
+  #ahead = new ByteBlocks();
   #reader: Reader | null = null;
   #isTaken = false;
 
@@ -47,9 +48,9 @@ export class RequestBody {
       this.#isTaken = true;
       return this.#timed(() => this.#request.bytes());
     }
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of this.stream(maxBytes)) chunks.push(chunk);
-    return concatenated(chunks);
+    const blocks = new ByteBlocks();
+    for await (const chunk of this.stream(maxBytes)) blocks.add(chunk);
+    return concatenated(blocks.pieces());
   }
 
   /** The body piece by piece; leaving the loop early gives up the rest. Errors as `bytes`. */
@@ -58,12 +59,12 @@ export class RequestBody {
     this.#isTaken = true;
     let received = 0;
     try {
-      for (const chunk of this.#ahead) {
+      for (const chunk of this.#ahead.pieces()) {
         received += chunk.length;
         if (received > maxBytes) throw tooLarge();
         yield chunk;
       }
-      this.#ahead = [];
+      this.#ahead = new ByteBlocks();
       for (let chunk = await this.#next(); chunk !== null; chunk = await this.#next()) {
         received += chunk.length;
         if (received > maxBytes) throw tooLarge();
@@ -76,15 +77,16 @@ export class RequestBody {
   }
 
   /**
-   * The first pieces of the body, up to `maxBytes`, kept for whoever reads it afterwards. The same pieces come again on
-   * a second call.
+   * The first bytes of the body, up to `maxBytes`, kept for whoever reads it afterwards. The same bytes come again on a
+   * second call.
    */
   async *lookAhead(maxBytes: number): AsyncGenerator<Uint8Array> {
     let seen = 0;
-    for (let index = 0; seen < maxBytes; index++) {
-      const chunk = this.#ahead[index] ?? (await this.#next());
+    while (seen < maxBytes) {
+      const kept = seen < this.#ahead.length ? this.#ahead.from(seen) : null;
+      const chunk = kept ?? (await this.#next());
       if (chunk === null) return;
-      if (index === this.#ahead.length) this.#ahead.push(chunk);
+      if (kept === null) this.#ahead.add(chunk);
       seen += chunk.length;
       yield chunk;
     }

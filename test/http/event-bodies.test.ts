@@ -7,7 +7,8 @@ import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zl
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
-import { residentWithChildren } from './process-memory.ts';
+import { memoryOf, residentWithChildren } from './process-memory.ts';
+import { RawSocket } from './raw-socket.ts';
 
 const MIB = 2 ** 20;
 const ROOM = 32 * MIB;
@@ -61,6 +62,37 @@ async function peakDuring(work: Promise<unknown>): Promise<number> {
   await watching;
   return peak;
 }
+
+// First: what bombs leave of memory would be used again.
+describe('chunks of one byte', () => {
+  test('cost about what is in them, and the events in them are counted', async () => {
+    const key = await svc.accounts.apiKey('root');
+    // Everything that is only loaded once, is.
+    expect((await post(root, '{"data":"x"}')).status).toBe(201);
+    const before = memoryOf(svc.pid)!.resident;
+    using socket = await RawSocket.open(svc.url);
+    const line = '{"data":"x"}\n';
+    const count = 60_000;
+    socket.send(
+      `POST /api/events/ HTTP/1.1\r\nHost: ${new URL(svc.url).host}\r\nX-API-Key: ${key}\r\n` +
+        'Content-Type: application/x-ndjson\r\nPrefer: return=minimal\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    const chunks = [...line].map((byte) => `1\r\n${byte}\r\n`).join('');
+    socket.send(chunks.repeat(count));
+    const held = async (): Promise<number> =>
+      ((await (await root.fetch('/admin/ingest')).json()) as any).queue.bytes;
+    // Everything has come, but for its end.
+    await eventually(
+      async () => expect(await held()).toBeGreaterThan(line.length * count - 1),
+      20_000,
+    );
+    // Each as a piece of its own they took 140 MB.
+    expect(memoryOf(svc.pid)!.resident - before).toBeLessThan(90 * MIB);
+    socket.send('0\r\n\r\n');
+    expect((await socket.head())!.status).toBe(201);
+    await eventually(async () => expect(await held()).toBe(0));
+  }, 60_000);
+});
 
 describe('bombs', () => {
   test.each([

@@ -3,6 +3,7 @@
  * readers cost no memory, and other requests are answered meanwhile.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { connect } from 'node:net';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
@@ -137,3 +138,32 @@ test('tails with a query all come to their turn', async () => {
   }, 30_000);
   for (const tail of tails) tail.end();
 }, 60_000);
+
+/** Begins a tail over a connection of its own, reads no more than its first bytes, and cuts it off. */
+async function beginAndLeave(query: string, key: string): Promise<void> {
+  const { hostname, port } = new URL(svc.url);
+  const socket = connect(Number(port), hostname);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  socket.on('error', reject);
+  socket.once('readable', resolve);
+  socket.write(
+    `GET /api/events/tail?${query} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nX-API-Key: ${key}\r\n\r\n`,
+  );
+  await promise;
+  socket.destroy();
+}
+
+// A worker whose answer nobody reads would be waited for for half a minute.
+test('tails that are left while they catch up leave their workers', async () => {
+  const key = await svc.accounts.apiKey('root');
+  for (let count = 0; count < 24; count += 1) {
+    const body = JSON.stringify({ index: 'long', data: `${count} ${'y'.repeat(1_000_000)}` });
+    const headers = { 'Content-Type': 'application/json', Prefer: 'return=minimal' };
+    expect((await root.fetch('/api/events/', { method: 'POST', body, headers })).status).toBe(201);
+  }
+  for (let round = 0; round < 8; round += 1)
+    await Promise.all([1, 2, 3].map(() => beginAndLeave('index=long&backlog=1000', key)));
+  const listed = await root.fetch('/api/events/?index=long&limit=1');
+  expect(listed.status).toBe(200);
+  await listed.text();
+}, 20_000);

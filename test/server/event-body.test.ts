@@ -1,0 +1,125 @@
+/** Bodies of events in pieces of any size and speed: what they take of the queue, and how many events are in them (EV-50). */
+import { describe, expect, test } from 'bun:test';
+import { QueueRoom } from '../../src/events/queue-room.ts';
+import { ByteBlocks } from '../../src/server/byte-blocks.ts';
+import { countedMarks, gathered, readInTime } from '../../src/server/event-body.ts';
+import { testClock } from '../support/database.ts';
+
+const MIB = 2 ** 20;
+const MINUTE_MS = 60_000;
+
+function room(bytes = 64 * MIB): QueueRoom {
+  const clock = testClock();
+  const limits = () => ({ events: 1_000, bytes, waitMs: 0 });
+  return new QueueRoom({ clock, limits, retrySeconds: () => 1 });
+}
+
+async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+}
+
+describe('pieces', () => {
+  test.each([1, 7, 4_096, 65_535, 65_536, 65_537, 200_000])(
+    'of %d bytes are gathered into few blocks, whole and charged exactly',
+    async (size) => {
+      const body = Buffer.from('{"data":"äöü"}\n'.repeat(20_000));
+      const place = room().place('anna');
+      const order = { maxBytes: MIB, place, clock: testClock() };
+      const pieces = await gathered(cut(body, size), order);
+      expect(Buffer.concat(pieces).equals(body)).toBe(true);
+      expect(pieces.length).toBeLessThan(16);
+      expect(place.bytes).toBe(body.length);
+      expect(countedMarks(pieces, '"data"', 100_000)).toBe(20_000);
+    },
+  );
+
+  test('take room before they are kept: what has none is refused', async () => {
+    const own = room(100_000);
+    using other = own.place('bob');
+    await other.take({ bytes: 60_000 });
+    const order = { maxBytes: MIB, place: own.place('anna'), clock: testClock() };
+    const failure = await gathered(cut(Buffer.alloc(90_000), 1), order).catch((error) => error);
+    expect(failure).toMatchObject({ code: 'unavailable' });
+    expect(own.held.bytes).toBeLessThanOrEqual(100_000);
+  });
+
+  test('can be read from any place while more is added', () => {
+    const blocks = new ByteBlocks();
+    const all: number[] = [];
+    for (let at = 0; at < 10_000; at += 1) {
+      blocks.add(Uint8Array.of(at % 251));
+      all.push(at % 251);
+      if (at % 999 === 0) expect([...blocks.from(at)!]).toEqual([at % 251]);
+    }
+    const read: number[] = [];
+    for (let next = blocks.from(0); next !== null; next = blocks.from(read.length))
+      read.push(...next);
+    expect(read).toEqual(all);
+  });
+});
+
+test('marks that are cut by the ends of pieces count', () => {
+  const text = Buffer.from('{"data":1}{"data":2}x{"data":3}');
+  for (let size = 1; size <= text.length; size += 1) {
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < text.length; at += size) pieces.push(text.subarray(at, at + size));
+    expect([size, countedMarks(pieces, '"data"', 100)]).toEqual([size, 3]);
+    expect([size, countedMarks(pieces, '{', 2)]).toEqual([size, 2]);
+  }
+});
+
+describe('less than 4 KiB a second for more than a minute is too slow', () => {
+  async function sent(bytesPerSecond: number, seconds: number): Promise<string> {
+    const clock = testClock();
+    let wasLeft = false;
+    const place = room().place('anna');
+    const stream = async function* (): AsyncGenerator<Uint8Array> {
+      try {
+        for (let second = 0; second < seconds; second += 1) {
+          clock.pass(1_000);
+          yield new Uint8Array(bytesPerSecond);
+        }
+      } finally {
+        wasLeft = place.bytes > 0;
+      }
+    };
+    const reading = gathered(stream(), { maxBytes: 64 * MIB, place, clock });
+    const message = await reading.then(
+      () => 'read',
+      (error: Error) => error.message,
+    );
+    expect(wasLeft).toBe(true);
+    return message;
+  }
+
+  test('in pieces', async () => {
+    expect(await sent(16 * 1024, 64)).toBe('read');
+    expect(await sent(4 * 1024, 600)).toBe('read');
+    expect(await sent(100, 60)).toBe('read');
+    expect(await sent(100, 90)).toBe('The request body came too slowly');
+  });
+
+  test('of a body read in one go its size counts, and its room stays taken until the reading ends', async () => {
+    const own = room();
+    const place = own.place('anna');
+    await place.take({ bytes: MIB });
+    const body = Promise.withResolvers<Uint8Array>();
+    const patience = Promise.withResolvers<void>();
+    let asked = 0;
+    const reading = readInTime(body.promise, MIB, place, (ms) => {
+      asked = ms;
+      return patience.promise;
+    });
+    // 64 s at 16 KiB a second.
+    expect(asked).toBe(MINUTE_MS + MIB / 4);
+    patience.resolve();
+    expect(await reading.catch((error: Error) => error.message)).toBe(
+      'The request body came too slowly',
+    );
+    place.leave();
+    expect(own.held.bytes).toBe(MIB);
+    body.reject(new Error('cut off'));
+    await body.promise.catch(() => undefined);
+    expect(own.held.bytes).toBe(0);
+  });
+});
