@@ -96,6 +96,8 @@ interface Entry {
   found: { readonly turn: number; readonly state: TableState } | null;
   failure: Failure | null;
   refreshing: Promise<void> | null;
+  /** A copy that was set aside is on its way back, for everybody who wants it. */
+  reopening: Promise<Table | null> | null;
   settle: ReturnType<typeof setTimeout> | null;
 }
 
@@ -236,13 +238,17 @@ export class Tables {
     run: (table: Table) => void,
   ): Promise<void> {
     for (const target of targets) {
-      const entry = this.#entry(target);
-      entry.table ??= await this.#folder.reopen(target);
-      const { table } = entry;
-      if (!table) continue;
-      await table.exclusive.run(() => {
-        if (!table.isClosed && sameStamp(table.state.stamp, stamp)) run(table);
-      });
+      let isDone = false;
+      while (!isDone) {
+        const table = await this.#opened(target, this.#entry(target));
+        if (table === null) break;
+        isDone = await table.exclusive.run(() => {
+          // While this waited a newer copy took its place, or it was closed to make room.
+          if (table.isClosed) return false;
+          if (sameStamp(table.state.stamp, stamp)) run(table);
+          return true;
+        });
+      }
     }
   }
 
@@ -286,6 +292,7 @@ export class Tables {
         found: null,
         failure: null,
         refreshing: null,
+        reopening: null,
         settle: null,
       };
       this.#entries.set(id, entry);
@@ -367,21 +374,38 @@ export class Tables {
    * the copy, the copy only looks outdated.
    */
   async #refresh(target: TableTarget, entry: Entry): Promise<void> {
-    const old = entry.table ?? (await this.#folder.reopen(target));
+    const old = await this.#opened(target, entry);
     const run = async (): Promise<void> => {
       if (this.#isDropped(target, entry)) return;
       const stamp = statFile(target.path);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
-      if (this.#holds(entry, stamp, companion)) return;
+      if (this.#holds(entry, stamp, companion)) return this.#settleLater(target, entry);
       await this.#renew(target, entry, old, { stamp, companion });
     };
-    try {
-      await (old ? old.exclusive.run(run) : run());
-    } finally {
-      // Found on disk, but never taken into use.
-      if (old && entry.table !== old) old.close();
+    await (old ? old.exclusive.run(run) : run());
+  }
+
+  /** The copy there is, good or not, taken back when it was set aside; null: none, or its file went away. */
+  async #opened(target: TableTarget, entry: Entry): Promise<Table | null> {
+    if (entry.table) return entry.table;
+    entry.reopening ??= this.#reopen(target, entry).finally(() => {
+      entry.reopening = null;
+    });
+    return entry.reopening;
+  }
+
+  async #reopen(target: TableTarget, entry: Entry): Promise<Table | null> {
+    const table = await this.#folder.reopen(target);
+    if (!table) return null;
+    if (this.#isClosed || this.#isDropped(target, entry)) {
+      table.close();
+      if (!this.#isClosed) this.#folder.remove(table.path);
+      return null;
     }
+    entry.table = table;
+    entry.isConfirmed = false;
+    return table;
   }
 
   async #renew(
