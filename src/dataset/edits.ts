@@ -2,8 +2,8 @@
  * Changes to datasets: validated edits of one file are gathered, written as one atomic replacement, and answered
  * only when their bytes are durable (DS-80 to DS-84).
  *
- * Edits that arrive while a replacement is being written wait and share the next one. Within a group they take
- * effect one after the other, each with its own version, so `If-Match` behaves as if every edit had been alone.
+ * Edits that arrive while a replacement is being written or followed wait and share the next one. Within a group they
+ * take effect one after the other, each with its own version, so `If-Match` behaves as if every edit had been alone.
  * The file is replaced first and the typed copy follows; a journal in the copy carries the row ids over a crash in
  * between.
  */
@@ -133,13 +133,19 @@ export class Edits {
   async #drain(rel: string): Promise<void> {
     const queue = this.#queues.get(rel)!;
     while (queue.length > 0) {
+      // One change after the other reaches those who follow, who may be slow: nothing may be held meanwhile that keeps
+      // readers or other writers off.
+      await this.#followed.get(rel);
       const group = takeGroup(queue);
       try {
         await this.#run(group);
       } catch (error) {
         // What one edit cannot do must not fail the others: one by one they tell who it was.
         if (group.length > 1 && error instanceof AppError && error.code === 'schema-mismatch') {
-          for (const waiting of group) await this.#run([waiting]).catch(waiting.reject);
+          for (const waiting of group) {
+            await this.#followed.get(rel);
+            await this.#run([waiting]).catch(waiting.reject);
+          }
         } else {
           for (const waiting of group) waiting.reject(error);
         }
@@ -240,8 +246,6 @@ export class Edits {
         },
         beforeCommit: () => lock.check(),
       });
-      // One change after the other reaches those who follow.
-      await this.#followed.get(target.rel);
       const rows = await this.#follow(table, draft, plan, written);
       await this.#options.tables.restampSiblings(siblings, state.stamp, written);
       if (rows !== null) this.#tell(target, table, rows);
