@@ -115,7 +115,7 @@ ${facts.map(([name, value]) => `- ${name}: ${value}`).join('\n')}
 
 ${resultTable(outcomes)}
 
-![Growth of the time of lists, edits, searches and ingestion from 10,000 to a million rows](${PLOT})
+![Growth of the time of lists, edits and searches from 10,000 to a million rows](${PLOT})
 
 ## Rounds
 
