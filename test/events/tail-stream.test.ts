@@ -1,0 +1,59 @@
+/** A tail that ends while it catches up leaves the worker that reads for it (EV-78). */
+import { expect, test } from 'bun:test';
+import { LoopShare } from '../../src/base/loop-share.ts';
+import type { Events } from '../../src/events/events.ts';
+import { TailStream } from '../../src/events/tail-stream.ts';
+
+/** A tail of five events, whose worker sends one of them and waits. */
+function slowTail(isAnswered: boolean) {
+  const seen: { signal: AbortSignal | null; wasCancelled: boolean } = {
+    signal: null,
+    wasCancelled: false,
+  };
+  const asked = Promise.withResolvers<void>();
+  const events = {
+    indexNames: () => ['main'],
+    request: async (_: string, order: { limit: number }, signal?: AbortSignal) => {
+      if (order.limit === 1) return new Response('', { headers: { 'X-Total': '5' } });
+      seen.signal = signal ?? null;
+      asked.resolve();
+      const body = new ReadableStream({
+        start: (controller) => {
+          if (isAnswered) controller.enqueue(Buffer.from('{"id":1,"data":"x"}\n{"id":2'));
+        },
+        cancel: () => {
+          seen.wasCancelled = true;
+        },
+      });
+      return new Response(body);
+    },
+  };
+  const selection = { terms: [] } as unknown as TailStream['order']['selection'];
+  const rights = async () => () => true;
+  const stream = new TailStream(
+    { userId: 1, mostOfUser: 1, selection, query: null, lastId: null, backlog: 5, rights },
+    () => true,
+    5,
+    { events: events as unknown as Events, share: new LoopShare(), onEnd: () => undefined },
+  );
+  stream.catchUp();
+  return { stream, seen, asked: asked.promise };
+}
+
+test('what it was being sent is cancelled', async () => {
+  const { stream, seen } = slowTail(true);
+  const reader = stream.body.getReader();
+  expect(Buffer.from((await reader.read()).value!).toString()).toContain('id: 1');
+  await reader.cancel();
+  await Bun.sleep(0);
+  expect([seen.wasCancelled, seen.signal?.aborted]).toEqual([true, true]);
+});
+
+test('what it still waits for is called off', async () => {
+  const { stream, seen, asked } = slowTail(false);
+  const reading = stream.body.getReader().read();
+  await asked;
+  stream.end();
+  expect(seen.signal?.aborted).toBe(true);
+  reading.catch(() => undefined);
+});
