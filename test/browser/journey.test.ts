@@ -307,7 +307,10 @@ describe('with the keyboard only', () => {
     await keys.getByText('The search is saved.').waitFor();
     await jumpTo('By keyboard');
     // The error of today, and by the hour of the day some of yesterday.
-    await keys.getByRole('status').getByText(/\d rows?\b/).waitFor();
+    await keys
+      .getByRole('status')
+      .getByText(/\d rows?\b/)
+      .waitFor();
   });
 });
 
