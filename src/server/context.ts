@@ -16,8 +16,8 @@ import { notAuthenticated } from '../auth/challenges.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
 import type { Peer } from './client-address.ts';
-import type { Connection } from './connection.ts';
 import { isForm, parseForm } from './form-body.ts';
+import type { IdleLimit } from './idle-limit.ts';
 import { parseJsonBody } from './json-body.ts';
 import { isHtmlClient, isNotModified } from './negotiate.ts';
 import { RequestBody } from './request-body.ts';
@@ -43,7 +43,7 @@ interface ContextFacts {
   /** The server itself speaks TLS. */
   readonly hasTls: boolean;
   /** Reading the body has a time limit of its own. */
-  readonly connection: Connection;
+  readonly idleLimit: IdleLimit;
 }
 
 /** A request on its way through the server; see the top of this file. */
@@ -77,7 +77,7 @@ export class Context {
 
   /** The body, to be read once; `json` and `form` do it for most. */
   get body(): RequestBody {
-    return (this.#body ??= new RequestBody(this.request, this.#facts.connection));
+    return (this.#body ??= new RequestBody(this.request, this.#facts.idleLimit));
   }
 
   /** From the `?` on, as it came; `''` without one. */

@@ -18,6 +18,8 @@ import { errorReply, jsonError } from './errors.ts';
 import { NO_STORE, PRIVATE, securityHeaders } from './headers.ts';
 import { createHostCheck } from './host-check.ts';
 import type { HostCheck } from './host-check.ts';
+import { IDLE_SECONDS, IdleLimit } from './idle-limit.ts';
+import type { IdleSeconds } from './idle-limit.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
 import type { KnownPath } from './native-routes.ts';
 import { methodNotAllowed } from './refusals.ts';
@@ -40,6 +42,8 @@ interface ExchangeOptions {
   readonly fallback: Fallback;
   /** The server itself speaks TLS. */
   readonly hasTls: boolean;
+  /** IDLE_SECONDS when missing; the server has to listen with the same. */
+  readonly idle?: IdleSeconds;
 }
 
 /** Answers requests. */
@@ -50,10 +54,6 @@ export interface Dispatch {
   readonly plainPaths: readonly string[];
 }
 
-/** Idle limit between requests, and while a short answer is taken. */
-export const IDLE_SECONDS = 60;
-/** A client that takes nothing of a long answer for this long is cut off; the most Bun can count. */
-const STREAM_IDLE_SECONDS = 255;
 /** Label of what is no built-in route, in the metrics. */
 const FILES_PATTERN = '/{file}';
 /** Methods that are refused everywhere, whatever the path (DS-6). */
@@ -69,11 +69,13 @@ interface Door {
   readonly readPeer: PeerReader;
   readonly responder: Responder;
   readonly slowAnswers: SlowAnswers;
+  readonly idle: IdleSeconds;
   readonly hasTls: boolean;
 }
 
 /** The dispatcher of one server. Throws RangeError for routes that contradict each other. */
-export function createExchange({ services, routes, fallback, hasTls }: ExchangeOptions): Dispatch {
+export function createExchange(options: ExchangeOptions): Dispatch {
+  const { services, routes, fallback, hasTls, idle = IDLE_SECONDS } = options;
   const { config } = services;
   const { issuer, client_id: clientId } = config.oidc;
   const door: Door = {
@@ -101,6 +103,7 @@ export function createExchange({ services, routes, fallback, hasTls }: ExchangeO
       }),
     ),
     slowAnswers: new SlowAnswers(),
+    idle,
     hasTls,
   };
   const dispatch = (request: Request, connection: Connection, known: KnownPath | null) => {
@@ -114,7 +117,7 @@ export function createExchange({ services, routes, fallback, hasTls }: ExchangeO
 class Exchange {
   readonly #door: Door;
   readonly #request: Request;
-  readonly #connection: Connection;
+  readonly #idleLimit: IdleLimit;
   readonly #startedAt: number;
   readonly #peer: Peer;
   readonly #requestId: string;
@@ -129,7 +132,7 @@ class Exchange {
   constructor(door: Door, request: Request, connection: Connection, known: KnownPath | null) {
     this.#door = door;
     this.#request = request;
-    this.#connection = connection;
+    this.#idleLimit = new IdleLimit(connection, door.idle);
     this.#startedAt = door.services.clock.monotonic();
     this.#peer = door.readPeer(connection.address(), request.headers);
     this.#requestId = requestIdOf(request.headers, this.#peer);
@@ -160,7 +163,7 @@ class Exchange {
       requestId: this.#requestId,
       peer: this.#peer,
       hasTls,
-      connection: this.#connection,
+      idleLimit: this.#idleLimit,
     });
     this.#context = context;
     if (match === null) return this.#answerFile(context);
@@ -229,16 +232,16 @@ class Exchange {
 
   async #finishLater(answer: Promise<Answer>): Promise<Response> {
     const { slowAnswers } = this.#door;
-    slowAnswers.begin(this.#connection);
-    let response: Response;
+    slowAnswers.begin(this.#idleLimit);
+    let response: Response | null = null;
     try {
       response = this.#finish(await answer);
     } catch (error) {
       response = this.#fail(error);
+    } finally {
+      slowAnswers.end(this.#idleLimit);
+      this.#idleLimit.settle(response !== null && this.#isStream(response));
     }
-    const isLifted = slowAnswers.end(this.#connection);
-    if (this.#isStream(response)) this.#connection.limitIdle(STREAM_IDLE_SECONDS);
-    else if (isLifted) this.#connection.limitIdle(IDLE_SECONDS);
     return response;
   }
 

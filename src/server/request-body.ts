@@ -2,14 +2,11 @@
  * The body of one request: counted while it comes in, so that a limit holds whatever `Content-Length` claims.
  *
  * It can be looked at ahead (for a CSRF field, DS-113) and still be read from the start afterwards. A client that stops
- * sending is cut off by the idle limit the server sets on the connection; that surfaces here as `bad-request`.
+ * sending is cut off by the idle limit of the connection; that surfaces here as `bad-request`.
  */
 import { AppError } from '../base/errors.ts';
 import { ByteBlocks } from './byte-blocks.ts';
-import type { Connection } from './connection.ts';
-
-/** A client that sends nothing of its body for this long is cut off. */
-const BODY_IDLE_SECONDS = 30;
+import type { IdleLimit } from './idle-limit.ts';
 
 interface Reader {
   read(): Promise<{ readonly value?: Uint8Array; readonly done: boolean }>;
@@ -19,14 +16,14 @@ interface Reader {
 /** Gathers a request's body at most once. */
 export class RequestBody {
   readonly #request: Request;
-  readonly #connection: Connection;
+  readonly #idleLimit: IdleLimit;
   #ahead = new ByteBlocks();
   #reader: Reader | null = null;
   #isTaken = false;
 
-  constructor(request: Request, connection: Connection) {
+  constructor(request: Request, idleLimit: IdleLimit) {
     this.#request = request;
-    this.#connection = connection;
+    this.#idleLimit = idleLimit;
   }
 
   /** The media type of the body in lower case, without parameters; `''` when the header is missing. */
@@ -101,14 +98,10 @@ export class RequestBody {
   }
 
   async #timed<T>(read: () => Promise<T>): Promise<T> {
-    this.#connection.limitIdle(BODY_IDLE_SECONDS);
     try {
-      return await read();
+      return await this.#idleLimit.whileReading(read);
     } catch (error) {
       throw new AppError('bad-request', 'The request body ended early', { cause: error });
-    } finally {
-      // The work that follows takes its own time.
-      this.#connection.limitIdle(0);
     }
   }
 }

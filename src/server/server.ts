@@ -11,7 +11,8 @@ import { Elysia } from 'elysia';
 import type { Log } from '../base/log.ts';
 import type { Connection } from './connection.ts';
 import type { Dispatch } from './exchange.ts';
-import { IDLE_SECONDS } from './exchange.ts';
+import { IDLE_SECONDS } from './idle-limit.ts';
+import type { IdleSeconds } from './idle-limit.ts';
 import { nativeRoutes } from './native-routes.ts';
 
 /** Longest request head, request line included (DS-18). Bun answers longer ones 431 by itself. */
@@ -37,6 +38,8 @@ export interface ServerOptions {
   readonly tls: TlsPair | null;
   readonly dispatch: Dispatch;
   readonly log: Log;
+  /** IDLE_SECONDS when missing. */
+  readonly idle?: IdleSeconds;
 }
 
 /** A listening server. */
@@ -78,7 +81,7 @@ export function startServer(options: ServerOptions): RunningServer {
 }
 
 function listen(options: ServerOptions, port: number, tls: TlsPair | null): BunServer {
-  const { host, dispatch, log } = options;
+  const { host, dispatch, log, idle = IDLE_SECONDS } = options;
   const routes: Record<string, (request: Request, server: BunServer) => MaybePromise> = {};
   for (const { pattern, known } of nativeRoutes(dispatch.plainPaths)) {
     routes[pattern] = (request, server) =>
@@ -90,7 +93,7 @@ function listen(options: ServerOptions, port: number, tls: TlsPair | null): BunS
       hostname: host,
       port,
       development: false,
-      idleTimeout: IDLE_SECONDS,
+      idleTimeout: idle.between,
       maxRequestBodySize: MAX_BODY_BYTES,
       // Only to take over from a listener with an older certificate; Elysia's default would share any busy port.
       reusePort: tls !== null,

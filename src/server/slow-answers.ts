@@ -1,26 +1,26 @@
 /**
- * Connections whose answer is still being made when the turn of the event loop ends: work may take longer than an idle
- * connection may live, so their limit is lifted. Most answers are there before, and for them nothing has to be done.
+ * Requests whose answer is still being made when the turn of the event loop ends: work may take longer than an idle
+ * connection may live, so the limit is lifted. Most answers are there before, and for them nothing has to be done.
  */
-import type { Connection } from './connection.ts';
+import type { IdleLimit } from './idle-limit.ts';
 
-/** The connections of one server that wait for an answer. */
+/** The requests of one server that wait for an answer. */
 export class SlowAnswers {
   /** Since this turn. */
-  readonly #young = new Set<Connection>();
+  readonly #young = new Set<IdleLimit>();
 
-  begin(connection: Connection): void {
+  begin(limit: IdleLimit): void {
     if (this.#young.size === 0) setImmediate(() => this.#liftLimits());
-    this.#young.add(connection);
+    this.#young.add(limit);
   }
 
-  /** Answers whether the limit of the connection was lifted; who sends the answer then sets it again. */
-  end(connection: Connection): boolean {
-    return !this.#young.delete(connection);
+  /** The answer is there, so its limit is no longer touched from here. */
+  end(limit: IdleLimit): void {
+    this.#young.delete(limit);
   }
 
   #liftLimits(): void {
-    for (const connection of this.#young) connection.limitIdle(0);
+    for (const limit of this.#young) limit.lift();
     this.#young.clear();
   }
 }

@@ -27,8 +27,10 @@ export class Remembered<Value> {
     const known = this.#values.get(argument);
     if (known !== undefined) return known;
     const value = await read();
-    // What was written while it was read may or may not be in it.
-    if (db.changeCount() === this.#changeCount) this.#values.set(argument, value);
+    // What was written while it was read may or may not be in it; another question may have seen that write already.
+    if (before === this.#changeCount && db.changeCount() === before) {
+      this.#values.set(argument, value);
+    }
     return value;
   }
 }

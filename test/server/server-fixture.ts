@@ -30,6 +30,8 @@ import { FirstRun } from '../../src/operations/setup.ts';
 import { Rebuilds } from '../../src/search/rebuilds.ts';
 import type { ReadableResources, ServerServices } from '../../src/server/dependencies.ts';
 import { createExchange } from '../../src/server/exchange.ts';
+import { IDLE_SECONDS } from '../../src/server/idle-limit.ts';
+import type { IdleSeconds } from '../../src/server/idle-limit.ts';
 import { Metrics } from '../../src/server/metrics.ts';
 import { jsonReply } from '../../src/server/reply.ts';
 import type { Handler, Route } from '../../src/server/route-table.ts';
@@ -47,6 +49,7 @@ interface FixtureOptions {
   readonly readable?: ReadableResources;
   readonly tls?: TlsPair;
   readonly checkState?: () => Promise<void>;
+  readonly idle?: IdleSeconds;
 }
 
 /** A password that is strong for every user of the tests. */
@@ -124,16 +127,19 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     endpointCount: () => 3,
     describeApi: () => Promise.resolve({ json: '{}', etag: 'none' }),
   };
+  const idle = options.idle ?? IDLE_SECONDS;
   const server = startServer({
     host: config.host,
     port: 0,
     tls: options.tls ?? null,
     log,
+    idle,
     dispatch: createExchange({
       services,
       routes: [...allRoutes, ...(options.routes ?? [])],
       fallback: { handler: options.fallback ?? echo },
       hasTls: options.tls !== undefined,
+      idle,
     }),
   });
   const users = new Map<string, User>();

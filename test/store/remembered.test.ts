@@ -66,3 +66,18 @@ test('what changes while it is read is not remembered', async () => {
   expect([first, second]).toEqual(['before', 'after']);
   await db.close();
 });
+
+test('what changed while it was read is not remembered either when another question saw the change first', async () => {
+  using folder = temporaryFolder();
+  const db = openSqliteDatabase(join(folder.path, 'a.db'));
+  await db.run('CREATE TABLE t (x INTEGER)');
+  const remembered = new Remembered<string>(10);
+  const first = await remembered.get(db, 'k', async () => {
+    await db.run('INSERT INTO t VALUES (1)');
+    expect(await remembered.get(db, 'other', async () => 'seen')).toBe('seen');
+    return 'before';
+  });
+  const second = await remembered.get(db, 'k', async () => 'after');
+  expect([first, second]).toEqual(['before', 'after']);
+  await db.close();
+});
