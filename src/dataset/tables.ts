@@ -380,7 +380,12 @@ export class Tables {
       const stamp = statFile(target.path);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
-      if (this.#holds(entry, stamp, companion)) return this.#settleLater(target, entry);
+      if (this.#holds(entry, stamp, companion)) {
+        // A copy that just came back is not the one to close for others.
+        this.#touch(target, entry);
+        this.#settleLater(target, entry);
+        return;
+      }
       await this.#renew(target, entry, old, { stamp, companion });
     };
     await (old ? old.exclusive.run(run) : run());

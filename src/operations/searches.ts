@@ -75,7 +75,7 @@ export async function runSearch(
   };
   if (/^[\s|]*$/.test(request.query) && request.format === 'json') {
     await note(null);
-    return emptyResult();
+    return emptyResult(request.query);
   }
   const leave = await services.searches.enter(caller.userId, signal);
   try {
@@ -111,8 +111,8 @@ function throttled(seconds: number): AppError {
 
 const BLANK = 'There is no query, so there are no rows: send it as the member "query" of the body';
 
-function emptyResult(): SearchResult {
-  const notices = [BLANK];
+function emptyResult(query: string): SearchResult {
+  const notices = query.trim() === '' ? [BLANK] : [];
   const meta = { count: 0, truncated: false, elapsed_ms: 0, scanned: 0, notices, columns: [] };
   return {
     kind: 'rows',
