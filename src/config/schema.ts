@@ -525,7 +525,7 @@ export const settings = {
     min: 1,
     max: 2 ** 32 - 1,
     live: true,
-    summary: 'Most rows of a search that is answered as NDJSON or CSV.',
+    summary: 'Most rows of a search that is answered as a file (NDJSON, CSV, xlsx, Parquet).',
   }),
   'events.search.timeout_seconds': integer({
     default: 30,

@@ -3,8 +3,8 @@
  * running SQLite statement cannot be interrupted from inside (architecture: children).
  */
 import { Database } from 'bun:sqlite';
-import { AppError } from '../base/errors.ts';
-import { type Encoder, encoders } from './encode.ts';
+import { streamOfChunks } from '../base/chunk-stream.ts';
+import { encoderFor, requireFit } from './encoders.ts';
 import type { Format } from './format.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { type Page, runPage } from './query-run.ts';
@@ -90,40 +90,9 @@ async function readPage(order: PageOrder): Promise<Response> {
       return new Response(null, { headers });
     }
     const chunks = encoder(plan.shape, page.rows)[Symbol.iterator]();
-    return new Response(streamOf(chunks, close), { headers });
+    return new Response(streamOfChunks(chunks, close), { headers });
   } catch (error) {
     close();
     throw error;
   }
-}
-
-/** The encoder of a format; the large ones are loaded by the first request for them, and only in this worker. */
-async function encoderFor(format: Format): Promise<Encoder> {
-  if (format === 'xlsx') return (await import('./encode-xlsx.ts')).encodeXlsx;
-  if (format === 'parquet') return (await import('./encode-parquet.ts')).encodeParquet;
-  const encoder = encoders[format];
-  if (!encoder) throw new AppError('internal', `No encoder for ${format}`);
-  return encoder;
-}
-
-/** Refuses what a format cannot hold before the first byte (DS-44). */
-async function requireFit(format: Format, rows: number): Promise<void> {
-  if (format === 'xlsx') (await import('./encode-xlsx.ts')).checkXlsxRows(rows);
-}
-
-/** A stream that makes a chunk when it is asked for one, and tidies up however it ends. */
-function streamOf(chunks: Iterator<Uint8Array>, close: () => void): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      try {
-        const { done, value } = chunks.next();
-        if (!done) return controller.enqueue(value);
-        controller.close();
-      } catch (error) {
-        controller.error(error);
-      }
-      close();
-    },
-    cancel: close,
-  });
 }

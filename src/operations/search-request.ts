@@ -3,7 +3,7 @@
  */
 import { JsonNumber } from '../base/json.ts';
 import type { Config } from '../config/schema.ts';
-import type { ResultFormat } from '../pipeline/result.ts';
+import { type Format, FORMATS } from '../dataset/format.ts';
 import type { Value } from '../pipeline/value.ts';
 
 /** A query with what it is to be run with; every member is checked. */
@@ -12,7 +12,7 @@ export interface SearchRequest {
   readonly parameters: Readonly<Record<string, Value>>;
   readonly limit: number;
   readonly timeoutMs: number;
-  readonly format: ResultFormat;
+  readonly format: Format;
   readonly explains: boolean;
 }
 
@@ -25,16 +25,12 @@ const MIN_TIMEOUT_MS = 100;
 const MAX_PARAMETERS = 100;
 
 /** The request a body means (EV-93, EV-95); `accepted` is the format of the `Accept` header. Throws BadSearchRequest. */
-export function readSearchRequest(
-  body: unknown,
-  accepted: ResultFormat,
-  config: Config,
-): SearchRequest {
+export function readSearchRequest(body: unknown, accepted: Format, config: Config): SearchRequest {
   const members = requireObject(body);
   const { search } = config.events;
   const query = members['query'] ?? '';
   if (typeof query !== 'string') throw new BadSearchRequest('query must be a string');
-  const format = oneOf(members, 'format', ['json', 'ndjson', 'csv']) ?? accepted;
+  const format = oneOf(members, 'format', FORMATS) ?? accepted;
   const most = format === 'json' ? search.max_rows : search.export_max_rows;
   const explain = members['explain'] ?? false;
   if (typeof explain !== 'boolean') throw new BadSearchRequest('explain must be true or false');

@@ -11,13 +11,13 @@ import type { Audit } from '../auth/audit.ts';
 import { AppError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/schema.ts';
+import type { Format } from '../dataset/format.ts';
 import type { Tables, TableTarget } from '../dataset/tables.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import type { RateLimiter } from '../events/rate.ts';
 import { findSavedSearch, type NamedSavedSearch } from '../events/saved-search-lookup.ts';
 import type { ToldProblem } from '../pipeline/problem.ts';
 import { reference } from '../pipeline/reference.ts';
-import type { ResultFormat } from '../pipeline/result.ts';
 import type { RunFigures } from '../pipeline/run-figures.ts';
 import type { SearchOrder } from '../pipeline/search-jobs.ts';
 import type { LookAgain, SearchAnswer, Searches } from '../pipeline/searches.ts';
@@ -47,7 +47,7 @@ export interface SearchLanguageServices {
 export type SearchResult =
   | {
       readonly kind: 'rows';
-      readonly format: ResultFormat;
+      readonly format: Format;
       /** Of a short answer all of it, which costs nothing any more. */
       readonly body: Uint8Array | ReadableStream<Uint8Array>;
       readonly leave: () => Promise<void>;
@@ -202,6 +202,7 @@ function orderOf(
     memoryBytes: search.memory_bytes,
     implicitTerms: search.implicit_terms,
     joinMaxRows: search.join_max_rows,
+    scratch: config.state_dir,
     scope: {
       eventStore: config.state_dir,
       grants: withDefaultAccess(services, grants),

@@ -1,14 +1,16 @@
 /**
- * Rows as an answer: JSON with its figures, NDJSON or CSV (EV-93 to EV-97).
+ * Rows as an answer of text: JSON with its figures, NDJSON or CSV (EV-93 to EV-97).
  */
 import { csvCell } from '../base/csv-cell.ts';
+import type { Format } from '../dataset/format.ts';
+import type { TypedFormat } from './result-file.ts';
 import type { RunFigures } from './run-figures.ts';
 import type { StageTrace, Table } from './run.ts';
 import { isTime } from './time.ts';
 import { isArray, jsonOf, type Row, type Value } from './value.ts';
 
-/** How rows are written. */
-export type ResultFormat = 'json' | 'ndjson' | 'csv';
+/** Formats that are written as the rows come; the others are in `result-file.ts`. */
+export type TextFormat = Exclude<Format, TypedFormat>;
 
 /** What is told beside the rows. */
 export interface ResultFigures {
@@ -32,7 +34,7 @@ const CHUNK_CHARACTERS = 64 * 1024;
 /** The text of an answer in pieces of about 64 KiB; at most `limit` rows. */
 export function* writeResult(
   { schema, batches }: Table,
-  format: ResultFormat,
+  format: TextFormat,
   limit: number,
   figures: ResultFigures,
 ): Generator<string> {
@@ -95,7 +97,7 @@ interface Writer {
   tail(meta: string): string;
 }
 
-const writers: Readonly<Record<ResultFormat, (columns: readonly ShownColumn[]) => Writer>> = {
+const writers: Readonly<Record<TextFormat, (columns: readonly ShownColumn[]) => Writer>> = {
   json: (columns) => {
     const object = objectWriter(columns);
     return {

@@ -4,7 +4,9 @@
  * Each run opens its sources, each inside one snapshot, and closes them with its answer. What is wrong with a query is an
  * answer like any other; only what nobody can help (a table that was replaced meanwhile) is told by a header.
  */
+import { streamOfChunks } from '../base/chunk-stream.ts';
 import { AppError } from '../base/errors.ts';
+import type { Format } from '../dataset/format.ts';
 import type { Query } from './ast.ts';
 import { createMeter, type Budget } from './budget.ts';
 import type { StageContext } from './command.ts';
@@ -14,9 +16,10 @@ import { parseQuery } from './parse.ts';
 import { planPrefix } from './plan.ts';
 import { Problem } from './problem.ts';
 import { createContext } from './query-context.ts';
-import { type ResultFormat, writeResult } from './result.ts';
+import { type ResultFigures, type TextFormat, writeResult } from './result.ts';
+import { isTyped, makeResultFile, type TypedFormat } from './result-file.ts';
 import { FIGURES_HEADER, figuresTrailer, printFigures, type RunFigures } from './run-figures.ts';
-import { checkQuery, runQuery, type RunWatch, type StageTrace } from './run.ts';
+import { checkQuery, runQuery, type RunWatch, type StageTrace, type Table } from './run.ts';
 import type { EventStore } from './sources/events.ts';
 import { validateText } from './validate.ts';
 import type { Value } from './value.ts';
@@ -27,12 +30,14 @@ export interface SearchOrder extends Budget {
   /** Integers past 2^53 as `{int}`. */
   readonly parameters: Readonly<Record<string, Value>>;
   readonly now: string;
-  readonly format: ResultFormat;
+  readonly format: Format;
   readonly limit: number;
   readonly explains: boolean;
   readonly implicitTerms: boolean;
   readonly joinMaxRows: number;
   readonly scope: SearchScope;
+  /** Directory for rows of an answer that cannot be written as they come. */
+  readonly scratch: string;
 }
 
 /**
@@ -62,29 +67,67 @@ export function pipelineJobs(parts: SearchParts): Record<string, Job> {
   };
 }
 
-function runSearch(order: SearchOrder, parts: SearchParts): Response {
+async function runSearch(order: SearchOrder, parts: SearchParts): Promise<Response> {
   const startedAt = performance.now();
   const sources = new OpenSources(order.scope, parts);
-  const told: { figures: RunFigures | null } = { figures: null };
   try {
     const query = parseQuery(order.query, { implicitTerms: order.implicitTerms });
     const meter = createMeter(order, startedAt);
-    const chunks = resultOf(query, order, { parts, sources, meter, startedAt }, (figures) => {
-      told.figures = figures;
-    });
-    if (order.format === 'json') {
-      const body = collected(chunks, query, meter);
-      sources.close();
-      return wholeAnswer(body, told.figures!);
-    }
-    // Errors of the query itself come before the first byte, so that they are answers.
-    const first = chunks.next();
-    if (first.done) throw new AppError('internal', 'An answer without text');
-    return new Response(streamOf(first.value, chunks, sources, () => told.figures));
+    const run = { parts, sources, meter, startedAt };
+    return isTyped(order.format)
+      ? await fileAnswer(query, order, order.format, run)
+      : textAnswer(query, order, order.format, run);
   } catch (error) {
     sources.close();
     return failure(error, order);
   }
+}
+
+function textAnswer(query: Query, order: SearchOrder, format: TextFormat, run: RunParts): Response {
+  const told: { figures: RunFigures | null } = { figures: null };
+  const { table, figures } = startQuery(query, order, run, (ended) => {
+    told.figures = ended;
+  });
+  const chunks = writeResult(table, format, order.limit, figures);
+  if (format === 'json') {
+    const body = collected(chunks, query, run.meter);
+    run.sources.close();
+    return wholeAnswer(body, told.figures!);
+  }
+  // Errors of the query itself come before the first byte, so that they are answers.
+  const first = chunks.next();
+  if (first.done) throw new AppError('internal', 'An answer without text');
+  return new Response(streamOf(first.value, chunks, run.sources, () => told.figures));
+}
+
+/** The query is run to its end here, and no source is open while the file is written and read. */
+async function fileAnswer(
+  query: Query,
+  order: SearchOrder,
+  format: TypedFormat,
+  run: RunParts,
+): Promise<Response> {
+  const { table, figures } = startQuery(query, order, run, () => {});
+  const { limit, scratch } = order;
+  const file = await makeResultFile(table, format, limit, scratch).catch((error) => {
+    throw inLastStage(error, query);
+  });
+  run.sources.close();
+  const ended = {
+    rows: file.rows,
+    scanned: figures.scanned(),
+    ms: Math.round(figures.elapsedMs()),
+  };
+  const headers = { [FIGURES_HEADER]: printFigures(ended) };
+  return new Response(streamOfChunks(file.chunks, file.close), { headers });
+}
+
+/** What the last stage gives is too much. */
+function inLastStage(error: unknown, { stages }: Query): unknown {
+  const last = stages.at(-1);
+  return last && error instanceof Problem
+    ? error.in(stages.length, last.command, last.word)
+    : error;
 }
 
 function failure(error: unknown, order: SearchOrder): Response {
@@ -105,7 +148,7 @@ function wanted(unknown: UnknownYet, order: SearchOrder): Response {
 /** The text of an answer that is all or nothing, counted as what the last stage holds. */
 function collected(
   chunks: Iterable<string>,
-  { stages }: Query,
+  query: Query,
   meter: ReturnType<typeof createMeter>,
 ): Uint8Array[] {
   const encoder = new TextEncoder();
@@ -116,9 +159,7 @@ function collected(
     try {
       meter.hold(piece.byteLength);
     } catch (error) {
-      const last = stages.at(-1);
-      if (last && error instanceof Problem) error.in(stages.length, last.command, last.word);
-      throw error;
+      throw inLastStage(error, query);
     }
   }
   return pieces;
@@ -157,12 +198,13 @@ interface RunParts {
   readonly startedAt: number;
 }
 
-function* resultOf(
+/** The rows of a query, which are read while they are taken, and what is told beside them. */
+function startQuery(
   query: Query,
   order: SearchOrder,
   { parts, sources, meter, startedAt }: RunParts,
   onEnd: (figures: RunFigures) => void,
-): Generator<string> {
+): { readonly table: Table; readonly figures: ResultFigures } {
   let scanned = 0;
   let sqlStages = 0;
   const traces: StageTrace[] = [];
@@ -186,8 +228,7 @@ function* resultOf(
     watch,
   });
   checkQuery(query, context).useShown();
-  const table = runQuery(query, context, watch);
-  yield* writeResult(table, order.format, order.limit, {
+  const figures: ResultFigures = {
     elapsedMs: () => performance.now() - startedAt,
     scanned: () => scanned,
     onEnd,
@@ -197,7 +238,8 @@ function* resultOf(
     plan: order.explains
       ? () => ({ sqlStages, indexUsed: sources.usedIndex, stages: traces })
       : null,
-  });
+  };
+  return { table: runQuery(query, context, watch), figures };
 }
 
 /** What the query may reach; it stops at a name nobody looked up yet. */

@@ -7,6 +7,7 @@ import { Lane, type Place } from '../children/lane.ts';
 import { memoryProblem, timeProblem } from './budget.ts';
 import type { Names } from './looked-up.ts';
 import type { ToldProblem } from './problem.ts';
+import { isTyped } from './result-file.ts';
 import { OUTCOME_HEADER, type SearchOrder, WHOLE_HEADER } from './search-jobs.ts';
 import { FIGURES_HEADER, readFigures, type RunFigures, withoutTrailer } from './run-figures.ts';
 import type { Validation } from './validate.ts';
@@ -41,6 +42,8 @@ const MAX_WAITING = 20;
 const MAX_WAIT_MS = 10_000;
 /** The worker keeps its budget by itself; only one that hangs in a statement is stopped from outside. */
 const GRACE_MS = 500;
+/** A piece of a typed file is many rows at once, which has nothing to do with the time of the query. */
+const MIN_PIECE_MS = 10_000;
 
 /** Runs queries; one for the process. */
 export class Searches {
@@ -107,7 +110,7 @@ export class Searches {
   async #run(order: SearchOrder, signal?: AbortSignal): Promise<SearchAnswer> {
     try {
       const response = await this.#options.pool.request('pipeline', order, {
-        timeoutMs: order.timeoutMs + GRACE_MS,
+        timeoutMs: Math.max(order.timeoutMs + GRACE_MS, isTyped(order.format) ? MIN_PIECE_MS : 0),
         ...(signal && { signal }),
         dedicated: order.format !== 'json',
         memoryError: () => new AppError('too-large', memoryProblem(order.memoryBytes).text),

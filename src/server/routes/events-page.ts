@@ -7,6 +7,7 @@ import { readSearchRequest } from '../../operations/search-request.ts';
 import { runSearch } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
 import { fieldTerm, startOf, termsAdder, withinTimes } from '../../pipeline/refine.ts';
+import type { Format } from '../../dataset/format.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageReply } from '../page-reply.ts';
@@ -20,6 +21,7 @@ import {
 } from '../pages/events.tsx';
 import type { Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { askedFormat, searchReply } from '../search-reply.ts';
 
 /** A first look shows the last day. */
 const FIRST_SPAN = '-24h';
@@ -75,8 +77,17 @@ export const eventsPageRoute: Route = {
 async function explore(context: Context): Promise<Reply> {
   const asked = askedOf(context);
   const full = withinTimes(asked.q, asked.earliest, asked.latest);
+  const format = askedFormat(context);
+  if (format !== null) return fileOf(context, full, format);
   const outcome = await run(context, full, asked.limit);
   return pageReply(context, eventsPage, viewOf(asked, full, outcome));
+}
+
+/** The result itself, under an address: all rows that an answer of the format may have, not only those a page shows. */
+async function fileOf(context: Context, query: string, format: Format): Promise<Reply> {
+  const { services, user, origin, request } = context;
+  const order = readSearchRequest({ query }, format, services.config);
+  return searchReply(await runSearch(services, user, origin, order, request.signal));
 }
 
 function askedOf(context: Context): Asked {

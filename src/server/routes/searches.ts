@@ -3,35 +3,27 @@
  */
 import { Type } from '@sinclair/typebox';
 import { BadSearchRequest, readSearchRequest } from '../../operations/search-request.ts';
-import {
-  describeLanguage,
-  runSearch,
-  type SearchResult,
-  validateSearch,
-} from '../../operations/searches.ts';
-import type { ResultFormat } from '../../pipeline/result.ts';
+import { describeLanguage, runSearch, validateSearch } from '../../operations/searches.ts';
+import { type Format, formatDetails, FORMATS } from '../../dataset/format.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/json-text.ts';
 import { eventBody, joined } from '../event-body.ts';
 import { MAX_SMALL_BODY_BYTES } from '../event-json.ts';
 import { preferredType } from '../negotiate.ts';
-import { bodyReply, jsonReply, type Reply } from '../reply.ts';
+import { jsonReply, type Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { askedFormat, searchReply } from '../search-reply.ts';
 import { EVENT_ROUTE, requireAccepted, requireFormat } from './events.ts';
 
-const TYPES: Readonly<Record<ResultFormat, string>> = {
-  json: 'application/json',
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv; charset=utf-8',
-};
-
-const ACCEPTED: Readonly<Record<string, ResultFormat>> = {
+const ACCEPTED: Readonly<Record<string, Format>> = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',
   'application/ndjson': 'ndjson',
   'application/jsonl': 'ndjson',
   'text/csv': 'csv',
+  [formatDetails.xlsx.mediaType]: 'xlsx',
+  [formatDetails.parquet.mediaType]: 'parquet',
 };
 
 const searchProblem = Type.Object(
@@ -72,7 +64,7 @@ const runBody = Type.Object(
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     timeout_ms: Type.Optional(Type.Integer({ minimum: 100 })),
     params: Type.Optional(Type.Object({}, { additionalProperties: true })),
-    format: Type.Optional(Type.String({ description: 'json, ndjson or csv' })),
+    format: Type.Optional(Type.Union(FORMATS.map((format) => Type.Literal(format)))),
     explain: Type.Optional(Type.Boolean()),
   },
   { $id: 'SearchRunRequest' },
@@ -108,7 +100,7 @@ const run: Route = {
           request,
           context.request.signal,
         );
-        return resultReply(result);
+        return searchReply(result);
       }),
   },
   describes: {
@@ -221,59 +213,13 @@ async function answering(work: () => Promise<Reply>): Promise<Reply> {
 }
 
 /** What the query string or `Accept` asks for; a `format` in the body wins over both (EV-97). Throws as `requireFormat`. */
-function acceptedFormat(context: Context, body: unknown): ResultFormat {
-  const asked = context.queryValue('format');
-  if (asked !== null && asked !== '') {
-    if (Object.hasOwn(TYPES, asked)) return asked as ResultFormat;
-    throw new AppError('not-found', 'Not found.');
-  }
+function acceptedFormat(context: Context, body: unknown): Format {
+  const asked = askedFormat(context);
+  if (asked !== null) return asked;
   const accept = context.request.headers.get('accept');
   const named = preferredType(accept, Object.keys(ACCEPTED));
   if (named !== null) return ACCEPTED[named]!;
   const isChosen = typeof body === 'object' && body !== null && 'format' in body;
   if (!isChosen) requireAccepted(context, Object.keys(ACCEPTED));
   return 'json';
-}
-
-async function resultReply(result: SearchResult): Promise<Reply> {
-  if (result.kind === 'problem') {
-    const help = { Link: '</docs/search-language>; rel="help"' };
-    return jsonReply(result.problem, { status: 400, headers: help });
-  }
-  const { format, body, leave } = result;
-  const headers: Record<string, string> =
-    format === 'csv' ? { 'Content-Disposition': 'attachment; filename="search.csv"' } : {};
-  if (body instanceof ReadableStream)
-    return bodyReply(leaving(body, leave), TYPES[format], { headers });
-  await leave();
-  return bodyReply(body, TYPES[format], { headers });
-}
-
-/** The stream, with the caller's turn given back however it ends. */
-function leaving(
-  body: ReadableStream<Uint8Array>,
-  leave: () => Promise<void>,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value as Uint8Array);
-          await leave();
-          controller.close();
-        } catch (error) {
-          await leave();
-          throw error;
-        }
-      },
-      async cancel(reason) {
-        await reader.cancel(reason);
-        await leave();
-      },
-    },
-    // Nothing is taken before the client wants it.
-    { highWaterMark: 0 },
-  );
 }

@@ -1,0 +1,80 @@
+/**
+ * A result as a workbook or a Parquet file, written as datasets are (DS-44): numbers stay numbers, times are their text,
+ * lists and objects JSON text.
+ *
+ * Such files begin with the types of their columns, so the query is run to its end first: whatever is wrong with it is an
+ * answer, never a file that breaks off.
+ */
+import { AppError } from '../base/errors.ts';
+import { encoderFor, requireFit } from '../dataset/encoders.ts';
+import type { Format } from '../dataset/format.ts';
+import { Problem } from './problem.ts';
+import type { Table } from './run.ts';
+import { SetAsideRows } from './set-aside.ts';
+import type { Row } from './value.ts';
+
+/** Formats whose columns have a type. */
+export type TypedFormat = Extract<Format, 'xlsx' | 'parquet'>;
+
+/** Bytes of rows on their way to a typed file; more is for formats that need no types. */
+const MAX_BYTES = 1024 ** 3;
+
+/** Whether a format has typed columns. */
+export function isTyped(format: Format): format is TypedFormat {
+  return format === 'xlsx' || format === 'parquet';
+}
+
+/** The file, a piece at a time, and its rows; `close` must be called when it is done with, or broken off. */
+export interface ResultFile {
+  readonly rows: number;
+  readonly chunks: Generator<Uint8Array>;
+  close(): void;
+}
+
+/**
+ * Reads at most `limit` rows of a table, which are kept in the directory meanwhile. Throws the problem `too_large` for more
+ * than a format holds, `no-space`, and whatever reading throws.
+ */
+export async function makeResultFile(
+  { schema, batches }: Table,
+  format: TypedFormat,
+  limit: number,
+  directory: string,
+): Promise<ResultFile> {
+  const { shown } = schema;
+  const encode = await encoderFor(format);
+  const aside = new SetAsideRows(directory, shown.length, MAX_BYTES);
+  try {
+    setAside(batches, limit, (row) => aside.add(shown.map(({ index }) => row[index] ?? null)));
+    await requireRoomIn(format, aside.count);
+    const columns = shown.map(({ column: { name } }, at) => ({ name, type: aside.typeOf(at) }));
+    const shape = { columns, rowIdAt: null, blank: 'null' as const };
+    return {
+      rows: aside.count,
+      chunks: encode(shape, aside.rows()),
+      close: () => aside.close(),
+    };
+  } catch (error) {
+    aside.close();
+    throw error;
+  }
+}
+
+function setAside(batches: Iterable<Row[]>, limit: number, add: (row: Row) => void): void {
+  let left = limit;
+  for (const batch of batches) {
+    for (const row of batch) {
+      if (left-- <= 0) return;
+      add(row);
+    }
+  }
+}
+
+async function requireRoomIn(format: Format, rows: number): Promise<void> {
+  try {
+    await requireFit(format, rows);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new Problem('too_large', `${error.message}: end the query with | head`);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The rows of a query as a response, for every route that runs one.
+ */
+import { AppError } from '../base/errors.ts';
+import { type Format, formatDetails, FORMATS } from '../dataset/format.ts';
+import type { SearchResult } from '../operations/searches.ts';
+import type { Context } from './context.ts';
+import { bodyReply, jsonReply, type Reply } from './reply.ts';
+
+/** The format that the address asks for, null for none. Throws `not-found` for one there is not (EV-8). */
+export function askedFormat(context: Context): Format | null {
+  const asked = context.queryValue('format');
+  if (asked === null || asked === '') return null;
+  const format = FORMATS.find((one) => one === asked);
+  if (format !== undefined) return format;
+  throw new AppError('not-found', 'Not found.');
+}
+
+/** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong (EV-97, EV-100). */
+export async function searchReply(result: SearchResult): Promise<Reply> {
+  if (result.kind === 'problem') {
+    const help = { Link: '</docs/search-language>; rel="help"' };
+    return jsonReply(result.problem, { status: 400, headers: help });
+  }
+  const { format, body, leave } = result;
+  const { mediaType, attachment } = formatDetails[format];
+  const headers: Record<string, string> = attachment
+    ? { 'Content-Disposition': `attachment; filename="search.${format}"` }
+    : {};
+  if (body instanceof ReadableStream)
+    return bodyReply(leaving(body, leave), mediaType, { headers });
+  await leave();
+  return bodyReply(body, mediaType, { headers });
+}
+
+/** The stream, with the caller's turn given back however it ends. */
+function leaving(
+  body: ReadableStream<Uint8Array>,
+  leave: () => Promise<void>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value as Uint8Array);
+          await leave();
+          controller.close();
+        } catch (error) {
+          await leave();
+          throw error;
+        }
+      },
+      async cancel(reason) {
+        await reader.cancel(reason);
+        await leave();
+      },
+    },
+    // Nothing is taken before the client wants it.
+    { highWaterMark: 0 },
+  );
+}
