@@ -113,7 +113,7 @@ describe('shapes', () => {
       [[], 'Expected a JSON object with a query'],
       [{ query: '*', limit: 0 }, 'limit must be a whole number from 1 to 100'],
       [{ query: '*', params: { 'a-b': 1 } }, "'a-b' is not a name for params"],
-      [{ query: '*', format: 'xml' }, 'format must be one of json, ndjson, csv'],
+      [{ query: '*', format: 'xml' }, 'format must be one of json, ndjson, csv, xlsx, parquet'],
     ];
     for (const [body, error] of cases) {
       const { status, json } = await run(user, body);
