@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../src/base/errors.ts';
+import { onSharedCores } from '../support/patience.ts';
 import { childPid, startPool, until } from './pool-fixture.ts';
 
 const LIMIT = { timeoutMs: 5_000 };
@@ -96,7 +97,7 @@ describe('limits', () => {
     const error = await spin;
     expect(error.code).toBe('timed-out');
     expect(error.message).toContain('0.4 s');
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(onSharedCores(5_000));
     expect(others).toBeGreaterThan(0);
     await until(() => pool.stats().running === 1);
     expect(pool.stats().killed).toBe(1);

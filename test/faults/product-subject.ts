@@ -9,7 +9,7 @@ import { tableId } from '../../src/dataset/copy-folder.ts';
 import { isTemporaryName } from '../../src/base/temporary-files.ts';
 import { type Client, Service } from '../support/service.ts';
 import { type EditLoad, LAST_KEY } from './edit-load.ts';
-import { onSharedCores } from './patience.ts';
+import { onSharedCores } from '../support/patience.ts';
 import type { Subject } from './subject.ts';
 import type { Trial } from './trial.ts';
 
