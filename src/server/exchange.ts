@@ -235,7 +235,7 @@ class Exchange {
     slowAnswers.begin(this.#idleLimit);
     let response: Response | null = null;
     try {
-      response = this.#finish(await answer);
+      response = this.#finish(await answer, true);
     } catch (error) {
       response = this.#fail(error);
     } finally {
@@ -267,7 +267,7 @@ class Exchange {
     return this.#finish(jsonError(error, this.#requestId));
   }
 
-  #finish(answer: Answer): Response {
+  #finish(answer: Answer, isLate = false): Response {
     const context = this.#context;
     this.#isForeign = answer instanceof Response;
     return this.#door.responder.respond(answer, {
@@ -275,6 +275,7 @@ class Exchange {
       requestId: this.#requestId,
       cacheControl: context === null ? NO_STORE : (this.#route.cacheControl ?? NO_STORE),
       cookies: context === null ? [] : context.cookies,
+      isLate,
       onEnd: (end, status) => this.#note(end, status),
     });
   }

@@ -68,6 +68,23 @@ export function countedStream(
   return new ReadableStream<Uint8Array>(counted, LAZY);
 }
 
+/**
+ * A whole body that goes out together with its head, and with its length. The runtime sends each word of the head of an
+ * answer that comes later than its request and passes 16 KiB by itself: fifty system calls and as many packets, 0.3 ms
+ * (measured with 1.4.5). A body that is written by hand is kept until its end, and then all of it goes at once.
+ */
+export function wholeAtOnce(body: string | Uint8Array, bytes: number): ReadableStream<Uint8Array> {
+  const source: Bun.DirectUnderlyingSource<Uint8Array> = {
+    type: 'direct',
+    pull(controller) {
+      controller.write(body);
+      controller.end();
+    },
+  };
+  // Only a strategy of its own makes the runtime wait for the end.
+  return new ReadableStream(source, { highWaterMark: bytes + 1 });
+}
+
 /** Gives up a body nobody will read. */
 export async function discardBody(body: BodyStream): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel();

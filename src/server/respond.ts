@@ -4,7 +4,7 @@
  */
 import { gzipBytes, gzipStream, isTextLike, MIN_GZIP_BYTES } from './compression.ts';
 import { acceptsGzip, isNotModified, namesGzipped, quotedTag } from './negotiate.ts';
-import { byteStream, countedStream, discardBody } from './outgoing-stream.ts';
+import { byteStream, countedStream, discardBody, wholeAtOnce } from './outgoing-stream.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
 import type { BodyStream, Reply } from './reply.ts';
 import type { Answer } from './route-table.ts';
@@ -13,6 +13,9 @@ import type { Answer } from './route-table.ts';
 const OVERRIDABLE: ReadonlySet<string> = new Set(['content-security-policy', 'cache-control']);
 /** Media types are a small closed set, cache rules too; this only bounds a mistake. */
 const MAX_TEMPLATES = 256;
+
+/** Late bodies of this size are sent at once (see `wholeAtOnce`): smaller ones are anyway, larger ones are not worth a copy. */
+const AT_ONCE_BYTES = { least: 12 * 1024, most: 2 * 1024 * 1024 };
 
 type EncodedBody = string | Uint8Array | ReadableStream<Uint8Array>;
 
@@ -24,6 +27,8 @@ export interface ResponseFacts {
   readonly cacheControl: string;
   /** `Set-Cookie` values. */
   readonly cookies: readonly string[];
+  /** The answer comes after the turn of the event loop that took the request. */
+  readonly isLate: boolean;
   /** Hears once how the body ended, and the status; at once unless the body is a stream. */
   onEnd(end: StreamEnd, status: number): void;
 }
@@ -165,5 +170,13 @@ function send(
   }
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
   facts.onEnd({ bytes, error: null, isCancelled: false }, status);
-  return new Response(body as Bun.BodyInit | null, { status, headers });
+  const isAtOnce =
+    facts.isLate &&
+    body !== null &&
+    bytes >= AT_ONCE_BYTES.least &&
+    bytes <= AT_ONCE_BYTES.most &&
+    // The head of what is not sent tells its length too.
+    facts.request.method !== 'HEAD';
+  const sent = isAtOnce ? wholeAtOnce(body, bytes) : body;
+  return new Response(sent as Bun.BodyInit | null, { status, headers });
 }
