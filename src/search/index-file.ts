@@ -21,6 +21,9 @@ export const HEAD_CHARACTERS = 16_384;
 /** Stands before the words of titles. For private use, so no text has it in a word, and part of a word to FTS5. */
 export const TITLE_MARK = '\ue000';
 
+/** Of a reader: the words in their order, one row for each of their places. */
+export const WORD_PLACES = 'temp.word_places';
+
 const SCHEMA = `
   CREATE TABLE resources (
     no INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -63,9 +66,13 @@ export function openForReading(path: string): Database | null {
   try {
     // Not readonly: such a connection cannot create the shared memory file of a WAL database.
     db = new Database(path, { readwrite: true, create: false });
-    db.run('PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA mmap_size = 0');
-    db.run('PRAGMA cache_size = -16000');
-    if (db.query('PRAGMA user_version').values()[0]?.[0] === INDEX_FORMAT) return db;
+    db.run('PRAGMA busy_timeout = 2000; PRAGMA mmap_size = 0');
+    db.run('PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY');
+    if (db.query('PRAGMA user_version').values()[0]?.[0] === INDEX_FORMAT) {
+      db.run(`CREATE VIRTUAL TABLE ${WORD_PLACES} USING fts5vocab(main, words, instance)`);
+      db.run('PRAGMA query_only = ON');
+      return db;
+    }
   } catch (error) {
     db?.close();
     if (error instanceof SQLiteError && error.code === 'SQLITE_CANTOPEN') return null;

@@ -10,7 +10,7 @@ import type { Database, Statement } from 'bun:sqlite';
 import { foldText } from '../dataset/words.ts';
 import { rangeOf, resourceNoOf, rowOf } from './entry-id.ts';
 import type { Catalogue } from './catalogue.ts';
-import { TITLE_MARK } from './index-file.ts';
+import { TITLE_MARK, WORD_PLACES } from './index-file.ts';
 import { firstCell, unpackRow } from './row-text.ts';
 import { scoreOf, typoScore, UNRANKED } from './score.ts';
 import { type SnippetPart, snippetOf } from './snippet.ts';
@@ -23,6 +23,11 @@ const RANKED = 1_000;
 const READ_AT_ONCE = 500;
 /** Shorter beginnings stand for too many words of titles. */
 const MIN_TITLE_BEGINNING = 3;
+
+/** Shorter beginnings have lists of their own in the index. */
+const MIN_EXPANDED = 3;
+/** Words that a beginning may stand for to be looked up by themselves. */
+const MAX_EXPANDED = 24;
 
 /** What to find. */
 export interface FindRequest {
@@ -104,9 +109,10 @@ class Matches {
   readonly #words: readonly string[];
   readonly #order: ReadonlyMap<number, number>;
   readonly #ranges: readonly Range[];
-  readonly #query: string;
-  /** Without the beginnings of words. */
-  readonly #wholeQuery: string;
+  /** The last word may be the beginning of one. */
+  readonly #query: IndexQuery;
+  /** All words are whole. */
+  readonly #wholeQuery: IndexQuery;
   readonly #entries: Statement;
   readonly #columns = new Map<number, readonly string[] | null>();
   readonly #best = new Map<number, ReadonlySet<number>>();
@@ -117,18 +123,21 @@ class Matches {
     this.#words = words;
     this.#order = new Map(resources.map((no, index) => [no, index]));
     this.#ranges = rangesOf(resources);
-    this.#query = phrasesOf(words).join(' AND ');
-    this.#wholeQuery = this.#query.slice(0, -1);
+    this.#wholeQuery = { words, last: [words.at(-1)!] };
+    this.#query = { words, last: wordsBegunWith(db, words.at(-1)!) };
   }
 
   /**
    * The scored matches, best first, and the resources that have more, in their order. Where whole words alone give more
-   * than enough, words that only begin with the last one are not looked up: that takes SQLite a list of all of them.
+   * than enough, or no others begin with the last one, those that only begin with it are not looked up.
    */
   ranked(): { ranked: Match[]; overflowing: number[] } {
-    const whole = this.#matched(this.#wholeQuery, this.#ranges);
-    const full = new Map([...whole].filter(([, ids]) => ids.length > RANKED));
-    const matched = this.#matched(this.#query, rangesWithout(this.#ranges, [...full.keys()]));
+    const whole = [...this.#matched(this.#wholeQuery, this.#ranges)];
+    const full = new Map(whole.filter(([, ids]) => ids.length > RANKED));
+    const matched =
+      this.#query.last?.join(' ') === this.#words.at(-1)
+        ? whole.filter(([no]) => !full.has(no))
+        : this.#matched(this.#query, rangesWithout(this.#ranges, [...full.keys()]));
     const chosen: number[] = [];
     const overflowing: number[] = [];
     for (const [no, ids] of [...full, ...matched]) {
@@ -149,7 +158,7 @@ class Matches {
       .query<{ rowid: number }, [string, number, number]>(
         'SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?',
       )
-      .iterate(this.#query, ...rangeOf(no));
+      .iterate(textOf(this.#query), ...rangeOf(no));
     for (const { rowid } of rows) {
       if (scored.has(rowid)) continue;
       seen += 1;
@@ -189,11 +198,12 @@ class Matches {
   }
 
   /** Matches by resource, in the order of entries; more than RANKED of one are cut off after one more. */
-  *#matched(query: string, ranges: readonly Range[]): Generator<[number, number[]]> {
+  *#matched(query: IndexQuery, ranges: readonly Range[]): Generator<[number, number[]]> {
     const batch = RANKED + 1;
+    const text = textOf(query);
     for (const [first, last] of ranges) {
       for (let from = first; from <= last;) {
-        const ids = this.#ids(query, from, last, batch);
+        const ids = this.#ids(text, from, last, batch);
         const groups = groupedByResource(ids);
         const isAll = ids.length < batch;
         // The last resource of a full batch may have more: it is read again from its start, unless it fills the batch.
@@ -206,12 +216,11 @@ class Matches {
   }
 
   /** Of too many matches those with a word in the title first, then in file order. */
-  #bestOf(no: number, ids: readonly number[], query: string): number[] {
+  #bestOf(no: number, ids: readonly number[], query: IndexQuery): number[] {
     const [first, last] = rangeOf(no);
     const isShort = this.#words.at(-1)!.length < MIN_TITLE_BEGINNING;
-    const phrases = isShort ? this.#wholeQuery : query;
-    const inTitle = phrases.replaceAll(' AND ', ' OR ').replace(/"(?=[^ *])/g, `"${TITLE_MARK}`);
-    const titled = `${query} AND (${inTitle})`;
+    const inTitle = textOf(isShort ? this.#wholeQuery : query, { mark: TITLE_MARK, by: 'OR' });
+    const titled = `${textOf(query)} AND (${inTitle})`;
     const chosen = new Set(this.#ids(titled, first, last, RANKED));
     for (const id of ids) {
       if (chosen.size >= RANKED) break;
@@ -295,9 +304,40 @@ class Matches {
   }
 }
 
+/** What to ask the index for. */
+interface IndexQuery {
+  readonly words: readonly string[];
+  /** What the last word may be; null: all that begins with it. */
+  readonly last: readonly string[] | null;
+}
+
 /** Words hold letters, digits and `_` only, so that quoted they mean nothing but themselves to FTS5. */
-function phrasesOf(words: readonly string[]): string[] {
-  return words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`);
+function textOf({ words, last }: IndexQuery, { mark, by } = { mark: '', by: 'AND' }): string {
+  const quoted = (word: string): string => `"${mark}${word}"`;
+  const phrases = words.slice(0, -1).map(quoted);
+  const end = last?.map(quoted).join(' OR ') ?? `${quoted(words.at(-1)!)}*`;
+  return [...phrases, last !== null && last.length > 1 ? `(${end})` : end].join(` ${by} `);
+}
+
+/**
+ * The words of the index that begin with this one; null when it is short, or there are none or too many. SQLite reads the
+ * lists of all words with a beginning to their ends, whatever is asked of them; those of a few words it only reads
+ * where the others stand.
+ */
+function wordsBegunWith(db: Database, beginning: string): readonly string[] | null {
+  if (beginning.length < MIN_EXPANDED) return null;
+  const nextWord = db.query(`SELECT term FROM ${WORD_PLACES} WHERE term >= ? LIMIT 1`);
+  const found: string[] = [];
+  for (let from = beginning; ;) {
+    const term = nextWord.values(from)[0]?.[0];
+    if (typeof term !== 'string' || !term.startsWith(beginning)) break;
+    if (found.length === MAX_EXPANDED) return null;
+    found.push(term);
+    // A blank comes before all that words are made of.
+    from = `${term} `;
+  }
+  // A letter that SQLite folds in its own way is in no word: then it looks by itself.
+  return found.length === 0 ? null : found;
 }
 
 function groupedByResource(ids: readonly number[]): [number, number[]][] {

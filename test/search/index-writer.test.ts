@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { hasWords, queryWords } from '../../src/dataset/words.ts';
 import { rowOf } from '../../src/search/entry-id.ts';
+import { openForReading } from '../../src/search/index-file.ts';
 import { IndexWriter } from '../../src/search/index-writer.ts';
 import { find } from '../../src/search/rank.ts';
 
@@ -30,10 +31,11 @@ function rowsWith(no: number, q: string): number[] {
     words: queryWords(q),
     resources: [no],
     offset: 0,
-    limit: 1000,
+    limit: 5000,
     isTolerant: false,
   };
-  return find(writer.db, request, () => {
+  using db = openForReading(join(folder, 'index.sqlite'))!;
+  return find(db, request, () => {
     throw new Error('nothing is to be guessed');
   })
     .hits.map(({ rowId }) => rowId ?? 0)
@@ -116,6 +118,40 @@ test('the index finds exactly the rows that hold the words of the query (DS-147)
     }),
     { numRuns: 300, seed: 11 },
   );
+});
+
+test('the last word finds what begins with it, be it one word, a few or too many to look up, in few rows or thousands (DS-147)', () => {
+  const endings = ['', 's', 'work', 'house', 'hous'];
+  const wordOf = (row: number): string => {
+    if (row % 3 === 0) return `part${row % 90}`;
+    return `${row % 50 === 1 ? 'stem' : 'stone'}${endings[row % endings.length]}`;
+  };
+  const cells = Array.from({ length: 3_000 }, (_, row) =>
+    row % 7 === 0 ? `flint ${wordOf(row)}` : `${wordOf(row)} amber`,
+  );
+  const no = writer.begin('set.csv', ['x']);
+  const put = cells.map((cell, index): [number, string] => [index + 1, cell]);
+  writer.changeRows(no, ['x'], { put, remove: [] });
+  writer.changeRows(no, ['x'], { put: [[3_001, 'amber stonemason']], remove: [] });
+  writer.changeRows(no, ['x'], { put: [], remove: [3_001] });
+  const asked = [
+    'ston',
+    'stone',
+    'stoneh',
+    'stones',
+    'stonem',
+    'stem',
+    'stemw',
+    'part',
+    'part1',
+    'part12',
+    'absent',
+  ];
+  for (const q of asked.flatMap((word) => [word, `amber ${word}`, `flint ${word}`])) {
+    const words = queryWords(q);
+    const expected = put.filter(([, cell]) => hasWords(cell, words)).map(([id]) => id);
+    expect([q, rowsWith(no, q)]).toEqual([q, expected]);
+  }
 });
 
 test('numbers of entries tell resource and row', () => {
