@@ -4,6 +4,7 @@
 import { AppError } from '../base/errors.ts';
 import { statFile } from '../base/file-stamp.ts';
 import { encodePath } from '../base/paths.ts';
+import { FORMATS } from '../dataset/format.ts';
 import { parseListParameters, type ListParameters } from '../dataset/list-parameters.ts';
 import { parseSort } from '../dataset/sort.ts';
 import type { Table } from '../dataset/table.ts';
@@ -15,6 +16,7 @@ import type { GridData } from './client/grid/model.ts';
 import type { Context } from './context.ts';
 import { cellText, rowsOf } from './page-rows.ts';
 import { pageReply } from './page-reply.ts';
+import { FORMAT_LABELS } from './page-parts/share-menu.tsx';
 import { readingPage } from './pages/reading.tsx';
 import { datasetPage, type ColumnHead, type DatasetView } from './pages/dataset.tsx';
 import type { Reply } from './reply.ts';
@@ -25,7 +27,8 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 const PATIENCE_MS = 1_000;
 /** Longer cells are cut: a page is for looking, the API has the whole value. */
 const MAX_CELL_TEXT = 200;
-const FORMATS = { CSV: 'csv', JSON: 'json', NDJSON: 'ndjson' } as const;
+/** What a page may download by itself comes from a file of about this size. */
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 /** What the page needs: reading, and whether the caller may write. */
 export interface DatasetPageServices extends DatasetServices {
@@ -128,10 +131,12 @@ export function datasetTitle({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): s
 
 /** What the script of the page must know; nothing about writing for those who may not. */
 function gridOf(table: Table, resource: Resource, mayWrite: boolean): GridData {
+  const { size } = table.state.stamp;
   const writable = new Set(mayWrite ? table.writableColumns : []);
   const name = encodePath(resource.canonical);
   return {
     file: datasetTitle(resource),
+    isLarge: size > MAX_KEPT_BYTES,
     api: `/api/${name}/`,
     page: `/ui/${name}/`,
     mayWrite,
@@ -219,9 +224,9 @@ function linksOf(resource: Resource, context: Context): DatasetView['links'] {
   const name = encodePath(resource.canonical);
   const query = keptQuery(context);
   for (const paging of ['offset', 'limit', 'cursor']) query.delete(paging);
-  const formats = Object.entries(FORMATS).map(([label, format]) => {
+  const formats = FORMATS.map((format) => {
     query.set('format', format);
-    return { label, href: `/api/${name}/?${query}` };
+    return { label: FORMAT_LABELS[format], href: `/api/${name}/?${query}` };
   });
   return [...formats, { label: 'Schema', href: `/schema/${name}/` }];
 }

@@ -344,6 +344,7 @@ describe('DS-184, DS-208: pages', () => {
         problem: EVIL,
         grid: {
           file: EVIL,
+          isLarge: false,
           api: EVIL,
           page: EVIL,
           mayWrite: true,
@@ -404,6 +405,8 @@ describe('DS-184, DS-208: pages', () => {
         rows: [[{ text: EVIL, kind: 'time' }]],
         summary: EVIL,
         moreHref: '/m',
+        formatHrefs: { json: '/j', ndjson: '/n', csv: EVIL, xlsx: '/x', parquet: '/p' },
+        maxFileRows: 1000,
         isChartable: true,
       },
       frame,

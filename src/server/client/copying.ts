@@ -33,3 +33,44 @@ export function startCopyBoxes(): void {
     line.append(box, button);
   }
 }
+
+/** Makes the buttons of share menus work (`data-copy`): the address of the view, or its data for a terminal. */
+export function startCopyButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
+    button.hidden = false;
+  }
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
+    if (!(button instanceof HTMLButtonElement)) return;
+    const { copy, query, from = '' } = button.dataset;
+    const curl = query === undefined ? curlOf(from) : curlOfQuery(query);
+    void copyFrom(button, copy === 'curl' ? curl : location.href);
+  });
+}
+
+async function copyFrom(button: HTMLButtonElement, text: string): Promise<void> {
+  if (await copied(text)) {
+    button.textContent = 'Copied';
+    return;
+  }
+  const box = document.createElement('textarea');
+  box.readOnly = true;
+  box.rows = 4;
+  box.value = text;
+  box.setAttribute('aria-label', 'To be copied');
+  button.replaceWith(box);
+  box.select();
+}
+
+const CURL = 'curl -H "X-API-Key: $SVC_API_KEY"';
+
+/** A request for an address of this server, for a terminal. */
+export function curlOf(path: string): string {
+  return `${CURL} '${new URL(path, location.origin).href.replaceAll("'", '%27')}'`;
+}
+
+function curlOfQuery(query: string): string {
+  const body = JSON.stringify({ query, format: 'json' }).replaceAll("'", "'\\''");
+  const address = `${location.origin}/search2/api/run/`;
+  return `${CURL} -H 'Content-Type: application/json' -d '${body}' '${address}'`;
+}

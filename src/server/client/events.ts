@@ -4,7 +4,6 @@
 import { showFields } from './event-fields.ts';
 import { showHistogram } from './event-histogram.ts';
 import { startTail } from './event-tail.ts';
-import { startCopying } from './event-copying.ts';
 import { startHistory } from './event-history.ts';
 import { startTimes } from './event-times.ts';
 import { startResultChart } from './result-chart.ts';
@@ -29,7 +28,6 @@ if (explorer !== null && form !== null) {
   startResultChart(explorer);
   startTimes(form);
   startHistory(explorer, form);
-  startCopying(explorer);
 }
 
 function setTimes(form: HTMLFormElement, earliest: string, latest: string): void {

@@ -2,16 +2,21 @@
  * What every page can do beyond plain HTML: the look is switched and remembered, times read in the reader's zone, keys reach
  * what is marked with `data-key`, and Ctrl-K jumps to any page or resource.
  */
-import { startCopyBoxes } from './copying.ts';
+import { startCopyBoxes, startCopyButtons } from './copying.ts';
+import { startDownloads } from './downloads.ts';
 import { forgetSearches } from './recent-searches.ts';
 import { startPalette } from './palette.ts';
 import { startShortcuts } from './shortcuts.ts';
+import { startSlowPages } from './slow-pages.ts';
 import { startTheme } from './theme.ts';
 import { localise } from './times.ts';
 
 startTheme();
 localise(document);
 startCopyBoxes();
+startCopyButtons();
+startDownloads();
+startSlowPages();
 const openPalette = startPalette();
 startShortcuts(openPalette);
 document

@@ -205,12 +205,14 @@ async function fieldNames(): Promise<string[]> {
 
 async function check(view: EditorView): Promise<Diagnostic[]> {
   const query = view.state.doc.toString();
-  const response = await fetch('/search2/api/validate/', {
+  const found = await fetch('/search2/api/validate/', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...csrfHeaders() },
     body: JSON.stringify({ query }),
-  });
-  const found = await jsonOf<{ readonly errors: readonly Problem[] }>(response);
+  })
+    .then((response) => jsonOf<{ readonly errors: readonly Problem[] }>(response))
+    // Cancelled with the search, or no connection: the next key asks again.
+    .catch(() => null);
   const points = [...query];
   const at = (offset: number): number => points.slice(0, offset).join('').length;
   return (found?.errors ?? []).map(({ error, offset, length, suggestion }) => ({

@@ -4,6 +4,8 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import type { Format } from '../../dataset/format.ts';
+import { ShareMenu } from '../page-parts/share-menu.tsx';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
 
@@ -65,6 +67,9 @@ export interface EventsView {
   readonly otherForm: { readonly label: string; readonly href: string } | null;
   /** The same with more rows; null when all are shown. */
   readonly moreHref: string | null;
+  /** The result in each format, with as many rows as the format may have. */
+  readonly formatHrefs: Readonly<Record<Format, string>>;
+  readonly maxFileRows: number;
   /** Columns of a series over time or by a name, for a chart. */
   readonly isChartable: boolean;
 }
@@ -137,7 +142,14 @@ function Query({ view }: { view: EventsView }) {
   const present = spanOf(view);
   const isPreset = SPANS.some(([span]) => span === present);
   return (
-    <form id="query" class="query-form" method="get" action="/events" role="search">
+    <form
+      id="query"
+      class="query-form"
+      method="get"
+      action="/events"
+      role="search"
+      data-slow="Searching"
+    >
       <label class="query-text">
         <span class="visually-hidden">Query</span>
         <textarea
@@ -281,27 +293,12 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
           <button type="submit">Save this search</button>
         </form>
       </details>
-      <details class="menu-button">
-        <summary class="button quiet small">Share</summary>
-        <div class="stack">
-          <button type="button" class="plain" hidden data-copy="address">
-            Copy the address
-          </button>
-          <button type="button" class="plain" hidden data-copy="curl" data-query={view.full}>
-            Copy as curl
-          </button>
-          {(['csv', 'ndjson', 'json'] as const).map((format) => (
-            <form method="post" action="/search2/api/run/">
-              <CsrfField frame={frame} />
-              <input type="hidden" name="query" value={view.full} />
-              <input type="hidden" name="format" value={format} />
-              <button class="plain" type="submit" safe>
-                {format.toUpperCase()}
-              </button>
-            </form>
-          ))}
-        </div>
-      </details>
+      <ShareMenu
+        json={view.formatHrefs.json}
+        query={view.full}
+        files={view.formatHrefs}
+        note={`up to ${view.maxFileRows.toLocaleString('en')} rows`}
+      />
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { readSearchRequest } from '../../operations/search-request.ts';
 import { runSearch } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
 import { fieldTerm, startOf, termsAdder, withinTimes } from '../../pipeline/refine.ts';
-import type { Format } from '../../dataset/format.ts';
+import { type Format, FORMATS } from '../../dataset/format.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageReply } from '../page-reply.ts';
@@ -80,7 +80,11 @@ async function explore(context: Context): Promise<Reply> {
   const format = askedFormat(context);
   if (format !== null) return fileOf(context, full, format);
   const outcome = await run(context, full, asked.limit);
-  return pageReply(context, eventsPage, viewOf(asked, full, outcome));
+  return pageReply(context, eventsPage, {
+    ...viewOf(asked, full, outcome),
+    formatHrefs: formatHrefs(asked),
+    maxFileRows: context.services.config.events.search.export_max_rows,
+  });
 }
 
 /** The result itself, under an address: all rows that an answer of the format may have, not only those a page shows. */
@@ -150,7 +154,19 @@ async function boundedText(
   return Buffer.concat(chunks).toString();
 }
 
-function viewOf(asked: Asked, full: string, outcome: Ran | ToldProblem): EventsView {
+function formatHrefs({ q, earliest, latest }: Asked): EventsView['formatHrefs'] {
+  const entries = FORMATS.map((format) => {
+    const query = new URLSearchParams({ q, earliest, ...(latest !== '' && { latest }), format });
+    return [format, `/events?${query}`];
+  });
+  return Object.fromEntries(entries) as EventsView['formatHrefs'];
+}
+
+function viewOf(
+  asked: Asked,
+  full: string,
+  outcome: Ran | ToldProblem,
+): Omit<EventsView, 'formatHrefs' | 'maxFileRows'> {
   const { q, earliest, latest } = asked;
   const { first, isSearch } = startOf(q);
   const common = { q, earliest, latest, full, terms: isSearch ? first || '*' : null };

@@ -1,6 +1,7 @@
 /**
  * Taking the view along: its address, the same rows by the API, and files of what is shown.
  */
+import { copied, curlOf } from '../copying.ts';
 import { placeBelow } from './column-menu.ts';
 import { make, makeDialog, quietButton } from './element.ts';
 import type { GridData } from './model.ts';
@@ -65,14 +66,12 @@ function itemsOf(options: ExportOptions, close: () => void): Node[] {
       },
       { class: 'plain small' },
     );
-  const url = `${location.origin}${addressOf('')}`;
-  const curl = `curl -H "X-API-Key: $SVC_API_KEY" '${url.replaceAll("'", '%27')}'`;
   return [
     make(
       'div',
       { class: 'menu-items' },
       copy('Copy the address of this view', options.address()),
-      copy('Copy as curl', curl),
+      copy('Copy as curl', curlOf(addressOf(''))),
       make('a', { href: addressOf('') }, 'Open JSON'),
       make('a', { href: data.api.replace(/^\/api\//, '/schema/') }, 'Schema'),
       quietButton(
@@ -85,7 +84,11 @@ function itemsOf(options: ExportOptions, close: () => void): Node[] {
       ),
       make('p', { class: 'fine' }, 'Download what is shown'),
       ...FORMATS.map(([label, format]) =>
-        make('a', { href: addressOf(format), download: '' }, label),
+        make(
+          'a',
+          { href: addressOf(format), download: '', 'data-download': data.isLarge ? null : label },
+          label,
+        ),
       ),
     ),
   ];
@@ -93,27 +96,26 @@ function itemsOf(options: ExportOptions, close: () => void): Node[] {
 
 /** Browsers refuse the clipboard to pages that came without TLS; then the text is shown for copying by hand. */
 async function copyText(text: string, notices: Notices): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
+  if (await copied(text)) {
     notices.show('Copied.');
-  } catch {
-    const box = make('textarea', {
-      rows: 4,
-      readonly: true,
-      'aria-label': 'To be copied',
-      class: 'code',
-    });
-    box.value = text;
-    const dialog = makeDialog(
-      'Copy this',
-      box,
-      make(
-        'p',
-        { class: 'dialog-actions' },
-        quietButton('Close', () => dialog.close()),
-      ),
-    );
-    dialog.showModal();
-    box.select();
+    return;
   }
+  const box = make('textarea', {
+    rows: 4,
+    readonly: true,
+    'aria-label': 'To be copied',
+    class: 'code',
+  });
+  box.value = text;
+  const dialog = makeDialog(
+    'Copy this',
+    box,
+    make(
+      'p',
+      { class: 'dialog-actions' },
+      quietButton('Close', () => dialog.close()),
+    ),
+  );
+  dialog.showModal();
+  box.select();
 }

@@ -14,6 +14,8 @@ export interface GridColumn {
 export interface GridData {
   /** How messages call the dataset: `products.csv`, `stock.xlsx (Prices)`. */
   readonly file: string;
+  /** Files of it may be too large for a page to keep. */
+  readonly isLarge: boolean;
   /** `/api/<name>/` and `/ui/<name>/`. */
   readonly api: string;
   readonly page: string;

@@ -1,0 +1,181 @@
+/**
+ * Downloads with progress, a way to stop them, and their errors as text: links with `data-download`. Without this script, or
+ * when the file becomes too large to be kept by a page, the browser downloads them by itself.
+ */
+import { sizeText } from '../../base/size-text.ts';
+import { localNumber } from './times.ts';
+import { beginWork, elapsedText, type Work } from './work-panel.ts';
+
+/** Larger files are the browser's. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** So much is held before it becomes a part that the browser may keep on the disk. */
+const PART_BYTES = 4 * 1024 * 1024;
+const STEP_MS = 200;
+/** Shown to people who saw it begin. */
+const DONE_MS = 8_000;
+/** The browser has read the file by then. */
+const FORGET_MS = 60_000;
+const LINE_FEED = 10;
+/** Formats with a row on each line. */
+const LINES = /^(?:text\/csv|application\/x-ndjson)\b/;
+
+let running = 0;
+
+/** Makes the links of the page work, those that come later too. */
+export function startDownloads(): void {
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[data-download]') : null;
+    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (!(link instanceof HTMLAnchorElement) || !isPlain || event.altKey) return;
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    link.closest<HTMLElement>('[popover]')?.hidePopover();
+    link.closest('details')?.removeAttribute('open');
+    void download(link.href, link.dataset['download'] || 'file');
+  });
+  addEventListener('beforeunload', (event) => {
+    // A page takes what it downloads with it.
+    if (running > 0) event.preventDefault();
+  });
+}
+
+async function download(href: string, label: string): Promise<void> {
+  const stopper = new AbortController();
+  const startedAt = performance.now();
+  const work = beginWork(`Download as ${label}`, () => stopper.abort());
+  const state = { text: 'Preparing', share: null as number | null };
+  const tell = (): void => work.say(`${state.text} · ${elapsedText(startedAt)}`, state.share);
+  const timer = setInterval(tell, STEP_MS);
+  tell();
+  running++;
+  try {
+    const response = await fetch(href, { signal: stopper.signal });
+    if (!response.ok || response.body === null) {
+      work.end(await problemIn(response), null);
+      return;
+    }
+    const file = await received(response, (bytes, share, rows) => {
+      state.share = share;
+      state.text = rows === null ? sizeText(bytes) : `${rows}, ${sizeText(bytes)}`;
+    });
+    if (file === null) {
+      stopper.abort();
+      handOver(href, work);
+      return;
+    }
+    save(file, nameIn(response, label));
+    work.end(`Done: ${sizeText(file.size)} in ${elapsedText(startedAt)}`, DONE_MS);
+  } catch {
+    const text = stopper.signal.aborted
+      ? 'Cancelled.'
+      : 'The connection broke; the file is not complete.';
+    work.end(text, stopper.signal.aborted ? DONE_MS : null);
+  } finally {
+    running--;
+    clearInterval(timer);
+  }
+}
+
+type Progress = (bytes: number, share: number | null, rows: string | null) => void;
+
+/** The whole file; null as soon as it is too large. Rejects when the connection breaks. */
+async function received(response: Response, tell: Progress): Promise<Blob | null> {
+  const type = response.headers.get('content-type') ?? '';
+  const length = Number(response.headers.get('content-length') ?? 0);
+  const total = Number(response.headers.get('x-total-count') ?? 0);
+  const countsRows = LINES.test(type);
+  const parts: Blob[] = [];
+  let held: Uint8Array<ArrayBuffer>[] = [];
+  let heldBytes = 0;
+  let bytes = 0;
+  let lines = 0;
+  const keep = (): void => {
+    parts.push(new Blob(held));
+    held = [];
+    heldBytes = 0;
+  };
+  const reader = response.body!.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    if (bytes > MAX_BYTES) return null;
+    held.push(value as Uint8Array<ArrayBuffer>);
+    heldBytes += value.length;
+    if (heldBytes >= PART_BYTES) keep();
+    if (countsRows) lines += linesIn(value);
+    tell(bytes, shareOf({ bytes, length, lines, total }), rowsText(countsRows, lines, total));
+  }
+  keep();
+  return new Blob(parts, { type });
+}
+
+interface Amounts {
+  readonly bytes: number;
+  /** 0 when it is not known. */
+  readonly length: number;
+  readonly lines: number;
+  readonly total: number;
+}
+
+function shareOf({ bytes, length, lines, total }: Amounts): number | null {
+  if (length > 0) return Math.min(1, bytes / length);
+  return lines > 0 && total > 0 ? Math.min(1, lines / total) : null;
+}
+
+/** A cell may have lines of its own, so there can be fewer rows than lines. */
+function rowsText(countsRows: boolean, lines: number, total: number): string | null {
+  if (!countsRows) return null;
+  if (total === 0) return `${localNumber(lines)} rows`;
+  return `${localNumber(Math.min(lines, total))} of ${localNumber(total)} rows`;
+}
+
+function linesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
+  return count;
+}
+
+/** The browser begins anew, and writes to the disk as it reads. */
+function handOver(href: string, work: Work): void {
+  work.end(
+    `It is larger than ${sizeText(MAX_BYTES)}, so your browser downloads it: see its own list.`,
+    null,
+  );
+  follow(href, '');
+}
+
+function save(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file);
+  follow(address, name);
+  setTimeout(() => URL.revokeObjectURL(address), FORGET_MS);
+}
+
+function follow(href: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+function nameIn(response: Response, label: string): string {
+  const disposition = response.headers.get('content-disposition') ?? '';
+  const exact = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
+  if (exact !== undefined) return decodeURIComponent(exact);
+  return /filename="([^"]+)"/.exec(disposition)?.[1] ?? `download.${label.toLowerCase()}`;
+}
+
+/** What is wrong, as the server says it. */
+async function problemIn(response: Response): Promise<string> {
+  if (response.status === 401) return 'You are signed out: sign in again.';
+  try {
+    const { error, detail } = (await response.json()) as { error?: unknown; detail?: unknown };
+    const text = error ?? detail;
+    if (typeof text === 'string') return text;
+  } catch {
+    // No answer of the API: its status says what there is to say.
+  }
+  return `It could not be made (status ${response.status}).`;
+}

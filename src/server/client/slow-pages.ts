@@ -1,0 +1,60 @@
+/**
+ * The next page is on its way and takes longer than a moment: how long already, and a way to stay here. Leaving off ends the
+ * work in the server, too, because the browser hangs up.
+ */
+import { beginWork, elapsedText, type Work } from './work-panel.ts';
+
+const PATIENCE_MS = 800;
+const STEP_MS = 250;
+const PAGES = /^\/(?:(?:events|search|savedsearches|ui|admin\/ui|profile|docs)(?:\/|$)|$)/;
+
+/** Watches the links and forms of this page that lead to others. */
+export function startSlowPages(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let work: Work | null = null;
+  const end = (): void => {
+    clearTimeout(timer);
+    work?.remove();
+    work = null;
+  };
+  const begin = (title: string): void => {
+    end();
+    const startedAt = performance.now();
+    const step = (): void => {
+      work ??= beginWork(title, () => {
+        end();
+        stop();
+      });
+      work.say(elapsedText(startedAt), null);
+      timer = setTimeout(step, STEP_MS);
+    };
+    timer = setTimeout(step, PATIENCE_MS);
+  };
+  // In the last phase: what a script handles itself is prevented by then.
+  addEventListener('submit', (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || !(form instanceof HTMLFormElement) || form.target !== '') return;
+    if (form.method !== 'dialog' && isPage(form.action)) begin(form.dataset['slow'] ?? 'Working');
+  });
+  addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+    if (event.defaultPrevented || !(link instanceof HTMLAnchorElement)) return;
+    if (isOpenedHere(link, event)) begin(link.dataset['slow'] ?? 'Opening the page');
+  });
+  addEventListener('pagehide', end);
+  addEventListener('pageshow', end);
+}
+
+function isOpenedHere(link: HTMLAnchorElement, event: MouseEvent): boolean {
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+  if (!isPlain || event.altKey || link.target !== '' || link.hasAttribute('download')) return false;
+  const { pathname, search, hash } = new URL(link.href);
+  const isPart = hash !== '' && pathname === location.pathname && search === location.search;
+  return isPage(link.href) && !isPart;
+}
+
+/** Whatever else there is may be a download, of which this page would never hear. */
+function isPage(address: string): boolean {
+  const { origin, pathname, searchParams } = new URL(address);
+  return origin === location.origin && PAGES.test(pathname) && !searchParams.has('format');
+}

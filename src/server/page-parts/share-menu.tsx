@@ -1,0 +1,58 @@
+/**
+ * Taking a view along: its address, the request for a terminal, the data as JSON and as files (every view of data has it).
+ *
+ * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ */
+import { type Format, FORMATS } from '../../dataset/format.ts';
+
+/** A format of a file as people call it. */
+export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
+  json: 'JSON',
+  csv: 'CSV',
+  ndjson: 'NDJSON',
+  xlsx: 'Excel (XLSX)',
+  parquet: 'Parquet',
+};
+
+interface ShareProps {
+  /** The data of the view as JSON. */
+  readonly json: string;
+  /** The query that curl sends to `/search2/api/run/`; absent: curl asks for the JSON. */
+  readonly query?: string;
+  /** Address in each format that is a file; formats that it lacks are not offered. */
+  readonly files: Partial<Readonly<Record<Format, string>>>;
+  /** What the files hold. */
+  readonly note?: string;
+}
+
+/** The button and its menu; what copies needs script and is shown by it. */
+export function ShareMenu({ json, query, files, note }: ShareProps) {
+  const offered = FORMATS.filter((format) => format !== 'json' && files[format] !== undefined);
+  return (
+    <details class="menu-button share">
+      <summary class="button quiet small">Share</summary>
+      <div class="menu-list">
+        <button type="button" class="plain" hidden data-copy="address">
+          Copy the address of this view
+        </button>
+        <button
+          type="button"
+          class="plain"
+          hidden
+          data-copy="curl"
+          data-from={json}
+          data-query={query}
+        >
+          Copy as curl
+        </button>
+        <a href={json}>Open JSON</a>
+        <p class="fine">Download {note === undefined ? '' : <span safe>{note}</span>}</p>
+        {offered.map((format) => (
+          <a href={files[format]} download="" data-download={FORMAT_LABELS[format]} safe>
+            {FORMAT_LABELS[format]}
+          </a>
+        ))}
+      </div>
+    </details>
+  );
+}
