@@ -34,7 +34,11 @@ export function startSlowPages(): void {
   addEventListener('submit', (event) => {
     const form = event.target;
     if (event.defaultPrevented || !(form instanceof HTMLFormElement) || form.target !== '') return;
-    if (form.method !== 'dialog' && isPage(form.action)) begin(form.dataset['slow'] ?? 'Working');
+    // Not `form.action`: a field may be called so.
+    const address = new URL(form.getAttribute('action') ?? '', location.href).href;
+    if (form.getAttribute('method') !== 'dialog' && isPage(address)) {
+      begin(form.dataset['slow'] ?? 'Working');
+    }
   });
   addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
