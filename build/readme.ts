@@ -90,12 +90,15 @@ function splTable(): string {
   return table(['SPL', 'here'], rows);
 }
 
+/** The rules of the contract behind a summary, which readers of the guide do not have. */
+const RULES = / \((?:DS|EV)-[^)]*\)/g;
+
 /** The error table: one row for each code. */
 export function errorTable(): string {
   const rows = Object.entries(errorCatalogue).map(([code, { status, summary }]) => [
     `\`${code}\``,
     String(status),
-    summary,
+    summary.replace(RULES, ''),
   ]);
   return table(['Code', 'Status', 'When'], rows);
 }

@@ -185,7 +185,11 @@ async function publish(temporary: string, target: string): Promise<void> {
     if (isAbsence(error)) return null;
     throw error;
   });
-  if (stat !== null && !stat.isFile()) throw new AppError('conflict', 'The target is no file');
+  if (stat !== null && !stat.isFile())
+    throw new AppError(
+      'conflict',
+      'The target is no file; name the archive to write, such as svc-backup.tar.gz',
+    );
   await rename(temporary, target);
   await syncPath(dirname(target));
 }

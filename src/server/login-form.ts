@@ -15,11 +15,13 @@ export interface LastAttempt {
   readonly username?: string;
   /** Its text is shown and its status answered. */
   readonly error?: AppError;
+  /** Nobody has an account yet. */
+  readonly isFirstRun?: boolean;
 }
 
 /** The page, for whoever asks. */
 export function loginForm(context: Context, last: LastAttempt): Reply {
-  const { next, username = '', error } = last;
+  const { next, username = '', error, isFirstRun = false } = last;
   const { localLogin, oidc } = context.services;
   const view = {
     next,
@@ -27,6 +29,7 @@ export function loginForm(context: Context, last: LastAttempt): Reply {
     problem: error === undefined ? null : problemText(error),
     hasPasswordForm: localLogin.isEnabled,
     hasOidc: oidc !== null,
+    isFirstRun,
   };
   return pageReply(context, loginPage, view, { status: error?.status, headers: error?.headers });
 }

@@ -8,6 +8,7 @@
  */
 import http from 'node:http';
 import { Elysia } from 'elysia';
+import { AppError, errnoOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Connection } from './connection.ts';
 import type { Dispatch } from './exchange.ts';
@@ -53,8 +54,16 @@ export interface RunningServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts listening. Throws the system's error (`EADDRINUSE`, `EACCES`) when it cannot. */
+/** Starts listening. Throws `unavailable`, saying why, when the address cannot be taken. */
 export function startServer(options: ServerOptions): RunningServer {
+  try {
+    return start(options);
+  } catch (error) {
+    throw refusedAddress(options, error);
+  }
+}
+
+function start(options: ServerOptions): RunningServer {
   // A process-wide setting, typed as a constant: Bun has a setter for it, also in an executable.
   (http as { maxHeaderSize: number }).maxHeaderSize = MAX_HEAD_BYTES;
   if (options.tls !== null && options.port !== 0) requireFreePort(options.host, options.port);
@@ -116,6 +125,20 @@ function listen(options: ServerOptions, port: number, tls: TlsPair | null): BunS
 /** With SO_REUSEPORT two processes may hold one port; so whether it is free is asked without. */
 function requireFreePort(host: string, port: number): void {
   Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response(null) }).stop(true);
+}
+
+/** Why the system does not let it listen there; anything else as it is. */
+function refusedAddress({ host, port }: ServerOptions, error: unknown): unknown {
+  const reason = {
+    EADDRINUSE: `port ${port} is in use by another program; choose another with --port`,
+    EACCES: `port ${port} needs a right that this user lacks; choose one above 1023 with --port`,
+    EADDRNOTAVAIL: 'this machine has no such address; choose another with --host',
+    EINVAL: 'that is no address of this machine; choose another with --host',
+  }[errnoOf(error) ?? ''];
+  if (reason === undefined) return error;
+  return new AppError('unavailable', `Cannot listen on ${urlHost(host)}: ${reason}`, {
+    cause: error,
+  });
 }
 
 /** The peer of one request. */

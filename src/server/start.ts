@@ -45,8 +45,8 @@ const FOLD_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Starts to serve. Throws `state-unusable`, `usage` for an unreadable certificate, and the system's error when the
- * address cannot be taken; then nothing stays open.
+ * Starts to serve. Throws `state-unusable`, `usage` for an unreadable certificate, and `unavailable` when the address
+ * cannot be taken; then nothing stays open.
  */
 export async function startService(config: Config, log: Log): Promise<RunningService> {
   const tls = readCertificate(config);

@@ -57,6 +57,7 @@ describe('help and version (DS-200)', () => {
 
 describe('wrong usage prints what is wrong on standard error and exits 2 (DS-196, DS-200)', () => {
   test.each([
+    [['search', 'data'], "a query is needed after data, such as 'from events | head 5'\n"],
     [['chekc'], "chekc: neither a command nor a directory; did you mean 'check'?\n"],
     [['nothing-like-it'], 'nothing-like-it: neither a command nor a directory\n'],
     [['serve', '--prot', '1'], "--prot: unknown flag; did you mean '--port'?\n"],

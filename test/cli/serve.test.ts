@@ -71,6 +71,23 @@ describe('starting (DS-200, DS-211)', () => {
     });
   });
 
+  test('an address that cannot be taken exits 1 and says why', async () => {
+    await using server = serve();
+    const { port } = new URL(await server.ready());
+    const other = join(cwd, 'other');
+    await mkdir(other);
+    const taken = await run([other, '--port', port], { cwd });
+    expect(taken.code).toBe(1);
+    expect(taken.err.split('\n').at(-2)).toBe(
+      `Cannot listen on 127.0.0.1: port ${port} is in use by another program; choose another with --port`,
+    );
+    const foreign = await run([other, '--port', '0', '--host', '192.0.2.1'], { cwd });
+    expect(foreign.code).toBe(1);
+    expect(foreign.err.split('\n').at(-2)).toBe(
+      'Cannot listen on 192.0.2.1: this machine has no such address; choose another with --host',
+    );
+  });
+
   test('accounts can be added while it runs', async () => {
     await using server = serve();
     await server.ready();

@@ -95,7 +95,11 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     searchPending: 1,
     ingest: { queuedEvents: 1, queuedBytes: 1, commitsPerSecond: 1, rejected: 1, problem: text },
   });
-  render(usersPage, { listing: listing({ ...user, groups: [group] }) });
+  render(usersPage, {
+    listing: listing({ ...user, groups: [group] }),
+    isNew: true,
+    created: text,
+  });
   render(userPage, {
     user,
     groups: [group],
@@ -108,6 +112,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
   });
   render(sharePage, {
     resource: text,
+    username: text,
     usernames: [text],
     given: { username: text, group: text },
   });

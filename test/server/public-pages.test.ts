@@ -301,6 +301,7 @@ describe('DS-184, DS-208: pages', () => {
         hasMedia: true,
         mayReadEvents: true,
         uploadLimit: 1,
+        mayAllowUploads: true,
       },
       frame,
     ),
@@ -324,7 +325,14 @@ describe('DS-184, DS-208: pages', () => {
     ),
     login: renderPage(
       loginPage,
-      { next: EVIL, problem: EVIL, username: EVIL, hasPasswordForm: true, hasOidc: true },
+      {
+        next: EVIL,
+        problem: EVIL,
+        username: EVIL,
+        hasPasswordForm: true,
+        hasOidc: true,
+        isFirstRun: true,
+      },
       frame,
     ),
     dataset: renderPage(
@@ -543,7 +551,13 @@ describe('DS-184, DS-208: pages', () => {
   };
 
   test('keep a text in an attribute that looks like a character reference', () => {
-    const view = { next: '/', problem: null, hasPasswordForm: true, hasOidc: false };
+    const view = {
+      next: '/',
+      problem: null,
+      hasPasswordForm: true,
+      hasOidc: false,
+      isFirstRun: false,
+    };
     const page = renderPage(loginPage, { ...view, username: '&lt;"' }, frame);
     expect(page).toContain('value="&amp;lt;&#34;"');
   });

@@ -1,4 +1,6 @@
 /** `svc search`: runs a query of the search language from the command line (EV-108). */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { Principal } from '../../auth/principal.ts';
 import type { Config } from '../../config/schema.ts';
@@ -22,7 +24,7 @@ export const search: Command = {
       .option('--as <user>', 'Search with the rights of this user; else those of a superuser.')
       .option('--json', 'Print the whole answer as JSON.')
       .option('--csv', 'Print the rows as CSV.')
-      .option('--param <n=v>', 'Value of a placeholder; may be repeated.', collected, [])
+      .option('--param <n=v>', 'Value of a placeholder; may be repeated.', collected)
       .helpOption(false)
       .option('-h, --help [command]', 'Show this help, or what a command of the language does.');
     usage = () => parser.helpInformation();
@@ -45,14 +47,20 @@ export const search: Command = {
   },
 };
 
-function collected(value: string, before: readonly string[]): string[] {
+function collected(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
 
-function readPositionals({ positionals }: Invocation): { root: string | null; query: string } {
+function readPositionals({ positionals, outside }: Invocation): {
+  root: string | null;
+  query: string;
+} {
   const query = positionals.at(-1);
-  if (query === undefined)
-    throw new AppError('usage', "a query is needed, such as 'from events | head 5'");
+  const isFolder = positionals.length === 1 && existsSync(`${resolve(outside.cwd, query ?? '')}/.`);
+  if (query === undefined || isFolder) {
+    const after = isFolder ? ` after ${query}` : '';
+    throw new AppError('usage', `a query is needed${after}, such as 'from events | head 5'`);
+  }
   return { root: positionals.length > 1 ? positionals[0]! : null, query };
 }
 

@@ -5,6 +5,7 @@ import { showFields } from './event-fields.ts';
 import { showHistogram } from './event-histogram.ts';
 import { startTail } from './event-tail.ts';
 import { startHistory } from './event-history.ts';
+import { startSaving } from './event-saving.ts';
 import { startTimes } from './event-times.ts';
 import { startResultChart } from './result-chart.ts';
 
@@ -28,6 +29,7 @@ if (explorer !== null && form !== null) {
   startResultChart(explorer);
   startTimes(form);
   startHistory(explorer, form);
+  startSaving(explorer, form);
 }
 
 function setTimes(form: HTMLFormElement, earliest: string, latest: string): void {

@@ -102,7 +102,11 @@ function configurationOf({ type, series, xLabel, yLabel }: ChartDrawing): ChartC
         y: {
           ...axis(yLabel),
           beginAtZero: kind === 'bar',
-          ticks: { color: colours.muted, callback: (value) => shownText(Number(value)) },
+          ticks: {
+            color: colours.muted,
+            callback: (value) => shownText(Number(value)),
+            ...(series.points.every(({ y }) => Number.isInteger(y)) && { precision: 0 }),
+          },
         },
       },
       plugins: {

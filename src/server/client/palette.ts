@@ -38,7 +38,9 @@ function open(entries: Promise<readonly Entry[]>): void {
   list.id = 'palette-list';
   list.setAttribute('role', 'listbox');
   list.setAttribute('aria-label', 'Matches');
-  dialog.append(input, list);
+  const nothing = document.createElement('p');
+  nothing.setAttribute('role', 'status');
+  dialog.append(input, list, nothing);
   let shown: readonly Entry[] = [];
   let selected = 0;
 
@@ -57,6 +59,8 @@ function open(entries: Promise<readonly Entry[]>): void {
     shown = found;
     selected = 0;
     list.replaceChildren(...found.map((entry, index) => itemOf(entry, index, choose)));
+    nothing.textContent =
+      found.length > 0 ? '' : 'Nothing here is called so. Enter searches for the words.';
     mark();
   };
   const choose = (entry: Entry): void => {
@@ -77,6 +81,9 @@ function open(entries: Promise<readonly Entry[]>): void {
     } else if (event.key === 'Enter' && shown[selected] !== undefined) {
       event.preventDefault();
       choose(shown[selected]!);
+    } else if (event.key === 'Enter' && nothing.textContent !== '') {
+      event.preventDefault();
+      location.assign(`/search?${new URLSearchParams({ q: input.value })}`);
     }
   });
   dialog.addEventListener('close', () => dialog.remove());

@@ -8,6 +8,7 @@ import {
   type CompletionContext,
   type CompletionResult,
   completionKeymap,
+  selectedCompletion,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
@@ -69,17 +70,18 @@ async function replace(area: HTMLTextAreaElement): Promise<void> {
           startState: () => ({ isHead: true }),
         }),
         syntaxHighlighting(colors),
-        autocompletion({ override: [(context) => complete(context, language, fields)] }),
+        autocompletion({
+          icons: false,
+          override: [(context) => complete(context, language, fields)],
+        }),
         linter(check, { delay: CHECK_PAUSE_MS }),
         Prec.highest(
           keymap.of([
             {
               key: 'Mod-Enter',
-              run: () => {
-                area.form?.requestSubmit();
-                return true;
-              },
+              run: () => search(area),
             },
+            { key: 'Enter', run: (view) => !completes(view) && search(area) },
           ]),
         ),
         keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
@@ -96,6 +98,21 @@ async function replace(area: HTMLTextAreaElement): Promise<void> {
   host.dataset['key'] = 'e';
   host.setAttribute('aria-label', 'Edit the query');
   host.addEventListener('click', () => view.focus());
+}
+
+function search(area: HTMLTextAreaElement): true {
+  area.form?.requestSubmit();
+  return true;
+}
+
+/** Whether Enter would finish the word at the cursor; any other proposal would replace what was meant to be searched. */
+function completes({ state }: EditorView): boolean {
+  const label = selectedCompletion(state)?.label;
+  if (label === undefined) return false;
+  const { head } = state.selection.main;
+  const line = state.doc.lineAt(head);
+  const word = /[\w./-]*$/.exec(line.text.slice(0, head - line.from))![0];
+  return label.startsWith(word) && label !== word;
 }
 
 const look = EditorView.theme({

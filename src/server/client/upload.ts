@@ -68,7 +68,15 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
     form.reset();
     suggested = '';
     end(`${answer.path} was ${answer.operation}. `);
-    void linksTo(answer.path ?? '').then((links) => status.append(...links));
+    void linksTo(answer.path ?? '').then(
+      (links) => {
+        status.append(
+          ...(links.length > 0 ? links : ['Files of this kind are stored, but not shown.']),
+        );
+        // The links are a convenience: without the list there are none.
+      },
+      () => undefined,
+    );
     // The upload is done whether the list can be had or not; the next look at the page shows it.
     void onStored().catch(() => undefined);
   };
@@ -107,10 +115,10 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
   });
 }
 
-/** Links to what a file became; none where it is stored and not shown. */
+/** Links to what a file became; none where it is stored and not shown. Fails where the list cannot be had. */
 async function linksTo(file: string): Promise<Node[]> {
   const response = await fetch('/_svc/resources', { headers: { Accept: 'application/json' } });
-  if (!response.ok) return [];
+  if (!response.ok) throw new Error(`status ${response.status}`);
   const all = (await response.json()) as Published[];
   const found = all.filter((one) => one.file === file).slice(0, MAX_LINKS);
   return found

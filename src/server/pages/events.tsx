@@ -98,6 +98,7 @@ export const eventsPage: Page<EventsView> = {
   content: (view, frame) => (
     <div
       id="explorer"
+      data-keys={'Enter Search\nShift+Enter New line in the query'}
       data-terms={view.terms ?? ''}
       data-searches={String(view.terms !== null)}
       data-earliest={view.earliest}
@@ -215,6 +216,7 @@ function Query({ view }: { view: EventsView }) {
             <code>from shop/products | where price &gt; 5</code>.{' '}
             <a href="/docs/search-language">All commands</a>
           </p>
+          <p>Enter searches or finishes the word, Shift and Enter begin a new line.</p>
         </details>
       </div>
     </form>

@@ -29,6 +29,8 @@ export interface LandingView {
   readonly mayReadEvents: boolean;
   /** Bytes a file may have; null when the caller may not upload. */
   readonly uploadLimit: number | null;
+  /** Uploads are switched off, and the reader is one who could switch them on. */
+  readonly mayAllowUploads: boolean;
 }
 
 /** The start page. */
@@ -55,6 +57,13 @@ export const landingPage: Page<LandingView> = {
             <ul class="plain-list"></ul>
           </section>
           <Ways view={view} frame={frame} />
+          {view.mayAllowUploads ? (
+            <p class="fine">
+              Uploads are off. <a href="/docs/guide/files#uploads">How to allow them</a>
+            </p>
+          ) : (
+            ''
+          )}
         </aside>
       </div>
     ) : (

@@ -19,6 +19,8 @@ export interface LoginView {
   readonly hasPasswordForm: boolean;
   /** There is an identity provider to sign in with (DS-119). */
   readonly hasOidc: boolean;
+  /** There is no account yet, and the server printed a link to make the first one (DS-211). */
+  readonly isFirstRun: boolean;
 }
 
 /** The sign-in form. */
@@ -26,8 +28,25 @@ export const loginPage: Page<LoginView> = {
   name: 'login',
   layout: 'card',
   title: () => 'Sign in',
-  content: ({ next, problem, username, hasPasswordForm, hasOidc }, frame) => (
+  content: ({ next, problem, username, hasPasswordForm, hasOidc, isFirstRun }, frame) => (
     <>
+      {isFirstRun ? (
+        <p class="notice">
+          Nobody has an account yet. The server printed a link for the first one when it started; or
+          run <code>svc addsuperuser</code>.
+        </p>
+      ) : (
+        ''
+      )}
+      {frame.username === null ? (
+        ''
+      ) : (
+        <p class="notice">
+          You are signed in as <strong safe>{frame.username}</strong>
+          {next === '/' ? '. ' : ', who may not open that page. '}
+          Sign in as somebody else, or <a href="/">go to the start page</a>.
+        </p>
+      )}
       <Problem text={problem} />
       {hasPasswordForm ? (
         <form class="stack" method="post" action="/auth/login">

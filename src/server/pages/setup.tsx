@@ -8,6 +8,7 @@ import { MAX_PASSWORD_LENGTH } from '../../auth/passwords.ts';
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
+import { PASSWORD_RULE } from '../page-parts/password-rule.ts';
 
 /** What the setup form shows. */
 export interface SetupView {
@@ -61,10 +62,7 @@ export const setupPage: Page<SetupView> = {
             aria-describedby="password-rule"
             required
           />
-          <small id="password-rule">
-            At least 12 characters of three kinds (lower case, upper case, digits, others), or 10 of
-            all four.
-          </small>
+          <small id="password-rule">{PASSWORD_RULE}</small>
         </label>
         <button type="submit">Create account</button>
       </form>

@@ -60,7 +60,10 @@ export const authRoutes: readonly Route[] = [
       },
     },
     methods: {
-      GET: (context) => loginForm(context, { next: safeNext(context.queryValue('next')) }),
+      GET: async (context) => {
+        const isFirstRun = await context.services.firstRun.isOpen();
+        return loginForm(context, { next: safeNext(context.queryValue('next')), isFirstRun });
+      },
       POST: postLogin,
     },
   },

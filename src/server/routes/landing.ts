@@ -70,6 +70,7 @@ async function landing(context: Context, { resources }: ReadableResources): Prom
     hasMedia: resources.some(({ family }) => family === 'media'),
     mayReadEvents: caller !== null && (await mayReadEvents(services, caller)),
     uploadLimit: (await mayUpload(services, caller)) ? config.upload.max_size_bytes : null,
+    mayAllowUploads: caller?.isSuperuser === true && !config.upload.enabled && !config.readonly,
   };
   return pageReply(context, landingPage, view, { headers: VARY });
 }

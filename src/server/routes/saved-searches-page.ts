@@ -10,6 +10,7 @@ import {
   type SavedSearchResult,
   updateSavedSearch,
 } from '../../operations/saved-searches.ts';
+import { withinTimes } from '../../pipeline/refine.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageReply } from '../page-reply.ts';
@@ -106,8 +107,12 @@ function addressOf(query: string): string {
 }
 
 async function postForm(context: Context): Promise<Reply> {
-  const fields = (await context.form()) ?? new Map<string, string>();
+  const fields = new Map(await context.form());
   const field = (name: string): string => fields.get(name) ?? '';
+  // The explorer sends what its query form holds: a text and a time.
+  if (fields.has('q')) {
+    fields.set('query', withinTimes(field('q'), field('earliest'), field('latest')));
+  }
   const action = field('action');
   try {
     const problem = await act(context, action, field);

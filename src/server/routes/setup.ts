@@ -12,6 +12,9 @@ import type { Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { browserOf, signedIn } from '../sign-in.ts';
 
+const ANOTHER_TOKEN =
+  'It is good for fifteen minutes. Start the server again for another, or run svc addsuperuser.';
+
 /** `/auth/setup`. */
 export const setupRoute: Route = {
   pattern: '/auth/setup',
@@ -21,12 +24,24 @@ export const setupRoute: Route = {
   methods: {
     GET: (context) => {
       const token = context.queryValue('token') ?? '';
-      if (token !== '') context.services.firstRun.check(token);
-      return setupForm(context, { token, problem: null, username: '' });
+      return token === '' ? setupForm(context, EMPTY) : opened(context, token);
     },
     POST: postSetup,
   },
 };
+
+const EMPTY: SetupView = { token: '', problem: null, username: '' };
+
+/** The form, which of a link that is no longer good says how to get another. */
+function opened(context: Context, token: string): Reply {
+  try {
+    context.services.firstRun.check(token);
+  } catch (error) {
+    if (!context.wantsHtml || !(error instanceof AppError)) throw error;
+    return setupForm(context, { ...EMPTY, problem: problemText(error) }, error.status);
+  }
+  return setupForm(context, { ...EMPTY, token });
+}
 
 async function postSetup(context: Context): Promise<Reply> {
   const { services } = context;
@@ -54,6 +69,7 @@ function setupForm(context: Context, view: SetupView, status = 200): Reply {
 }
 
 function problemText(error: AppError): string {
+  if (error.code === 'permission-denied') return `${error.message}. ${ANOTHER_TOKEN}`;
   if (error.code === 'weak-password') return `${error.message}: ${String(error.cause)}.`;
   return error.issues?.map(({ msg }) => `${msg}.`).join(' ') ?? error.message;
 }

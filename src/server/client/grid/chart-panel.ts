@@ -4,7 +4,7 @@
  */
 import type { ChartSeries } from '../../../dataset/chart-series.ts';
 import { make, makeSelect, quietButton } from './element.ts';
-import { countText, type GridColumn, shownText } from './model.ts';
+import { cellOf, countText, type GridColumn, type GridRow, plainText, shownText } from './model.ts';
 import { problemOf } from './rows.ts';
 import type { ChartChoice } from './view.ts';
 
@@ -25,6 +25,8 @@ interface ChartOptions {
   readonly page: string;
   readonly script: string;
   readonly columns: readonly GridColumn[];
+  /** The rows that are there, to see which columns repeat their values. */
+  rows(): readonly GridRow[];
   restriction(): URLSearchParams;
   /** The choice goes into the address. */
   chosen(choice: ChartChoice | null): void;
@@ -105,12 +107,19 @@ export class ChartPanel {
     const numeric =
       columns.find(({ type }) => type === 'number') ??
       columns.find(({ type }) => type === 'integer');
-    const text = columns.find(({ type }) => type === 'string' || type === 'boolean');
+    const texts = columns.filter(({ type }) => type === 'string' || type === 'boolean');
+    const text = texts.find((column) => this.#repeats(column)) ?? texts[0];
     const date = columns.find(({ name, type }) => type === 'string' && /date|time|day/i.test(name));
     const y = numeric?.name ?? '';
     if (date !== undefined && y !== '') return { type: 'line', x: date.name, y, measure: 'mean' };
     if (text !== undefined) return { type: 'bar', x: text.name, y: '', measure: 'count' };
     return { type: 'histogram', x: y, y: '', measure: 'count' };
+  }
+
+  /** Whether rows share values of the column: bars for a code that every row has for itself say nothing. */
+  #repeats({ name }: GridColumn): boolean {
+    const values = this.#options.rows().map((row) => plainText(cellOf(row, name)));
+    return values.length === 0 || new Set(values).size <= values.length / 2;
   }
 
   #drawControls(choice: ChartChoice): void {

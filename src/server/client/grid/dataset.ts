@@ -95,6 +95,7 @@ class DatasetPage {
       page: data.page,
       script: data.chartScript,
       columns: data.columns,
+      rows: () => [...this.#store.loaded()].map(([, row]) => row),
       restriction,
       chosen: (chart) => this.#show({ chart }),
     });
@@ -149,12 +150,21 @@ class DatasetPage {
       first: () => this.#table.firstRow,
     });
     document.addEventListener('copy', (event) => this.#copy(event));
+    document.addEventListener('keydown', (event) => this.#enter(event));
     watchFile({
       api: this.#data.api,
       version: () => (this.#writing?.isBusy === true ? '' : this.#store.version),
       changed: () => this.#fileChanged(),
       lost: (message) => this.#notices.show(message),
     });
+  }
+
+  /** The keys of the rows lead into them from wherever nothing has the focus. */
+  #enter(event: KeyboardEvent): void {
+    const isElsewhere = event.target !== document.body || event.ctrlKey || event.metaKey;
+    if (isElsewhere || event.altKey || !/^(?:Arrow|Page)/.test(event.key)) return;
+    event.preventDefault();
+    this.#table.element.focus({ preventScroll: true });
   }
 
   #makeWriting(): Writing {

@@ -62,7 +62,7 @@ export const auditPage = adminPage<AuditData>({
           { label: 'Action', sort: 'action' },
           { label: 'Resource', sort: 'resource' },
           { label: 'Details' },
-          { label: 'From' },
+          { label: 'Address' },
         ]}
       >
         {listing.items.map((entry) => (

@@ -59,7 +59,7 @@ export const overviewPage = adminPage<OverviewData>({
         <ul>
           <li>
             <a href={`${ADMIN_PAGES}/share`}>Give somebody access to a folder</a>, or first{' '}
-            <a href={`${ADMIN_PAGES}/users`}>make an account</a> for somebody new.
+            <a href={`${ADMIN_PAGES}/users?new=1`}>make an account</a> for somebody new.
           </li>
           <li>
             <a href={`${ADMIN_PAGES}/explain`}>

@@ -12,6 +12,7 @@ import { ADMIN_PAGES, adminPage } from './layout.tsx';
 export interface ShareData {
   /** A file or folder as a permission names it; `''` for the document root, or nothing yet. */
   readonly resource: string;
+  readonly username: string;
   readonly usernames: readonly string[];
   /** Whom a right was just given, and the group that holds it. */
   readonly given: { readonly username: string; readonly group: string } | null;
@@ -29,7 +30,7 @@ export const sharePage = adminPage<ShareData>({
           name="username"
           label="User"
           names={data.usernames}
-          value={state.entered['username'] ?? ''}
+          value={state.entered['username'] ?? data.username}
         />
         <ResourceBox value={state.entered['resource'] ?? data.resource} />
         <ActionBox value={state.entered['right'] ?? 'read'} />
@@ -40,8 +41,8 @@ export const sharePage = adminPage<ShareData>({
         everything as <code>*</code>. <em>write</em> does not include <em>read</em>.
       </p>
       <p>
-        Somebody new? <a href={`${ADMIN_PAGES}/users`}>Make an account first</a>. For more people or
-        more rights at once, <a href={`${ADMIN_PAGES}/groups`}>make a group</a>.
+        Somebody new? <a href={`${ADMIN_PAGES}/users?new=1`}>Make an account first</a>. For more
+        people or more rights at once, <a href={`${ADMIN_PAGES}/groups`}>make a group</a>.
       </p>
     </>
   ),

@@ -8,6 +8,7 @@ import { NameBox } from './boxes.tsx';
 import { Moment, AuditLink, UserLink, UserMarks, GroupLinks, type GroupName } from './cells.tsx';
 import { AdminForm, Fold } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
+import { PASSWORD_RULE } from '../../page-parts/password-rule.ts';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
 /** An account in the list. */
@@ -18,15 +19,20 @@ export interface UserRow extends UserView {
 /** What the page shows. */
 export interface UsersData {
   readonly listing: Listing<UserRow>;
+  /** The form for a new account stands open. */
+  readonly isNew: boolean;
+  /** Who was just given an account. */
+  readonly created: string | null;
 }
 
 /** `/admin/ui/users`. */
 export const usersPage = adminPage<UsersData>({
   name: 'admin-users',
   title: () => 'Users',
-  content: ({ listing }, around) => (
+  content: ({ listing, isNew, created }, around) => (
     <>
-      <NewUser {...around} />
+      {created === null ? '' : <Created username={created} />}
+      <NewUser {...around} isOpen={isNew} />
       <FilterForm path={`${ADMIN_PAGES}/users`} listing={listing}>
         <FilterBox name="q" label="Name contains" listing={listing} />
         <FilterChoice
@@ -60,17 +66,29 @@ export const usersPage = adminPage<UsersData>({
   ),
 });
 
-function NewUser({ state, frame }: Surroundings) {
+function Created({ username }: { username: string }) {
+  const who = new URLSearchParams({ username });
+  return (
+    <p>
+      <strong safe>{username}</strong> may see nothing yet:{' '}
+      <a href={`${ADMIN_PAGES}/share?${who}`}>give access to a file or folder</a>.
+    </p>
+  );
+}
+
+function NewUser({ state, frame, isOpen }: Surroundings & { isOpen: boolean }) {
   if (!state.mayChange) return '';
   const { entered } = state;
   return (
-    <Fold label="New user" isOpen={entered['action'] === 'create-user'}>
+    <Fold label="New user" isOpen={isOpen || entered['action'] === 'create-user'}>
       <AdminForm state={state} frame={frame} action="create-user" class="stack narrow">
         <NameBox name="username" label="User name" value={entered['username'] ?? ''} />
         <label>
           Password
           <input name="password" type="password" autocomplete="new-password" required />
-          <small>Tell it to the person; it can be changed under “Your profile”.</small>
+          <small>
+            {PASSWORD_RULE} Tell it to the person, who can change it under “Your profile”.
+          </small>
         </label>
         <label class="check">
           <input

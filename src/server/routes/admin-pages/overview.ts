@@ -3,6 +3,7 @@
  */
 import { listAllApiKeys } from '../../../operations/api-keys.ts';
 import type { Administrator, ListRequest } from '../../../operations/administration.ts';
+import { version } from '../../../base/version.ts';
 import { listGroups } from '../../../operations/groups.ts';
 import { describeIngest, listRejects } from '../../../operations/ingest-settings.ts';
 import { listLocks } from '../../../operations/locks.ts';
@@ -17,7 +18,6 @@ import { isStateSound } from '../../state-soundness.ts';
 import { ADMIN_PAGES } from '../../pages/admin/layout.tsx';
 import { type Figure, overviewPage } from '../../pages/admin/overview.tsx';
 import type { Route } from '../../route-table.ts';
-import { API_VERSION } from '../health.ts';
 import { adminPageRoute } from './admin-page.ts';
 
 /** Broken files on the first page; the others have a page of their own. */
@@ -42,7 +42,7 @@ export const overviewRoute: Route = adminPageRoute({
       problemCount: broken.length,
       isStateSound: await isStateSound(services),
       uptimeSeconds: (services.clock.monotonic() - services.startedAt) / 1000,
-      version: API_VERSION,
+      version: version,
       searchDocuments: index.documents,
       searchPending: index.pending,
       ingest: {

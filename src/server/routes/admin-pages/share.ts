@@ -27,6 +27,7 @@ export const shareRoute: Route = adminPageRoute<ShareData>({
   page: sharePage,
   read: async (context, admin) => ({
     resource: boxValue(context, 'resource'),
+    username: boxValue(context, 'username'),
     usernames: await usernames(context.services, admin),
     given: null,
   }),
@@ -42,7 +43,7 @@ export const shareRoute: Route = adminPageRoute<ShareData>({
         const permission = await ensurePermission(services, admin, asked);
         const group = await groupHolding(deed, permission);
         await addMember(services, admin, group.id, user.id);
-        return { resource, given: { username: user.username, group: group.name } };
+        return { resource, username: '', given: { username: user.username, group: group.name } };
       },
     },
   },

@@ -3,7 +3,7 @@
  */
 import { userList } from '../../../auth/users.ts';
 import { createUser, groupsOf, listUsers, type UserView } from '../../../operations/users.ts';
-import { usersPage } from '../../pages/admin/users.tsx';
+import { type UsersData, usersPage } from '../../pages/admin/users.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 import { boxValue, containing, readListing } from './page-list.ts';
@@ -15,7 +15,7 @@ const STATUSES: Readonly<Record<string, Record<string, boolean>>> = {
 };
 
 /** The list of users. */
-export const usersRoute: Route = adminPageRoute({
+export const usersRoute: Route = adminPageRoute<UsersData>({
   path: 'users',
   summary: 'Manage the users',
   page: usersPage,
@@ -37,18 +37,23 @@ export const usersRoute: Route = adminPageRoute({
       listing.items.map(({ id }) => id),
     );
     const items = listing.items.map((user) => ({ ...user, groups: groups.get(user.id) ?? [] }));
-    return { listing: { ...listing, items } };
+    return {
+      listing: { ...listing, items },
+      isNew: boxValue(context, 'new') !== '',
+      created: null,
+    };
   },
   notices: { 'delete-user': 'The user was deleted.' },
   actions: {
     'create-user': {
-      done: 'The user was created. Add it to a group to give it rights.',
+      done: 'The user was created.',
       run: async ({ services, admin, field }) => {
-        await createUser(services, admin, {
+        const { username } = await createUser(services, admin, {
           username: field('username'),
           password: field('password'),
           is_superuser: field('is_superuser') === 'yes',
         });
+        return { created: username, isNew: false };
       },
     },
   },
