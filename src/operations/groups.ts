@@ -36,6 +36,9 @@ import {
 import { describePermission } from './permissions.ts';
 import { userView, type UserView } from './users.ts';
 
+/** A box proposes so many before anything is typed. */
+const PROPOSED_NAMES = 50;
+
 /** A group with its members. */
 export interface GroupWithUsers extends Group {
   readonly users: readonly UserView[];
@@ -178,9 +181,10 @@ export async function revokeFromGroup(
   });
 }
 
-/** Names of groups to choose from, by the order they were made in; of many the first thousand. */
+/** Names of groups to choose from, the first of them: a page asks for more as somebody types. */
 export async function groupNames(services: AdminServices, admin: Administrator): Promise<string[]> {
-  const { items } = await listGroups(services, admin, { query: new URLSearchParams() });
+  const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'name' });
+  const { items } = await listGroups(services, admin, { query });
   return items.map(({ name }) => String(name));
 }
 

@@ -2,7 +2,7 @@
  * Saved searches: who sees them, who may change them, what they may hold (EV-86 to EV-92).
  */
 import type { Principal, Verb } from '../auth/principal.ts';
-import { getUser } from '../auth/users.ts';
+import { findUser, getUser, namesOfUsers } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import { JsonNumber } from '../base/json.ts';
 import type { SavedSearch, SavedSearchInput, SavedSearchPlace } from '../events/saved-searches.ts';
@@ -50,14 +50,21 @@ export interface SavedSearchRequest {
 /** Of the longest queries 2 MiB. */
 const READ_AT_ONCE = 32;
 const MAX_NAME = 255;
+/** Each name is looked up; a form could hold hundreds of thousands. */
+const MAX_READERS = 500;
 const MAX_QUERY_BYTES = 64 * 1024;
 const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'yes', 'y', 'on', 'true', '1']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false', '0']);
+
+/** Part of what somebody sees: own ones, those shared with him or her by name, those for everybody. */
+export type SavedSearchKind = 'own' | 'shared' | 'public';
 
 /** Which searches a list shows. */
 export interface SavedSearchList {
   /** Terms that name or query must hold. */
   readonly search: string;
+  /** Only these; absent: all that the caller sees. */
+  readonly kind?: SavedSearchKind | null;
   /** Goes on behind this one; absent: from the first. */
   readonly after?: SavedSearchPlace | null;
   /** That many of them are passed over. */
@@ -69,6 +76,8 @@ export interface ListedSavedSearch {
   readonly view: SavedSearchView;
   /** The caller may change it. */
   readonly isOwn: boolean;
+  /** Its owner named the caller. */
+  readonly isShared: boolean;
 }
 
 /**
@@ -78,7 +87,7 @@ export interface ListedSavedSearch {
 export async function* eachSavedSearch(
   { db }: EventServices,
   caller: Principal,
-  { search, after = null, offset = 0 }: SavedSearchList,
+  { search, kind = null, after = null, offset = 0 }: SavedSearchList,
 ): AsyncGenerator<ListedSavedSearch> {
   requireScope(caller, 'read');
   const viewer = { userId: caller.userId, everything: caller.isSuperuser };
@@ -87,8 +96,11 @@ export async function* eachSavedSearch(
   for (let place = after; ;) {
     const found = await list(db, viewer, { after: place, limit: READ_AT_ONCE });
     for (const one of found) {
-      if (!holds(one, terms) || toSkip-- > 0) continue;
-      yield { view: viewOf(one, caller), isOwn: one.ownerId === caller.userId };
+      const isOwn = one.ownerId === caller.userId;
+      const isShared = one.sharedWith.includes(caller.userId);
+      const is = { own: isOwn, shared: isShared && !isOwn, public: one.isPublic };
+      if ((kind !== null && !is[kind]) || !holds(one, terms) || toSkip-- > 0) continue;
+      yield { view: viewOf(one, caller), isOwn, isShared };
     }
     place = found.at(-1) ?? null;
     if (found.length < READ_AT_ONCE || place === null) return;
@@ -189,6 +201,46 @@ export async function deleteSavedSearch(
   await requireOwn(services, caller, id);
   await remove(services.db, id);
   await auditChange(services, caller, origin, 'delete', id);
+}
+
+/** Whom a search is to be shared with, or the names that nobody has. */
+export type Readers = { readonly ids: readonly number[] } | { readonly unknown: readonly string[] };
+
+/**
+ * The users of these names, typed exactly as they are; an id stands for its user where nobody is called so. Tells of a name
+ * what EV-90 tells of an id: whether there is such a user. Throws `bad-request` for more than `MAX_READERS` names.
+ */
+export async function findReaders(
+  { db }: EventServices,
+  caller: Principal,
+  names: readonly string[],
+): Promise<Readers> {
+  requireScope(caller, 'write');
+  if (names.length > MAX_READERS) {
+    throw new AppError(
+      'bad-request',
+      `A search can be shared with ${MAX_READERS} people by name; for more, let everybody see it.`,
+    );
+  }
+  const ids: number[] = [];
+  const unknown: string[] = [];
+  for (const name of names) {
+    const id = /^\d{1,15}$/.test(name) ? Number(name) : null;
+    const user = (await findUser(db, name)) ?? (id === null ? null : await getUser(db, id));
+    if (user === null) unknown.push(name);
+    else ids.push(user.id);
+  }
+  return unknown.length > 0 ? { unknown } : { ids };
+}
+
+/** Names of those a search is shared with, by id, for its owner and for superusers; nobody else learns one. */
+export async function namesOfReaders(
+  { db }: EventServices,
+  { isSuperuser }: Principal,
+  searches: readonly ListedSavedSearch[],
+): Promise<ReadonlyMap<number, string>> {
+  const told = searches.filter(({ isOwn }) => isOwn || isSuperuser);
+  return namesOfUsers(db, [...new Set(told.flatMap(({ view }) => view.shared_with))]);
 }
 
 /** A scoped key needs the whole verb (EV-26). */

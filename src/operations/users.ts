@@ -39,6 +39,9 @@ export interface UserView {
   readonly created_at: string;
 }
 
+/** A box proposes so many before anything is typed. */
+const PROPOSED_NAMES = 50;
+
 /** How a password is judged. */
 export interface PasswordPolicy {
   /** Somebody at a terminal has accepted a weak one (DS-202). */
@@ -112,9 +115,10 @@ export function groupsOf(
   return groupsOfUsers(db, userIds);
 }
 
-/** Names of accounts to choose from, by the order they were made in; of many the first thousand. */
+/** Names of accounts to choose from, the first of them: a page asks for more as somebody types. */
 export async function usernames(services: AdminServices, admin: Administrator): Promise<string[]> {
-  const { items } = await listUsers(services, admin, { query: new URLSearchParams() });
+  const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'username' });
+  const { items } = await listUsers(services, admin, { query });
   return items.map(({ username }) => String(username));
 }
 

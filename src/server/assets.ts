@@ -51,12 +51,14 @@ const contents = {
   'landing.css': [CSS, landingStyle],
   'landing.js': [SCRIPT, bundledScript('landing')],
   'media.css': [CSS, mediaStyle],
+  'saved-searches.js': [SCRIPT, bundledScript('saved-searches')],
   'search.css': [CSS, searchStyle],
   'search.js': [SCRIPT, bundledScript('search')],
   'swagger-ui.css': [CSS, swaggerStyle],
   'swagger-ui.js': [SCRIPT, swagger],
   'query-editor.js': [SCRIPT, bundledScript('query-editor')],
   'uplot.css': [CSS, uplotStyle],
+  'result-bars.js': [SCRIPT, bundledScript('result-bars')],
   'upload.js': [SCRIPT, bundledScript('upload')],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 

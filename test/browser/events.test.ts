@@ -119,7 +119,6 @@ test('the editor completes, the histogram zooms, fields narrow, the result is ch
   await page.keyboard.type(' count by host');
   await page.keyboard.press('Control+Enter');
   await page.locator('#result').waitFor();
-  await page.getByRole('button', { name: 'Chart' }).click();
   await page.locator('figure.chart canvas').waitFor();
   await page.context().close();
 });
@@ -151,15 +150,17 @@ test('save a search, share it, open, change, copy and delete it', async () => {
   const other = await browser.open(svc);
   await signIn(other, 'bea');
   await other.goto('/savedsearches');
-  expect(await other.getByRole('link', { name: `Errors ${MARKUP}` }).count()).toBe(1);
+  expect(await other.getByRole('link', { name: `Errors ${MARKUP}`, exact: true }).count()).toBe(1);
   expect(await other.getByText('Change', { exact: true }).count()).toBe(0);
   await other.context().close();
-  await page.getByRole('link', { name: `Errors ${MARKUP}` }).click();
-  expect(await page.getByRole('status').innerText()).toMatch(/^15 rows/);
+  await page.getByRole('link', { name: `Errors ${MARKUP}`, exact: true }).click();
+  expect(await page.locator('.tools').getByRole('status').innerText()).toMatch(/^15 rows/);
   await page.goto('/savedsearches');
   await page.getByText('Delete', { exact: true }).click();
   await page.getByRole('button', { name: /^Delete it/ }).click();
-  expect(await page.getByRole('status').innerText()).toBe('The search is deleted.');
+  expect(await page.getByRole('status').innerText()).toBe(
+    `The search “Errors ${MARKUP}” is deleted.`,
+  );
   await page.context().close();
 });
 

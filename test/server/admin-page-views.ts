@@ -48,6 +48,8 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     ),
     clearHref: '/c',
     dataHref: '/d',
+    part: 'part',
+    kept: [[text, text]],
   });
   const group = { id: 1, name: text, description: text };
   const user = { id: 1, username: text, is_active: false, is_superuser: true, created_at: text };
@@ -102,9 +104,9 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
   });
   render(userPage, {
     user,
-    groups: [group],
-    sessions: [session],
-    keys: [key],
+    groups: listing(group),
+    sessions: listing(session),
+    keys: listing(key),
     hasToken: true,
     isSelf: false,
     currentSession: null,
@@ -118,8 +120,9 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
   });
   render(groupsPage, { listing: listing({ ...group, members: 1, permissions: 1 }) });
   render(groupPage, {
-    group: { ...group, users: [user] },
-    permissions: [permission],
+    group,
+    members: listing(user),
+    permissions: listing(permission),
     usernames: [text],
   });
   render(permissionsPage, { listing: listing({ ...permission, groups: [group] }) });
@@ -149,6 +152,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
       users: [{ id: 1, username: text, granted_by: [grant] }],
       groups: [grant, { ...grant, group_id: 2 }],
       notes: [text],
+      listing: listing({ id: 1, username: text, granted_by: [grant] }),
     },
     failure: text,
   });
@@ -188,7 +192,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
   render(resourcesPage, {
     listing: listing({ name: text, rel: text, type: text, href: '/r', problem: text }),
     types: [text],
-    unpublished: [{ rel: text, text }],
+    unpublished: listing({ rel: text, text }),
     index: {
       documents: 1,
       pending: 1,
@@ -199,21 +203,17 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     },
   });
   render(eventsAdminPage, {
-    indexes: [
-      {
-        ...{ index: text, events: 1, bytes: 1, oldest: text, newest: text },
-        ...{ max_age_days: 1, max_bytes: 1 },
-      },
-    ],
+    indexes: listing({
+      ...{ index: text, events: 1, bytes: 1, oldest: text, newest: text },
+      ...{ max_age_days: 1, max_bytes: 1 },
+    }),
     failure: text,
     queue: { events: 1, bytes: 1, capacity_events: 1, capacity_bytes: 1 },
     commits: { per_second: 1, p99_ms: 1 },
-    senders: [
-      {
-        ...{ kind: 'api_key', id: text, label: text, dialect: text, ...sums },
-        ...{ last_at: text, last_error: text, last_error_at: text },
-      },
-    ],
+    senders: listing({
+      ...{ kind: 'api_key' as const, id: text, label: text, dialect: text, ...sums },
+      ...{ last_at: text, last_error: text, last_error_at: text },
+    }),
     unknown: [{ hash: text, count: 1, last_address: text, last_at: text }],
     listing: listing({
       ...{ at: text, dialect: text, credential: text, position: text },

@@ -1,7 +1,8 @@
 /**
- * Comfort for the pages of administration: questions as dialogs, lists that follow the filter boxes, progress that moves, times
- * as distances from now. Without this script all of it works by loading pages.
+ * Comfort for the pages of administration: questions as dialogs, lists that follow the filter boxes, names proposed as one types,
+ * progress that moves, times as distances from now and in the reader's zone. Without this script all of it works by loading pages.
  */
+import { jsonOf } from './answers.ts';
 import { localise, localTime } from './times.ts';
 
 const TYPING_MS = 250;
@@ -20,7 +21,11 @@ document.addEventListener('submit', (event) => {
   event.preventDefault();
   void ask(form);
 });
-for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) follow(form);
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
+  localiseMoments(form);
+  follow(form);
+}
+for (const box of document.querySelectorAll<HTMLInputElement>('input[data-suggest]')) suggest(box);
 if (document.querySelector('[data-poll]') !== null) setTimeout(poll, POLL_MS);
 
 /** Times of a part of the page that just came in. */
@@ -80,34 +85,91 @@ function formBody(form: HTMLFormElement): URLSearchParams {
   return new URLSearchParams(fields);
 }
 
-/** Keeps the list at what stands in the boxes, and the address too. */
+/** Keeps the list at what stands in the boxes, and the address too; `data-live` names the list. */
 function follow(form: HTMLFormElement): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = 0;
+  const id = form.dataset['live']!;
+  const part = id === 'list' ? '' : `${id.slice('list-'.length)}-`;
   const update = async (): Promise<void> => {
-    const query = new URLSearchParams();
-    for (const [name, value] of formBody(form)) if (value !== '') query.set(name, value);
-    const sort = new URLSearchParams(location.search).get('sort');
-    if (sort !== null) query.set('sort', sort);
+    // What the address says of other lists of the page stays.
+    const query = new URLSearchParams(location.search);
+    for (const name of ['done', `${part}offset`]) query.delete(name);
+    for (const [name, value] of formBody(form)) {
+      if (value === '') query.delete(name);
+      else query.set(name, value);
+    }
     const address = query.size === 0 ? location.pathname : `${location.pathname}?${query}`;
     const turn = ++latest;
-    const list = document.getElementById('list');
+    const list = document.getElementById(id);
     list?.setAttribute('aria-busy', 'true');
     const page = await load(address);
     if (turn !== latest) return;
-    const fresh = page?.getElementById('list') ?? null;
+    const fresh = page?.getElementById(id) ?? null;
     if (fresh === null) {
       location.assign(address);
       return;
     }
     history.replaceState(null, '', address);
-    for (const part of ['.downloads', 'main .section > .problem']) swap(part, page!);
+    for (const other of ['.downloads', 'main .section > .problem']) swap(other, page!);
     list?.replaceWith(settled(fresh));
   };
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(() => void update(), TYPING_MS);
   });
+}
+
+/** Boxes for moments hold the reader's own time; the address says UTC, as without script. */
+function localiseMoments(form: HTMLFormElement): void {
+  const boxes = [...form.querySelectorAll<HTMLInputElement>('input[type=datetime-local]')];
+  if (boxes.length === 0) return;
+  for (const zone of form.querySelectorAll('.zone')) zone.textContent = ' (your time)';
+  for (const box of boxes) {
+    const date = new Date(`${box.value}Z`);
+    if (box.value === '' || Number.isNaN(date.getTime())) continue;
+    box.value = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
+      .toISOString()
+      .slice(0, 19);
+  }
+  form.addEventListener('formdata', ({ formData }) => {
+    for (const { name } of boxes) {
+      const text = String(formData.get(name) ?? '');
+      if (text !== '') formData.set(name, new Date(text).toISOString().slice(0, 19));
+    }
+  });
+}
+
+/** Proposes names as somebody types: of many there are only the first in the page. */
+function suggest(box: HTMLInputElement): void {
+  const source = box.dataset['suggest'] === 'groups' ? 'groups' : 'users';
+  const member = source === 'groups' ? 'name' : 'username';
+  let latest = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const update = async (): Promise<void> => {
+    const turn = ++latest;
+    const filter = JSON.stringify({ [member]: { $icontains: box.value.trim() } });
+    const query = new URLSearchParams({ filter, sort: member, limit: '50' });
+    const found = await namesFrom(`/admin/${source}?${query}`, member);
+    if (turn !== latest || found === null) return;
+    box.list?.replaceChildren(...found.map((name) => new Option('', name)));
+  };
+  box.addEventListener('input', () => {
+    clearTimeout(timer);
+    if (box.value.trim() !== '') timer = setTimeout(() => void update(), TYPING_MS);
+  });
+}
+
+async function namesFrom(address: string, member: string): Promise<string[] | null> {
+  try {
+    const found = await jsonOf<Record<string, unknown>[]>(
+      await fetch(address, { headers: { Accept: 'application/json' } }),
+    );
+    return found?.map((one) => String(one[member])) ?? null;
+  } catch {
+    // The connection was lost; what was proposed before stays.
+    return null;
+  }
 }
 
 function swap(selector: string, page: Document): void {

@@ -1,7 +1,9 @@
 /**
- * The fields of the newest matching events with their most frequent values; a click keeps only those with a value.
+ * The fields of the newest matching events with their most frequent values; a click keeps only those with a value, or leaves
+ * them out.
  */
-import { jsonOf } from './answers.ts';
+import type { Narrow } from './event-terms.ts';
+import { make, quietButton } from './grid/element.ts';
 import { localNumber } from './times.ts';
 
 interface Field {
@@ -13,70 +15,91 @@ interface Field {
   readonly top: readonly { readonly value: unknown; readonly count: number }[];
 }
 
-/** Fetches and lists; the place stays hidden when there are none. */
+interface Fields {
+  readonly fields: readonly Field[];
+  readonly sampled: number;
+}
+
+/** Fetches and lists; the place is hidden again when there are none. */
 export async function showFields(
   place: HTMLElement,
   selection: URLSearchParams,
-  addTerms: (terms: string) => void,
+  narrow: Narrow,
 ): Promise<void> {
-  const found = await jsonOf<{
-    readonly fields: readonly Field[];
-    readonly sampled: number;
-  }>(await fetch(`/api/events/fields?${selection}`));
-  if (found === null) return;
-  const { fields, sampled } = found;
-  if (sampled === 0) return;
-  const title = document.createElement('h2');
-  title.textContent = 'Fields';
-  const note = document.createElement('p');
-  note.className = 'fine';
-  note.textContent = `of the newest ${localNumber(sampled)} events`;
-  place.append(
-    title,
-    note,
-    ...fields.filter(({ count }) => count > 0).map((one) => item(one, sampled, addTerms)),
-  );
+  const note = make('p', { class: 'fine', 'aria-live': 'polite' }, 'Reading the newest events…');
+  place.replaceChildren(make('h2', {}, 'Fields'), note);
   place.hidden = false;
-}
-
-function item(field: Field, sampled: number, addTerms: (terms: string) => void): HTMLElement {
-  const details = document.createElement('details');
-  const summary = document.createElement('summary');
-  const name = document.createElement('span');
-  name.textContent = field.name;
-  const distinct = document.createElement('small');
-  distinct.textContent = `${localNumber(field.distinct)}${field.distinct_capped ? '+' : ''}`;
-  distinct.title = 'Different values';
-  summary.append(name, distinct);
-  const list = document.createElement('ul');
-  for (const { value, count } of field.top) {
-    const entry = document.createElement('li');
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = 'plain';
-    const text = document.createElement('span');
-    text.textContent = typeof value === 'string' ? value : JSON.stringify(value);
-    const share = document.createElement('small');
-    share.textContent = `${Math.round((count / sampled) * 100)} %`;
-    button.append(text, share);
-    button.title = `Only events with this ${field.name}`;
-    button.addEventListener('click', () => addTerms(term(field.name, text.textContent ?? '')));
-    const bar = document.createElement('meter');
-    bar.max = sampled;
-    bar.value = count;
-    bar.setAttribute('aria-hidden', 'true');
-    entry.append(button, bar);
-    list.append(entry);
+  const found = await fieldsOf(selection);
+  if (found === null) {
+    note.textContent = 'The fields could not be read.';
+    place.append(quietButton('Try again', () => void showFields(place, selection, narrow)));
+    return;
   }
-  details.append(summary, list);
-  return details;
+  const { fields, sampled } = found;
+  if (sampled === 0) {
+    place.hidden = true;
+    return;
+  }
+  note.textContent = `of the newest ${localNumber(sampled)} events`;
+  const used = fields.filter(({ count }) => count > 0);
+  place.append(...used.map((one) => itemOf(one, sampled, narrow)));
 }
 
-function term(name: string, value: string): string {
-  const field = /^[A-Za-z_@][\w@.:/$-]*$/.test(name) ? name : quoted(name);
-  return `${field}=${quoted(value)}`;
+async function fieldsOf(selection: URLSearchParams): Promise<Fields | null> {
+  try {
+    const response = await fetch(`/api/events/fields?${selection}`);
+    if (response.ok) return (await response.json()) as Fields;
+    await response.body?.cancel();
+    return null;
+  } catch {
+    // No connection; the reader may try again.
+    return null;
+  }
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(text);
+function itemOf(field: Field, sampled: number, narrow: Narrow): HTMLElement {
+  const { name, distinct, distinct_capped: isCapped, top, count } = field;
+  const different = `${localNumber(distinct)}${isCapped ? '+' : ''}`;
+  const about = `${localNumber(count)} events have it, ${different} different values`;
+  return make(
+    'details',
+    {},
+    make('summary', { title: about }, make('span', {}, name), make('small', {}, different)),
+    make('ul', {}, ...top.map((one) => valueOf(name, one, sampled, narrow))),
+  );
+}
+
+function valueOf(
+  name: string,
+  { value, count }: Field['top'][number],
+  sampled: number,
+  narrow: Narrow,
+): HTMLElement {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const share = `${localNumber(Math.round((count / sampled) * 100))} %`;
+  const only = make(
+    'button',
+    {
+      type: 'button',
+      class: 'plain',
+      title: `Only events with ${name} ${text}`,
+      onclick: () => narrow(name, text, false),
+    },
+    make('span', {}, text === '' ? '(empty)' : text),
+    make('small', {}, share),
+  );
+  const label = `No events with ${name} ${text}`;
+  const without = make(
+    'button',
+    {
+      type: 'button',
+      class: 'plain without',
+      title: label,
+      'aria-label': label,
+      onclick: () => narrow(name, text, true),
+    },
+    '−',
+  );
+  const bar = make('meter', { max: sampled, value: count, 'aria-hidden': 'true' });
+  return make('li', {}, only, without, bar);
 }

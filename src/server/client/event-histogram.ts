@@ -1,90 +1,284 @@
 /**
- * How many events there are over the time shown; dragging over a part zooms into it.
+ * How many events there are over the time shown. Dragging over a part, by mouse, finger or keys, zooms into it; the ends are
+ * those of the bars.
  */
 import uPlot from 'uplot';
-import { jsonOf } from './answers.ts';
+import { make, quietButton } from './grid/element.ts';
+import { keepInPlace, numberAxis, timeAxis, tokenColor, widthOf } from './plot.ts';
 import { localNumber, localTime } from './times.ts';
 
 interface Histogram {
   readonly interval: string;
+  readonly from: string;
+  readonly to: string;
   readonly buckets: readonly { readonly t: string; readonly count: number }[];
   readonly total: number;
   readonly truncated: boolean;
 }
 
-const HEIGHT = 128;
+/** Shows another span of time. */
+type Zoom = (from: Date, to: Date) => void;
 
-/** Fetches and draws; the place stays hidden when there is nothing to draw. */
+const HEIGHT = 128;
+/** Less is a click. */
+const MIN_DRAG_PX = 6;
+const LABEL =
+  'Events over time: the arrow keys go from bar to bar, with Shift they mark a span, Enter zooms into it';
+const KEYS = ['←+→ Go over the bars', 'Shift+←+→ Mark a span of time', 'Enter Zoom into it'];
+
+/**
+ * Fetches and draws; the place is hidden again when there is nothing to draw. Answers how many events there are; null when that
+ * is not known exactly.
+ */
 export async function showHistogram(
   place: HTMLElement,
   selection: URLSearchParams,
-  zoom: (from: Date, to: Date) => void,
-): Promise<void> {
-  const found = await jsonOf<Histogram>(await fetch(`/api/events/histogram?${selection}`));
-  if (found === null || found.total === 0) return;
+  zoom: Zoom,
+): Promise<number | null> {
+  const caption = make('p', { class: 'fine', 'aria-live': 'polite' }, 'Counting events over time…');
+  place.replaceChildren(caption);
   place.hidden = false;
-  const caption = document.createElement('p');
-  caption.className = 'fine';
-  const about = found.truncated ? 'at least ' : '';
-  caption.textContent = `${about}${localNumber(found.total)} events, each bar ${found.interval}`;
-  place.append(caption, tableOf(found));
-  const plot = draw(place, found, zoom);
-  document.addEventListener('svc:theme', () => plot.redraw());
-  new ResizeObserver(() => {
-    plot.setSize({ width: place.clientWidth, height: HEIGHT });
-  }).observe(place);
+  const found = await countOver(selection);
+  if (typeof found === 'string') {
+    const again = quietButton('Try again', () => void showHistogram(place, selection, zoom));
+    caption.textContent = `The events could not be counted over time: ${found}`;
+    place.append(again);
+    return null;
+  }
+  if (found.total === 0) place.hidden = true;
+  else new Plot(place, found, zoom, caption);
+  return found.truncated ? null : found.total;
 }
 
-function draw(
-  place: HTMLElement,
-  { buckets }: Histogram,
-  zoom: (from: Date, to: Date) => void,
-): uPlot {
-  const times = buckets.map(({ t }) => Date.parse(t) / 1000);
-  const counts = buckets.map(({ count }) => count);
-  const color = (name: string): string =>
-    getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const axis = {
-    stroke: () => color('--muted'),
-    grid: { stroke: () => color('--line'), width: 1 },
-    ticks: { show: false },
-    font: '12px system-ui',
-  };
-  return new uPlot(
-    {
-      width: place.clientWidth,
+async function countOver(selection: URLSearchParams): Promise<Histogram | string> {
+  try {
+    const response = await fetch(`/api/events/histogram?${selection}`);
+    const answer = (await response.json()) as Histogram & { detail?: string; error?: string };
+    if (response.ok) return answer;
+    return answer.detail ?? answer.error ?? `the server answered ${response.status}`;
+  } catch {
+    // Nothing came, or no answer of ours: the reader may try again.
+    return 'the server does not answer.';
+  }
+}
+
+/** The drawn bars and what can be done with them. */
+class Plot {
+  readonly #plot: uPlot;
+  readonly #starts: readonly number[];
+  readonly #counts: readonly number[];
+  /** Seconds of a bar. */
+  readonly #step: number;
+  readonly #zoom: Zoom;
+  readonly #shown = make('span', { class: 'readout', 'aria-hidden': 'true' });
+  readonly #said = make('div', { class: 'visually-hidden', 'aria-live': 'polite' });
+  /** Where the keys are, and where a marked span began. */
+  #at: number | null = null;
+  #anchor = 0;
+
+  constructor(place: HTMLElement, found: Histogram, zoom: Zoom, caption: HTMLElement) {
+    this.#zoom = zoom;
+    this.#starts = found.buckets.map(({ t }) => Date.parse(t) / 1000);
+    this.#counts = found.buckets.map(({ count }) => count);
+    this.#step = stepOf(this.#starts, found);
+    const about = found.truncated ? 'at least ' : '';
+    caption.textContent = `${about}${localNumber(found.total)} ${found.total === 1 ? 'event' : 'events'}, each bar ${found.interval}`;
+    const canvas = make('div', {
+      class: 'bars',
+      tabindex: 0,
+      role: 'application',
+      'aria-label': LABEL,
+      'data-key': 'h',
+      'data-keys': KEYS.join('\n'),
+    });
+    const head = make('div', { class: 'histogram-head' }, caption, this.#shown);
+    const ends = [Date.parse(found.from), Date.parse(found.to)] as const;
+    if (ends.every((end) => !Number.isNaN(end))) head.append(this.#zoomOut(...ends));
+    place.replaceChildren(head, canvas, this.#said, tableOf(found));
+    this.#plot = this.#draw(canvas);
+    keepInPlace(this.#plot, canvas, HEIGHT);
+    canvas.addEventListener('click', () => canvas.focus());
+    canvas.addEventListener('keydown', (event) => this.#press(event));
+    this.#follow(this.#plot.over);
+  }
+
+  #draw(place: HTMLElement): uPlot {
+    const first = this.#starts[0]!;
+    const end = this.#starts.at(-1)! + this.#step;
+    const options: uPlot.Options = {
+      width: widthOf(place),
       height: HEIGHT,
       legend: { show: false },
-      cursor: { drag: { x: true, y: false, setScale: false } },
-      scales: { y: { range: (_, __, max) => [0, Math.max(1, max)] } },
-      axes: [axis, { ...axis, size: 48, space: 32 }],
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
+      scales: {
+        x: { range: () => [first, end] },
+        y: { range: (_, __, max) => [0, Math.max(1, max)] },
+      },
+      axes: [timeAxis(), { ...numberAxis(), space: 32, incrs: WHOLE }],
       series: [
         {},
         {
-          fill: () => color('--accent'),
+          fill: () => tokenColor('--accent'),
           paths: uPlot.paths.bars!({ size: [0.9, 64], align: 1 }),
           points: { show: false },
         },
       ],
       hooks: {
-        setSelect: [
-          (plot) => {
-            if (plot.select.width < 4) return;
-            const at = (x: number): Date => new Date(plot.posToVal(x, 'x') * 1000);
-            zoom(at(plot.select.left), at(plot.select.left + plot.select.width));
-          },
-        ],
+        setCursor: [(plot) => this.#tell(plot)],
+        setSelect: [(plot) => this.#drop(plot.select.left, plot.select.width)],
       },
-    },
-    [times, counts],
-    place,
-  );
+    };
+    return new uPlot(options, [[...this.#starts], [...this.#counts]], place);
+  }
+
+  /** Twice the time, with what is shown in its middle. */
+  #zoomOut(from: number, to: number): HTMLElement {
+    const half = Math.max(1000, (to - from) / 2);
+    return quietButton('Zoom out', () => this.#zoom(new Date(from - half), new Date(to + half)));
+  }
+
+  /** What the pointer is over. */
+  #tell(plot: uPlot): void {
+    const { left = -1 } = plot.cursor;
+    this.#shown.textContent = left < 0 ? '' : this.#textOf(this.#barAt(plot.posToVal(left, 'x')));
+  }
+
+  /** A drag ended; keys mark without an end. */
+  #drop(left: number, width: number): void {
+    if (width < MIN_DRAG_PX) return;
+    const at = (x: number): number => this.#barAt(this.#plot.posToVal(x, 'x'));
+    this.#zoomInto(at(left), at(left + width - 1));
+  }
+
+  #zoomInto(first: number, last: number): void {
+    this.#zoom(new Date(this.#starts[first]! * 1000), this.#endOf(last));
+  }
+
+  /** A mouse drags by itself; a finger would scroll the page. */
+  #follow(over: HTMLElement): void {
+    let start: number | null = null;
+    const xOf = ({ clientX }: PointerEvent): number => {
+      const { left, width } = over.getBoundingClientRect();
+      return Math.min(width, Math.max(0, clientX - left));
+    };
+    over.addEventListener('pointerdown', (event) => {
+      if (event.pointerType === 'mouse') return;
+      start = xOf(event);
+      over.setPointerCapture(event.pointerId);
+    });
+    over.addEventListener('pointermove', (event) => {
+      if (start === null) return;
+      const x = xOf(event);
+      this.#mark(Math.min(start, x), Math.abs(x - start));
+      this.#plot.setCursor({ left: x, top: 0 });
+    });
+    over.addEventListener('pointerup', (event) => {
+      if (start === null) return;
+      const x = xOf(event);
+      this.#drop(Math.min(start, x), Math.abs(x - start));
+      start = null;
+    });
+    over.addEventListener('pointercancel', () => {
+      start = null;
+      this.#mark(0, 0);
+    });
+  }
+
+  #press(event: KeyboardEvent): void {
+    const { key } = event;
+    const last = this.#starts.length - 1;
+    const to = goalOf(key, this.#at, last);
+    if (to !== null) {
+      this.#at = to;
+      if (!event.shiftKey) this.#anchor = to;
+      this.#point();
+    } else if (key === 'Enter' && this.#at !== null) {
+      this.#zoomInto(Math.min(this.#at, this.#anchor), Math.max(this.#at, this.#anchor));
+    } else if (key === 'Escape' && this.#at !== null) {
+      this.#at = null;
+      this.#mark(0, 0);
+    } else return;
+    event.preventDefault();
+  }
+
+  /** Shows and says where the keys are. */
+  #point(): void {
+    const at = this.#at!;
+    const [low, high] = [Math.min(at, this.#anchor), Math.max(at, this.#anchor)];
+    const x = (seconds: number): number => this.#plot.valToPos(seconds, 'x');
+    this.#plot.setCursor({ left: -10, top: -10 });
+    const left = x(this.#starts[low]!);
+    this.#mark(left, x(this.#starts[high]! + this.#step) - left);
+    const counts = this.#counts.slice(low, high + 1);
+    const text =
+      low === high
+        ? this.#textOf(at)
+        : `${this.#momentOf(low)} to ${localTime(this.#endOf(high))}: ${eventsText(sum(counts))}`;
+    this.#shown.textContent = text;
+    this.#said.textContent = text;
+  }
+
+  #mark(left: number, width: number): void {
+    this.#plot.setSelect({ left, width, top: 0, height: this.#plot.over.clientHeight }, false);
+  }
+
+  #barAt(seconds: number): number {
+    const bar = Math.floor((seconds - this.#starts[0]!) / this.#step);
+    // Months are not all as long; the nearest start before it counts.
+    const near = Math.min(this.#starts.length - 1, Math.max(0, bar));
+    const later = this.#starts.findLastIndex((start) => start <= seconds);
+    return later < 0 ? near : later;
+  }
+
+  #momentOf(bar: number): string {
+    return localTime(new Date(this.#starts[bar]! * 1000));
+  }
+
+  #endOf(bar: number): Date {
+    return new Date((this.#starts[bar + 1] ?? this.#starts[bar]! + this.#step) * 1000);
+  }
+
+  #textOf(bar: number): string {
+    return `${this.#momentOf(bar)}: ${eventsText(this.#counts[bar]!)}`;
+  }
+}
+
+/** Steps of the axis of counts: there are no parts of events. */
+const WHOLE = Array.from({ length: 15 }, (_, power) =>
+  [1, 2, 5].map((no) => no * 10 ** power),
+).flat();
+
+function goalOf(key: string, at: number | null, last: number): number | null {
+  switch (key) {
+    case 'ArrowLeft':
+      return at === null ? last : Math.max(0, at - 1);
+    case 'ArrowRight':
+      return at === null ? 0 : Math.min(last, at + 1);
+    case 'Home':
+      return 0;
+    case 'End':
+      return last;
+    default:
+      return null;
+  }
+}
+
+function stepOf(starts: readonly number[], { from, to }: Histogram): number {
+  if (starts.length > 1) return starts[1]! - starts[0]!;
+  return Math.max(1, (Date.parse(to) - Date.parse(from)) / 1000 || 1);
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+function eventsText(count: number): string {
+  return `${localNumber(count)} ${count === 1 ? 'event' : 'events'}`;
 }
 
 /** The same figures for those who do not see the bars. */
 function tableOf({ buckets }: Histogram): HTMLElement {
-  const table = document.createElement('table');
-  table.className = 'visually-hidden';
+  const table = make('table', { class: 'visually-hidden' });
   table.createCaption().textContent = 'Events over time';
   for (const { t, count } of buckets) {
     if (count === 0) continue;

@@ -6,43 +6,52 @@ import { showHistogram } from './event-histogram.ts';
 import { startTail } from './event-tail.ts';
 import { startHistory } from './event-history.ts';
 import { startSaving } from './event-saving.ts';
-import { startTimes } from './event-times.ts';
+import { addTerms, fieldTerm, type Narrow } from './event-terms.ts';
+import { setSpan, startTimes } from './event-times.ts';
+import { startValues } from './event-values.ts';
 import { startResultChart } from './result-chart.ts';
+import { shownText } from './grid/model.ts';
+import { localNumber } from './times.ts';
 
 const explorer = document.querySelector<HTMLElement>('#explorer');
 const form = document.querySelector<HTMLFormElement>('#query');
 
 if (explorer !== null && form !== null) {
   const { terms = '', searches, earliest = '', latest = '' } = explorer.dataset;
+  startTimes(form, explorer);
   if (searches === 'true') {
     const selection = new URLSearchParams(terms === '*' ? {} : { query: terms });
     if (earliest !== '') selection.set('earliest', earliest);
     if (latest !== '') selection.set('latest', latest);
-    const zoom = (from: Date, to: Date): void => {
-      setTimes(form, from.toISOString(), to.toISOString());
-    };
-    void showHistogram(explorer.querySelector<HTMLElement>('#histogram')!, selection, zoom);
-    const addTerms = (term: string): void => addToQuery(form, terms, term);
-    void showFields(explorer.querySelector<HTMLElement>('#fields')!, selection, addTerms);
-    startTail(explorer, terms);
+    const narrow: Narrow = (name, value, isExcluded) =>
+      addTerms(form, terms, fieldTerm(name, value, isExcluded));
+    const zoom = (from: Date, to: Date): void => setSpan(form, from, to);
+    void showHistogram(explorer.querySelector<HTMLElement>('#histogram')!, selection, zoom).then(
+      (total) => tellTotal(explorer, total),
+    );
+    void showFields(explorer.querySelector<HTMLElement>('#fields')!, selection, narrow);
+    startTail(explorer, terms, narrow);
+    startValues(explorer, narrow);
   }
+  showFigures(explorer);
   startResultChart(explorer);
-  startTimes(form);
   startHistory(explorer, form);
   startSaving(explorer, form);
 }
 
-function setTimes(form: HTMLFormElement, earliest: string, latest: string): void {
-  const select = form.querySelector<HTMLSelectElement>('select[name=earliest]')!;
-  select.append(new Option(earliest, `${earliest}..${latest}`, true, true));
-  form.requestSubmit();
+/** `first 100 of 48,210 rows`: how many match, where the list is cut. */
+function tellTotal(explorer: HTMLElement, total: number | null): void {
+  const place = explorer.querySelector('#matched');
+  if (place !== null && total !== null) place.textContent = ` of ${localNumber(total)}`;
 }
 
-/** The terms are the first stage as typed: what follows them stays. */
-function addToQuery(form: HTMLFormElement, terms: string, term: string): void {
-  const text = form.querySelector<HTMLTextAreaElement>('textarea')!;
-  const typed = text.value;
-  text.value =
-    terms === '*' && typed.trim() === '' ? term : typed.replace(terms, () => `${terms} ${term}`);
-  form.requestSubmit();
+/** Numbers of a result as people of this place write them; those that no double holds stay as they are. */
+function showFigures(explorer: HTMLElement): void {
+  for (const figure of explorer.querySelectorAll<HTMLDataElement>('#result data')) {
+    const number = Number(figure.value);
+    if (String(number) !== figure.value) continue;
+    // The last digits of a double are noise; the title has them.
+    figure.textContent = shownText(Number(number.toPrecision(12)));
+    figure.title = figure.value;
+  }
 }

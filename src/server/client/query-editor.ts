@@ -1,34 +1,28 @@
 /**
- * The query field as an editor: colours, completion of commands, fields and datasets, and what is wrong underlined while
- * typing. The text area stays behind it and is what the form sends.
+ * The query field as an editor: colours, completion of commands, fields, values and datasets, and what is wrong underlined
+ * while typing. Enter searches. The text area stays behind it and is what the form sends.
  */
 import {
+  acceptCompletion,
   autocompletion,
-  type Completion,
-  type CompletionContext,
-  type CompletionResult,
   completionKeymap,
+  completionStatus,
   selectedCompletion,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  insertNewlineAndIndent,
+} from '@codemirror/commands';
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, linter } from '@codemirror/lint';
-import { EditorState, Prec } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { jsonOf } from './answers.ts';
 import { csrfHeaders } from './cookies.ts';
-
-interface Language {
-  readonly commands: readonly {
-    readonly name: string;
-    readonly summary: string;
-    readonly syntax: string;
-  }[];
-  readonly functions: readonly { readonly name: string; readonly summary?: string }[];
-  readonly aggregates: readonly { readonly name: string; readonly summary?: string }[];
-  readonly sources: readonly string[];
-}
+import { QueryCompletion } from './query-completion.ts';
 
 interface Problem {
   readonly error: string;
@@ -38,19 +32,24 @@ interface Problem {
 }
 
 const CHECK_PAUSE_MS = 400;
-const area = document.querySelector<HTMLTextAreaElement>('#query textarea');
-if (area !== null) void replace(area);
-
-async function replace(area: HTMLTextAreaElement): Promise<void> {
-  const language = await jsonOf<Language>(await fetch('/search2/api/commands/'));
-  const fields = await fieldNames();
+const KEYS = 'Ctrl+Space Say what can stand here';
+function replace(area: HTMLTextAreaElement): void {
+  const { earliest, latest, reads } = document.querySelector<HTMLElement>('#explorer')!.dataset;
+  const span = new URLSearchParams();
+  if (earliest) span.set('earliest', earliest);
+  if (latest) span.set('latest', latest);
+  const completion = new QueryCompletion(reads === 'true' ? span : null);
   const host = document.createElement('div');
   host.className = 'editor';
   // Styles of the editor are constructed sheets inside the shadow: the content policy allows no style elements.
   const root = host.attachShadow({ mode: 'open' });
   area.after(host);
   area.hidden = true;
-  const commands = new Set(language?.commands.map(({ name }) => name) ?? []);
+  const search = (): boolean => {
+    area.form?.requestSubmit();
+    return true;
+  };
+  const language = new Compartment();
   const view = new EditorView({
     root,
     parent: root,
@@ -65,23 +64,20 @@ async function replace(area: HTMLTextAreaElement): Promise<void> {
           spellcheck: 'false',
           autocapitalize: 'none',
         }),
-        StreamLanguage.define({
-          token: (stream, state) => tokenOf(stream, state, commands),
-          startState: () => ({ isHead: true }),
-        }),
+        language.of(highlighting(new Set())),
         syntaxHighlighting(colors),
         autocompletion({
           icons: false,
-          override: [(context) => complete(context, language, fields)],
+          override: [(context) => completion.complete(context)],
+          filterStrict: true,
+          interactionDelay: 0,
         }),
         linter(check, { delay: CHECK_PAUSE_MS }),
         Prec.highest(
           keymap.of([
-            {
-              key: 'Mod-Enter',
-              run: () => search(area),
-            },
-            { key: 'Enter', run: (view) => !completes(view) && search(area) },
+            { key: 'Mod-Enter', run: search },
+            { key: 'Shift-Enter', run: insertNewlineAndIndent },
+            { key: 'Enter', run: (at) => (isChoosing(at) ? acceptCompletion(at) : search()) },
           ]),
         ),
         keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
@@ -92,32 +88,42 @@ async function replace(area: HTMLTextAreaElement): Promise<void> {
       ],
     }),
   });
+  // The commands get their colour once they are known; typing need not wait for that.
+  void completion.language().then((found) => {
+    const commands = new Set(found?.commands.map(({ name }) => name) ?? []);
+    view.dispatch({ effects: language.reconfigure(highlighting(commands)) });
+  });
   area.addEventListener('focus', () => view.focus());
   // The key of the field leads to the editor, which is what is seen.
   delete area.dataset['key'];
   host.dataset['key'] = 'e';
+  host.dataset['keys'] = KEYS;
   host.setAttribute('aria-label', 'Edit the query');
   host.addEventListener('click', () => view.focus());
 }
 
-function search(area: HTMLTextAreaElement): true {
-  area.form?.requestSubmit();
-  return true;
+/** Enter takes what is proposed, unless that is what stands there already. */
+function isChoosing({ state }: EditorView): boolean {
+  if (completionStatus(state) !== 'active') return false;
+  const label = selectedCompletion(state)?.label;
+  const { head } = state.selection.main;
+  return label !== undefined && !state.sliceDoc(0, head).endsWith(label);
 }
 
-/** Whether Enter would finish the word at the cursor; any other proposal would replace what was meant to be searched. */
-function completes({ state }: EditorView): boolean {
-  const label = selectedCompletion(state)?.label;
-  if (label === undefined) return false;
-  const { head } = state.selection.main;
-  const line = state.doc.lineAt(head);
-  const word = /[\w./-]*$/.exec(line.text.slice(0, head - line.from))![0];
-  return label.startsWith(word) && label !== word;
+function highlighting(commands: ReadonlySet<string>): Extension {
+  return StreamLanguage.define({
+    token: (stream, state) => tokenOf(stream, state, commands),
+    startState: () => ({ isHead: true }),
+  });
 }
 
 const look = EditorView.theme({
   '&': { fontSize: '14px', minHeight: '64px' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
+  '&.cm-focused': {
+    outline: '2px solid var(--accent)',
+    outlineOffset: '1px',
+    borderRadius: 'var(--radius)',
+  },
   '.cm-content': {
     fontFamily: 'ui-monospace, monospace',
     padding: '10px 12px',
@@ -132,6 +138,13 @@ const look = EditorView.theme({
     border: '1px solid var(--line)',
     borderRadius: '8px',
   },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': {
+    fontFamily: 'ui-monospace, monospace',
+    maxWidth: 'min(640px, calc(100vw - 32px))',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '4px 8px' },
+  '.cm-completionDetail': { color: 'var(--muted)', fontStyle: 'normal' },
+  'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': {
     background: 'var(--accent)',
     color: 'var(--on-accent)',
@@ -179,47 +192,6 @@ function tokenOf(
   return 'operator';
 }
 
-function complete(
-  context: CompletionContext,
-  language: Language | null,
-  fields: readonly string[],
-): CompletionResult | null {
-  const word = context.matchBefore(/[\w./-]+/);
-  if (word === null && !context.explicit) return null;
-  const before = context.state.sliceDoc(0, word?.from ?? context.pos).trimEnd();
-  const from = word?.from ?? context.pos;
-  const isHead = before === '' || /[|[]$/.test(before);
-  const options: Completion[] = [];
-  for (const { name, summary, syntax } of isHead ? (language?.commands ?? []) : []) {
-    options.push({ label: name, detail: summary, info: syntax, type: 'keyword' });
-  }
-  if (/\bfrom$|\blookup$|\bjoin$/.test(before)) {
-    for (const label of language?.sources ?? []) options.push({ label, type: 'class' });
-  } else {
-    for (const label of fields) options.push({ label, type: 'property', detail: 'field' });
-    if (!isHead) {
-      for (const { name: label, summary } of [
-        ...(language?.aggregates ?? []),
-        ...(language?.functions ?? []),
-      ]) {
-        options.push({
-          label,
-          type: 'function',
-          ...(summary !== undefined && { detail: summary }),
-        });
-      }
-    }
-  }
-  return { from, options, validFor: /^[\w./-]*$/ };
-}
-
-async function fieldNames(): Promise<string[]> {
-  const found = await jsonOf<{ readonly fields: readonly { readonly name: string }[] }>(
-    await fetch('/api/events/fields?top=1&sample=1000'),
-  );
-  return found?.fields.map(({ name }) => name) ?? [];
-}
-
 async function check(view: EditorView): Promise<Diagnostic[]> {
   const query = view.state.doc.toString();
   const found = await fetch('/search2/api/validate/', {
@@ -242,3 +214,7 @@ async function check(view: EditorView): Promise<Diagnostic[]> {
         : `${error.split('\n')[0]} (did you mean ${suggestion}?)`,
   }));
 }
+
+// At the end, because the look of the editor stands above.
+const area = document.querySelector<HTMLTextAreaElement>('#query textarea');
+if (area !== null) replace(area);

@@ -1,85 +1,168 @@
 /**
- * A chart of the result table: lines over a column of times, else bars by the first column.
+ * A chart of the result table: lines over a column of times, else bars by the first column. Results over time are drawn at once;
+ * what the reader chose stands in the address.
  */
 import uPlot from 'uplot';
+import { make } from './grid/element.ts';
+import { keepInPlace, numberAxis, timeAxis, tokenColor, widthOf } from './plot.ts';
+import { localNumber, localTime } from './times.ts';
+
+/** What `result-bars.ts` draws. */
+export interface BarDrawing {
+  readonly labels: readonly string[];
+  readonly series: readonly Series[];
+}
+
+interface Series {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+  /** Name of a colour token. */
+  readonly color: string;
+}
+
+declare global {
+  /** Draws on a canvas; the answer takes it away again. */
+  var svcDrawBars: ((canvas: HTMLCanvasElement, drawing: BarDrawing) => () => void) | undefined;
+}
 
 const HEIGHT = 280;
 const COLORS = ['--accent', '--series-2', '--series-3', '--series-4', '--series-5', '--series-6'];
 const MAX_SERIES = 12;
+/** More bars are too thin to be told apart. */
+const MAX_BARS = 100;
 
 /** Makes the button work, where there is one. */
 export function startResultChart(explorer: HTMLElement): void {
   const button = explorer.querySelector<HTMLButtonElement>('#chart');
   const table = explorer.querySelector<HTMLTableElement>('#result');
   if (button === null || table === null) return;
+  const result = readResult(table);
+  if (result.series.length === 0) return;
   button.hidden = false;
   let place: HTMLElement | null = null;
-  button.addEventListener('click', () => {
+  const show = (isShown: boolean): void => {
+    place?.remove();
+    place = isShown ? placeOf(result) : null;
     if (place !== null) {
-      place.remove();
-      place = null;
-      button.setAttribute('aria-pressed', 'false');
-      return;
+      table.closest('.scroll')!.before(place);
+      draw(place, result, button.dataset['script'] ?? '');
     }
-    place = document.createElement('figure');
-    place.className = 'chart';
-    place.setAttribute('aria-label', 'Chart of the result; the table below has the same figures');
-    table.closest('.scroll')!.before(place);
-    draw(place, table);
-    button.setAttribute('aria-pressed', 'true');
+    button.setAttribute('aria-pressed', String(isShown));
+    button.textContent = isShown ? 'Hide the chart' : 'Chart';
+  };
+  const chosen = new URLSearchParams(location.search).get('chart');
+  if (chosen === null ? result.times !== null : chosen === '1') show(true);
+  button.addEventListener('click', () => {
+    show(place === null);
+    const address = new URL(location.href);
+    address.searchParams.set('chart', place === null ? '0' : '1');
+    history.replaceState(history.state, '', address);
   });
 }
 
-function draw(place: HTMLElement, table: HTMLTableElement): void {
+interface Result {
+  readonly labels: readonly string[];
+  /** Seconds; null when the first column holds something else. */
+  readonly times: readonly number[] | null;
+  readonly series: readonly Series[];
+}
+
+function readResult(table: HTMLTableElement): Result {
   const names = [...table.tHead!.rows[0]!.cells].map((cell) => cell.textContent ?? '');
   const rows = [...table.tBodies[0]!.rows].map((row) => [...row.cells]);
   const times = rows.map((cells) => cells[0]!.querySelector('time')?.dateTime ?? '');
   const isTimed = times.every((time) => time !== '');
-  const numbers = names
+  const series = names
     .map((name, index) => ({ name, values: rows.map((cells) => numberIn(cells[index]!)) }))
     .slice(1)
     .filter(({ values }) => values.some((value) => value !== null))
-    .slice(0, MAX_SERIES);
-  const labels = rows.map((cells) => cells[0]!.textContent ?? '');
-  const color = (index: number): string =>
-    getComputedStyle(document.documentElement)
-      .getPropertyValue(COLORS[index % COLORS.length]!)
-      .trim();
-  const muted = (): string =>
-    getComputedStyle(document.documentElement).getPropertyValue('--muted').trim();
-  const axis = { stroke: muted, grid: { stroke: muted, width: 0.2 }, font: '12px system-ui' };
-  const x = rows.map((_, index) => (isTimed ? Date.parse(times[index]!) / 1000 : index));
-  const bars = uPlot.paths.bars!({ size: [0.7, 64] });
-  const plot = new uPlot(
-    {
-      width: place.clientWidth,
-      height: HEIGHT,
-      scales: { x: { time: isTimed } },
-      axes: [
-        isTimed ? axis : { ...axis, values: (_, at) => at.map((index) => labels[index] ?? '') },
-        { ...axis, size: 64 },
-      ],
-      series: [
-        isTimed ? {} : { value: (_, index) => labels[index] ?? '' },
-        ...numbers.map(({ name }, index) => ({
-          label: name,
-          stroke: () => color(index),
-          ...(isTimed ? { width: 2 } : { fill: () => color(index), paths: bars }),
-          points: { show: false },
-        })),
-      ],
-    },
-    [x, ...numbers.map(({ values }) => values)],
-    place,
-  );
-  document.addEventListener('svc:theme', () => plot.redraw());
-  new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(
-    place,
-  );
+    .slice(0, MAX_SERIES)
+    .map((one, index) => ({ ...one, color: COLORS[index % COLORS.length]! }));
+  return {
+    labels: rows.map((cells) => cells[0]!.textContent?.trim() || '(empty)'),
+    times: isTimed ? times.map((time) => Date.parse(time) / 1000) : null,
+    series,
+  };
 }
 
 function numberIn(cell: HTMLTableCellElement): number | null {
-  const text = cell.textContent ?? '';
-  const value = Number(text);
-  return text === '' || Number.isNaN(value) ? null : value;
+  const value = cell.querySelector('data')?.value ?? '';
+  return value === '' || Number.isNaN(Number(value)) ? null : Number(value);
+}
+
+function placeOf({ labels, times }: Result): HTMLElement {
+  const place = make('figure', {
+    class: 'chart',
+    'aria-label': 'Chart of the result; the table below has the same figures',
+  });
+  if (times === null && labels.length > MAX_BARS) {
+    place.append(make('figcaption', { class: 'fine' }, `The first ${MAX_BARS} rows`));
+  }
+  return place;
+}
+
+function draw(place: HTMLElement, result: Result, script: string): void {
+  if (result.times !== null) drawLines(place, result.times, result.series);
+  else void drawBars(place, result, script);
+}
+
+function drawLines(place: HTMLElement, times: readonly number[], all: readonly Series[]): void {
+  const plot = new uPlot(
+    {
+      width: widthOf(place),
+      height: HEIGHT,
+      cursor: { y: false, drag: { x: false, y: false } },
+      scales: { y: { range: (_, low, high) => rangeOf(low, high) } },
+      axes: [timeAxis(), numberAxis(64)],
+      legend: { markers: { width: 0, fill: (_, index) => tokenColor(all[index - 1]!.color) } },
+      series: [
+        { label: 'Time', value: (_, at) => (at === null ? '' : localTime(new Date(at * 1000))) },
+        ...all.map(({ name, color }) => ({
+          label: name,
+          stroke: () => tokenColor(color),
+          width: 2,
+          points: { show: times.length === 1 },
+          value: (_: uPlot, value: number | null) => (value === null ? '' : localNumber(value)),
+        })),
+      ],
+    },
+    [[...times], ...all.map(({ values }) => [...values])],
+    place,
+  );
+  keepInPlace(plot, place, HEIGHT);
+}
+
+/** From zero on, as areas and counts are read. */
+function rangeOf(low: number, high: number): [number, number] {
+  const [bottom, top] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)];
+  return bottom === top ? [0, 1] : [bottom * 1.05, top * 1.05];
+}
+
+async function drawBars(
+  place: HTMLElement,
+  { labels, series }: Result,
+  script: string,
+): Promise<void> {
+  const canvas = make('canvas', { role: 'img', 'aria-label': 'Bars of the result' });
+  const box = make('div', { class: 'bars-box' }, canvas);
+  place.append(box);
+  try {
+    await import(script);
+  } catch {
+    // The connection was lost; the table has the figures.
+    box.replaceChildren(
+      make('p', { class: 'fine', role: 'status' }, 'The chart could not be fetched.'),
+    );
+    return;
+  }
+  const drawing = {
+    labels: labels.slice(0, MAX_BARS),
+    series: series.map((one) => ({ ...one, values: one.values.slice(0, MAX_BARS) })),
+  };
+  let clear = globalThis.svcDrawBars!(canvas, drawing);
+  document.addEventListener('svc:theme', () => {
+    if (!canvas.isConnected) return;
+    clear();
+    clear = globalThis.svcDrawBars!(canvas, drawing);
+  });
 }

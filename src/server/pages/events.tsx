@@ -7,6 +7,7 @@
 import type { Format } from '../../dataset/format.ts';
 import { ShareMenu } from '../page-parts/share-menu.tsx';
 import type { FrameView, Page } from './frame.tsx';
+import { assetNamed } from '../assets.ts';
 import { CsrfField } from './frame.tsx';
 
 /** A member of an event and the views that keep or leave out its value. */
@@ -32,6 +33,17 @@ export interface EventLine {
 export interface ResultCell {
   readonly text: string;
   readonly kind: 'text' | 'number' | 'time' | 'blank';
+  /** The view that keeps only events with this value; absent where no search can. */
+  readonly includeHref?: string | null;
+}
+
+/** What it took to answer. */
+export interface ResultFigures {
+  readonly rows: number;
+  /** More match. */
+  readonly isCut: boolean;
+  readonly scanned: number;
+  readonly elapsedMs: number;
 }
 
 /** What is wrong with the query, and where. */
@@ -41,6 +53,8 @@ export interface QueryProblem {
   readonly after: string;
   readonly message: string;
   readonly suggestion: string | null;
+  /** The view with the suggestion in place of what is wrong; null where there is none. */
+  readonly suggestionHref: string | null;
   readonly allowed: readonly string[];
 }
 
@@ -61,8 +75,8 @@ export interface EventsView {
   readonly isTable: boolean;
   readonly columns: readonly { readonly name: string; readonly isNumeric: boolean }[];
   readonly rows: readonly (readonly ResultCell[])[];
-  /** `120 rows · 48,210 scanned · 35 ms`. */
-  readonly summary: string;
+  /** Null: nothing was run, `problem` says why. */
+  readonly figures: ResultFigures | null;
   /** The same events as a table, or as lines; null for other rows. */
   readonly otherForm: { readonly label: string; readonly href: string } | null;
   /** The same with more rows; null when all are shown. */
@@ -72,6 +86,10 @@ export interface EventsView {
   readonly maxFileRows: number;
   /** Columns of a series over time or by a name, for a chart. */
   readonly isChartable: boolean;
+  /** Whether the reader wants the chart: `1`, `0`, or `''` for whatever suits the result. */
+  readonly chart: string;
+  /** The reader may see events at all. */
+  readonly mayReadEvents: boolean;
 }
 
 /** Both ends in one value, so that the choice works without script; without an end up to now. */
@@ -100,7 +118,8 @@ export const eventsPage: Page<EventsView> = {
       id="explorer"
       data-keys={'Enter Search\nShift+Enter New line in the query'}
       data-terms={view.terms ?? ''}
-      data-searches={String(view.terms !== null)}
+      data-searches={String(view.terms !== null && view.mayReadEvents)}
+      data-reads={String(view.mayReadEvents)}
       data-earliest={view.earliest}
       data-latest={view.latest}
     >
@@ -110,13 +129,14 @@ export const eventsPage: Page<EventsView> = {
         <aside id="fields" aria-label="Fields" hidden></aside>
         <div class="results">
           <div id="histogram" class="histogram" hidden></div>
-          {view.problem === null ? <Tools view={view} frame={frame} /> : ''}
+          <Tools view={view} frame={frame} />
           {view.notices.map((notice) => (
             <p class="notice" safe>
               {notice}
             </p>
           ))}
-          <ol id="tail" class="lines" aria-live="polite" hidden></ol>
+          <p id="tail-status" class="fine" role="status" hidden></p>
+          <ol id="tail" class="lines" aria-label="Live events" hidden></ol>
           {view.problem !== null ? (
             ''
           ) : view.lines === null ? (
@@ -127,7 +147,7 @@ export const eventsPage: Page<EventsView> = {
           {view.moreHref === null ? (
             ''
           ) : (
-            <p>
+            <p class="more">
               <a class="button quiet" href={view.moreHref}>
                 Show more
               </a>
@@ -183,6 +203,11 @@ function Query({ view }: { view: EventsView }) {
         </select>
       </label>
       {view.isTable ? <input type="hidden" name="form" value="table" /> : ''}
+      {view.chart === '' ? '' : <input type="hidden" name="chart" value={view.chart} />}
+      <p class="on-paper">
+        <span safe>{SPANS.find(([span]) => span === present)?.[1] ?? ''}</span>
+        {isPreset ? '' : <PaperSpan view={view} />}
+      </p>
       <button type="submit">Search</button>
       <div class="hints">
         <details class="hint">
@@ -223,6 +248,21 @@ function Query({ view }: { view: EventsView }) {
   );
 }
 
+/** Which time it is, where the choice cannot be printed. */
+function PaperSpan({ view: { earliest, latest } }: { view: EventsView }) {
+  return (
+    <>
+      {earliest === '' ? 'Until' : <End at={earliest} />}
+      {earliest === '' || latest === '' ? ' ' : ' – '}
+      {latest === '' ? '' : <End at={latest} />}
+    </>
+  );
+}
+
+function End({ at }: { at: string }) {
+  return /^\d{4}-\d\d-\d\dT/.test(at) ? <Time at={at} /> : <span safe>{at}</span>;
+}
+
 function Problem({ problem }: { problem: QueryProblem }) {
   return (
     <div class="problem" role="alert">
@@ -232,7 +272,15 @@ function Problem({ problem }: { problem: QueryProblem }) {
         <span safe>{problem.after}</span>
       </pre>
       <p safe>{problem.message}</p>
-      {problem.suggestion === null ? '' : <p safe>{`Did you mean ${problem.suggestion}?`}</p>}
+      {problem.suggestionHref !== null && problem.suggestion !== null ? (
+        <p>
+          <a href={problem.suggestionHref} safe>{`Search with “${problem.suggestion}”`}</a>
+        </p>
+      ) : problem.suggestion === null ? (
+        ''
+      ) : (
+        <p safe>{`Did you mean ${problem.suggestion}?`}</p>
+      )}
       {problem.allowed.length === 0 ? (
         ''
       ) : (
@@ -245,8 +293,8 @@ function Problem({ problem }: { problem: QueryProblem }) {
 function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
   return (
     <div class="tools">
-      <p class="fine" role="status" safe>
-        {view.summary}
+      <p class="fine" role="status">
+        {view.figures === null ? 'Nothing was searched' : <Figures figures={view.figures} />}
       </p>
       {view.otherForm === null ? (
         ''
@@ -255,6 +303,34 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
           {view.otherForm.label}
         </a>
       )}
+      {view.problem === null ? <Watch /> : ''}
+      {view.isChartable ? (
+        <button
+          type="button"
+          class="quiet small"
+          id="chart"
+          hidden
+          data-key="c"
+          data-script={assetNamed('result-bars.js').path}
+        >
+          Chart
+        </button>
+      ) : (
+        ''
+      )}
+      <details class="menu-button" id="history" hidden>
+        <summary class="button quiet small">History</summary>
+        <ul class="plain-list"></ul>
+      </details>
+      {view.problem === null ? <Keep view={view} frame={frame} /> : ''}
+    </div>
+  );
+}
+
+/** Buttons that script shows where there are events to watch. */
+function Watch() {
+  return (
+    <>
       <button type="button" class="quiet small" id="pause" hidden data-key="p">
         Pause
       </button>
@@ -268,17 +344,14 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
       >
         Watch live
       </button>
-      {view.isChartable ? (
-        <button type="button" class="quiet small" id="chart" hidden data-key="c">
-          Chart
-        </button>
-      ) : (
-        ''
-      )}
-      <details class="menu-button" id="history" hidden>
-        <summary class="button quiet small">History</summary>
-        <ul class="plain-list"></ul>
-      </details>
+    </>
+  );
+}
+
+/** What can be done with a result: keep it, take it along. */
+function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
+  return (
+    <>
       <details class="menu-button">
         <summary class="button quiet small">Save</summary>
         <form class="stack" method="post" action="/savedsearches">
@@ -301,7 +374,30 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
         files={view.formatHrefs}
         note={`up to ${view.maxFileRows.toLocaleString('en')} rows`}
       />
-    </div>
+    </>
+  );
+}
+
+function Figures({ figures: { rows, isCut, scanned, elapsedMs } }: { figures: ResultFigures }) {
+  return (
+    <>
+      {isCut ? 'first ' : ''}
+      <Count value={rows} />
+      {isCut ? <span id="matched"></span> : ''}
+      {rows === 1 ? ' row · ' : ' rows · '}
+      <Count value={scanned} />
+      {' scanned · '}
+      <Count value={elapsedMs} />
+      {' ms'}
+    </>
+  );
+}
+
+function Count({ value }: { value: number }) {
+  return (
+    <data class="count" value={String(value)} safe>
+      {String(value)}
+    </data>
   );
 }
 
@@ -337,7 +433,7 @@ function Lines({ view }: { view: EventsView }) {
                     {excludeHref === null ? (
                       ''
                     ) : (
-                      <a href={excludeHref} aria-label={`No events with ${name} ${value}`}>
+                      <a href={excludeHref} aria-label={`Events without ${name} ${value}`}>
                         without
                       </a>
                     )}
@@ -369,9 +465,9 @@ function Table({ view }: { view: EventsView }) {
         <tbody>
           {view.rows.map((cells) => (
             <tr>
-              {cells.map((cell) => (
+              {cells.map((cell, index) => (
                 <td class={cell.kind === 'number' ? 'number' : undefined}>
-                  {cell.kind === 'time' ? <Time at={cell.text} /> : <span safe>{cell.text}</span>}
+                  <Cell cell={cell} name={view.columns[index]!.name} />
                 </td>
               ))}
             </tr>
@@ -382,7 +478,34 @@ function Table({ view }: { view: EventsView }) {
   );
 }
 
+function Cell({ cell: { text, kind, includeHref }, name }: { cell: ResultCell; name: string }) {
+  if (kind === 'time') return <Time at={text} />;
+  if (kind === 'number') {
+    return (
+      <data value={text} safe>
+        {text}
+      </data>
+    );
+  }
+  if (includeHref === null || includeHref === undefined) return <span safe>{text}</span>;
+  return (
+    <a class="value" href={includeHref} data-field={name} title="Keep or leave out" safe>
+      {text}
+    </a>
+  );
+}
+
 function Empty({ view }: { view: EventsView }) {
+  if (!view.mayReadEvents) {
+    return (
+      <section class="empty">
+        <p>
+          You may not read any events yet. Whoever administers this server can give you the right to
+          read an index.
+        </p>
+      </section>
+    );
+  }
   return (
     <section class="empty">
       <p>

@@ -1,8 +1,9 @@
 /**
- * Saved searches: own ones to open, change and delete, those of others to open and copy. Plain forms.
+ * Saved searches: own ones to open, change, share and delete, those of others to open and copy. Plain forms.
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import type { PropsWithChildren } from '@kitajs/html';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
@@ -16,22 +17,53 @@ export interface SavedSearchEntry {
   readonly query: string;
   readonly isPublic: boolean;
   readonly isOwn: boolean;
-  /** Ids of users, with commas between. */
-  readonly sharedWith: string;
+  /** Somebody else shares it with whoever looks. */
+  readonly isShared: boolean;
+  /** Names of users it is shared with, as far as whoever looks may know them. */
+  readonly readers: readonly string[];
   readonly updatedAt: string;
   readonly openHref: string;
+}
+
+/** A form that was refused: it comes back as it was filled in. */
+export interface RefusedForm {
+  readonly action: string;
+  /** Empty for a new search. */
+  readonly id: string;
+  readonly fields: ReadonlyMap<string, string>;
 }
 
 /** What the page shows. */
 export interface SavedSearchesView {
   readonly filter: string;
+  /** `own`, `shared`, `public`, or `''` for all. */
+  readonly kind: string;
   readonly entries: readonly SavedSearchEntry[];
+  /** Number of the first entry, from 1. */
+  readonly first: number;
+  /** Path and query of the page: forms are sent there, and come back there. */
+  readonly address: string;
   /** Null on the first page. */
   readonly previousHref: string | null;
   /** Null on the last page. */
   readonly nextHref: string | null;
   readonly notice: string | null;
   readonly problem: string | null;
+  readonly refused: RefusedForm | null;
+  /** A search that was just deleted, as fields of a form that makes it again. */
+  readonly deleted: ReadonlyMap<string, string> | null;
+}
+
+const KINDS = [
+  ['', 'All that you see'],
+  ['own', 'Yours'],
+  ['shared', 'Shared with you'],
+  ['public', 'For everybody'],
+] as const;
+
+interface Around {
+  readonly view: SavedSearchesView;
+  readonly frame: FrameView;
 }
 
 /** `/savedsearches`. */
@@ -41,128 +73,274 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
   title: () => 'Saved searches',
   navigation: { label: 'Saved searches', href: '/savedsearches', audience: 'users' },
   styles: ['events.css'],
+  scripts: ['saved-searches.js'],
   content: (view, frame) => (
     <>
-      <form class="filter" method="get" action="/savedsearches" role="search">
-        <label>
-          <span class="visually-hidden">Show searches containing</span>
-          <input
-            type="search"
-            name="search"
-            value={view.filter}
-            placeholder="Filter by name or query"
-          />
-        </label>
-        <button class="quiet" type="submit">
-          Filter
-        </button>
-      </form>
+      <Filter view={view} />
       <Problem text={view.problem} />
       <Notice text={view.notice} />
-      {view.entries.length === 0 ? (
-        <p class="empty">
-          No saved searches. <a href="/events">Search the events</a> and save what you want to keep.
+      {view.deleted === null ? '' : <Undo view={view} frame={frame} deleted={view.deleted} />}
+      <NewSearch view={view} frame={frame} />
+      <div id="list">
+        <p class="fine" aria-live="polite" safe>
+          {countText(view)}
         </p>
-      ) : (
-        <ul class="cards">
-          {view.entries.map((entry) => (
-            <Entry entry={entry} frame={frame} />
-          ))}
-        </ul>
-      )}
-      <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
+        {view.entries.length === 0 ? (
+          <Empty view={view} />
+        ) : (
+          <ul class="cards">
+            {view.entries.map((entry) => (
+              <Entry entry={entry} view={view} frame={frame} />
+            ))}
+          </ul>
+        )}
+        <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
+      </div>
     </>
   ),
 };
 
-function Entry({ entry, frame }: { entry: SavedSearchEntry; frame: FrameView }) {
-  const sharing = entry.isPublic
-    ? 'everybody'
-    : entry.sharedWith === ''
-      ? 'only you'
-      : 'some people';
+function Filter({ view: { filter, kind } }: { view: SavedSearchesView }) {
+  return (
+    <form class="filter" method="get" action="/savedsearches" role="search" data-live="list">
+      <label>
+        <span class="visually-hidden">Show searches containing</span>
+        <input
+          type="search"
+          name="search"
+          value={filter}
+          placeholder="Filter by name or query"
+          autocomplete="off"
+          data-key="f"
+        />
+      </label>
+      <label>
+        <span class="visually-hidden">Which</span>
+        <select name="kind">
+          {KINDS.map(([value, text]) => (
+            <option {...{ value }} selected={value === kind} safe>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button class="quiet" type="submit">
+        Filter
+      </button>
+    </form>
+  );
+}
+
+function countText({ entries, first, nextHref, previousHref }: SavedSearchesView): string {
+  const noun = entries.length === 1 ? 'search' : 'searches';
+  if (previousHref === null && nextHref === null) return `${entries.length} ${noun}`;
+  if (entries.length === 0) return 'No more searches';
+  return `Searches ${first} to ${first + entries.length - 1}`;
+}
+
+function Empty({ view: { filter, kind } }: { view: SavedSearchesView }) {
+  if (filter !== '' || kind !== '') {
+    return <p class="empty">No saved search matches. Try fewer words, or look at all of them.</p>;
+  }
+  return (
+    <p class="empty">
+      No saved searches. <a href="/events">Search the events</a> and save what you want to keep.
+    </p>
+  );
+}
+
+function Entry({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
+  const around = { entry, view, frame };
   return (
     <li class="card" id={`search-${entry.id}`}>
       <h2>
         <a href={entry.openHref} safe>
           {entry.name}
-        </a>
+        </a>{' '}
+        {entry.isPublic ? <span class="kind">everybody</span> : ''}
       </h2>
       <pre class="query-problem" safe>
         {entry.query}
       </pre>
       <p class="fine">
-        <span safe>{entry.isOwn ? `Seen by ${sharing}` : 'Shared with you'}</span>
+        <span safe>{sharingText(entry)}</span>
         {' · changed '}
         <UtcTime at={entry.updatedAt} />
       </p>
       <div class="tools">
-        <Act frame={frame} action="clone" id={entry.id} label="Copy" name={entry.name} />
-        {entry.isOwn ? <Change entry={entry} frame={frame} /> : ''}
+        <a class="button quiet small" href={entry.openHref} aria-label={`Open ${entry.name}`}>
+          Open
+        </a>
+        <Act
+          view={view}
+          frame={frame}
+          action="clone"
+          id={entry.id}
+          label="Copy"
+          name={entry.name}
+        />
+        {entry.isOwn ? <Change {...around} /> : ''}
       </div>
     </li>
   );
 }
 
-function Change({ entry, frame }: { entry: SavedSearchEntry; frame: FrameView }) {
+/** Who sees it, in words of whoever looks. */
+function sharingText({ isOwn, isPublic, isShared, readers }: SavedSearchEntry): string {
+  const named = readers.length === 0 ? '' : `shared with ${readers.join(', ')}`;
+  if (isOwn) {
+    if (isPublic) return `Yours, seen by everybody${named === '' ? '' : `, ${named}`}`;
+    return named === '' ? 'Yours, seen only by you' : `Yours, ${named}`;
+  }
+  if (isShared) return 'Shared with you';
+  return isPublic ? 'For everybody' : 'Of somebody else; you see it as a superuser';
+}
+
+function Change({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
+  const { name } = entry;
+  const form = (action: string) => ({ view, frame, action, id: String(entry.id) });
+  const value = (action: string, field: string, otherwise: string): string =>
+    refusedOf(view, action, String(entry.id))?.get(field) ?? otherwise;
+  const shared = refusedOf(view, 'share', String(entry.id));
   return (
     <>
-      <details>
-        <summary class="button quiet small" aria-label={`Change ${entry.name}`}>
-          Change
-        </summary>
-        <form class="stack" method="post" action="/savedsearches">
-          <CsrfField frame={frame} />
-          <input type="hidden" name="action" value="update" />
-          <input type="hidden" name="id" value={String(entry.id)} />
-          <label>
-            Name
-            <input name="name" required maxlength="255" value={entry.name} autocomplete="off" />
-          </label>
-          <label>
-            Query
-            <textarea name="query" rows="3" required spellcheck="false" safe>
-              {entry.query}
-            </textarea>
-          </label>
-          <label>
-            Shared with
-            <input
-              name="shared_with"
-              value={entry.sharedWith}
-              placeholder="ids of users, with commas between"
-              autocomplete="off"
-            />
-          </label>
-          <label class="check">
-            <input type="checkbox" name="is_public" value="true" checked={entry.isPublic} />
-            Everybody may see it
-          </label>
-          <button type="submit">Save the change</button>
-        </form>
-      </details>
-      <details>
-        <summary class="button quiet small" aria-label={`Delete ${entry.name}`}>
-          Delete
-        </summary>
-        <p safe>{`Delete the saved search “${entry.name}”? Queries that use it will fail.`}</p>
-        <Act frame={frame} action="delete" id={entry.id} label="Delete it" name={entry.name} />
-      </details>
+      <Fold label="Change" about={name} {...form('update')}>
+        <NameBox value={value('update', 'name', name)} />
+        <QueryBox value={value('update', 'query', entry.query)} />
+        <button type="submit">Save the change</button>
+      </Fold>
+      <Fold label="Share" about={name} {...form('share')}>
+        <label>
+          Shared with
+          <textarea
+            name="readers"
+            rows={String(Math.min(8, Math.max(2, entry.readers.length + 1)))}
+            placeholder="bea"
+            spellcheck="false"
+            autocapitalize="none"
+            safe
+          >
+            {value('share', 'readers', entry.readers.join('\n'))}
+          </textarea>
+          <small>
+            User names exactly as they are, one a line. They only see it; you change it.
+          </small>
+        </label>
+        <PublicBox
+          isChecked={shared === null ? entry.isPublic : shared.get('is_public') === 'true'}
+        />
+        <button type="submit">Share it so</button>
+      </Fold>
+      <Fold label="Delete" about={name} {...form('delete')}>
+        <p safe>{`Delete the saved search “${name}”? Queries that use it will fail.`}</p>
+        <button class="quiet danger" type="submit" aria-label={`Delete it: ${name}`}>
+          Delete it
+        </button>
+      </Fold>
     </>
   );
 }
 
-interface ActProps {
-  readonly frame: FrameView;
+function NewSearch({ view, frame }: Around) {
+  const entered = refusedOf(view, 'create', '');
+  return (
+    <Fold label="New search" about="" {...{ view, frame, action: 'create', id: '' }}>
+      <NameBox value={entered?.get('name') ?? ''} />
+      <QueryBox value={entered?.get('query') ?? ''} />
+      <PublicBox isChecked={entered?.get('is_public') === 'true'} />
+      <button type="submit">Save it</button>
+    </Fold>
+  );
+}
+
+function Undo({ view, frame, deleted }: Around & { deleted: ReadonlyMap<string, string> }) {
+  return (
+    <form method="post" action={view.address} class="undo">
+      <CsrfField frame={frame} />
+      <input type="hidden" name="action" value="restore" />
+      {[...deleted].map(([name, value]) => (
+        <input type="hidden" {...{ name, value }} />
+      ))}
+      <button class="quiet small" type="submit">
+        Undo
+      </button>
+    </form>
+  );
+}
+
+function NameBox({ value }: { value: string }) {
+  return (
+    <label>
+      Name
+      <input name="name" required maxlength="255" {...{ value }} autocomplete="off" />
+    </label>
+  );
+}
+
+function QueryBox({ value }: { value: string }) {
+  return (
+    <label>
+      Query
+      <textarea name="query" rows="3" required spellcheck="false" autocapitalize="none" safe>
+        {value}
+      </textarea>
+    </label>
+  );
+}
+
+function PublicBox({ isChecked }: { isChecked: boolean }) {
+  return (
+    <label class="check">
+      <input type="checkbox" name="is_public" value="true" checked={isChecked} />
+      Everybody may see it
+    </label>
+  );
+}
+
+interface FoldProps extends Around {
+  readonly label: string;
+  /** What it happens to, for those who hear the page. */
+  readonly about: string;
+  readonly action: string;
+  readonly id: string;
+}
+
+/** A form behind its button; open at once when it was refused. */
+function Fold(props: PropsWithChildren<FoldProps>) {
+  const { label, about, view, frame, action, id, children } = props;
+  return (
+    <details open={refusedOf(view, action, id) !== null}>
+      <summary class="button quiet small" aria-label={`${label} ${about}`.trim()} safe>
+        {label}
+      </summary>
+      <form class="stack" method="post" action={view.address}>
+        <CsrfField frame={frame} />
+        <input type="hidden" name="action" value={action} />
+        {id === '' ? '' : <input type="hidden" name="id" value={id} />}
+        {children}
+      </form>
+    </details>
+  );
+}
+
+function refusedOf(
+  { refused }: SavedSearchesView,
+  action: string,
+  id: string,
+): ReadonlyMap<string, string> | null {
+  return refused?.action === action && refused.id === id ? refused.fields : null;
+}
+
+interface ActProps extends Around {
   readonly action: string;
   readonly id: number;
   readonly label: string;
   readonly name: string;
 }
 
-function Act({ frame, action, id, label, name }: ActProps) {
+function Act({ view, frame, action, id, label, name }: ActProps) {
   return (
-    <form method="post" action="/savedsearches">
+    <form method="post" action={view.address}>
       <CsrfField frame={frame} />
       <input type="hidden" name="action" value={action} />
       <input type="hidden" name="id" value={String(id)} />

@@ -3,6 +3,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { JsonNumber, parseJson } from '../../base/json.ts';
+import { mayReadEvents as mayRead } from '../../operations/event-access.ts';
 import { readSearchRequest } from '../../operations/search-request.ts';
 import { runSearch } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
@@ -18,6 +19,7 @@ import {
   type EventsView,
   type QueryProblem,
   type ResultCell,
+  type ResultFigures,
 } from '../pages/events.tsx';
 import type { Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
@@ -45,6 +47,8 @@ interface Asked {
   readonly limit: number;
   /** Events as a table instead of as lines. */
   readonly isTable: boolean;
+  /** `1`: a chart is wanted, `0`: none is, `''`: not said. */
+  readonly chart: string;
 }
 
 interface Ran {
@@ -80,8 +84,10 @@ async function explore(context: Context): Promise<Reply> {
   const format = askedFormat(context);
   if (format !== null) return fileOf(context, full, format);
   const outcome = await run(context, full, asked.limit);
+  const mayReadEvents = await mayRead(context.services, context.user);
   return pageReply(context, eventsPage, {
     ...viewOf(asked, full, outcome),
+    mayReadEvents,
     formatHrefs: formatHrefs(asked),
     maxFileRows: context.services.config.events.search.export_max_rows,
   });
@@ -101,6 +107,7 @@ function askedOf(context: Context): Asked {
     ...spanOf(context),
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
     isTable: context.queryValue('form') === 'table',
+    chart: /^[01]$/.exec(context.queryValue('chart') ?? '')?.[0] ?? '',
   };
 }
 
@@ -166,20 +173,20 @@ function viewOf(
   asked: Asked,
   full: string,
   outcome: Ran | ToldProblem,
-): Omit<EventsView, 'formatHrefs' | 'maxFileRows'> {
-  const { q, earliest, latest } = asked;
+): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents'> {
+  const { q, earliest, latest, chart } = asked;
   const { first, isSearch } = startOf(q);
-  const common = { q, earliest, latest, full, terms: isSearch ? first || '*' : null };
+  const common = { q, earliest, latest, chart, full, terms: isSearch ? first || '*' : null };
   if ('error' in outcome) {
     return {
       ...common,
-      problem: problemOf(full, outcome),
+      problem: problemOf(asked, full, outcome),
       notices: [],
       lines: null,
       isTable: false,
       columns: [],
       rows: [],
-      summary: '',
+      figures: null,
       otherForm: null,
       moreHref: null,
       isChartable: false,
@@ -195,7 +202,7 @@ function viewOf(
     // What is left out stands in the summary, with a way to more.
     notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
     ...formOf(rows, columns, asked, isEvents),
-    summary: summaryOf(meta),
+    figures: figuresOf(meta),
     moreHref:
       meta.truncated && asked.limit < MAX_ROWS
         ? addressOf({ ...asked, limit: Math.min(asked.limit * 5, MAX_ROWS) })
@@ -223,7 +230,7 @@ function formOf(
           href: addressOf({ ...asked, isTable: !isTable }),
         }
       : null;
-  if (isEvents && isTable) return { lines: null, isTable, otherForm, ...eventTable(rows) };
+  if (isEvents && isTable) return { lines: null, isTable, otherForm, ...eventTable(rows, asked) };
   return {
     lines: isEvents || rows.length === 0 ? linesOf(rows, asked) : null,
     isTable,
@@ -234,7 +241,11 @@ function formOf(
 }
 
 /** A column for each field of the events, those that most of them have first; the text is last. */
-function eventTable(rows: readonly ResultRow[]): Pick<EventsView, 'columns' | 'rows'> {
+function eventTable(
+  rows: readonly ResultRow[],
+  asked: Asked,
+): Pick<EventsView, 'columns' | 'rows'> {
+  const refine = refinerOf(asked);
   const lines = rows.map((row) => lineOf(row, () => null));
   const counts = new Map<string, number>();
   for (const { fields } of lines) {
@@ -246,20 +257,22 @@ function eventTable(rows: readonly ResultRow[]): Pick<EventsView, 'columns' | 'r
     .slice(0, MAX_FIELD_COLUMNS)
     .map(([name]) => name);
   const cellWith = (text: string): ResultCell => ({ text, kind: text === '' ? 'blank' : 'text' });
+  const fieldCell = (name: string, value: string | undefined): ResultCell =>
+    value === undefined
+      ? cellWith('')
+      : { ...cellWith(value), includeHref: refine(fieldTerm(name, value, false)) };
   return {
     columns: ['_time', ...names, 'data'].map((name) => ({ name, isNumeric: false })),
     rows: lines.map((line) => {
       const values = new Map(line.fields.map(({ name, value }) => [name, value]));
-      const cells = names.map((name) => cellWith(values.get(name) ?? ''));
+      const cells = names.map((name) => fieldCell(name, values.get(name)));
       return [{ text: line.time, kind: 'time' as const }, ...cells, cellWith(line.text)];
     }),
   };
 }
 
-function summaryOf({ count, truncated, scanned, elapsed_ms: elapsed }: Ran['meta']): string {
-  const number = new Intl.NumberFormat('en');
-  const rows = `${truncated ? 'first ' : ''}${number.format(count)} ${count === 1 ? 'row' : 'rows'}`;
-  return `${rows} · ${number.format(scanned)} scanned · ${number.format(elapsed)} ms`;
+function figuresOf({ count, truncated, scanned, elapsed_ms: elapsed }: Ran['meta']): ResultFigures {
+  return { rows: count, isCut: truncated, scanned, elapsedMs: elapsed };
 }
 
 type ResultRow = Readonly<Record<string, unknown>>;
@@ -267,15 +280,19 @@ type ResultRow = Readonly<Record<string, unknown>>;
 type Refine = (terms: string) => string | null;
 
 function linesOf(rows: readonly ResultRow[], asked: Asked): EventLine[] {
+  const refine = refinerOf(asked);
+  return rows.map((row) => lineOf(row, refine));
+}
+
+function refinerOf(asked: Asked): Refine {
   const withTerms = termsAdder(asked.q);
   let left = MAX_LINK_CHARACTERS;
-  const refine: Refine = (terms) => {
+  return (terms) => {
     if (left <= 0) return null;
     const address = addressOf({ ...asked, q: withTerms(terms) });
     left -= address.length;
     return address;
   };
-  return rows.map((row) => lineOf(row, refine));
 }
 
 function lineOf(row: ResultRow, refine: Refine): EventLine {
@@ -313,10 +330,11 @@ function fieldOf(name: string, value: unknown, refine: Refine): EventField {
   };
 }
 
-function addressOf({ q, earliest, latest, limit, isTable }: Asked): string {
+function addressOf({ q, earliest, latest, limit, isTable, chart }: Asked): string {
   const query = new URLSearchParams({ q, earliest });
   if (latest !== '') query.set('latest', latest);
   if (isTable) query.set('form', 'table');
+  if (chart !== '') query.set('chart', chart);
   if (limit !== FIRST_ROWS) query.set('limit', String(limit));
   return `/events?${query}`;
 }
@@ -346,18 +364,42 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The place of a problem is told in code points. */
-function problemOf(query: string, problem: ToldProblem): QueryProblem {
-  const points = [...query];
-  const end = problem.offset + problem.length;
-  const [message = problem.error] = problem.error.split('\n');
-  const { suggestion } = problem;
+/** The place of a problem is told in code points of the query with its times; shown is the query as it was typed. */
+function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProblem {
+  const { length, suggestion = null, allowed = [] } = problem;
+  const [told = problem.error] = problem.error.split('\n');
+  const typed = placeIn(asked.q, full, problem);
+  const points = [...(typed === null ? full : asked.q)];
+  const offset = typed ?? problem.offset;
+  const before = points.slice(0, offset).join('');
+  const wrong = points.slice(offset, offset + length).join('');
+  const after = points.slice(offset + length).join('');
+  // The column is one of the query with its times; the place is underlined anyway.
+  const message = told.replace(/ \[stage \d+, column \d+\]$/, '');
+  const isWord = suggestion !== null && [suggestion, wrong].every((text) => /^[\w.-]+$/.test(text));
   return {
-    before: points.slice(0, problem.offset).join(''),
-    wrong: points.slice(problem.offset, end).join(''),
-    after: points.slice(end).join(''),
+    before,
+    wrong,
+    after,
     message,
-    suggestion: suggestion !== undefined && !message.includes(suggestion) ? suggestion : null,
-    allowed: problem.allowed ?? [],
+    suggestion: isWord || !message.includes(suggestion ?? message) ? suggestion : null,
+    suggestionHref:
+      isWord && typed !== null ? addressOf({ ...asked, q: before + suggestion + after }) : null,
+    allowed,
   };
+}
+
+/** Where the place of a problem is in the query without its times; null when it is in them. */
+function placeIn(q: string, full: string, { offset, length }: ToldProblem): number | null {
+  const [typed, ran] = [[...q], [...full]];
+  let same = 0;
+  while (same < typed.length && typed[same] === ran[same]) same++;
+  if (offset + length <= same) return offset;
+  const moved = offset - (ran.length - typed.length);
+  const isSame = (index: number): boolean => typed[moved + index] === ran[offset + index];
+  return moved >= 0 &&
+    moved + length <= typed.length &&
+    ran.slice(offset).every((_, i) => isSame(i))
+    ? moved
+    : null;
 }

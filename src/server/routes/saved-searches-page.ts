@@ -5,27 +5,33 @@ import { AppError } from '../../base/errors.ts';
 import {
   createSavedSearch,
   deleteSavedSearch,
+  findReaders,
   getSavedSearch,
   listSavedSearches,
+  namesOfReaders,
+  type SavedSearchKind,
   type SavedSearchResult,
   updateSavedSearch,
 } from '../../operations/saved-searches.ts';
 import { withinTimes } from '../../pipeline/refine.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
+import { idOf } from '../form-request.ts';
 import { pageReply } from '../page-reply.ts';
-import { savedSearchesPage } from '../pages/saved-searches.tsx';
+import { type RefusedForm, savedSearchesPage } from '../pages/saved-searches.tsx';
 import { redirectReply, type Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
 const NOTICES: Readonly<Record<string, string>> = {
   create: 'The search is saved.',
   update: 'The change is saved.',
+  share: 'Those who may see it are noted.',
   clone: 'The copy is yours to change.',
-  delete: 'The search is deleted.',
+  restore: 'The search is back.',
 };
 
 const SHOWN_AT_ONCE = 50;
+const KINDS: ReadonlySet<string> = new Set<SavedSearchKind>(['own', 'shared', 'public']);
 
 /** `/savedsearches`. */
 export const savedSearchesPageRoute: Route = {
@@ -42,7 +48,14 @@ export const savedSearchesPageRoute: Route = {
       summary: 'Take a form of the saved searches',
       tag: 'search',
       body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
-      answers: { 303: { description: 'Done; back to the page', schema: null } },
+      answers: {
+        200: {
+          description: 'Deleted; the page with a way back',
+          mediaType: 'text/html',
+          schema: null,
+        },
+        303: { description: 'Done; back to the page', schema: null },
+      },
       errors: [400, 404],
     },
   },
@@ -52,37 +65,53 @@ export const savedSearchesPageRoute: Route = {
   },
 };
 
-async function show(
-  context: Context,
-  told: { readonly notice?: string | null; readonly problem?: string; readonly status?: number },
-): Promise<Reply> {
+interface Told {
+  readonly notice?: string | null;
+  readonly problem?: string;
+  readonly status?: number;
+  readonly refused?: RefusedForm;
+  readonly deleted?: ReadonlyMap<string, string>;
+}
+
+async function show(context: Context, told: Told): Promise<Reply> {
   const { services, user } = context;
   const opened = Number(context.queryValue('id'));
   if (Number.isSafeInteger(opened) && opened > 0) {
     const { query } = await getSavedSearch(services, user, opened);
     return redirectReply(addressOf(query), 303);
   }
-  const filter = context.queryValue('search') ?? '';
-  const offset = offsetOf(context);
+  const { search, kind, offset } = placeOf(context);
   const found = await listSavedSearches(
     services,
     user,
-    { search: filter, offset },
+    { search, kind: kind === '' ? null : (kind as SavedSearchKind), offset },
     SHOWN_AT_ONCE + 1,
   );
+  const shown = found.slice(0, SHOWN_AT_ONCE);
+  const names = await namesOfReaders(services, user, shown);
+  const pageAt = (at: number): string => pageAddress({ search, kind, offset: at });
   const view = {
-    filter,
+    filter: search,
+    kind,
+    first: offset + 1,
+    address: pageAt(offset),
     notice: told.notice ?? null,
     problem: told.problem ?? null,
-    previousHref: offset === 0 ? null : pageAt(filter, Math.max(0, offset - SHOWN_AT_ONCE)),
-    nextHref: found.length > SHOWN_AT_ONCE ? pageAt(filter, offset + SHOWN_AT_ONCE) : null,
-    entries: found.slice(0, SHOWN_AT_ONCE).map(({ view: one, isOwn }) => ({
+    refused: told.refused ?? null,
+    deleted: told.deleted ?? null,
+    previousHref: offset === 0 ? null : pageAt(Math.max(0, offset - SHOWN_AT_ONCE)),
+    nextHref: found.length > SHOWN_AT_ONCE ? pageAt(offset + SHOWN_AT_ONCE) : null,
+    entries: shown.map(({ view: one, isOwn, isShared }) => ({
       id: one.id,
       name: one.name,
       query: one.query,
       isPublic: one.is_public,
       isOwn,
-      sharedWith: one.shared_with.join(', '),
+      isShared,
+      readers: one.shared_with
+        .map((id) => names.get(id))
+        .filter((name) => name !== undefined)
+        .sort(),
       updatedAt: one.updated_at,
       openHref: addressOf(one.query),
     })),
@@ -90,15 +119,33 @@ async function show(
   return pageReply(context, savedSearchesPage, view, { status: told.status });
 }
 
-function offsetOf(context: Context): number {
-  const text = context.queryValue('offset') ?? '';
-  return /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
+interface Place {
+  readonly search: string;
+  readonly kind: string;
+  readonly offset: number;
 }
 
-function pageAt(search: string, offset: number): string {
-  const query = { ...(search !== '' && { search }), ...(offset > 0 && { offset: String(offset) }) };
-  const text = new URLSearchParams(query).toString();
-  return text === '' ? '/savedsearches' : `/savedsearches?${text}`;
+function placeOf(context: Context): Place {
+  const offset = context.queryValue('offset') ?? '';
+  const kind = context.queryValue('kind') ?? '';
+  return {
+    search: context.queryValue('search') ?? '',
+    kind: KINDS.has(kind) ? kind : '',
+    offset: /^[0-9]{1,9}$/.test(offset) ? Number(offset) : 0,
+  };
+}
+
+function pageAddress(
+  { search, kind, offset }: Place,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const query = new URLSearchParams({
+    ...(search !== '' && { search }),
+    ...(kind !== '' && { kind }),
+    ...(offset > 0 && { offset: String(offset) }),
+    ...more,
+  });
+  return query.size === 0 ? '/savedsearches' : `/savedsearches?${query}`;
 }
 
 /** The explorer over all time: the search says itself which part of it. */
@@ -114,15 +161,37 @@ async function postForm(context: Context): Promise<Reply> {
     fields.set('query', withinTimes(field('q'), field('earliest'), field('latest')));
   }
   const action = field('action');
+  const refused = { action, id: field('id'), fields };
   try {
+    if (action === 'delete') return await takeAway(context, idOf(field('id')));
     const problem = await act(context, action, field);
-    if (problem === null) return redirectReply(`/savedsearches?done=${action}`, 303);
+    if (problem === null)
+      return redirectReply(pageAddress(placeOf(context), { done: action }), 303);
     if (!context.wantsHtml) throw new AppError('bad-request', problem);
-    return await show(context, { problem, status: 400 });
+    return await show(context, { problem, status: 400, refused });
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500 || !context.wantsHtml) throw error;
-    return show(context, { problem: error.message, status: error.status });
+    return show(context, { problem: error.message, status: error.status, refused });
   }
+}
+
+/** Deletes, and shows at once what brings it back. */
+async function takeAway(context: Context, id: number): Promise<Reply> {
+  const { services, user, origin } = context;
+  const {
+    name,
+    query,
+    is_public: isPublic,
+    shared_with: ids,
+  } = await getSavedSearch(services, user, id);
+  await deleteSavedSearch(services, user, origin, id);
+  const deleted = new Map([
+    ['name', name],
+    ['query', query],
+    ['is_public', String(isPublic)],
+    ['shared_with', ids.join(' ')],
+  ]);
+  return show(context, { notice: `The search “${name}” is deleted.`, deleted });
 }
 
 /** What is wrong with the form; null when it is done. */
@@ -132,35 +201,47 @@ async function act(
   field: (name: string) => string,
 ): Promise<string | null> {
   const { services, user, origin } = context;
+  const create = async (body: unknown): Promise<string | null> =>
+    problemIn(await createSavedSearch(services, user, origin, { body, validate: null }));
+  const change = async (body: unknown): Promise<string | null> => {
+    const request = { id: idOf(field('id')), isPartial: true, validate: null, body };
+    return problemIn(await updateSavedSearch(services, user, origin, request));
+  };
+  const isPublic = field('is_public') === 'true';
   switch (action) {
     case 'create':
-      return problemIn(
-        await createSavedSearch(services, user, origin, { body: bodyOf(field), validate: null }),
-      );
-    case 'update': {
-      const request = { id: idOf(field('id')), isPartial: false, validate: null };
-      const body = { ...bodyOf(field), shared_with: idsOf(field('shared_with')) };
-      return problemIn(await updateSavedSearch(services, user, origin, { ...request, body }));
+      return create({ name: field('name'), query: field('query'), is_public: isPublic });
+    case 'restore': {
+      const ids = field('shared_with').split(' ').filter(Boolean);
+      const { name, query } = { name: field('name'), query: field('query') };
+      return create({ name, query, is_public: isPublic, shared_with: ids });
+    }
+    case 'update':
+      return change({ name: field('name'), query: field('query') });
+    case 'share': {
+      const found = await findReaders(services, user, namesIn(field('readers')));
+      if ('unknown' in found) return nobodyText(found.unknown);
+      return change({ shared_with: found.ids, is_public: isPublic });
     }
     case 'clone': {
       const { name, query } = await getSavedSearch(services, user, idOf(field('id')));
-      const body = { name: `${name.slice(0, 240)} (copy)`, query };
-      return problemIn(await createSavedSearch(services, user, origin, { body, validate: null }));
+      return create({ name: `${name.slice(0, 240)} (copy)`, query });
     }
-    case 'delete':
-      await deleteSavedSearch(services, user, origin, idOf(field('id')));
-      return null;
     default:
       return 'The form names no action';
   }
 }
 
-function bodyOf(field: (name: string) => string): Record<string, unknown> {
-  return { name: field('name'), query: field('query'), is_public: field('is_public') === 'true' };
+/** One a line: names may hold spaces and commas. */
+function namesIn(text: string): string[] {
+  const names = text.split(/\r?\n/).map((line) => line.trim());
+  return [...new Set(names.filter((name) => name !== ''))];
 }
 
-function idsOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter((word) => word !== '');
+function nobodyText(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => `“${name}”`);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
+  return `There is no user ${shown.join(', ')}${more}; nothing was changed. Type each name exactly, on a line of its own.`;
 }
 
 function problemIn(result: SavedSearchResult): string | null {
@@ -171,9 +252,4 @@ function problemIn(result: SavedSearchResult): string | null {
       return name === 'non_field_errors' ? text : `${name}: ${text}`;
     })
     .join(' ');
-}
-
-function idOf(text: string): number {
-  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
-  throw new AppError('bad-request', 'The form names no id');
 }

@@ -43,8 +43,8 @@ export const auditPage = adminPage<AuditData>({
         <FilterBox name="user" label="Who" listing={listing} />
         <FilterBox name="did" label="Action" listing={listing} list="actions" />
         <FilterBox name="resource" label="Resource" listing={listing} />
-        <FilterBox name="from" label="From (UTC)" type="datetime-local" listing={listing} />
-        <FilterBox name="to" label="To (UTC)" type="datetime-local" listing={listing} />
+        <FilterBox name="from" label="From" type="datetime-local" listing={listing} />
+        <FilterBox name="to" label="To" type="datetime-local" listing={listing} />
       </FilterForm>
       <datalist id="actions">
         {actions.map((action) => (

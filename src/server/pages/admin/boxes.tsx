@@ -32,18 +32,20 @@ export function NameBox({ name, label, value }: BoxProps & { name: string; label
 interface ChooseProps extends BoxProps {
   readonly name: string;
   readonly label: string;
-  /** What the box proposes. */
+  /** What the box proposes; with script it asks for more of them as somebody types. */
   readonly names: readonly string[];
+  /** What is chosen from. */
+  readonly source: 'users' | 'groups';
 }
 
 /** A box for the name of something there is. */
-export function ChooseBox({ name, label, names, value }: ChooseProps) {
+export function ChooseBox({ name, label, names, value, source }: ChooseProps) {
   const list = `${name}-names`;
   return (
     <>
       <label>
         <span safe>{label}</span>
-        <input {...{ name, list, value }} required autocomplete="off" />
+        <input {...{ name, list, value }} required autocomplete="off" data-suggest={source} />
       </label>
       <datalist id={list}>
         {names.map((one) => (

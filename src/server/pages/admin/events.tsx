@@ -13,8 +13,8 @@ import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.
 
 /** What the page shows. */
 export interface EventsData {
-  /** Null: they cannot be asked; `failure` says why. */
-  readonly indexes: readonly IndexView[] | null;
+  /** Empty when they cannot be asked; `failure` says why. */
+  readonly indexes: Listing<IndexView>;
   readonly failure: string | null;
   readonly queue: {
     readonly events: number;
@@ -23,7 +23,7 @@ export interface EventsData {
     readonly capacity_bytes: number;
   };
   readonly commits: { readonly per_second: number; readonly p99_ms: number };
-  readonly senders: readonly SenderCounters[];
+  readonly senders: Listing<SenderCounters>;
   readonly unknown: readonly UnknownView[];
   /** Entries that were not stored. */
   readonly listing: Listing<RejectView>;
@@ -37,8 +37,8 @@ export const eventsAdminPage = adminPage<EventsData>({
     <>
       <Problem text={data.failure} />
       <Queue data={data} />
-      <Indexes indexes={data.indexes ?? []} />
-      <Senders senders={data.senders} />
+      <Indexes listing={data.indexes} />
+      <Senders listing={data.senders} />
       <Unknown unknown={data.unknown} />
       <Rejects listing={data.listing} />
     </>
@@ -73,30 +73,31 @@ function Queue({ data: { queue, commits } }: { data: EventsData }) {
   );
 }
 
-function Indexes({ indexes }: { indexes: readonly IndexView[] }) {
+function Indexes({ listing }: { listing: Listing<IndexView> }) {
   return (
     <section>
       <h2>Indexes</h2>
-      {indexes.length === 0 ? (
-        <p class="empty">No event is stored yet.</p>
-      ) : (
-        <Rows
-          label="Indexes"
-          columns={[
-            { label: 'Index' },
-            { label: 'Events' },
-            { label: 'Size' },
-            { label: 'Oldest' },
-            { label: 'Newest' },
-            { label: 'Kept' },
-            { label: 'What can be done', isHidden: true },
-          ]}
-        >
-          {indexes.map((one) => (
-            <Index one={one} />
-          ))}
-        </Rows>
-      )}
+      <FilterForm path={`${ADMIN_PAGES}/events`} listing={listing}>
+        <FilterBox name="index" label="Index contains" listing={listing} />
+      </FilterForm>
+      <ListTable
+        listing={listing}
+        nouns={['index', 'indexes']}
+        empty="No event is stored yet."
+        columns={[
+          { label: 'Index', sort: 'index' },
+          { label: 'Events', sort: 'events' },
+          { label: 'Size', sort: 'bytes' },
+          { label: 'Oldest', sort: 'oldest' },
+          { label: 'Newest', sort: 'newest' },
+          { label: 'Kept' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {listing.items.map((one) => (
+          <Index one={one} />
+        ))}
+      </ListTable>
     </section>
   );
 }
@@ -134,33 +135,35 @@ function retentionText({ max_age_days: days, max_bytes: bytes }: IndexView): str
   return rules.length === 0 ? 'for ever' : rules.join(', ');
 }
 
-function Senders({ senders }: { senders: readonly SenderCounters[] }) {
+function Senders({ listing }: { listing: Listing<SenderCounters> }) {
   return (
     <section>
       <h2>Who sends</h2>
-      {senders.length === 0 ? (
-        <p class="empty">Nothing has come in yet.</p>
-      ) : (
-        <Rows
-          label="Who sends"
-          columns={[
-            { label: 'Credential' },
-            { label: 'Protocol' },
-            { label: 'Requests' },
-            { label: 'Stored' },
-            { label: 'Rejected' },
-            { label: 'Repeated' },
-            { label: 'Throttled' },
-            { label: 'Size' },
-            { label: 'Last' },
-            { label: 'Last error' },
-          ]}
-        >
-          {senders.map((sender) => (
-            <Sender sender={sender} />
-          ))}
-        </Rows>
-      )}
+      <FilterForm path={`${ADMIN_PAGES}/events`} listing={listing}>
+        <FilterBox name="sender" label="Credential, protocol or error contains" listing={listing} />
+      </FilterForm>
+      <ListTable
+        listing={listing}
+        nouns={['sender', 'senders']}
+        empty="Nothing has come in yet."
+        columns={[
+          { label: 'Credential', sort: 'label' },
+          { label: 'Protocol' },
+          { label: 'Requests', sort: 'requests' },
+          { label: 'Stored', sort: 'accepted' },
+          { label: 'Rejected', sort: 'rejected' },
+          { label: 'Repeated' },
+          { label: 'Throttled' },
+          { label: 'Size', sort: 'bytes' },
+          { label: 'Last', sort: 'last' },
+          { label: 'Last error' },
+          { label: 'Audit', isHidden: true },
+        ]}
+      >
+        {listing.items.map((sender) => (
+          <Sender sender={sender} />
+        ))}
+      </ListTable>
     </section>
   );
 }
@@ -191,6 +194,9 @@ function Sender({ sender }: { sender: SenderCounters }) {
             <span safe>{sender.last_error}</span> <Moment at={sender.last_error_at} none="" />
           </>
         )}
+      </td>
+      <td>
+        <AuditLink query={{ q: sender.label }} about={sender.label} />
       </td>
     </tr>
   );
@@ -247,6 +253,7 @@ function Rejects({ listing }: { listing: Listing<RejectView> }) {
           { label: 'Place' },
           { label: 'Why' },
           { label: 'Begins with' },
+          { label: 'Audit', isHidden: true },
         ]}
       >
         {listing.items.map((reject) => (
@@ -262,6 +269,9 @@ function Rejects({ listing }: { listing: Listing<RejectView> }) {
             </td>
             <td class="text">
               <code safe>{reject.sample.slice(0, 200)}</code>
+            </td>
+            <td>
+              <AuditLink query={{ q: reject.credential }} about={reject.credential} />
             </td>
           </tr>
         ))}

@@ -5,12 +5,20 @@
  */
 import type { GroupGrant } from '../../../auth/permissions.ts';
 import type { AllowedUsers, Explanation } from '../../../operations/explanations.ts';
-import type { UserView } from '../../../operations/users.ts';
 import { Problem } from '../../page-parts/messages.tsx';
 import { ResourceBox, ActionBox } from './boxes.tsx';
-import { UserLink, GroupLink, resourceText } from './cells.tsx';
+import { AuditLink, UserLink, GroupLink, resourceText } from './cells.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
-import { Rows } from './listing.tsx';
+import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
+
+/** Who may do it; superusers without a group that gives them the right. */
+export interface AllowedListing extends AllowedUsers {
+  readonly listing: Listing<{
+    readonly id: number;
+    readonly username: string;
+    readonly granted_by: readonly GroupGrant[] | null;
+  }>;
+}
 
 /** The question and its answer. */
 export interface ExplainData {
@@ -21,7 +29,7 @@ export interface ExplainData {
   /** About one user. */
   readonly explanation: Explanation | null;
   /** About everybody. */
-  readonly allowed: AllowedUsers | null;
+  readonly allowed: AllowedListing | null;
   /** Why there is no answer. */
   readonly failure: string | null;
 }
@@ -121,30 +129,37 @@ function One({ explanation }: { explanation: Explanation }) {
   );
 }
 
-function All({ allowed }: { allowed: AllowedUsers }) {
-  const { users, superusers, action, resource, groups } = allowed;
-  const empty = groups.filter(
-    ({ group_id: id }) => !users.some((user) => user.granted_by.some((one) => one.group_id === id)),
-  );
+function All({ allowed }: { allowed: AllowedListing }) {
+  const { users, action, resource, groups, listing } = allowed;
+  const held = new Set(users.flatMap((user) => user.granted_by.map(({ group_id: id }) => id)));
+  const empty = groups.filter(({ group_id: id }) => !held.has(id));
   return (
     <section>
       <h2 safe>{`Who may ${action} ${resourceText(resource)}?`}</h2>
       <Notes notes={allowed.notes} />
-      <Rows label="Who may" columns={[{ label: 'User' }, { label: 'Because' }]}>
-        {users.map(({ id, username, granted_by: grants }) => (
+      <FilterForm path={`${ADMIN_PAGES}/explain`} listing={listing}>
+        <FilterBox name="who" label="Name contains" listing={listing} />
+      </FilterForm>
+      <ListTable
+        listing={listing}
+        nouns={['user', 'users']}
+        empty="Nobody may."
+        columns={[{ label: 'User' }, { label: 'Because' }, { label: 'Audit', isHidden: true }]}
+      >
+        {listing.items.map(({ id, username, granted_by: grants }) => (
           <tr>
             <td>
               <UserLink {...{ id, username }} />
             </td>
             <td>
-              <Because grants={grants} />
+              {grants === null ? 'superusers may do everything' : <Because grants={grants} />}
+            </td>
+            <td>
+              <AuditLink query={{ user: username }} about={`what ${username} did`} />
             </td>
           </tr>
         ))}
-        {superusers.map((user) => (
-          <Superuser user={user} />
-        ))}
-      </Rows>
+      </ListTable>
       {empty.length === 0 ? (
         ''
       ) : (
@@ -167,17 +182,6 @@ function Because({ grants }: { grants: readonly GroupGrant[] }) {
         </>
       ))}
     </>
-  );
-}
-
-function Superuser({ user }: { user: UserView }) {
-  return (
-    <tr>
-      <td>
-        <UserLink {...user} />
-      </td>
-      <td>superusers may do everything</td>
-    </tr>
   );
 }
 

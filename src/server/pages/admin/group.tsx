@@ -4,17 +4,19 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Permission } from '../../../auth/permissions.ts';
-import type { GroupWithUsers } from '../../../operations/groups.ts';
+import type { Group } from '../../../auth/groups.ts';
+import type { UserView } from '../../../operations/users.ts';
 import { ChooseBox, ResourceBox, ActionBox } from './boxes.tsx';
 import { AuditLink, UserLink, UserMarks, resourceText } from './cells.tsx';
 import { AdminForm, Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
-import { Rows } from './listing.tsx';
+import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** What the page shows. */
 export interface GroupData {
-  readonly group: GroupWithUsers;
-  readonly permissions: readonly Permission[];
+  readonly group: Group;
+  readonly permissions: Listing<Permission>;
+  readonly members: Listing<UserView>;
   /** Names of users to choose from. */
   readonly usernames: readonly string[];
 }
@@ -55,39 +57,48 @@ function Rights({ data, state, frame }: PartProps) {
   return (
     <section>
       <h2>What its members may do</h2>
-      {data.permissions.length === 0 ? (
-        <p class="empty">Nothing yet.</p>
+      {isWorthFiltering(data.permissions) ? (
+        <FilterForm path={pathOf(data)} listing={data.permissions}>
+          <FilterBox name="held" label="Resource contains" listing={data.permissions} />
+        </FilterForm>
       ) : (
-        <Rows
-          label="Rights"
-          columns={[
-            { label: 'Right' },
-            { label: 'Resource' },
-            { label: 'Take away', isHidden: true },
-          ]}
-        >
-          {data.permissions.map((permission) => (
-            <tr>
-              <td>
-                <span class="kind" safe>
-                  {permission.action}
-                </span>
-              </td>
-              <td safe>{resourceText(permission.resource)}</td>
-              <td>
-                <Act
-                  {...around}
-                  action="revoke-right"
-                  label="Take away"
-                  about={`${permission.action} on ${resourceText(permission.resource)}`}
-                  fields={{ permission_id: permission.id }}
-                  asks
-                />
-              </td>
-            </tr>
-          ))}
-        </Rows>
+        ''
       )}
+      <ListTable
+        listing={data.permissions}
+        nouns={['right', 'rights']}
+        empty="Nothing yet."
+        columns={[
+          { label: 'Right' },
+          { label: 'Resource', sort: 'resource' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {data.permissions.items.map((permission) => (
+          <tr>
+            <td>
+              <span class="kind" safe>
+                {permission.action}
+              </span>
+            </td>
+            <td safe>{resourceText(permission.resource)}</td>
+            <td class="acts">
+              <AuditLink
+                query={{ q: `${permission.action} on ${permission.resource}` }}
+                about={`${permission.action} on ${resourceText(permission.resource)}`}
+              />
+              <Act
+                {...around}
+                action="revoke-right"
+                label="Take away"
+                about={`${permission.action} on ${resourceText(permission.resource)}`}
+                fields={{ permission_id: permission.id }}
+                asks
+              />
+            </td>
+          </tr>
+        ))}
+      </ListTable>
       <AdminForm {...around} action="give-right">
         <ResourceBox value={state.entered['resource'] ?? ''} />
         <ActionBox value={state.entered['right'] ?? 'read'} />
@@ -106,40 +117,67 @@ function Rights({ data, state, frame }: PartProps) {
   );
 }
 
+/** A handful needs no box. */
+const FEW = 10;
+
+function isWorthFiltering({ total, clearHref }: Listing<unknown>): boolean {
+  return total > FEW || clearHref !== null;
+}
+
+function pathOf({ group }: GroupData): string {
+  return `${ADMIN_PAGES}/groups/${group.id}`;
+}
+
 function Members({ data, state, frame }: PartProps) {
   const around = { state, frame };
-  const { group } = data;
+  const { group, members } = data;
   return (
     <section>
       <h2>Members</h2>
-      {group.users.length === 0 ? (
-        <p class="empty">Nobody yet.</p>
+      {isWorthFiltering(members) ? (
+        <FilterForm path={pathOf(data)} listing={members}>
+          <FilterBox name="member" label="Name contains" listing={members} />
+        </FilterForm>
       ) : (
-        <Rows label="Members" columns={[{ label: 'User' }, { label: 'Remove', isHidden: true }]}>
-          {group.users.map((user) => (
-            <tr>
-              <td>
-                <UserLink {...user} /> <UserMarks user={user} />
-              </td>
-              <td>
-                <Act
-                  {...around}
-                  action="remove-member"
-                  label="Remove"
-                  about={`${user.username} from ${group.name}`}
-                  fields={{ user_id: user.id }}
-                  asks
-                />
-              </td>
-            </tr>
-          ))}
-        </Rows>
+        ''
       )}
+      <ListTable
+        listing={members}
+        nouns={['member', 'members']}
+        empty="Nobody yet."
+        columns={[
+          { label: 'User', sort: 'username' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {members.items.map((user) => (
+          <tr>
+            <td>
+              <UserLink {...user} /> <UserMarks user={user} />
+            </td>
+            <td class="acts">
+              <AuditLink
+                query={{ q: `user ${user.username} ` }}
+                about={`what happened to ${user.username}`}
+              />
+              <Act
+                {...around}
+                action="remove-member"
+                label="Remove"
+                about={`${user.username} from ${group.name}`}
+                fields={{ user_id: user.id }}
+                asks
+              />
+            </td>
+          </tr>
+        ))}
+      </ListTable>
       <AdminForm {...around} action="add-member">
         <ChooseBox
           name="username"
           label="User name"
           names={data.usernames}
+          source="users"
           value={state.entered['username'] ?? ''}
         />
         <button type="submit">Add</button>

@@ -30,6 +30,10 @@ export interface Listing<Item> {
   readonly clearHref: string | null;
   /** The same list as JSON, for programs; null where there is none. */
   readonly dataHref: string | null;
+  /** Tells lists of one page apart; `''` for the only one. */
+  readonly part: string;
+  /** What the address says of the other lists of the page; the filter form keeps it. */
+  readonly kept: readonly (readonly [name: string, value: string])[];
 }
 
 /** A column of the table. `sort` names the column of the list; without, it cannot be sorted by. */
@@ -42,14 +46,17 @@ export interface ListColumn {
 
 interface FilterProps {
   readonly path: string;
-  readonly listing: Pick<Listing<unknown>, 'clearHref'>;
+  readonly listing: Pick<Listing<unknown>, 'clearHref' | 'part' | 'kept'>;
 }
 
 /** The form of the filter boxes; with script it filters while somebody types. */
 export function FilterForm(props: PropsWithChildren<FilterProps>) {
   const { path, listing, children } = props;
   return (
-    <form class="filter query" method="get" action={path} role="search" data-live>
+    <form class="filter query" method="get" action={path} role="search" data-live={listId(listing)}>
+      {listing.kept.map(([name, value]) => (
+        <input type="hidden" {...{ name, value }} />
+      ))}
       {children}
       <button class="quiet" type="submit">
         Filter
@@ -78,9 +85,13 @@ interface BoxProps {
 /** A box to filter by text. */
 export function FilterBox({ name, label, listing, placeholder, type, list }: BoxProps) {
   const isFirst = type === undefined && name === 'q';
+  const isMoment = type === 'datetime-local';
   return (
     <label>
-      <span safe>{label}</span>
+      <span>
+        <span safe>{label}</span>
+        {isMoment ? <span class="zone"> (UTC)</span> : ''}
+      </span>
       <input
         type={type ?? 'search'}
         name={name}
@@ -134,7 +145,7 @@ export function ListTable(props: PropsWithChildren<TableProps>) {
   const { listing, columns, nouns, empty, children } = props;
   const { total, dataHref } = listing;
   return (
-    <div id="list">
+    <div id={listId(listing)}>
       <p class="fine counted" role="status">
         <CountText listing={listing} nouns={nouns} />
         {dataHref === null ? (
@@ -157,6 +168,10 @@ export function ListTable(props: PropsWithChildren<TableProps>) {
       <PageLinks previousHref={listing.previousHref} nextHref={listing.nextHref} />
     </div>
   );
+}
+
+function listId({ part }: Pick<Listing<unknown>, 'part'>): string {
+  return part === '' ? 'list' : `list-${part}`;
 }
 
 interface RowsProps {

@@ -7,7 +7,7 @@ import type { SearchIndexView } from '../../../operations/search-index.ts';
 import { Moment, Count, AuditLink } from './cells.tsx';
 import { Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
-import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable, Rows } from './listing.tsx';
+import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
 /** A resource in the list. */
 export interface ResourceRow {
@@ -23,7 +23,7 @@ export interface ResourcesData {
   readonly listing: Listing<ResourceRow>;
   readonly types: readonly string[];
   /** Files and folders that are not published, with the reason. */
-  readonly unpublished: readonly { readonly rel: string; readonly text: string }[];
+  readonly unpublished: Listing<{ readonly rel: string; readonly text: string }>;
   readonly index: SearchIndexView;
 }
 
@@ -65,7 +65,7 @@ export const resourcesPage = adminPage<ResourcesData>({
           <Resource resource={resource} />
         ))}
       </ListTable>
-      {unpublished.length === 0 ? '' : <Unpublished files={unpublished} />}
+      {unpublished.total === 0 ? '' : <Unpublished files={unpublished} />}
       <Index index={index} {...around} />
     </>
   ),
@@ -107,14 +107,22 @@ function Unpublished({ files }: Readonly<Record<'files', ResourcesData['unpublis
   return (
     <section>
       <h2>Not published</h2>
-      <Rows label="Not published" columns={[{ label: 'File' }, { label: 'Why' }]}>
-        {files.map(({ rel, text }) => (
+      <ListTable
+        listing={files}
+        nouns={['file', 'files']}
+        empty="Everything is published."
+        columns={[{ label: 'File' }, { label: 'Why' }, { label: 'Audit', isHidden: true }]}
+      >
+        {files.items.map(({ rel, text }) => (
           <tr>
             <td safe>{rel}</td>
             <td safe>{text}</td>
+            <td>
+              <AuditLink query={{ q: rel }} about={rel} />
+            </td>
           </tr>
         ))}
-      </Rows>
+      </ListTable>
     </section>
   );
 }

@@ -30,6 +30,7 @@ export const sharePage = adminPage<ShareData>({
           name="username"
           label="User"
           names={data.usernames}
+          source="users"
           value={state.entered['username'] ?? data.username}
         />
         <ResourceBox value={state.entered['resource'] ?? data.resource} />

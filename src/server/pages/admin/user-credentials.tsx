@@ -6,10 +6,10 @@
 import { formatScopes } from '../../../auth/scopes.ts';
 import { browserName } from '../../browser-name.ts';
 import type { UserPartProps } from './user.tsx';
-import { Moment, keyName } from './cells.tsx';
+import { AuditLink, Moment, keyName } from './cells.tsx';
 import { Act } from './forms.tsx';
 import { ADMIN_PAGES } from './layout.tsx';
-import { Rows } from './listing.tsx';
+import { ListTable } from './listing.tsx';
 
 /** API keys and the token of event clients. */
 export function UserKeys({ data, state, frame }: UserPartProps) {
@@ -19,45 +19,47 @@ export function UserKeys({ data, state, frame }: UserPartProps) {
   return (
     <section>
       <h2>API keys</h2>
-      {keys.length === 0 ? (
-        <p class="empty">None.</p>
-      ) : (
-        <Rows
-          label="API keys"
-          columns={[
-            { label: 'For' },
-            { label: 'Rights' },
-            { label: 'Last used' },
-            { label: 'Revoke', isHidden: true },
-          ]}
-        >
-          {keys.map((key) => (
-            <tr>
-              <td safe>{keyName(key)}</td>
-              <td safe>
-                {key.scopes === null ? 'all of the user' : formatScopes(key.scopes).join(', ')}
-              </td>
-              <td>
-                <Moment at={key.lastUsedAt} />
-              </td>
-              <td>
-                {key.isActive ? (
-                  <Act
-                    {...around}
-                    action="revoke-key"
-                    label="Revoke"
-                    about={keyName(key)}
-                    fields={{ key_id: key.id }}
-                    asks
-                  />
-                ) : (
-                  'revoked'
-                )}
-              </td>
-            </tr>
-          ))}
-        </Rows>
-      )}
+      <ListTable
+        listing={keys}
+        nouns={['key', 'keys']}
+        empty="None."
+        columns={[
+          { label: 'For' },
+          { label: 'Rights' },
+          { label: 'Last used' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {keys.items.map((key) => (
+          <tr>
+            <td safe>{keyName(key)}</td>
+            <td safe>
+              {key.scopes === null ? 'all of the user' : formatScopes(key.scopes).join(', ')}
+            </td>
+            <td>
+              <Moment at={key.lastUsedAt} />
+            </td>
+            <td class="acts">
+              <AuditLink
+                query={{ resource: 'apikey', q: `user ${user.username}` }}
+                about={`keys of ${user.username}`}
+              />
+              {key.isActive ? (
+                <Act
+                  {...around}
+                  action="revoke-key"
+                  label="Revoke"
+                  about={keyName(key)}
+                  fields={{ key_id: key.id }}
+                  asks
+                />
+              ) : (
+                <span class="kind off">revoked</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </ListTable>
       <p class="actions tight">
         <a class="button quiet small" href={`${ADMIN_PAGES}/api-keys?${query}`}>
           API keys of this user
@@ -85,45 +87,47 @@ export function UserSessions({ data, state, frame }: UserPartProps) {
   return (
     <section>
       <h2>Sessions</h2>
-      {data.sessions.length === 0 ? (
-        <p class="empty">Not signed in anywhere.</p>
-      ) : (
-        <Rows
-          label="Sessions"
-          columns={[
-            { label: 'Browser' },
-            { label: 'Address' },
-            { label: 'Last seen' },
-            { label: 'End', isHidden: true },
-          ]}
-        >
-          {data.sessions.map((session) => (
-            <tr>
-              <td title={session.userAgent ?? ''} safe>
-                {browserName(session.userAgent)}
-              </td>
-              <td safe>{session.ipAddress ?? ''}</td>
-              <td>
-                <Moment at={session.lastActiveAt} />
-              </td>
-              <td>
-                {session.id === data.currentSession ? (
-                  'this one'
-                ) : (
-                  <Act
-                    {...around}
-                    action="end-session"
-                    label="End"
-                    about={`session ${session.id} of ${data.user.username}`}
-                    fields={{ session_id: session.id }}
-                    asks
-                  />
-                )}
-              </td>
-            </tr>
-          ))}
-        </Rows>
-      )}
+      <ListTable
+        listing={data.sessions}
+        nouns={['session', 'sessions']}
+        empty="Not signed in anywhere."
+        columns={[
+          { label: 'Browser' },
+          { label: 'Address' },
+          { label: 'Last seen' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {data.sessions.items.map((session) => (
+          <tr>
+            <td title={session.userAgent ?? ''} safe>
+              {browserName(session.userAgent)}
+            </td>
+            <td safe>{session.ipAddress ?? ''}</td>
+            <td>
+              <Moment at={session.lastActiveAt} />
+            </td>
+            <td class="acts">
+              <AuditLink
+                query={{ user: data.user.username, resource: 'auth' }}
+                about={`sign-ins of ${data.user.username}`}
+              />
+              {session.id === data.currentSession ? (
+                <span>this one</span>
+              ) : (
+                <Act
+                  {...around}
+                  action="end-session"
+                  label="End"
+                  about={`session ${session.id} of ${data.user.username}`}
+                  fields={{ session_id: session.id }}
+                  asks
+                />
+              )}
+            </td>
+          </tr>
+        ))}
+      </ListTable>
     </section>
   );
 }

@@ -3,16 +3,22 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import type { ApiKey } from '../../../auth/api-keys.ts';
+import type { Group } from '../../../auth/groups.ts';
+import type { Session } from '../../../auth/sessions.ts';
 import type { UserWithBelongings } from '../../../operations/users.ts';
 import { UserKeys, UserSessions } from './user-credentials.tsx';
 import { ChooseBox, ResourceBox, ActionBox } from './boxes.tsx';
 import { Moment, AuditLink, UserMarks, GroupLink } from './cells.tsx';
 import { AdminForm, Act, Fold } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
-import { Rows } from './listing.tsx';
+import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** What the page shows. */
-export interface UserData extends UserWithBelongings {
+export interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
+  readonly groups: Listing<Group>;
+  readonly keys: Listing<ApiKey>;
+  readonly sessions: Listing<Session>;
   /** It is the account of whoever looks. */
   readonly isSelf: boolean;
   /** The session of whoever looks. */
@@ -45,6 +51,9 @@ export const userPage = adminPage<UserData>({
 export interface UserPartProps extends Surroundings {
   readonly data: UserData;
 }
+
+/** A handful needs no filter. */
+const FEW = 10;
 
 function Account({ data, state, frame }: UserPartProps) {
   const { user, isSelf } = data;
@@ -101,38 +110,49 @@ function Groups({ data, state, frame }: UserPartProps) {
   return (
     <section>
       <h2>Groups</h2>
-      {groups.length === 0 ? (
-        <p class="empty">Rights come from groups; this user is in none.</p>
+      {groups.total > FEW || groups.clearHref !== null ? (
+        <FilterForm path={`${ADMIN_PAGES}/users/${user.id}`} listing={groups}>
+          <FilterBox name="in" label="Group contains" listing={groups} />
+        </FilterForm>
       ) : (
-        <Rows
-          label="Groups"
-          columns={[{ label: 'Group' }, { label: 'For' }, { label: 'Remove', isHidden: true }]}
-        >
-          {groups.map((group) => (
-            <tr>
-              <td>
-                <GroupLink {...group} />
-              </td>
-              <td safe>{group.description ?? ''}</td>
-              <td>
-                <Act
-                  {...around}
-                  action="leave-group"
-                  label="Remove"
-                  about={`${user.username} from ${group.name}`}
-                  fields={{ group_id: group.id }}
-                  asks
-                />
-              </td>
-            </tr>
-          ))}
-        </Rows>
+        ''
       )}
+      <ListTable
+        listing={groups}
+        nouns={['group', 'groups']}
+        empty="Rights come from groups; this user is in none."
+        columns={[
+          { label: 'Group', sort: 'name' },
+          { label: 'For' },
+          { label: 'What can be done', isHidden: true },
+        ]}
+      >
+        {groups.items.map((group) => (
+          <tr>
+            <td>
+              <GroupLink {...group} />
+            </td>
+            <td safe>{group.description ?? ''}</td>
+            <td class="acts">
+              <AuditLink query={{ q: `group ${group.name}` }} about={`the group ${group.name}`} />
+              <Act
+                {...around}
+                action="leave-group"
+                label="Remove"
+                about={`${user.username} from ${group.name}`}
+                fields={{ group_id: group.id }}
+                asks
+              />
+            </td>
+          </tr>
+        ))}
+      </ListTable>
       <AdminForm {...around} action="join-group">
         <ChooseBox
           name="group"
           label="Add to the group"
           names={data.groupNames}
+          source="groups"
           value={state.entered['group'] ?? ''}
         />
         <button type="submit">Add</button>

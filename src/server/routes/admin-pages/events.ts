@@ -2,13 +2,31 @@
  * `/admin/ui/events`: indexes, what comes in, what was not stored (EV-60, EV-61, EV-104).
  */
 import { AppError } from '../../../base/errors.ts';
+import type { SenderCounters } from '../../../events/counters.ts';
 import { type IndexView, listIndexes } from '../../../operations/event-indexes.ts';
 import { describeIngest, listRejects } from '../../../operations/ingest-settings.ts';
 import type { ServerServices } from '../../dependencies.ts';
 import { eventsAdminPage } from '../../pages/admin/events.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
-import { boxValue, sliceListing } from './page-list.ts';
+import { boxHolds, sliceListing } from './page-list.ts';
+
+const INDEX_ORDERS: Readonly<Record<string, (one: IndexView) => string | number>> = {
+  index: ({ index }) => index,
+  events: ({ events }) => events,
+  bytes: ({ bytes }) => bytes,
+  oldest: ({ oldest }) => oldest ?? '',
+  newest: ({ newest }) => newest ?? '',
+};
+
+const SENDER_ORDERS: Readonly<Record<string, (one: SenderCounters) => string | number>> = {
+  label: ({ label }) => label,
+  requests: ({ requests }) => requests,
+  accepted: ({ accepted }) => accepted,
+  rejected: ({ rejected }) => rejected,
+  bytes: ({ bytes }) => bytes,
+  last: ({ last_at: last }) => last ?? '',
+};
 
 /** Events, for those who operate the server. */
 export const eventsAdminRoute: Route = adminPageRoute({
@@ -19,21 +37,31 @@ export const eventsAdminRoute: Route = adminPageRoute({
     const { services } = context;
     const ingest = await describeIngest(services);
     const { indexes, failure } = await indexesOf(services);
-    const q = boxValue(context, 'q').toLowerCase();
-    const rejects = listRejects(services).filter((reject) =>
-      [reject.reason, reject.credential, reject.sample, reject.dialect]
-        .join('\n')
-        .toLowerCase()
-        .includes(q),
+    const inReject = boxHolds(context, 'q');
+    const rejects = listRejects(services).filter(({ reason, credential, sample, dialect }) =>
+      inReject(reason, credential, sample, dialect),
+    );
+    const inIndex = boxHolds(context, 'index');
+    const inSender = boxHolds(context, 'sender');
+    const senders = ingest.credentials.filter(({ label, kind, dialect, last_error: error }) =>
+      inSender(label, kind, dialect, error ?? ''),
     );
     return {
-      indexes,
+      indexes: sliceListing(
+        context,
+        (indexes ?? []).filter(({ index }) => inIndex(index)),
+        { part: 'indexes', boxes: ['index'], sortBy: INDEX_ORDERS },
+      ),
       failure: ingest.problem ?? failure,
       queue: ingest.queue,
       commits: ingest.commits,
-      senders: ingest.credentials,
+      senders: sliceListing(context, senders, {
+        part: 'senders',
+        boxes: ['sender'],
+        sortBy: SENDER_ORDERS,
+      }),
       unknown: ingest.unknown,
-      listing: sliceListing(context, rejects, ['q']),
+      listing: sliceListing(context, rejects, { boxes: ['q'] }),
     };
   },
 });

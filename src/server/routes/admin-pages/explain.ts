@@ -7,7 +7,7 @@ import { explainAccess, listAllowed } from '../../../operations/explanations.ts'
 import { explainPage } from '../../pages/admin/explain.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
-import { boxValue } from './page-list.ts';
+import { boxHolds, boxValue, sliceListing } from './page-list.ts';
 
 /** The question and its answer. */
 export const explainRoute: Route = adminPageRoute({
@@ -23,7 +23,14 @@ export const explainRoute: Route = adminPageRoute({
     // An empty resource is the document root, so only a form that was sent is a question.
     if (context.queryValue('resource') === null) return asked;
     if (user === '') {
-      return { ...asked, allowed: await listAllowed(services, admin, { resource, action: right }) };
+      const allowed = await listAllowed(services, admin, { resource, action: right });
+      const isWanted = boxHolds(context, 'who');
+      const everybody = [
+        ...allowed.users,
+        ...allowed.superusers.map(({ id, username }) => ({ id, username, granted_by: null })),
+      ].filter(({ username }) => isWanted(username));
+      const listing = sliceListing(context, everybody, { boxes: ['who'] });
+      return { ...asked, allowed: { ...allowed, listing } };
     }
     if (key !== '' && !/^[0-9]{1,15}$/.test(key)) {
       return { ...asked, failure: 'The id of an API key is a number; see the list of keys.' };

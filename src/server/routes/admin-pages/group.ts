@@ -20,6 +20,7 @@ import { resourceText } from '../../pages/admin/cells.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute, type Deed } from './admin-page.ts';
 import { counted } from './counted.ts';
+import { boxHolds, sliceListing } from './page-list.ts';
 
 /** The page of a group. */
 export const groupRoute: Route = adminPageRoute({
@@ -29,9 +30,21 @@ export const groupRoute: Route = adminPageRoute({
   read: async (context, admin) => {
     const { services } = context;
     const id = context.intParameter('group_id');
+    const { users, ...group } = await readGroup(services, admin, id);
+    const rights = await listPermissionsOfGroup(services, admin, id);
+    const [isMember, isRight] = [boxHolds(context, 'member'), boxHolds(context, 'held')];
     return {
-      group: await readGroup(services, admin, id),
-      permissions: await listPermissionsOfGroup(services, admin, id),
+      group,
+      permissions: sliceListing(
+        context,
+        rights.filter(({ action, resource }) => isRight(resource, action)),
+        { part: 'rights', boxes: ['held'], sortBy: { resource: (one) => one.resource } },
+      ),
+      members: sliceListing(
+        context,
+        users.filter(({ username }) => isMember(username)),
+        { part: 'members', boxes: ['member'], sortBy: { username: (one) => one.username } },
+      ),
       usernames: await usernames(services, admin),
     };
   },

@@ -33,7 +33,7 @@ export async function readListing<Item>(
   read: (request: ListRequest) => Promise<ListPage>,
 ): Promise<Listing<Item>> {
   const query = listQuery(context, parts, source);
-  const offset = offsetOf(context);
+  const offset = offsetOf(context, '');
   const paged = new URLSearchParams(query);
   paged.set('limit', String(PAGE_ITEMS));
   paged.set('offset', String(offset));
@@ -41,7 +41,7 @@ export async function readListing<Item>(
   return {
     // The columns of the source are those of the item.
     items: items as readonly unknown[] as readonly Item[],
-    ...placeOf(context, { boxes, source, offset, total }),
+    ...placeOf(context, { boxes, source, offset, total, part: '' }),
     dataHref: dataAddress(dataPath, query, exact),
   };
 }
@@ -51,24 +51,42 @@ interface Place {
   readonly source: Pick<ListSource, 'sortable'>;
   readonly offset: number;
   readonly total: number;
+  /** Which list of the page. */
+  readonly part: string;
 }
 
 /** Where in a list the page is, and the ways from it. */
 function placeOf(
   context: Context,
-  { boxes, source, offset, total }: Place,
+  { boxes, source, offset, total, part }: Place,
 ): Omit<Listing<never>, 'items' | 'dataHref'> {
   const filters = Object.fromEntries(boxes.map((name) => [name, boxValue(context, name)]));
   const next = offset + PAGE_ITEMS;
+  const own = new Set([...boxes, 'done', named('offset', part)]);
+  const kept = [...context.query].filter(([name]) => !own.has(name));
+  const isFiltered = Object.values(filters).some((value) => value !== '');
   return {
     total,
     first: offset + 1,
     filters,
-    previousHref: offset === 0 ? null : hrefOf(context, { offset: offset - PAGE_ITEMS }),
-    nextHref: next < total ? hrefOf(context, { offset: next }) : null,
-    sorts: sortsOf(context, source),
-    clearHref: Object.values(filters).some((value) => value !== '') ? context.path : null,
+    previousHref: offset === 0 ? null : hrefOf(context, part, { offset: offset - PAGE_ITEMS }),
+    nextHref: next < total ? hrefOf(context, part, { offset: next }) : null,
+    sorts: sortsOf(context, source, part),
+    clearHref: isFiltered ? addressOf(context.path, kept) : null,
+    part,
+    kept,
   };
+}
+
+/** A parameter of one of several lists: `members-offset`. */
+function named(parameter: 'offset' | 'sort', part: string): string {
+  return part === '' ? parameter : `${part}-${parameter}`;
+}
+
+function addressOf(path: string, parameters: Iterable<readonly [string, string]>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of parameters) query.append(name, value);
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** What stands in a filter box, trimmed. */
@@ -91,7 +109,7 @@ export function listQuery(
   const query = new URLSearchParams();
   const asked = parts.filter((part) => part !== undefined);
   if (asked.length > 0) query.set('filter', JSON.stringify({ $and: asked }));
-  const sort = sortOf(context, sortable);
+  const sort = sortOf(context, sortable, '');
   if (sort !== null) {
     query.set('sort', sort.column);
     query.set('order', sort.isDescending ? 'desc' : 'asc');
@@ -113,16 +131,17 @@ export function dataAddress(
   return all.size === 0 ? path : `${path}?${all}`;
 }
 
-function offsetOf(context: Context): number {
-  const text = context.queryValue('offset') ?? '';
+function offsetOf(context: Context, part: string): number {
+  const text = context.queryValue(named('offset', part)) ?? '';
   return /^[0-9]{1,10}$/.test(text) ? Math.min(Number(text), MAX_OFFSET) : 0;
 }
 
 function sortOf(
   context: Context,
   sortable: readonly string[],
+  part: string,
 ): { column: string; isDescending: boolean } | null {
-  const text = context.queryValue('sort') ?? '';
+  const text = context.queryValue(named('sort', part)) ?? '';
   const isDescending = text.startsWith('-');
   const column = isDescending ? text.slice(1) : text;
   return sortable.includes(column) ? { column, isDescending } : null;
@@ -131,14 +150,18 @@ function sortOf(
 function sortsOf(
   context: Context,
   { sortable }: Pick<ListSource, 'sortable'>,
+  part: string,
 ): Record<string, SortLink> {
-  const present = sortOf(context, sortable);
+  const present = sortOf(context, sortable, part);
   return Object.fromEntries(
     sortable.map((column): [string, SortLink] => {
       const isSorted = present?.column === column;
       const turns = isSorted && !present.isDescending;
       const sorted = isSorted ? (present.isDescending ? 'descending' : 'ascending') : null;
-      return [column, { href: hrefOf(context, { sort: turns ? `-${column}` : column }), sorted }];
+      return [
+        column,
+        { href: hrefOf(context, part, { sort: turns ? `-${column}` : column }), sorted },
+      ];
     }),
   );
 }
@@ -146,37 +169,52 @@ function sortsOf(
 /** This address with another sort or offset; a new sort begins at the top. */
 function hrefOf(
   { path, query }: Context,
+  part: string,
   change: { readonly sort: string } | { readonly offset: number },
 ): string {
   const changed = new URLSearchParams(query);
   changed.delete('done');
-  changed.delete('offset');
-  if ('sort' in change) changed.set('sort', change.sort);
-  else if (change.offset > 0) changed.set('offset', String(change.offset));
-  return changed.size === 0 ? path : `${path}?${changed}`;
+  changed.delete(named('offset', part));
+  if ('sort' in change) changed.set(named('sort', part), change.sort);
+  else if (change.offset > 0) changed.set(named('offset', part), String(change.offset));
+  return addressOf(path, changed);
+}
+
+interface SliceRequest<Item> {
+  /** Names of the filter boxes; the list holds what they leave. */
+  readonly boxes?: readonly string[];
+  /** What to sort by, by the names of the columns. */
+  readonly sortBy?: Readonly<Record<string, (item: Item) => string | number>>;
+  /** Tells lists of one page apart. */
+  readonly part?: string;
 }
 
 /** A page of a list that is held in memory as a whole. */
 export function sliceListing<Item>(
   context: Context,
   all: readonly Item[],
-  boxes: readonly string[],
-  sortBy: Readonly<Record<string, (item: Item) => string>> = {},
+  { boxes = [], sortBy = {}, part = '' }: SliceRequest<Item> = {},
 ): Listing<Item> {
   const source = { sortable: Object.keys(sortBy) };
-  const sort = sortOf(context, source.sortable);
+  const sort = sortOf(context, source.sortable, part);
   const items = sort === null ? all : sorted(all, sortBy[sort.column]!, sort.isDescending);
-  const offset = Math.min(offsetOf(context), items.length);
+  const offset = Math.min(offsetOf(context, part), items.length);
   return {
     items: items.slice(offset, offset + PAGE_ITEMS),
-    ...placeOf(context, { boxes, source, offset, total: items.length }),
+    ...placeOf(context, { boxes, source, offset, total: items.length, part }),
     dataHref: null,
   };
 }
 
+/** Whether one of the texts contains what stands in the box, upper and lower case alike. */
+export function boxHolds(context: Context, name: string): (...texts: readonly string[]) => boolean {
+  const wanted = boxValue(context, name).toLowerCase();
+  return (...texts) => texts.some((text) => text.toLowerCase().includes(wanted));
+}
+
 function sorted<Item>(
   all: readonly Item[],
-  keyOf: (item: Item) => string,
+  keyOf: (item: Item) => string | number,
   isDescending: boolean,
 ): readonly Item[] {
   const ordered = [...all].sort((a, b) => {

@@ -31,12 +31,12 @@ export const resourcesRoute: Route = adminPageRoute({
         problem,
       }));
     return {
-      listing: sliceListing(context, rows, ['q', 'type', 'state'], {
-        name: ({ name }) => name,
-        type: (row) => row.type,
+      listing: sliceListing(context, rows, {
+        boxes: ['q', 'type', 'state'],
+        sortBy: { name: ({ name }) => name, type: (row) => row.type },
       }),
       types: [...new Set(resources.map((one) => one.type))].sort(),
-      unpublished,
+      unpublished: sliceListing(context, unpublished, { part: 'unpublished' }),
       index: describeIndex(services, admin),
     };
   },

@@ -17,6 +17,7 @@ import { userPage } from '../../pages/admin/user.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute, type Deed } from './admin-page.ts';
 import { counted } from './counted.ts';
+import { boxHolds, sliceListing } from './page-list.ts';
 
 /** The page of a user. */
 export const userRoute: Route = adminPageRoute({
@@ -26,8 +27,16 @@ export const userRoute: Route = adminPageRoute({
   read: async (context, admin) => {
     const { services, user } = context;
     const belongings = await readUser(services, admin, context.intParameter('user_id'));
+    const isGroup = boxHolds(context, 'in');
     return {
       ...belongings,
+      groups: sliceListing(
+        context,
+        belongings.groups.filter(({ name }) => isGroup(name)),
+        { part: 'groups', boxes: ['in'], sortBy: { name: ({ name }) => name } },
+      ),
+      keys: sliceListing(context, belongings.keys, { part: 'keys' }),
+      sessions: sliceListing(context, belongings.sessions, { part: 'sessions' }),
       currentSession: context.session?.id ?? null,
       isSelf: belongings.user.id === user.userId,
       groupNames: await groupNames(services, admin),

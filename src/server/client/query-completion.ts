@@ -1,0 +1,174 @@
+/**
+ * What can stand where the cursor is in a query: commands and their flags, fields with their values, functions, sources. What
+ * the server knows is asked when it is first needed and kept for as long as the page is open.
+ */
+import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import { jsonOf } from './answers.ts';
+import { csrfHeaders } from './cookies.ts';
+import { fieldTerm, quoted } from './event-terms.ts';
+import { localNumber } from './times.ts';
+
+/** The language as `/search2/api/commands/` tells it (EV-101). */
+export interface Language {
+  readonly commands: readonly {
+    readonly name: string;
+    readonly summary: string;
+    readonly syntax: string;
+    readonly flags: readonly { readonly name: string; readonly help?: string }[];
+  }[];
+  readonly functions: readonly Named[];
+  readonly aggregates: readonly Named[];
+  readonly sources: readonly string[];
+}
+
+interface Named {
+  readonly name: string;
+  readonly summary?: string;
+}
+
+interface Field {
+  readonly name: string;
+  readonly distinct: number;
+  readonly top: readonly { readonly value: unknown; readonly count: number }[];
+}
+
+const TOP_VALUES = 50;
+/** Enough to know the usual fields and values; completion must not wait. */
+const SAMPLE = 5_000;
+/** `host=`, `host="we`, `host!=web`: name and begun value. */
+const BEGUN_VALUE = /([A-Za-z_@][\w@.:/$-]*)\s*(?:!=|==?)\s*("(?:[^"\\|]*)|[\w@.:+/-]*)$/;
+
+/** Completes in the language; `span` has the time that the page shows, null for who may not read events. */
+export class QueryCompletion {
+  readonly #span: URLSearchParams | null;
+  readonly #kept = new Map<string, Promise<unknown>>();
+
+  constructor(span: URLSearchParams | null) {
+    this.#span = span;
+  }
+
+  /** The language; null when it cannot be had. */
+  language(): Promise<Language | null> {
+    return this.#once('language', async () =>
+      jsonOf<Language>(await fetch('/search2/api/commands/')),
+    );
+  }
+
+  /** What can stand at the cursor; null for nothing. */
+  async complete(context: CompletionContext): Promise<CompletionResult | null> {
+    const before = context.state.sliceDoc(0, context.pos);
+    const value = BEGUN_VALUE.exec(before);
+    if (value !== null) return this.#valuesAt(context, value[1]!, value[2]!);
+    const word = context.matchBefore(/[\w./-]+/);
+    if (word === null && !context.explicit) return null;
+    const from = word?.from ?? context.pos;
+    const options = await this.#wordsAfter(before.slice(0, from).trimEnd(), word?.text ?? '');
+    return { from, options, validFor: /^[\w./-]*$/ };
+  }
+
+  async #wordsAfter(before: string, begun: string): Promise<Completion[]> {
+    const language = await this.language();
+    if (/\b(?:from|lookup|join)$/.test(before)) {
+      return (language?.sources ?? []).map((label) => ({ label, type: 'class' }));
+    }
+    const stage = stageOf(before);
+    const command = /^\s*(\w+)/.exec(stage)?.[1];
+    const flags = language?.commands.find(({ name }) => name === command)?.flags ?? [];
+    if (begun.startsWith('-')) return flags.map(flagOption);
+    const fields = await this.#fieldsAfter(before.slice(0, before.length - stage.length));
+    if (stage.trim() === '') return [...(language?.commands ?? []).map(commandOption), ...fields];
+    const functions = [...(language?.aggregates ?? []), ...(language?.functions ?? [])];
+    return [...fields, ...functions.map(functionOption)];
+  }
+
+  /** Fields of the rows that come out of the stages before, where that is known without running them; else of the events. */
+  async #fieldsAfter(stages: string): Promise<Completion[]> {
+    const query = stages.replace(/[|\s]+$/, '');
+    const known = query === '' ? null : await this.#columnsOf(query);
+    const names = known ?? (await this.#fields('')).map(({ name }) => name);
+    return names.map((label) => ({ label, type: 'property', detail: 'field', boost: 1 }));
+  }
+
+  #columnsOf(query: string): Promise<readonly string[] | null> {
+    return this.#once(`columns ${query}`, async () => {
+      const response = await fetch('/search2/api/validate/', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...csrfHeaders() },
+        body: JSON.stringify({ query }),
+      });
+      return (
+        (await jsonOf<{ readonly columns: readonly string[] | null }>(response))?.columns ?? null
+      );
+    });
+  }
+
+  async #valuesAt(
+    context: CompletionContext,
+    name: string,
+    begun: string,
+  ): Promise<CompletionResult | null> {
+    const text = begun.replace(/^"/, '');
+    const find = (fields: readonly Field[]): Field | undefined =>
+      fields.find((field) => field.name === name);
+    let field = find(await this.#fields(''));
+    const isCut = field === undefined || field.distinct > field.top.length;
+    // A star counts outside of quotes only (SL-61).
+    if (isCut && /^[\w@.:+-]+$/.test(text)) {
+      field = find(await this.#fields(`${fieldTerm(name, text)}*`)) ?? field;
+    }
+    if (field === undefined || context.aborted) return null;
+    const options = field.top.map(({ value, count }): Completion => {
+      const label = typeof value === 'string' ? value : JSON.stringify(value);
+      return { label, apply: quoted(label), type: 'text', detail: localNumber(count) };
+    });
+    const isBegun = ({ label }: Completion): boolean =>
+      label.toLowerCase().startsWith(text.toLowerCase());
+    // The quote in front belongs to what is replaced, not to what is looked for.
+    return { from: context.pos - begun.length, options: options.filter(isBegun), filter: false };
+  }
+
+  /** Fields of the newest events that match the terms. */
+  async #fields(terms: string): Promise<readonly Field[]> {
+    const span = this.#span;
+    if (span === null) return [];
+    return this.#once(`fields ${terms}`, async () => {
+      const query = new URLSearchParams(span);
+      query.set('top', String(TOP_VALUES));
+      query.set('sample', String(SAMPLE));
+      if (terms !== '') query.set('query', terms);
+      const found = await jsonOf<{ readonly fields: readonly Field[] }>(
+        await fetch(`/api/events/fields?${query}`),
+      );
+      return found?.fields ?? [];
+    });
+  }
+
+  /** Asked once; what failed is asked again. */
+  #once<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const kept = this.#kept.get(key) as Promise<T> | undefined;
+    if (kept !== undefined) return kept;
+    const asked = ask();
+    this.#kept.set(key, asked);
+    asked.catch(() => this.#kept.delete(key));
+    return asked;
+  }
+}
+
+/** The text of the stage that the end of the query stands in. */
+function stageOf(before: string): string {
+  const outside = before.replace(/"(?:[^"\\]|\\.)*"/g, (text) => '_'.repeat(text.length));
+  return before.slice(Math.max(outside.lastIndexOf('|'), outside.lastIndexOf('[')) + 1);
+}
+
+function commandOption({ name, summary, syntax }: Language['commands'][number]): Completion {
+  return { label: name, detail: summary, info: syntax, type: 'keyword' };
+}
+
+function flagOption({ name, help }: { readonly name: string; readonly help?: string }): Completion {
+  const label = name.startsWith('-') ? name : `--${name}`;
+  return { label, type: 'keyword', ...(help !== undefined && { detail: help }) };
+}
+
+function functionOption({ name, summary }: Named): Completion {
+  return { label: name, type: 'function', ...(summary !== undefined && { detail: summary }) };
+}
