@@ -116,6 +116,16 @@ test('members of a group: paged, filtered as one types, each with the way to the
   expect(await rows('list-members').count()).toBe(10);
 });
 
+test('of many groups a cell shows a few, with the way to all', async () => {
+  await page.goto('/admin/ui/users?q=carl');
+  const cell = rows().first().locator('td').nth(1);
+  expect(await cell.locator('a.tag').count()).toBe(8);
+  await cell.getByRole('link', { name: 'and 493 more' }).click();
+  await counted('list-groups')
+    .getByText(/of 501 groups$/)
+    .waitFor();
+});
+
 test('a name is proposed although it is not among the first', async () => {
   await page.goto('/admin/ui/share?resource=reports/*');
   expect(await page.locator('#username-names option').count()).toBeLessThanOrEqual(50);

@@ -70,16 +70,28 @@ export function GroupLink({ id, name, isTag = false }: GroupName & { readonly is
   );
 }
 
-/** Groups in a cell. */
-export function GroupLinks({ groups }: { groups: readonly GroupName[] }) {
+/** A cell has room for these; the others are behind one link. */
+const GROUPS_IN_CELL = 8;
+
+/** Groups in a cell; `moreHref` leads to all of them. */
+export function GroupLinks(props: { groups: readonly GroupName[]; moreHref: string }) {
+  const { groups, moreHref } = props;
   if (groups.length === 0) return <span class="none">none</span>;
+  const hidden = groups.length - GROUPS_IN_CELL;
   return (
     <>
-      {groups.map((group) => (
+      {groups.slice(0, GROUPS_IN_CELL).map((group) => (
         <>
           <GroupLink {...group} isTag />{' '}
         </>
       ))}
+      {hidden > 0 ? (
+        <a href={moreHref}>
+          and <Count value={hidden} /> more
+        </a>
+      ) : (
+        ''
+      )}
     </>
   );
 }

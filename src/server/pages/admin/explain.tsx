@@ -164,25 +164,37 @@ function All({ allowed }: { allowed: AllowedListing }) {
         ''
       ) : (
         <p class="fine" safe>
-          {`Held without an active member: ${empty.map(({ group }) => group).join(', ')}.`}
+          {`Held without an active member: ${namesText(empty.map(({ group }) => group))}.`}
         </p>
       )}
     </section>
   );
 }
 
+/** One group is reason enough; of many a few are shown. */
+const SHOWN_GRANTS = 8;
+const SHOWN_NAMES = 20;
+
 function Because({ grants }: { grants: readonly GroupGrant[] }) {
+  const hidden = grants.length - SHOWN_GRANTS;
   return (
     <>
-      {grants.map((grant) => (
+      {grants.slice(0, SHOWN_GRANTS).map((grant) => (
         <>
           <GroupLink id={grant.group_id} name={grant.group} isTag />{' '}
           <span safe>{`holds ${grant.action} on ${resourceText(grant.resource)}`}</span>
           <br />
         </>
       ))}
+      {hidden > 0 ? <span safe>{`and ${hidden} more groups`}</span> : ''}
     </>
   );
+}
+
+function namesText(names: readonly string[]): string {
+  const hidden = names.length - SHOWN_NAMES;
+  const shown = names.slice(0, SHOWN_NAMES).join(', ');
+  return hidden > 0 ? `${shown} and ${hidden} more` : shown;
 }
 
 function Notes({ notes }: { notes: readonly string[] }) {

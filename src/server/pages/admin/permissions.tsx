@@ -86,7 +86,10 @@ function Row({ permission, state, frame }: Surroundings & { permission: Permissi
       </td>
       <td safe>{description ?? ''}</td>
       <td>
-        <GroupLinks groups={groups} />
+        <GroupLinks
+          groups={groups}
+          moreHref={`${ADMIN_PAGES}/explain?${new URLSearchParams({ resource, right: action })}`}
+        />
       </td>
       <td class="acts">
         <WhoMayLink action={action} resource={resource} />

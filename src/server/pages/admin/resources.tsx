@@ -65,7 +65,11 @@ export const resourcesPage = adminPage<ResourcesData>({
           <Resource resource={resource} />
         ))}
       </ListTable>
-      {unpublished.total === 0 ? '' : <Unpublished files={unpublished} />}
+      {unpublished.total === 0 && unpublished.clearHref === null ? (
+        ''
+      ) : (
+        <Unpublished files={unpublished} />
+      )}
       <Index index={index} {...around} />
     </>
   ),
@@ -107,6 +111,9 @@ function Unpublished({ files }: Readonly<Record<'files', ResourcesData['unpublis
   return (
     <section>
       <h2>Not published</h2>
+      <FilterForm path={`${ADMIN_PAGES}/resources`} listing={files}>
+        <FilterBox name="file" label="File or reason contains" listing={files} />
+      </FilterForm>
       <ListTable
         listing={files}
         nouns={['file', 'files']}

@@ -112,7 +112,7 @@ function User({ user }: { user: UserRow }) {
         <UserLink {...user} /> <UserMarks user={user} />
       </td>
       <td>
-        <GroupLinks groups={user.groups} />
+        <GroupLinks groups={user.groups} moreHref={`${ADMIN_PAGES}/users/${user.id}`} />
       </td>
       <td>
         <Moment at={user.created_at} />

@@ -7,7 +7,7 @@ import { pageAddress } from '../../../docroot/addresses.ts';
 import { type ResourceRow, resourcesPage } from '../../pages/admin/resources.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
-import { boxValue, sliceListing } from './page-list.ts';
+import { boxHolds, boxValue, sliceListing } from './page-list.ts';
 
 /** The list of resources. */
 export const resourcesRoute: Route = adminPageRoute({
@@ -17,6 +17,7 @@ export const resourcesRoute: Route = adminPageRoute({
   read: async (context, admin) => {
     const { services } = context;
     const { resources, unpublished } = describeDocroot(services, admin);
+    const inFile = boxHolds(context, 'file');
     const q = boxValue(context, 'q').toLowerCase();
     const [type, state] = [boxValue(context, 'type'), boxValue(context, 'state')];
     const rows = resources
@@ -36,7 +37,11 @@ export const resourcesRoute: Route = adminPageRoute({
         sortBy: { name: ({ name }) => name, type: (row) => row.type },
       }),
       types: [...new Set(resources.map((one) => one.type))].sort(),
-      unpublished: sliceListing(context, unpublished, { part: 'unpublished' }),
+      unpublished: sliceListing(
+        context,
+        unpublished.filter((one) => inFile(one.rel, one.text)),
+        { part: 'unpublished', boxes: ['file'], sortBy: { rel: (one) => one.rel } },
+      ),
       index: describeIndex(services, admin),
     };
   },
