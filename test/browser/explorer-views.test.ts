@@ -258,6 +258,8 @@ test('who may read no event is told so, and nobody waits for a histogram of noth
   await other.goto('/events');
   await other.getByText('You may not read any events yet.').waitFor();
   expect(await other.locator('#histogram').isVisible()).toBe(false);
+  await other.goto('/events?q=from+a');
+  expect(await other.getByText('You may not read any events yet.').count()).toBe(0);
   await other.context().close();
 });
 

@@ -496,7 +496,7 @@ function Cell({ cell: { text, kind, includeHref }, name }: { cell: ResultCell; n
 }
 
 function Empty({ view }: { view: EventsView }) {
-  if (!view.mayReadEvents) {
+  if (!view.mayReadEvents && view.terms !== null) {
     return (
       <section class="empty">
         <p>
