@@ -37,6 +37,7 @@ test('a query runs with Enter, and is saved as it stands in the field', async ()
   const page = await browser.open(svc);
   await signIn(page, 'ada');
   await page.goto('/events');
+  await page.getByRole('link', { name: 'how programs send events' }).waitFor();
   await page.locator('.editor .cm-content').click();
   await page.keyboard.type('level=error');
   await page.keyboard.press('Enter');
@@ -65,6 +66,17 @@ test('arrows lead into the rows, and the first chart is of a column whose values
   await page.locator('[role=grid]:focus').waitFor();
   await page.getByRole('button', { name: 'Chart', exact: true }).click();
   await page.waitForURL(/chart=bar&x=colour/);
+  await page.context().close();
+});
+
+test('a filter takes its line from the rows: the page does not begin to scroll', async () => {
+  const page = await browser.open(svc, { viewport: { width: 1280, height: 850 } });
+  await signIn(page, 'ada');
+  await page.goto(`/ui/cups/?filter=${encodeURIComponent('{"colour":"red"}')}`);
+  await page.getByRole('button', { name: /^Remove the filter/ }).waitFor();
+  await page.locator('#grid-0-0').waitFor();
+  const fits = 'document.documentElement.scrollHeight <= innerHeight';
+  expect(await page.evaluate(fits)).toBe(true);
   await page.context().close();
 });
 

@@ -508,10 +508,14 @@ function Empty({ view }: { view: EventsView }) {
   }
   return (
     <section class="empty">
-      <p>
-        {view.q.trim() === '' ? 'No events in this time.' : 'Nothing matches in this time.'} Try a
-        longer time, or fewer words.
-      </p>
+      {view.q.trim() === '' ? (
+        <p>
+          No events in this time. Try a longer time, or read{' '}
+          <a href="/docs/guide/events">how programs send events</a>.
+        </p>
+      ) : (
+        <p>Nothing matches in this time. Try a longer time, or fewer words.</p>
+      )}
     </section>
   );
 }
