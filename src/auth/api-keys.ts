@@ -7,6 +7,7 @@
 import { timestamp } from '../base/clock.ts';
 import { AppError, invalidRequest } from '../base/errors.ts';
 import { randomToken, sha256Hex } from '../base/ids.ts';
+import { type Soon, whenThere } from '../base/soon.ts';
 import type { Database, SqlValue } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
 import { rememberedFor } from '../store/remembered.ts';
@@ -185,19 +186,15 @@ export interface FoundApiKey {
 
 const keysByHash = rememberedFor<Omit<FoundApiKey, 'isUsable'> | null>(1_000);
 
-/** The key with that value or alias; null when there is none. Costs one indexed read after a change, else nothing. */
-export async function findApiKey(
-  db: Database,
-  value: string,
-  now: number,
-): Promise<FoundApiKey | null> {
+/** The key with that value or alias; null when there is none. One indexed read after a change, else there at once. */
+export function findApiKey(db: Database, value: string, now: number): Soon<FoundApiKey | null> {
   const isByAlias = isAlias(value);
   if (!isByAlias && !/^ak_[\w-]{43}$/.test(value)) return null;
   const hash = sha256Hex(isByAlias ? value.toLowerCase() : value);
   const where = isByAlias
     ? 'api_keys.id = (SELECT api_key_id FROM ingest_settings WHERE alias_hash = ?)'
     : 'key_hash = ?';
-  const found = await keysByHash(db).get(db, hash, async () => {
+  const found = keysByHash(db).get(db, hash, async () => {
     const row = await db.get<ApiKeyRow & UserRow>(
       `SELECT ${keyColumns}, ${userColumns} FROM api_keys JOIN users ON users.id = api_keys.user_id
        WHERE ${where}`,
@@ -205,10 +202,11 @@ export async function findApiKey(
     );
     return row && { key: keyOf(row), user: userOf(row) };
   });
-  if (found === null) return null;
-  const { key, user } = found;
-  const isExpired = key.expiresAt !== null && key.expiresAt <= timestamp(now);
-  return { key, user, isUsable: key.isActive && !isExpired };
+  return whenThere(found, (one) => one && { ...one, isUsable: isUsableAt(one.key, now) });
+}
+
+function isUsableAt({ isActive, expiresAt }: ApiKey, now: number): boolean {
+  return isActive && (expiresAt === null || expiresAt > timestamp(now));
 }
 
 /** Whether a use of the key at `now` is to be noted (DS-97). */

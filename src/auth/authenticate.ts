@@ -4,11 +4,12 @@
  * Every header credential that was sent is checked, whatever else proved the caller: one that is present and wrong is
  * never silently ignored. Nothing is remembered between requests, so a revocation counts from the next one.
  */
+import { type Soon, whenThere } from '../base/soon.ts';
 import { BEARER_CHALLENGE, notAuthenticated } from './challenges.ts';
 import type {
   AuthServices,
   AuthenticationMethod,
-  Carrier,
+  Claim,
   Proof,
   RequestCredentials,
 } from './method.ts';
@@ -29,35 +30,56 @@ export interface Authentication {
   readonly renewedSession: boolean;
 }
 
-interface Proven extends Proof {
+interface Claimed {
   readonly method: AuthenticationMethod;
+  readonly claim: Claim;
+}
+
+interface Proven {
+  readonly method: AuthenticationMethod;
+  readonly proof: Proof;
 }
 
 /**
- * The caller of a request. Throws `not-authenticated` with `WWW-Authenticate` when a header credential is bad
+ * The caller of a request, at once when everything about him is remembered. Throws `not-authenticated` with `WWW-Authenticate` when a header credential is bad
  * (`refusalOf` tells why), `throttled` (DS-102) and `unavailable`. No credential at all is no error here.
  */
-export async function authenticate(
+export function authenticate(
   services: AuthServices,
   credentials: RequestCredentials,
   methods: readonly AuthenticationMethod[] = allMethods,
-): Promise<Authentication> {
-  const proven: Proven[] = [];
-  const claimed = new Set<Carrier>();
+): Soon<Authentication> {
+  const claims: Claimed[] = [];
   for (const method of methods) {
-    for (const claim of method.claims(credentials)) {
-      claimed.add(claim.carrier);
-      const proof = await method.prove(services, claim, credentials.clientAddress);
-      if (typeof proof !== 'string') proven.push({ ...proof, method });
-      else if (claim.carrier !== 'cookie') {
-        throw notAuthenticated(claim.challenge, { credential: method.credential, reason: proof });
-      }
+    for (const claim of method.claims(credentials)) claims.push({ method, claim });
+  }
+  return whenThere(provenOf(services, credentials, claims, []), (proven) => {
+    const isRead = claims.some(({ claim }) => claim.carrier === 'authorization');
+    if (typeof credentials.authorization === 'string' && !isRead) {
+      throw notAuthenticated(BEARER_CHALLENGE, { credential: null, reason: 'unknown-scheme' });
     }
-  }
-  if (typeof credentials.authorization === 'string' && !claimed.has('authorization')) {
-    throw notAuthenticated(BEARER_CHALLENGE, { credential: null, reason: 'unknown-scheme' });
-  }
-  return authenticationOf(services, credentials, proven);
+    return authenticationOf(services, credentials, proven);
+  });
+}
+
+/** One after the other: a bad credential ends it, and those behind it are not tried. */
+function provenOf(
+  services: AuthServices,
+  credentials: RequestCredentials,
+  claims: readonly Claimed[],
+  proven: readonly Proven[],
+): Soon<readonly Proven[]> {
+  const [first, ...rest] = claims;
+  if (first === undefined) return proven;
+  const { method, claim } = first;
+  const proved = method.prove(services, claim, credentials.clientAddress);
+  return whenThere(proved, (proof) => {
+    if (typeof proof !== 'string') {
+      return provenOf(services, credentials, rest, [...proven, { method, proof }]);
+    }
+    if (claim.carrier === 'cookie') return provenOf(services, credentials, rest, proven);
+    throw notAuthenticated(claim.challenge, { credential: method.credential, reason: proof });
+  });
 }
 
 function authenticationOf(
@@ -65,7 +87,7 @@ function authenticationOf(
   credentials: RequestCredentials,
   proven: readonly Proven[],
 ): Authentication {
-  const session = proven.find((proof) => proof.session !== undefined)?.session ?? null;
+  const session = proven.find(({ proof }) => proof.session !== undefined)?.proof.session ?? null;
   const token = credentials.sessionToken ?? null;
   const first = proven[0];
   const base = { principal: first === undefined ? null : principalOf(first, session?.id ?? null) };
@@ -86,16 +108,16 @@ function authenticationOf(
   };
 }
 
-function principalOf(proof: Proven, sessionId: number | null): Principal {
+function principalOf({ method, proof }: Proven, sessionId: number | null): Principal {
   const { user } = proof;
-  return {
+  const principal: Principal = {
     userId: user.id,
     username: user.username,
     isSuperuser: user.isSuperuser,
-    credential: proof.method.credential,
+    credential: method.credential,
     sessionId,
     apiKeyId: proof.apiKeyId ?? null,
     scopes: proof.scopes ?? null,
-    ...(proof.isCreateOnly === true && { isCreateOnly: true }),
   };
+  return proof.isCreateOnly === true ? { ...principal, isCreateOnly: true } : principal;
 }

@@ -2,6 +2,7 @@
  * What an API key may do with events beyond its owner's rights being narrowed (EV-57 to EV-59).
  */
 import { sha256Hex } from '../base/ids.ts';
+import type { Soon } from '../base/soon.ts';
 import type { Database, SqlValue } from '../store/database.ts';
 import { rememberedFor } from '../store/remembered.ts';
 
@@ -45,8 +46,8 @@ interface SettingsRow {
 
 const byKey = rememberedFor<IngestSettings>(1_000);
 
-/** The settings of a key. One indexed read after a change, else nothing. */
-export async function getIngestSettings(db: Database, apiKeyId: number): Promise<IngestSettings> {
+/** The settings of a key. One indexed read after a change, else there at once. */
+export function getIngestSettings(db: Database, apiKeyId: number): Soon<IngestSettings> {
   return byKey(db).get(db, String(apiKeyId), async () => {
     const row = await db.get<SettingsRow>(
       `SELECT create_only, indexes, default_index, default_sourcetype, default_source, default_host, ack, alias_hash

@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { Soon } from '../base/soon.ts';
 import type { Database } from '../store/database.ts';
 import type { LocalLogin } from './local-login.ts';
 import type { Oidc } from './oidc/oidc.ts';
@@ -83,11 +84,7 @@ export interface AuthenticationMethod {
   /** The credentials of this kind in the request; most often none or one. */
   claims(credentials: RequestCredentials): Claim[];
   /** May throw `throttled`, `unavailable` and, for a name that is taken, `permission-denied`. */
-  prove(
-    services: AuthServices,
-    claim: Claim,
-    clientAddress: string,
-  ): Promise<Proof | RefusalReason>;
+  prove(services: AuthServices, claim: Claim, clientAddress: string): Soon<Proof | RefusalReason>;
 }
 
 /** Splits an `Authorization` value; the scheme comes in lower case, null when there is none. */

@@ -4,6 +4,7 @@
  * Rights only add up: groups give, nothing takes away; an API key's scopes are the one thing that narrows them.
  */
 import { AppError } from '../base/errors.ts';
+import { type Soon, whenThere } from '../base/soon.ts';
 import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
 import { rememberedFor } from '../store/remembered.ts';
@@ -130,14 +131,13 @@ interface HeldPermission {
 const NO_PATTERNS: Grants['patterns'] = { read: [], write: [] };
 const heldByUser = rememberedFor<Grants['patterns']>(1_000);
 
-/** The rights of a caller; an anonymous one has none. One indexed read after a change, none for superusers. */
-export async function loadGrants(db: Database, caller: Caller): Promise<Grants> {
+/** The rights of a caller; an anonymous one has none. One indexed read after a change, else there at once. */
+export function loadGrants(db: Database, caller: Caller): Soon<Grants> {
   if (caller === null) return { isSuperuser: false, patterns: NO_PATTERNS, scopes: null };
   const { isSuperuser, scopes, userId } = caller;
-  const patterns = isSuperuser
-    ? NO_PATTERNS
-    : await heldByUser(db).get(db, String(userId), () => patternsOf(db, userId));
-  return { isSuperuser, patterns, scopes };
+  if (isSuperuser) return { isSuperuser, patterns: NO_PATTERNS, scopes };
+  const held = heldByUser(db).get(db, String(userId), () => patternsOf(db, userId));
+  return whenThere(held, (patterns) => ({ isSuperuser, patterns, scopes }));
 }
 
 async function patternsOf(db: Database, userId: number): Promise<Grants['patterns']> {

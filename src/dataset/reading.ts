@@ -6,6 +6,7 @@
  */
 import type { Log } from '../base/log.ts';
 import { Lru } from '../base/lru.ts';
+import type { Soon } from '../base/soon.ts';
 import type { ChildPool } from '../children/child-pool.ts';
 import { encoders } from './encode.ts';
 import { type Format, formatDetails } from './format.ts';
@@ -78,14 +79,14 @@ export class Reading {
   }
 
   /**
-   * Reads. Long answers stream with bounded memory; the body must be read or cancelled. Throws `timed-out`,
+   * Reads; short answers are there at once. Long answers stream with bounded memory; the body must be read or cancelled. Throws `timed-out`,
    * `too-large` (memory), `unavailable` (too many waiting) and StaleRead.
    */
-  async run(
+  run(
     table: Table,
     prepared: PreparedRead,
     options: { readonly signal?: AbortSignal; readonly isHead?: boolean },
-  ): Promise<RowsPage> {
+  ): Soon<RowsPage> {
     const { plan } = prepared;
     this.#noteUse(table, plan.usefulIndexes);
     const known = plan.count === null ? plan.rowCount : knownCount(table, plan);

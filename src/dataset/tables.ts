@@ -11,6 +11,7 @@ import { dirname } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { hashFile, isRacy, sameContent, sameStamp, statFile } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
+import type { Soon } from '../base/soon.ts';
 import { presentTurn } from '../base/turn.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
 import { type Lineage, lineageOf } from './copy-lineage.ts';
@@ -121,15 +122,9 @@ export class Tables {
     for (let attempt = 0; attempt < MAX_REFRESHES; attempt++) {
       // Looked up each time: it is dropped when the file goes away, also while it is refreshed.
       const entry = this.#entry(target);
-      const stamp = statFile(target.path);
-      if (!stamp) throw new AppError('not-found', 'Not Found');
-      const companion = companionFingerprint(target);
-      if (this.#holds(entry, stamp, companion)) {
-        const { stampTakenAt } = entry.table!.state;
-        if (entry.isConfirmed || !this.#mayHideWrite(stamp, stampTakenAt)) {
-          entry.found = foundNow(entry.table!.state);
-          return this.#touch(target, entry);
-        }
+      const { stamp, companion, isHeld, isCertain } = this.#look(target, entry);
+      if (isCertain) return this.#touch(target, entry);
+      if (isHeld) {
         if (await this.#confirm(target, entry)) return this.#touch(target, entry);
         continue;
       }
@@ -149,10 +144,10 @@ export class Tables {
   }
 
   /**
-   * As `current`, for a request: what another one found out in this turn of the event loop counts for it too, because
-   * both had arrived when that began.
+   * As `current`, for a request, and at once when nothing has to be read: what another one found out in this turn of the
+   * event loop counts for it too, because both had arrived when that began.
    */
-  async currentThisTurn(target: TableTarget): Promise<Table> {
+  currentThisTurn(target: TableTarget): Soon<Table> {
     const entry = this.#entry(target);
     const { found, table } = entry;
     const isFound =
@@ -160,7 +155,24 @@ export class Tables {
       found.turn === presentTurn() &&
       found.state === table?.state &&
       table.outdated === null;
-    return isFound ? this.#touch(target, entry) : this.current(target);
+    return isFound || this.#look(target, entry).isCertain
+      ? this.#touch(target, entry)
+      : this.current(target);
+  }
+
+  /** The file as it is now, and whether the open copy is of that version: as far as stamps tell, and for certain. */
+  #look(
+    target: TableTarget,
+    entry: Entry,
+  ): { stamp: FileStamp; companion: string; isHeld: boolean; isCertain: boolean } {
+    const stamp = statFile(target.path);
+    if (!stamp) throw new AppError('not-found', 'Not Found');
+    const companion = companionFingerprint(target);
+    const isHeld = this.#holds(entry, stamp, companion);
+    const isCertain =
+      isHeld && (entry.isConfirmed || !this.#mayHideWrite(stamp, entry.table!.state.stampTakenAt));
+    if (isCertain) entry.found = foundNow(entry.table!.state);
+    return { stamp, companion, isHeld, isCertain };
   }
 
   /** The open table without any check, for figures and for tests of freshness. */

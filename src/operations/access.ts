@@ -4,8 +4,9 @@
  */
 import type { Audit } from '../auth/audit.ts';
 import { type Grants, grantsCover, grantsNameAddressed, loadGrants } from '../auth/permissions.ts';
-import type { Caller, Verb } from '../auth/principal.ts';
+import type { Caller, Principal, Verb } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
+import { type Soon, whenThere } from '../base/soon.ts';
 import type { Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
 
@@ -42,19 +43,31 @@ interface AccessRequest {
 }
 
 /**
- * The resource, when the caller may use it. Throws `not-authenticated`, `not-found` for callers allowed to know, and
+ * The resource, when the caller may use it; at once when his rights are remembered. Throws `not-authenticated`, `not-found` for callers allowed to know, and
  * `permission-denied` (audited) for everyone else.
  */
-export async function requireAccess(
+export function requireAccess(
   services: AccessServices,
   caller: Caller,
   origin: Origin,
   request: AccessRequest,
-): Promise<Resource> {
+): Soon<Resource> {
   if (!caller) throw new AppError('not-authenticated', 'Not authenticated');
-  const { name, alsoNamed, resource, verb } = request;
-  const grants = await loadGrants(services.db, caller);
-  if (resource && mayAccess(grants, resource, verb)) return resource;
+  const { resource, verb } = request;
+  return whenThere(loadGrants(services.db, caller), (grants) =>
+    resource && mayAccess(grants, resource, verb)
+      ? resource
+      : refuse(services, caller, origin, grants, request),
+  );
+}
+
+async function refuse(
+  services: AccessServices,
+  caller: Principal,
+  origin: Origin,
+  grants: Grants,
+  { name, alsoNamed, verb }: AccessRequest,
+): Promise<never> {
   const names = alsoNamed === undefined ? [name] : [name, alsoNamed];
   if (names.some((one) => grantsNameAddressed(grants, one, verb))) {
     throw new AppError('not-found', 'Not Found');

@@ -5,6 +5,7 @@
 import type { Caller, Principal, Verb } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
+import { type Soon, whenThere } from '../base/soon.ts';
 import type { Edits, EditResult } from '../dataset/edits.ts';
 import type { Format } from '../dataset/format.ts';
 import type { ListParameters } from '../dataset/list-parameters.ts';
@@ -36,21 +37,23 @@ export const READ_METHODS = 'GET, HEAD, OPTIONS';
 export const DATASET_METHODS = 'GET, HEAD, OPTIONS, POST, PATCH, DELETE';
 
 /**
- * The dataset a caller means by a name after `/api/` or `/schema/`. Throws as `requireAccess`; a name that is no
+ * The dataset a caller means by a name after `/api/` or `/schema/`, as soon as `requireAccess`. Throws as `requireAccess`; a name that is no
  * dataset is `not-found` for those allowed to know.
  */
-export async function findDataset(
+export function findDataset(
   services: DatasetServices,
   caller: Caller,
   origin: Origin,
   name: string,
   verb: Verb,
-): Promise<Resource> {
+): Soon<Resource> {
   const resource = services.registry.lookup('dataset', name);
-  const found = await requireAccess(services, caller, origin, { name, resource, verb });
-  // A handler answers below /api alone; it has neither rows nor a schema (DS-69).
-  if (found.kind.dataset === undefined) throw new AppError('not-found', 'Not Found');
-  return found;
+  const allowed = requireAccess(services, caller, origin, { name, resource, verb });
+  return whenThere(allowed, (found) => {
+    // A handler answers below /api alone; it has neither rows nor a schema (DS-69).
+    if (found.kind.dataset === undefined) throw new AppError('not-found', 'Not Found');
+    return found;
+  });
 }
 
 /** A table version and the query prepared against it; nothing has been read yet. */
@@ -68,24 +71,30 @@ const MAX_VERSIONS = 8;
  * reads it with `services.reading.run`, or does not. Tried again when the version gives way to a newer one meanwhile.
  * Throws `unreadable-file` (DS-34), `invalid-query` for parameters, and what `use` throws.
  */
-export async function queryRows<T>(
+export function queryRows<T>(
   services: DatasetServices,
   resource: Resource,
   parameters: ListParameters,
   format: Format,
-  use: (query: RowsQuery) => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    const table = await services.tables.currentThisTurn(services.datasets.targetOf(resource));
-    services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
-    try {
-      const prepared = services.reading.prepare(table, parameters, format);
-      return await use({ resource, table, prepared });
-    } catch (error) {
-      const isOvertaken = error instanceof StaleRead || table.isClosed;
-      if (!isOvertaken || attempt === MAX_VERSIONS) throw error;
-    }
-  }
+  use: (query: RowsQuery) => Soon<T>,
+): Soon<T> {
+  const attempt = (number: number): Soon<T> =>
+    whenThere(services.tables.currentThisTurn(services.datasets.targetOf(resource)), (table) => {
+      services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
+      const again = (error: unknown): Soon<T> => {
+        const isOvertaken = error instanceof StaleRead || table.isClosed;
+        if (!isOvertaken || number === MAX_VERSIONS) throw error;
+        return attempt(number + 1);
+      };
+      try {
+        const prepared = services.reading.prepare(table, parameters, format);
+        const used = use({ resource, table, prepared });
+        return used instanceof Promise ? used.catch(again) : used;
+      } catch (error) {
+        return again(error);
+      }
+    });
+  return attempt(1);
 }
 
 /** The schema document of a dataset, as JSON text, and the version it belongs to (DS-69, DS-70). */

@@ -2,12 +2,14 @@
  * Who gets past the door of a route: credentials, identity, CSRF, rights, read-only mode, in that order (DS-8, steps 5
  * to 8 and 11).
  */
+import type { Authentication } from '../auth/authenticate.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { notAuthenticated } from '../auth/challenges.ts';
 import { csrfToken } from '../auth/csrf.ts';
 import { ingestCredentials } from '../auth/ingest-credentials.ts';
 import type { RequestCredentials } from '../auth/method.ts';
 import { AppError } from '../base/errors.ts';
+import { type Soon, whenThere } from '../base/soon.ts';
 import type { Context } from './context.ts';
 import { requireAllowedOrigin, requireCsrf, requireOwnOrigin } from './csrf.ts';
 import type { HostCheck } from './host-check.ts';
@@ -28,15 +30,8 @@ export interface Guarded extends Omit<Route, 'pattern' | 'methods'> {
   readonly decidesReadOnly?: boolean;
 }
 
-/**
- * Lets the request in or throws. Synchronous for a request without credentials, which is why it may return nothing
- * instead of a promise.
- */
-export function admit(
-  context: Context,
-  route: Guarded,
-  hosts: HostCheck,
-): Promise<void> | undefined {
+/** Lets the request in or throws; at once for a request without credentials, and when all about them is remembered. */
+export function admit(context: Context, route: Guarded, hosts: HostCheck): Soon<void> {
   if (route.refusesForeignOrigin === true) requireAllowedOrigin(context, hosts);
   if (route.ignoresCredentials === true) return undefined;
   const credentials = credentialsOf(context, route);
@@ -47,19 +42,23 @@ export function admit(
   return undefined;
 }
 
-async function admitKnown(
+function admitKnown(
   context: Context,
   route: Guarded,
   hosts: HostCheck,
   credentials: RequestCredentials,
-): Promise<void> {
-  await identify(context, credentials);
-  checkIdentity(context, route);
-  if (context.session === null) checkOwnOrigin(context, route, hosts);
-  else if (!isSafeMethod(context.method)) {
-    await requireCsrf(context, context.session.token, context.services.serverSecret, hosts);
-  }
-  checkRights(context, route);
+): Soon<void> {
+  const { services } = context;
+  return whenThere(authenticate(services, credentials), (found) => {
+    identify(context, found);
+    checkIdentity(context, route);
+    if (context.session === null) checkOwnOrigin(context, route, hosts);
+    else if (!isSafeMethod(context.method)) {
+      const checked = requireCsrf(context, context.session.token, services.serverSecret, hosts);
+      return checked.then(() => checkRights(context, route));
+    }
+    checkRights(context, route);
+  });
 }
 
 /** Whether the credentials of a request that was let in still prove the same user; for answers that take long. */
@@ -90,9 +89,8 @@ function credentialsOf(context: Context, route: Guarded | null): RequestCredenti
   return { sessionToken, apiKeyHeader, authorization, clientAddress: context.peer.address };
 }
 
-async function identify(context: Context, credentials: RequestCredentials): Promise<void> {
+function identify(context: Context, found: Authentication): void {
   const { services } = context;
-  const found = await authenticate(services, credentials);
   context.caller = found.principal;
   context.session = found.session;
   if (found.expiredSessionCookie) {

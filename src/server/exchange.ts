@@ -6,6 +6,7 @@
  * awaited for an anonymous GET of a public route, so the cheapest requests stay synchronous.
  */
 import { AppError } from '../base/errors.ts';
+import type { Soon } from '../base/soon.ts';
 import { openTurn } from '../base/turn.ts';
 import { noteAccess } from './access-log.ts';
 import type { Guarded } from './admission.ts';
@@ -145,7 +146,7 @@ class Exchange {
       const { hosts } = this.#door;
       if (!hosts.isAllowed(this.#request.headers.get('host'))) return this.#refuseHost();
       const answer = this.#answer();
-      return answer instanceof Promise ? this.#finishLater(answer) : this.#finish(answer);
+      return answer instanceof Promise ? this.#finishLater(answer) : this.#finishNow(answer);
     } catch (error) {
       return this.#fail(error);
     }
@@ -209,13 +210,13 @@ class Exchange {
   }
 
   #admitted(context: Context, handler: Handler): Answer | Promise<Answer> {
-    let admission: Promise<void> | undefined;
+    let admission: Soon<void>;
     try {
       admission = admit(context, this.#route, this.#door.hosts);
     } catch (error) {
       return this.#refuse(context, error);
     }
-    if (admission === undefined) return handler(context);
+    if (!(admission instanceof Promise)) return handler(context);
     return admission.then(
       () => handler(context),
       (error: unknown) => this.#refuse(context, error),
@@ -228,6 +229,12 @@ class Exchange {
     return onRefused(context, error).then(() => {
       throw error;
     });
+  }
+
+  #finishNow(answer: Answer): Response {
+    const response = this.#finish(answer);
+    if (this.#isStream(response)) this.#idleLimit.settle(true);
+    return response;
   }
 
   async #finishLater(answer: Promise<Answer>): Promise<Response> {

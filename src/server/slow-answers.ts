@@ -8,10 +8,14 @@ import type { IdleLimit } from './idle-limit.ts';
 export class SlowAnswers {
   /** Since this turn. */
   readonly #young = new Set<IdleLimit>();
+  /** One look at the end of a turn is enough for all of its requests. */
+  #isLooking = false;
 
   begin(limit: IdleLimit): void {
-    if (this.#young.size === 0) setImmediate(() => this.#liftLimits());
     this.#young.add(limit);
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setImmediate(() => this.#liftLimits());
   }
 
   /** The answer is there, so its limit is no longer touched from here. */
@@ -20,6 +24,7 @@ export class SlowAnswers {
   }
 
   #liftLimits(): void {
+    this.#isLooking = false;
     for (const limit of this.#young) limit.lift();
     this.#young.clear();
   }

@@ -5,6 +5,7 @@
  * A write by anybody, another process included, forgets everything, so a revocation counts from the next request on.
  */
 import { Lru } from '../base/lru.ts';
+import type { Soon } from '../base/soon.ts';
 import type { Database } from './database.ts';
 
 /** Answers of one question by its argument; at most `maxEntries`. */
@@ -16,8 +17,8 @@ export class Remembered<Value> {
     this.#values = new Lru(maxEntries);
   }
 
-  /** The remembered answer, or what `read` gives. Null answers are remembered too. */
-  async get(db: Database, argument: string, read: () => Promise<Value>): Promise<Value> {
+  /** The remembered answer at once, or what `read` gives. Null answers are remembered too. */
+  get(db: Database, argument: string, read: () => Promise<Value>): Soon<Value> {
     const before = db.changeCount();
     if (before === null) return read();
     if (before !== this.#changeCount) {
@@ -25,7 +26,15 @@ export class Remembered<Value> {
       this.#changeCount = before;
     }
     const known = this.#values.get(argument);
-    if (known !== undefined) return known;
+    return known === undefined ? this.#learn(db, argument, read, before) : known;
+  }
+
+  async #learn(
+    db: Database,
+    argument: string,
+    read: () => Promise<Value>,
+    before: number,
+  ): Promise<Value> {
     const value = await read();
     // What was written while it was read may or may not be in it; another question may have seen that write already.
     if (before === this.#changeCount && db.changeCount() === before) {

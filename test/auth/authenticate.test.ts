@@ -34,7 +34,7 @@ interface Fixture extends AsyncDisposable {
   ask(
     credentials: Omit<RequestCredentials, 'clientAddress'>,
     address?: string,
-  ): ReturnType<typeof authenticate>;
+  ): Promise<Awaited<ReturnType<typeof authenticate>>>;
 }
 
 async function fixture(): Promise<Fixture> {
@@ -57,7 +57,7 @@ async function fixture(): Promise<Fixture> {
     lines,
     ada: await createUser(db, { username: 'ada', passwordHash, isSuperuser: true, now }),
     bob: await createUser(db, { username: 'bob', passwordHash: null, isSuperuser: false, now }),
-    ask: (credentials, address = 'A') =>
+    ask: async (credentials, address = 'A') =>
       authenticate(services, { ...credentials, clientAddress: address }),
     async [Symbol.asyncDispose]() {
       await audit.drain();

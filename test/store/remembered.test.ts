@@ -13,7 +13,7 @@ test('an answer is remembered until anybody writes, in this process or another',
   await db.run('CREATE TABLE t (x INTEGER)');
   const remembered = new Remembered<number>(10);
   let reads = 0;
-  const count = (): Promise<number> =>
+  const count = async (): Promise<number> =>
     remembered.get(db, 'all', async () => {
       reads++;
       const row = await db.get<{ n: number }>('SELECT count(*) AS n FROM t');

@@ -1,9 +1,11 @@
 /**
  * API keys: `X-API-Key: ak_...` or `Authorization: Bearer ak_...` (DS-93, DS-116); aliases of keys likewise (EV-58).
  */
+import { type Soon, whenThere } from '../../base/soon.ts';
+import type { FoundApiKey } from '../api-keys.ts';
 import { findApiKey, isApiKeyText, isUseDue, noteApiKeyUse } from '../api-keys.ts';
 import { BEARER_CHALLENGE } from '../challenges.ts';
-import type { AuthenticationMethod, Claim } from '../method.ts';
+import type { AuthenticationMethod, AuthServices, Claim, Proof } from '../method.ts';
 import { getIngestSettings } from '../ingest-settings.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
 
@@ -25,16 +27,23 @@ export const apiKey: AuthenticationMethod = {
     }
     return claims;
   },
-  async prove(services, claim) {
-    const { db, clock } = services;
-    const now = clock.now();
-    const found = await findApiKey(db, claim.value, now);
-    if (found === null) return 'unknown';
-    const { key, user } = found;
-    if (!found.isUsable) return 'revoked';
-    if (!user.isActive) return 'inactive-user';
-    if (isUseDue(key, now)) inBackground(services, 'noting a key use', noteApiKeyUse(db, key, now));
-    const { createOnly } = await getIngestSettings(db, key.id);
-    return { user, apiKeyId: key.id, scopes: key.scopes, isCreateOnly: createOnly };
+  prove(services, claim) {
+    const now = services.clock.now();
+    return whenThere(findApiKey(services.db, claim.value, now), (found) => {
+      if (found === null) return 'unknown';
+      if (!found.isUsable) return 'revoked';
+      return found.user.isActive ? proofOf(services, found, now) : 'inactive-user';
+    });
   },
 };
+
+function proofOf(services: AuthServices, { key, user }: FoundApiKey, now: number): Soon<Proof> {
+  const { db } = services;
+  if (isUseDue(key, now)) inBackground(services, 'noting a key use', noteApiKeyUse(db, key, now));
+  return whenThere(getIngestSettings(db, key.id), ({ createOnly }) => ({
+    user,
+    apiKeyId: key.id,
+    scopes: key.scopes,
+    isCreateOnly: createOnly,
+  }));
+}

@@ -3,6 +3,7 @@
  * wildcard route). Files come and go without touching any route.
  */
 import { AppError } from '../../base/errors.ts';
+import { type Soon, whenThere } from '../../base/soon.ts';
 import { loadGrants } from '../../auth/permissions.ts';
 import type { Verb } from '../../auth/principal.ts';
 import { contentDisposition } from '../../dataset/download-name.ts';
@@ -137,26 +138,18 @@ async function fileAnswer(
     : datasetPageReply(services, context, resource);
 }
 
-async function datasetRows(
-  services: ResourceServices,
-  context: Context,
-  name: string,
-): Promise<Reply> {
+function datasetRows(services: ResourceServices, context: Context, name: string): Soon<Reply> {
   const { caller, origin, method } = context;
-  const resource = await findDataset(services, caller, origin, name, verbOf(method));
-  if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(resource) });
-  if (method === 'GET' || method === 'HEAD') return listRows(services, context, resource);
-  requireWritable(resource, method);
-  requireChangesAllowed(services);
-  await requireReadable(services, resource);
-  return change(services, context, resource);
+  const found = findDataset(services, caller, origin, name, verbOf(method));
+  return whenThere(found, (resource) => {
+    if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(resource) });
+    return method === 'GET' || method === 'HEAD'
+      ? listRows(services, context, resource)
+      : change(services, context, resource);
+  });
 }
 
-async function listRows(
-  services: ResourceServices,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
+function listRows(services: ResourceServices, context: Context, resource: Resource): Soon<Reply> {
   const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.query);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
   return queryRows(services, resource, parameters, format, (query) =>
@@ -164,29 +157,42 @@ async function listRows(
   );
 }
 
-async function answerRows(
+function answerRows(
   services: ResourceServices,
   context: Context,
   query: RowsQuery,
   askedFormat: Format | null,
-): Promise<Reply> {
-  const etagOf = (version: string): string => `${version}.${query.prepared.representation}`;
-  const etag = etagOf(query.table.version());
+): Soon<Reply> {
+  const etag = etagOf(query, query.table.version());
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
-  const page = await services.reading.run(query.table, query.prepared, {
+  const read = services.reading.run(query.table, query.prepared, {
     // Only reads elsewhere can be given up, and making the signal takes longer than most others.
     get signal() {
       return context.request.signal;
     },
     isHead: context.method === 'HEAD',
   });
+  return whenThere(read, (page) => pageReply(services, context, query, page, askedFormat));
+}
+
+function etagOf({ prepared }: RowsQuery, version: string): string {
+  return `${version}.${prepared.representation}`;
+}
+
+function pageReply(
+  services: ResourceServices,
+  context: Context,
+  query: RowsQuery,
+  page: RowsPage,
+  askedFormat: Format | null,
+): Reply {
   const { resource } = query;
   const body =
     page.body instanceof ReadableStream && page.total > LONG_ANSWER_ROWS
       ? whileAllowed(page.body, () => mayStillRead(services, context, resource))
       : page.body;
   return bodyReply(body, page.mediaType, {
-    etag: etagOf(page.version),
+    etag: etagOf(query, page.version),
     headers: pageHeaders(context, resource, page, askedFormat),
   });
 }
@@ -228,6 +234,9 @@ async function change(
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
+  requireWritable(resource, context.method);
+  requireChangesAllowed(services);
+  await requireReadable(services, resource);
   const result = await changeRows(services, context.user, context.origin, resource, {
     method: context.method,
     body: await context.json(),
