@@ -5,6 +5,7 @@
  * repeated parameter the last one counts (DS-3), except `columns`.
  */
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
+import { lastValues } from '../base/query-text.ts';
 import { FORMATS, type Format } from './format.ts';
 
 /** What a list was asked for, shapes checked and defaults filled in. */
@@ -44,10 +45,23 @@ export function parseListParameters(
   query: URLSearchParams,
   limits: ListLimits = DATASET_LIMITS,
 ): ListParameters {
-  const issues: ValidationIssue[] = [];
   // The last one of a name is what a map keeps.
-  const values = new Map(query);
-  const range = { min: 1, ...(limits.maxLimit !== undefined && { max: limits.maxLimit }) };
+  return parametersOf(new Map(query), () => query.getAll('columns'), limits);
+}
+
+/** The parameters of a list of rows from the query of its address, its `?` included. Throws as `parseListParameters`. */
+export function parseListQuery(search: string): ListParameters {
+  const columns = (): string[] => new URLSearchParams(search).getAll('columns');
+  return parametersOf(lastValues(search), columns, DATASET_LIMITS);
+}
+
+function parametersOf(
+  values: ReadonlyMap<string, string>,
+  columns: () => string[],
+  limits: ListLimits,
+): ListParameters {
+  const issues: ValidationIssue[] = [];
+  const range = limits.maxLimit === undefined ? { min: 1 } : { min: 1, max: limits.maxLimit };
   const parameters = {
     limit: integerParameter(values, 'limit', range, issues) ?? limits.defaultLimit,
     offset: integerParameter(values, 'offset', { min: 0 }, issues) ?? 0,
@@ -56,7 +70,7 @@ export function parseListParameters(
     sort: values.get('sort') ?? '',
     filter: values.get('filter') ?? '',
     q: values.get('q') ?? '',
-    columns: values.has('columns') ? query.getAll('columns') : [],
+    columns: values.has('columns') ? columns() : [],
     cursor: values.get('cursor') ?? null,
   };
   if (issues.length > 0) throw invalidRequest(...issues);

@@ -17,7 +17,7 @@ import { boundValue, type PlanValue, type SqlPart } from './sql-part.ts';
 /** A page is held in memory up to this many cells and characters together; about 10 MB. */
 const MAX_HELD = 4_000_000;
 /** Answers of so few rows are read in one statement, which is a snapshot of its own and counts them too. */
-const MAX_FEW = 64;
+export const MAX_FEW = 64;
 /** A page of a copy that is no larger than this can be held whatever its rows hold. */
 const MAX_SMALL_COPY_BYTES = 64 << 20;
 /** Skipped rows past which only ids are skipped, not whole rows. */

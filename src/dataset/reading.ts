@@ -12,9 +12,11 @@ import { encoders } from './encode.ts';
 import { type Format, formatDetails } from './format.ts';
 import type { ListParameters } from './list-parameters.ts';
 import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
+import { lookupOf, lookupPattern, lookupPlan } from './lookup-plan.ts';
 import { isCountCheap } from './query-cost.ts';
 import { planQuery, type QueryPlan } from './query-plan.ts';
-import { countRows, runPage } from './query-run.ts';
+import { countRows, MAX_FEW, runPage } from './query-run.ts';
+import type { QueryTable } from './query-table.ts';
 import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summary-jobs.ts';
 import type { Table } from './table.ts';
 import type { PreparedRead, RowsPage } from './table-memory.ts';
@@ -60,19 +62,7 @@ export class Reading {
     const text = textOf(parameters, format);
     const known = table.memory.reads.get(text);
     if (known !== undefined) return known;
-    const { head, state } = table;
-    const plan = planQuery(
-      {
-        list: head.sheet === null ? head.rel : `${head.rel}\n${head.sheet}`,
-        columns: head.columns,
-        rowCount: state.rowCount,
-        lastRowId: state.lastRowId,
-        blank: head.blank,
-        indexes: table.indexes,
-        bytes: state.stamp.size,
-      },
-      parameters,
-    );
+    const plan = planFor(table, parameters);
     const prepared = { plan, format, representation: Bun.hash(text).toString(36) };
     table.memory.reads.set(text, prepared);
     return prepared;
@@ -132,7 +122,8 @@ export class Reading {
     const { plan, format } = prepared;
     const page = runPage(table.reader, plan, known);
     try {
-      table.memory.keepCount(plan, page.total);
+      // What cannot have more than a few rows is counted by reading them, whatever is remembered.
+      if (plan.maxMatches > MAX_FEW) table.memory.keepCount(plan, page.total);
       const answer: RowsPage = {
         ...pageOf(format),
         total: page.total,
@@ -218,6 +209,32 @@ export class Reading {
       this.#options.log.warning('an index could not be made', { resource: table.head.rel, error });
     }
   }
+}
+
+/** The plan of a list, the usual way or from that of a list that looked up another number. */
+function planFor(table: Table, parameters: ListParameters): QueryPlan {
+  const lookup = lookupOf(parameters.filter);
+  if (lookup === null) return planQuery(queryTable(table), parameters);
+  const { lookups } = table.memory;
+  const frame = textOf({ ...parameters, filter: lookup.frame }, 'json');
+  const known = lookups.get(frame);
+  if (known !== undefined) return lookupPlan(known, lookup.number);
+  const plan = planQuery(queryTable(table), parameters);
+  const pattern = lookupPattern(plan, lookup);
+  if (pattern !== null) lookups.set(frame, pattern);
+  return plan;
+}
+
+function queryTable({ head, state, indexes }: Table): QueryTable {
+  return {
+    list: head.sheet === null ? head.rel : `${head.rel}\n${head.sheet}`,
+    columns: head.columns,
+    rowCount: state.rowCount,
+    lastRowId: state.lastRowId,
+    blank: head.blank,
+    indexes,
+    bytes: state.stamp.size,
+  };
 }
 
 /** Equal for equal parameters only. Which of `format` and `Accept` has chosen the format makes no other version (DS-46). */

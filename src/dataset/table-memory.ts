@@ -6,11 +6,13 @@
  */
 import { Lru } from '../base/lru.ts';
 import type { Format } from './format.ts';
+import type { LookupPattern } from './lookup-plan.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { RangeCounts } from './range-count.ts';
 
 const MAX_COUNTS = 256;
 const MAX_READS = 128;
+const MAX_LOOKUPS = 64;
 /** Larger pages are rare and cost more to keep than to make. */
 const MAX_PAGE_BYTES = 64 * 1024;
 const MAX_PAGES = 32;
@@ -34,6 +36,8 @@ export interface RowsPage {
   /** Version tag of the rows that are really in the body. */
   readonly version: string;
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
+  /** The page answers again and again as the same object, until the table changes. */
+  readonly isKept?: boolean;
 }
 
 /** The memory of one table; forgotten with every change. */
@@ -42,6 +46,8 @@ export class TableMemory {
   readonly counts = new Lru<string, number>(MAX_COUNTS);
   /** The same for ranges, where one number tells others. */
   readonly ranges = new RangeCounts();
+  /** Plans of look-ups, by everything but the number that is looked up. */
+  readonly lookups = new Lru<string, LookupPattern>(MAX_LOOKUPS);
   /** Prepared reads by their parameters. */
   readonly reads = new Lru<string, PreparedRead>(MAX_READS);
   /** Whole answers by the read that made them; at most 2 MiB. */
@@ -50,7 +56,7 @@ export class TableMemory {
   /** Keeps a page unless it is a large one. */
   keepPage(read: PreparedRead, page: RowsPage): void {
     if (page.body instanceof Uint8Array && page.body.length <= MAX_PAGE_BYTES) {
-      this.pages.set(read, page);
+      this.pages.set(read, { ...page, isKept: true });
     }
   }
 
@@ -65,6 +71,7 @@ export class TableMemory {
   forget(): void {
     this.counts.clear();
     this.ranges.clear();
+    this.lookups.clear();
     this.reads.clear();
     this.pages.clear();
   }

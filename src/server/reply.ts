@@ -18,6 +18,8 @@ export interface Reply {
    * the body dropped; to spare making it, ask `context.isNotModified` first.
    */
   readonly etag?: string;
+  /** The same object answers many requests, each with the same cache rule, and never changes: its headers are kept. */
+  readonly isKept?: boolean;
 }
 
 interface ReplyOptions {

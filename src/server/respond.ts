@@ -44,6 +44,8 @@ export class Responder {
   readonly #base: Headers;
   /** By cache rule, by media type. */
   readonly #templates = new Map<string, Map<string, Template>>();
+  /** Of replies that answer again; without what differs from request to request. */
+  readonly #kept = new WeakMap<Reply, Headers>();
 
   /** `base`: the security headers. */
   constructor(base: Headers) {
@@ -56,16 +58,22 @@ export class Responder {
 
   #make(reply: Reply, facts: ResponseFacts): Response {
     const { isText, headers: shared } = this.#template(reply, facts.cacheControl);
-    const headers = new Headers(shared);
-    for (const name in reply.headers) {
-      if (name !== 'Content-Type') headers.set(name, reply.headers[name]!);
-    }
-    if (isText && reply.headers['Vary'] !== undefined) addVary(headers, reply.headers['Vary']);
+    const headers =
+      reply.isKept === true
+        ? this.#keptHeaders(reply, shared, isText)
+        : headersOf(reply, shared, isText);
     addPerRequest(headers, facts);
     if (isAlreadyKnown(reply, facts.request)) return notModified(reply, headers, facts);
     const isGzipped = isText && agreeOnGzip(reply, headers, facts.request);
-    if (reply.etag !== undefined) headers.set('ETag', quotedTag(reply.etag, isGzipped));
+    if (isGzipped && reply.etag !== undefined) headers.set('ETag', quotedTag(reply.etag, true));
     return send(encodedBody(reply, facts.request, isGzipped), reply.status, headers, facts);
+  }
+
+  /** Setting four headers takes as long as copying all of them. */
+  #keptHeaders(reply: Reply, shared: Headers, isText: boolean): Headers {
+    let kept = this.#kept.get(reply);
+    if (kept === undefined) this.#kept.set(reply, (kept = headersOf(reply, shared, isText)));
+    return new Headers(kept);
   }
 
   /** A response somebody else made, with the headers every response has. Its own policy and cache rules stay. */
@@ -97,6 +105,17 @@ export class Responder {
     if (byType.size < MAX_TEMPLATES) byType.set(type, template);
     return template;
   }
+}
+
+/** The headers of an uncompressed answer. */
+function headersOf(reply: Reply, shared: Headers, isText: boolean): Headers {
+  const headers = new Headers(shared);
+  for (const name in reply.headers) {
+    if (name !== 'Content-Type') headers.set(name, reply.headers[name]!);
+  }
+  if (isText && reply.headers['Vary'] !== undefined) addVary(headers, reply.headers['Vary']);
+  if (reply.etag !== undefined) headers.set('ETag', quotedTag(reply.etag, false));
+  return headers;
 }
 
 function addPerRequest(headers: Headers, { request, requestId, cookies }: ResponseFacts): void {

@@ -34,7 +34,16 @@ const get = (pattern: string, handler: Route['methods'][RouteMethod]): Route => 
   methods: { GET: handler! },
 });
 
+const kept = {
+  ...bodyReply(LONG, 'application/json', { etag: 'v1.r5', headers: { 'X-Total-Count': '200' } }),
+  isKept: true,
+};
+
 const routes: Route[] = [
+  get('/kept', (context) => {
+    if (context.search === '?cookie') context.setCookie('c', 'c=1');
+    return kept;
+  }),
   get('/text/long', () => bodyReply(LONG, 'application/json', { etag: 'v1.r1' })),
   get('/text/short', () => jsonReply({ a: 1 }, { etag: 'v1.r2' })),
   get('/text/huge', () => bodyReply('häuser '.repeat(100_000), 'text/plain; charset=utf-8')),
@@ -121,6 +130,35 @@ describe('DS-46: a version the client has', () => {
     const response = await packed('/text/stream', { 'If-None-Match': '"v1.r3"' });
     expect(response.status).toBe(304);
   });
+});
+
+test('an answer that is kept has the headers of each request and no other', async () => {
+  const plain = async (search = '') => {
+    const asked = { headers: { 'Accept-Encoding': 'identity' } };
+    const response = await server.fetch(`/kept${search}`, asked);
+    expect(await response.text()).toBe(LONG);
+    return response.headers;
+  };
+  const first = await plain('?cookie');
+  const gzip = await packed('/kept');
+  const known = await packed('/kept', { 'If-None-Match': '"v1.r5"' });
+  const last = await plain();
+  expect([first.get('set-cookie'), last.get('set-cookie')]).toEqual(['c=1', null]);
+  expect([first, gzip.headers, known.headers, last].map((one) => one.get('etag'))).toEqual([
+    '"v1.r5"',
+    '"v1.r5-gz"',
+    '"v1.r5"',
+    '"v1.r5"',
+  ]);
+  expect(last.get('content-encoding')).toBeNull();
+  expect([known.status, known.headers.get('content-type')]).toEqual([304, null]);
+  const ids = [first, gzip.headers, known.headers, last].map((one) => one.get('x-request-id'));
+  expect(new Set(ids).size).toBe(4);
+  for (const name of ['date', 'set-cookie', 'x-request-id']) {
+    first.delete(name);
+    last.delete(name);
+  }
+  expect(last.toJSON()).toEqual(first.toJSON());
 });
 
 describe('streams', () => {

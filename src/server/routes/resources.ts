@@ -8,7 +8,7 @@ import { loadGrants } from '../../auth/permissions.ts';
 import type { Verb } from '../../auth/principal.ts';
 import { contentDisposition } from '../../dataset/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../../dataset/format.ts';
-import { parseListParameters } from '../../dataset/list-parameters.ts';
+import { parseListParameters, parseListQuery } from '../../dataset/list-parameters.ts';
 import type { RowsPage } from '../../dataset/table-memory.ts';
 import type { Area } from '../../docroot/names.ts';
 import type { Resource } from '../../docroot/registry.ts';
@@ -150,7 +150,7 @@ function datasetRows(services: ResourceServices, context: Context, name: string)
 }
 
 function listRows(services: ResourceServices, context: Context, resource: Resource): Soon<Reply> {
-  const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.query);
+  const parameters = context.search === '' ? NO_PARAMETERS : parseListQuery(context.search);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
   return queryRows(services, resource, parameters, format, (query) =>
     answerRows(services, context, query, parameters.format),
@@ -179,7 +179,28 @@ function etagOf({ prepared }: RowsQuery, version: string): string {
   return `${version}.${prepared.representation}`;
 }
 
+/** Answers that depend on nothing but the page, for as long as that is kept. */
+const keptReplies = new WeakMap<RowsPage, Reply>();
+
 function pageReply(
+  services: ResourceServices,
+  context: Context,
+  query: RowsQuery,
+  page: RowsPage,
+  askedFormat: Format | null,
+): Reply {
+  if (page.isKept !== true || page.format !== 'json' || page.nextCursor !== null) {
+    return newPageReply(services, context, query, page, askedFormat);
+  }
+  let reply = keptReplies.get(page);
+  if (reply === undefined) {
+    reply = { ...newPageReply(services, context, query, page, askedFormat), isKept: true };
+    keptReplies.set(page, reply);
+  }
+  return reply;
+}
+
+function newPageReply(
   services: ResourceServices,
   context: Context,
   query: RowsQuery,

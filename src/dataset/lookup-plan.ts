@@ -1,0 +1,57 @@
+/**
+ * Plans of lists that ask for one whole number in one column: the plan of another number differs in nothing but that.
+ *
+ * Looking rows up by their id or a key is what programs do most, each time with another one, and planning took longer
+ * than reading the row. A plan serves as a pattern only when the number is all that was bound anywhere in it, so what the
+ * planner makes of a number (a key of wide numbers, a refusal) never has to be known here.
+ */
+import type { QueryPlan } from './query-plan.ts';
+import type { SqlPart } from './sql-part.ts';
+
+/** A filter taken apart. */
+export interface Lookup {
+  /** The filter's text with the number left out. */
+  readonly frame: string;
+  readonly number: number;
+}
+
+/** What a plan can be made from for another number. */
+export type LookupPattern = QueryPlan & { readonly count: SqlPart };
+
+/** Whole numbers that every double holds and JSON has one text for. */
+const LOOKUP = /^(\{"[^"\\]*": ?)(0|[1-9][0-9]{0,14})\}$/;
+
+/** The parts of a filter that asks for one whole number; null for every other filter. */
+export function lookupOf(filter: string): Lookup | null {
+  const parts = LOOKUP.exec(filter);
+  return parts && { frame: parts[1]!, number: Number(parts[2]) };
+}
+
+/** The plan as a pattern for other numbers; null when there is more to it. */
+export function lookupPattern(plan: QueryPlan, { number }: Lookup): LookupPattern | null {
+  const { count, walk, gather, digest, range, isContinued } = plan;
+  if (count === null || digest !== '' || range !== null || isContinued) return null;
+  const scans = [...(walk?.scans ?? []), ...(gather ? [gather.scan] : [])];
+  const parts = [count, ...scans.map(({ where }) => where)];
+  const isAll = parts.every(({ params }) => params.length === 1 && params[0] === number);
+  return isAll ? { ...plan, count } : null;
+}
+
+/** The plan for that number. */
+export function lookupPlan(pattern: LookupPattern, number: number): QueryPlan {
+  const { count, walk, gather } = pattern;
+  const params = [number];
+  return {
+    ...pattern,
+    count: { sql: count.sql, params },
+    countKey: JSON.stringify([count.sql, params]),
+    walk: walk && {
+      ...walk,
+      scans: walk.scans.map((scan) => ({ ...scan, where: { sql: scan.where.sql, params } })),
+    },
+    gather: gather && {
+      ...gather,
+      scan: { ...gather.scan, where: { sql: gather.scan.where.sql, params } },
+    },
+  };
+}
