@@ -16,7 +16,7 @@ import { lookupOf, lookupPattern, lookupPlan } from './lookup-plan.ts';
 import { isCountCheap } from './query-cost.ts';
 import { planQuery, type QueryPlan } from './query-plan.ts';
 import { countRows, MAX_FEW, runPage } from './query-run.ts';
-import type { QueryTable } from './query-table.ts';
+import { type QueryTable, tableColumns } from './query-table.ts';
 import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summary-jobs.ts';
 import type { Table } from './table.ts';
 import type { PreparedRead, RowsPage } from './table-memory.ts';
@@ -220,7 +220,7 @@ function planFor(table: Table, parameters: ListParameters): QueryPlan {
   const known = lookups.get(frame);
   if (known !== undefined) return lookupPlan(known, lookup.number);
   const plan = planQuery(queryTable(table), parameters);
-  const pattern = lookupPattern(plan, lookup);
+  const pattern = lookupPattern(plan, lookup, tableColumns(table.head.columns));
   if (pattern !== null) lookups.set(frame, pattern);
   return plan;
 }
