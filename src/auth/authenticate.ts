@@ -53,7 +53,7 @@ export function authenticate(
   for (const method of methods) {
     for (const claim of method.claims(credentials)) claims.push({ method, claim });
   }
-  return whenThere(provenOf(services, credentials, claims, []), (proven) => {
+  return whenThere(provenOf(services, credentials, claims, 0, []), (proven) => {
     const isRead = claims.some(({ claim }) => claim.carrier === 'authorization');
     if (typeof credentials.authorization === 'string' && !isRead) {
       throw notAuthenticated(BEARER_CHALLENGE, { credential: null, reason: 'unknown-scheme' });
@@ -62,23 +62,23 @@ export function authenticate(
   });
 }
 
-/** One after the other: a bad credential ends it, and those behind it are not tried. */
+/** Proves the claims from `index` on, one after the other: a bad one ends it, and those behind it are not tried. */
 function provenOf(
   services: AuthServices,
   credentials: RequestCredentials,
   claims: readonly Claimed[],
-  proven: readonly Proven[],
+  index: number,
+  proven: Proven[],
 ): Soon<readonly Proven[]> {
-  const [first, ...rest] = claims;
-  if (first === undefined) return proven;
-  const { method, claim } = first;
+  if (index === claims.length) return proven;
+  const { method, claim } = claims[index]!;
   const proved = method.prove(services, claim, credentials.clientAddress);
   return whenThere(proved, (proof) => {
-    if (typeof proof !== 'string') {
-      return provenOf(services, credentials, rest, [...proven, { method, proof }]);
+    if (typeof proof !== 'string') proven.push({ method, proof });
+    else if (claim.carrier !== 'cookie') {
+      throw notAuthenticated(claim.challenge, { credential: method.credential, reason: proof });
     }
-    if (claim.carrier === 'cookie') return provenOf(services, credentials, rest, proven);
-    throw notAuthenticated(claim.challenge, { credential: method.credential, reason: proof });
+    return provenOf(services, credentials, claims, index + 1, proven);
   });
 }
 

@@ -29,6 +29,10 @@ export interface IndexedResource {
   readonly leftOut: number;
 }
 
+/** Statement for all `IndexedResource`s. */
+export const LIVE_RESOURCES =
+  "SELECT no, key, version, documents, left_out AS leftOut FROM resources WHERE state = 'live'";
+
 /** A document or a section of one. */
 export interface DocumentEntry {
   readonly title: string;
@@ -64,11 +68,7 @@ export class IndexWriter {
   /** What the index holds, for a server that starts: ranges that an earlier one did not finish are given up. */
   live(): IndexedResource[] {
     this.#db.run("UPDATE resources SET state = 'dead' WHERE state = 'building'");
-    return this.#db
-      .query(
-        "SELECT no, key, version, documents, left_out AS leftOut FROM resources WHERE state = 'live'",
-      )
-      .all() as IndexedResource[];
+    return this.#db.query(LIVE_RESOURCES).all() as IndexedResource[];
   }
 
   /** A new range for a dataset with these columns. */

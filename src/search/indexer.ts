@@ -14,7 +14,9 @@ import type { Log } from '../base/log.ts';
 import { stemOf } from '../base/paths.ts';
 import type { Table } from '../dataset/table.ts';
 import { datasetText } from './dataset-text.ts';
+import { areTitlesWritten, heldResources } from './held-resources.ts';
 import type { IndexClient } from './index-client.ts';
+import type { IndexedResource } from './index-writer.ts';
 import { type Contents, keyOf, type Published, type PublishedResource } from './published.ts';
 
 /** Raised when a document or row is turned into words in another way: everything is then read again. */
@@ -51,6 +53,8 @@ export interface IndexCounts {
 
 interface IndexerOptions {
   readonly client: IndexClient;
+  /** The index file. */
+  readonly path: string;
   readonly published: Published;
   readonly contents: Contents;
   /** For files on the way to the worker. */
@@ -77,25 +81,33 @@ export class Indexer {
   readonly #running = new Map<string, Waiting>();
   #isLargeRunning = false;
   #quiet: Timer | null = null;
+  /** The index changed since it was tidied up. */
+  #isUntidy = false;
   #isClosed = false;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
   }
 
-  /** Learns what the index holds. A damaged one is thrown away. */
+  /** Learns what the index holds, without the worker where it has nothing to do. A damaged one is thrown away. */
   async open(): Promise<void> {
-    const { client, log } = this.#options;
-    const held = await client.live().catch(async (error: unknown) => {
-      log.warning('the search index cannot be read and is built again', { error });
-      await client.reset();
-      return [];
-    });
+    const { path, snapshot } = this.#options;
+    const known = heldResources(path);
+    const held = known ?? (await this.#askLive());
     for (const { no, key, version, documents, leftOut } of held) {
       const generation = generationOf(version);
       this.#live.set(key, { no, generation, version, documents, leftOut, isBroken: false });
     }
-    this.#tidyLater();
+    if (known === null || !areTitlesWritten(path, snapshot)) this.#tidyLater();
+  }
+
+  #askLive(): Promise<IndexedResource[]> {
+    const { client, log } = this.#options;
+    return client.live().catch(async (error: unknown) => {
+      log.warning('the search index cannot be read and is built again', { error });
+      await client.reset();
+      return [];
+    });
   }
 
   /** The range of a resource that may be searched now; null when nothing of it is in the index. */
@@ -245,7 +257,8 @@ export class Indexer {
       this.#running.delete(key);
       next.settled.resolve(count);
       this.#startNext();
-      if (this.pending === 0) this.#tidyLater();
+      if (count !== 'skipped') this.#isUntidy = true;
+      if (this.pending === 0 && this.#isUntidy) this.#tidyLater();
     });
     this.#startNext();
   }
@@ -396,6 +409,7 @@ export class Indexer {
   /** Once it is quiet: what is no longer searched goes, and the titles are written down for the next start. */
   #tidyLater(): void {
     if (this.#isClosed) return;
+    this.#isUntidy = true;
     if (this.#quiet) clearTimeout(this.#quiet);
     this.#quiet = setTimeout(() => {
       this.#quiet = null;
@@ -411,7 +425,9 @@ export class Indexer {
     const { client, snapshot } = this.#options;
     if (this.pending > 0) return;
     while (!this.#isClosed && (await client.clear()));
-    if (!this.#isClosed && this.pending === 0) await client.tidy(snapshot);
+    if (this.#isClosed || this.pending > 0) return;
+    this.#isUntidy = false;
+    await client.tidy(snapshot);
   }
 }
 

@@ -77,6 +77,7 @@ export async function openSearch(options: SearchOptions): Promise<Search> {
   const snapshot = join(folder, 'titles.json');
   const indexer = new Indexer({
     client: new IndexClient(pools.index, path),
+    path,
     published,
     contents,
     temporary: folder,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'bun:test';
 import { startService, type Client, type Service } from '../support/service.ts';
 import { eventually, PICK_UP_MS } from './eventually.ts';
+import { childrenOf } from './process-memory.ts';
 import { found, searched } from './searching.ts';
 import { field, file, formOf, send } from './upload-form.ts';
 
@@ -217,4 +218,24 @@ test('every worksheet is searched, and a change of one leaves the others as they
   expect(await found(root, 'wrench')).toEqual(['inv/Tools#1']);
   const { stdout } = await svc.command(['reindex', svc.docroot]);
   expect(stdout).toContain('skipped 2');
+});
+
+test('a start after which nothing is new starts no index worker, and everything is found', async () => {
+  const [svc, root] = await start({ 'fruit.csv': 'name\napple\n', 'tree.md': '# Maple\n' });
+  await using _ = svc;
+  await eventually(async () => expect(await found(root, 'apple')).toEqual(['fruit#1']));
+  await eventually(() =>
+    expect(existsSync(join(svc.stateDir, 'search', 'titles.json'))).toBe(true),
+  );
+  await svc.kill('SIGTERM');
+  await svc.start();
+  expect(await found(root, 'apple')).toEqual(['fruit#1']);
+  expect(await found(root, 'maple')).toEqual(['tree']);
+  const workers = childrenOf(svc.pid).filter(({ command }) => / index \S+$/.test(command));
+  expect(workers).toEqual([]);
+  await change(root, '/api/fruit/', 'POST', {
+    action: 'create',
+    data: [{ name: 'cherry' }],
+  });
+  expect(await found(root, 'cherry')).toEqual(['fruit#2']);
 });
