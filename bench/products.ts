@@ -34,6 +34,8 @@ export async function productDatabase(rows: number): Promise<string> {
   return path;
 }
 
+/** What bench/peers/duty-server.ts is called in the table. */
+export const BARE_DUTIES = 'Bun.serve with the same duties';
 /** The list every side is asked for: price over a bound, cheapest first, ties in file order, 100 rows. */
 export const LIST_SQL = 'SELECT * FROM products WHERE price > ? ORDER BY price LIMIT 100';
 /** The bound of the list that is asked for again and again. */

@@ -1,5 +1,6 @@
 /**
- * overhead: what the checks around a small answer cost, against an Elysia server that checks nothing.
+ * overhead: what the checks around a small answer cost, against an Elysia server that checks nothing, and against the least
+ * that a server with the same duties can do.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +8,8 @@ import type { Benchmark } from '../benchmark.ts';
 import { compiled } from '../compiled.ts';
 import { CSV_HEADER, productRow, randomSource } from '../data.ts';
 import { requestsPerSecond } from '../load.ts';
-import { ServerProcess } from '../processes.ts';
-import { idOf, requireEqual } from '../products.ts';
+import { peer, ServerProcess } from '../processes.ts';
+import { BARE_DUTIES, idOf, requireEqual } from '../products.ts';
 import { inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
 
@@ -26,7 +27,8 @@ export const overhead: Benchmark = {
       cwd: bench.folder,
       logFile: join(bench.folder, 'hello.log'),
     });
-    const health = await (await fetch(`${service.url}/health`)).text();
+    const { url, headers } = service;
+    const health = await (await fetch(`${url}/health`)).text();
     requireEqual('the health', JSON.parse(health).status, 'ok');
     const rows = await (await service.get('/api/small/')).text();
     requireEqual(
@@ -35,8 +37,15 @@ export const overhead: Benchmark = {
       [...Array(ROWS).keys()].map((i) => i + 1),
     );
     requireEqual('the greeting', await (await fetch(hello.url)).text(), 'hello');
+    const answer = join(bench.folder, 'answer.json');
+    writeFileSync(answer, rows);
+    await using duties = await ServerProcess.start({
+      command: peer('duty-server.ts', answer),
+      cwd: bench.folder,
+      logFile: join(bench.folder, 'duties.log'),
+    });
+    requireEqual('the same rows', await (await fetch(duties.url, { headers })).text(), rows);
     const common = { connections: 16, seconds: 2 };
-    const { url, headers } = service;
     const rates = {
       health: () =>
         requestsPerSecond({ ...common, url, paths: ['/health'], answerBytes: health.length }),
@@ -45,6 +54,14 @@ export const overhead: Benchmark = {
           ...common,
           url,
           paths: ['/api/small/'],
+          headers,
+          answerBytes: rows.length,
+        }),
+      duties: () =>
+        requestsPerSecond({
+          ...common,
+          url: duties.url,
+          paths: ['/'],
           headers,
           answerBytes: rows.length,
         }),
@@ -69,6 +86,12 @@ export const overhead: Benchmark = {
         subject: { name: 'svc', unit: 'requests/s', values: rounds.rows },
         reference,
         goal: { of: 'ratio', atLeast: 0.3 },
+      },
+      {
+        part: 'the same, to a bare server with the same duties',
+        subject: { name: 'svc', unit: 'requests/s', values: rounds.rows },
+        reference: { name: BARE_DUTIES, unit: 'requests/s', values: rounds.duties },
+        goal: null,
       },
     ];
   },

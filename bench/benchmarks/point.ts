@@ -1,12 +1,13 @@
 /**
- * point: one row by its id, another id with every request.
+ * point: one row by its id, another id with every request; against the least work it can be, and against the least that a
+ * server with the same duties can do.
  */
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark.ts';
 import { productCsv, randomSource } from '../data.ts';
 import { requestsPerSecond } from '../load.ts';
 import { peer, ServerProcess } from '../processes.ts';
-import { idOf, productDatabase, requireEqual } from '../products.ts';
+import { BARE_DUTIES, idOf, productDatabase, requireEqual } from '../products.ts';
 import { inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
 
@@ -27,6 +28,11 @@ export const point: Benchmark = {
       cwd: bench.folder,
       logFile: join(bench.folder, 'floor.log'),
     });
+    await using duties = await ServerProcess.start({
+      command: peer('duty-server.ts', await productDatabase(ROWS), ROW_SQL),
+      cwd: bench.folder,
+      logFile: join(bench.folder, 'duties.log'),
+    });
     await using service = await BenchService.start(bench, {
       'products.csv': await productCsv(ROWS),
     });
@@ -39,18 +45,26 @@ export const point: Benchmark = {
     const floorLoad = { ...common, url: floor.url, paths: ids.map(floorPathOf) };
     const { url, headers } = service;
     const load = { ...common, url, headers, paths: ids.map(pathOf) };
-    await requestsPerSecond(floorLoad);
-    await requestsPerSecond(load);
+    const dutyLoad = { ...floorLoad, url: duties.url, headers };
+    for (const one of [floorLoad, dutyLoad, load]) await requestsPerSecond(one);
     const rounds = await inTurns(bench, {
       svc: () => requestsPerSecond(load),
       floor: () => requestsPerSecond(floorLoad),
+      duties: () => requestsPerSecond(dutyLoad),
     });
+    const subject = { name: 'svc', unit: 'requests/s', values: rounds.svc } as const;
     return [
       {
         part: '',
-        subject: { name: 'svc', unit: 'requests/s', values: rounds.svc },
+        subject,
         reference: { name: 'Bun.serve and SQLite', unit: 'requests/s', values: rounds.floor },
         goal: { of: 'ratio', atLeast: 0.5 },
+      },
+      {
+        part: 'the same, to a bare server with the same duties',
+        subject,
+        reference: { name: BARE_DUTIES, unit: 'requests/s', values: rounds.duties },
+        goal: null,
       },
     ];
   },
