@@ -71,6 +71,8 @@ export class ChildPool {
   readonly #shared: Lane;
   readonly #dedicated: Lane;
   readonly #running = new Set<Running>();
+  /** Set while jobs wait for a reader to lose its patience. */
+  #nextLook: Timer | undefined;
   #killed = 0;
 
   constructor(options: ChildPoolOptions) {
@@ -132,6 +134,7 @@ export class ChildPool {
 
   /** Kills every child, fails every job and refuses new ones; resolves when all processes are gone. */
   async stop(): Promise<void> {
+    clearTimeout(this.#nextLook);
     const stopped = this.#supply.stop();
     this.#shared.close(stopping());
     this.#dedicated.close(stopping());
@@ -179,14 +182,20 @@ export class ChildPool {
       if (this.#shared.queued === 0 || !this.#dedicated.hasRoom) break;
       if (job.isStreaming && place.lane === this.#shared) this.#dedicated.adopt(place);
     }
+    clearTimeout(this.#nextLook);
     if (this.#queued === 0 || this.#dedicated.hasRoom) return;
     const streams = [...this.#running].filter(({ job }) => job.isStreaming);
     const slowest = streams.sort((a, b) => b.job.readerIdleMs - a.job.readerIdleMs)[0]?.job;
     if (slowest === undefined) return;
-    if (slowest.readerIdleMs > (this.#options.readerPatienceMs ?? 30_000)) {
-      const error = new AppError('timed-out', 'The answer was not read in time');
-      slowest.end(error, 'its reader stood still while others waited');
+    const patienceLeftMs = (this.#options.readerPatienceMs ?? 30_000) - slowest.readerIdleMs;
+    if (patienceLeftMs >= 0) {
+      // Readers that stand still cause no event that would bring us here again.
+      this.#nextLook = setTimeout(() => this.#makeRoom(), patienceLeftMs + 1);
+      this.#nextLook.unref();
+      return;
     }
+    const error = new AppError('timed-out', 'The answer was not read in time');
+    slowest.end(error, 'its reader stood still while others waited');
   }
 }
 

@@ -16,7 +16,7 @@ import { notAuthenticated } from '../auth/challenges.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
 import type { Peer } from './client-address.ts';
-import { isForm, parseForm } from './form-body.ts';
+import { isForm, isJsonInDisguise, parseForm } from './form-body.ts';
 import type { IdleLimit } from './idle-limit.ts';
 import { parseJsonBody } from './json-body.ts';
 import { isHtmlClient, isNotModified } from './negotiate.ts';
@@ -176,7 +176,7 @@ export class Context {
 
   /** A JSON object or form fields, for routes that take both (DS-99). Other JSON values come as they are. */
   async formOrJson(maxBytes?: number): Promise<unknown> {
-    if (!isForm(this.body)) return this.json(maxBytes);
+    if (!isForm(this.body) || (await isJsonInDisguise(this.body))) return this.json(maxBytes);
     const fields = await this.form();
     return fields === null ? {} : Object.fromEntries(fields);
   }

@@ -52,7 +52,11 @@ export function jsonError(
 
 function asAppError(error: unknown, context: Context): AppError {
   if (error instanceof AppError && error.code !== 'internal') return error;
-  const { method, path, requestId: id } = context;
+  const { method, path, requestId: id, request } = context;
+  if (request.signal.aborted && error === request.signal.reason) {
+    // Nobody hears the answer; but for the log, the client is at fault and not the server.
+    return new AppError('bad-request', 'The client went away', { cause: error });
+  }
   context.services.log.error('request failed', { id, method, path, error });
   return new AppError('internal', 'Internal Server Error');
 }

@@ -15,11 +15,22 @@ const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 /** A megabyte of names without values takes half a second to take apart; no form has as many. */
 const MAX_FIELDS = 10_000;
 const MAX_TOKEN_BYTES = 256;
+const BRACE = '{'.charCodeAt(0);
 const URLENCODED = 'application/x-www-form-urlencoded';
 
 /** Whether the body claims to be a form. */
 export function isForm(body: RequestBody): boolean {
   return body.mediaType === URLENCODED || body.mediaType === 'multipart/form-data';
+}
+
+/**
+ * Whether what claims to be a form begins as a JSON object: programs such as curl call everything they post a form. Uses
+ * nothing of the body up; no form of ours has a field of such a name.
+ */
+export async function isJsonInDisguise(body: RequestBody): Promise<boolean> {
+  if (body.mediaType !== URLENCODED) return false;
+  for await (const [first] of body.lookAhead(1)) return first === BRACE;
+  return false;
 }
 
 /**

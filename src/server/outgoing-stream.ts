@@ -44,24 +44,31 @@ export function countedStream(
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   let bytes = 0;
+  let hasEnded = false;
+  const end = (error: unknown, isCancelled = false): void => {
+    if (!hasEnded) onEnd({ bytes, error, isCancelled });
+    hasEnded = true;
+  };
   const counted = {
     async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
       try {
         const { value, done } = await reader.read();
+        // The client may have left meanwhile, and a stream that was given up can neither grow nor end.
+        if (hasEnded) return;
         if (done) {
-          onEnd({ bytes, error: null, isCancelled: false });
+          end(null);
           controller.close();
           return;
         }
         bytes += value.length;
         controller.enqueue(value);
       } catch (error) {
-        onEnd({ bytes, error, isCancelled: false });
+        end(error);
         throw error;
       }
     },
     async cancel(reason: unknown) {
-      onEnd({ bytes, error: null, isCancelled: true });
+      end(null, true);
       await reader.cancel(reason);
     },
   };

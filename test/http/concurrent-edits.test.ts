@@ -3,7 +3,6 @@
  * them one chain, and those that wait share a replacement of the file.
  */
 import { describe, expect, test } from 'bun:test';
-import { watch } from 'node:fs';
 import {
   bytesOf,
   create,
@@ -14,8 +13,8 @@ import {
   update,
   versionOf,
 } from './changes.ts';
-import { eventually } from './eventually.ts';
 import { columnOf, idsOf, list } from './listing.ts';
+import { ReplacementCount } from './replacement-count.ts';
 import { sharedService } from './shared-service.ts';
 
 const CLIENTS = 16;
@@ -79,24 +78,9 @@ test('16 clients with If-Match form one path of versions, and no increment is lo
 describe('changes that wait share a replacement (DS-84)', () => {
   /** How often the file was replaced meanwhile. */
   async function replacementsOf(rel: string, work: () => Promise<unknown>): Promise<number> {
-    let count = 0;
-    const { docroot } = shared.service;
-    const watcher = watch(docroot, (_, name) => {
-      if (name === rel) count++;
-    });
-    try {
-      await work();
-      // Events arrive in order: when this one is there, all others are.
-      let isOver = false;
-      watcher.on('change', (_, name) => {
-        if (name === `${rel}.over`) isOver = true;
-      });
-      shared.service.write(`${rel}.over`, '');
-      await eventually(() => expect(isOver).toBe(true));
-      return count;
-    } finally {
-      watcher.close();
-    }
+    using replacements = new ReplacementCount(shared.service.docroot);
+    await work();
+    return replacements.take(rel);
   }
 
   test('one after the other each has its own', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
 import { jsonReply } from '../../src/server/reply.ts';
 import type { Route } from '../../src/server/route-table.ts';
+import { until } from '../support/database.ts';
 import { startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 
@@ -19,6 +20,8 @@ const SECURITY_HEADERS = [
 ];
 
 const ok = () => jsonReply({ done: true });
+/** Somebody waits for the answer of /page/waits. */
+const waiting = Promise.withResolvers<void>();
 const routes: Route[] = [
   { pattern: '/page/public', access: 'public', methods: { GET: ok, POST: ok } },
   { pattern: '/page/user', access: 'user', methods: { GET: ok, POST: ok } },
@@ -31,6 +34,17 @@ const routes: Route[] = [
     requiresOwnOrigin: true,
     isExemptFromReadOnly: true,
     methods: { POST: ok },
+  },
+  {
+    pattern: '/page/waits',
+    access: 'public',
+    methods: {
+      GET: ({ request: { signal } }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          waiting.resolve();
+        }),
+    },
   },
   {
     pattern: '/page/bug',
@@ -349,6 +363,20 @@ describe('DS-9, DS-13, DS-14: failures', () => {
       const line = server.log.find((text) => text.includes('request failed') && text.includes(id));
       expect(line).toContain('secret /abs/path');
     }
+  });
+
+  test('because the client left are none of the server’s', async () => {
+    const leave = new AbortController();
+    const answer = server.fetch('/page/waits', { signal: leave.signal }).catch(() => null);
+    await waiting.promise;
+    leave.abort();
+    await answer;
+    const lines = () => server.log.filter((text) => text.includes('/page/waits'));
+    await until(() => lines().length > 0);
+    expect(lines().map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
+      'request',
+    ]);
+    expect(lines()[0]).toContain('"status":400');
   });
 });
 

@@ -28,6 +28,17 @@ async function* failingChunks(): AsyncGenerator<string> {
   yield failing.promise;
 }
 
+const late = Promise.withResolvers<string>();
+/** Has its second piece when the test says so. */
+async function* lateChunks(): AsyncGenerator<string> {
+  try {
+    yield 'x'.repeat(10_000);
+    yield late.promise;
+  } finally {
+    ended.push('late');
+  }
+}
+
 const get = (pattern: string, handler: Route['methods'][RouteMethod]): Route => ({
   pattern,
   access: 'public',
@@ -59,6 +70,7 @@ const routes: Route[] = [
       : jsonReply({}, { etag: 'v2', headers: { Vary: 'Accept' } }),
   ),
   get('/breaks', () => bodyReply(failingChunks(), 'application/octet-stream')),
+  get('/late', () => bodyReply(lateChunks(), 'application/octet-stream')),
   get('/endless', () => bodyReply(chunks(1_000_000), 'application/octet-stream')),
   get('/left-out', ({ method }) =>
     bodyReply(method === 'HEAD' ? null : chunks(3), 'text/csv', { etag: 'v1.r4' }),
@@ -193,6 +205,20 @@ describe('streams', () => {
     leave.abort();
     await until(() => ended.includes('1000000'));
     await until(() => server.log.some((text) => text.includes('client left')));
+  });
+
+  test('are one line in the log, also when a piece is ready after the client has left (DS-189)', async () => {
+    const leave = new AbortController();
+    const response = await server.fetch('/late', { signal: leave.signal });
+    await response.body!.getReader().read();
+    leave.abort();
+    const lines = () => server.log.filter((text) => text.includes('"path":"/late"'));
+    await until(() => lines().length === 1);
+    expect(lines()[0]).toContain('client left');
+    late.resolve('x');
+    await until(() => ended.includes('late'));
+    await (await server.fetch('/text/short')).text();
+    expect(lines()).toHaveLength(1);
   });
 
   test('DS-6: are not made for HEAD, which has the same headers', async () => {

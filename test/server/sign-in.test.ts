@@ -52,6 +52,8 @@ describe('DS-99: a login', () => {
     for (const [name, value] of Object.entries(credentials)) multipart.set(name, value);
     const bodies: RequestInit[] = [
       json(credentials),
+      // As curl does it, which calls everything it posts a form.
+      json(credentials, { 'Content-Type': 'application/x-www-form-urlencoded' }),
       form({ ...credentials, grant_type: 'password', client_id: 'x' }),
       { method: 'POST', body: multipart },
     ];
