@@ -9,6 +9,9 @@ const SPACE = /\s/;
 const IDENT = /[A-Za-z_@][A-Za-z0-9_@]*/y;
 const NAME = /[A-Za-z_@][A-Za-z0-9_@]*(?:\.(?:[A-Za-z_@][A-Za-z0-9_@]*|[0-9]+))*/y;
 const NUMBER = /(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/y;
+const FOREIGN_LETTER = /^(?![A-Za-z0-9])[\p{L}\p{N}]/u;
+const WORD_BEFORE = /[\p{L}\p{M}\p{N}_@.]*$/u;
+const WORD_AFTER = /^[\p{L}\p{M}\p{N}_@.]*/u;
 const PLACEHOLDER = /\{[A-Za-z_]\w*(?::[^{}]*)?\}/y;
 
 /** A reader of `text` between two offsets. */
@@ -208,7 +211,8 @@ export class TerseReader {
     const next = this.next();
     const found = next === null ? 'end of stage' : `'${next.text}'`;
     const place = next?.place ?? { at: this.to, length: 1 };
-    return new Problem('syntax', `Expected ${what}, found ${found}`, { place });
+    const suggestion = next && this.#quoted(next.place.at);
+    return new Problem('syntax', `Expected ${what}, found ${found}`, { place, suggestion });
   }
 
   /** Throws `syntax` unless the stage ends here. */
@@ -218,7 +222,17 @@ export class TerseReader {
     if (next.text.startsWith(')')) {
       throw new Problem('syntax', "Unmatched ')'", { place: { at: next.place.at, length: 1 } });
     }
-    throw new Problem('syntax', `Unexpected text, found '${next.text}'`, { place: next.place });
+    const { place, text } = next;
+    const suggestion = this.#quoted(place.at);
+    throw new Problem('syntax', `Unexpected text, found '${text}'`, { place, suggestion });
+  }
+
+  /** The word around a letter that no bare word has, in the quotes it needs: a text behind an operator, else a name. */
+  #quoted(at: number): string | null {
+    if (!FOREIGN_LETTER.test(this.text.slice(at, this.to))) return null;
+    const before = WORD_BEFORE.exec(this.text.slice(0, at))![0];
+    const word = before + WORD_AFTER.exec(this.text.slice(at, this.to))![0];
+    return /[=<>]\s*$/.test(this.text.slice(0, at - before.length)) ? `"${word}"` : `'${word}'`;
   }
 }
 

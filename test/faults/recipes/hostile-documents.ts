@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clip, tone } from '../../http/media-files.ts';
 import { hostileMedia, slowDocuments } from '../../plugins/document-corpus.ts';
+import { onSharedCores } from '../../support/patience.ts';
 import { type Client, type Service, startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { mutatedBytes } from '../file-mutations.ts';
@@ -44,7 +45,7 @@ export const hostileDocuments: Recipe = {
     await inGroups(trial, service, documents, async ([name]) => {
       let status = await statusOf(client, `/${encodeURIComponent(name)}`);
       // The search index reads all of them too, so there may be no place in time; then it is worth asking again.
-      for (let again = 0; status === 503 && again < MOST_ASKED; again++) {
+      for (let again = 0; status === 503 && again < onSharedCores(MOST_ASKED); again++) {
         trial.count('documents answered 503, asked again');
         await Bun.sleep(1_000);
         status = await statusOf(client, `/${encodeURIComponent(name)}`);
@@ -109,7 +110,7 @@ async function statusOf(client: Client, path: string): Promise<number | null> {
   try {
     const response = await client.fetch(path, {
       headers: { Accept: 'text/html' },
-      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      signal: AbortSignal.timeout(onSharedCores(ANSWER_LIMIT_MS)),
     });
     await response.arrayBuffer();
     return response.status;

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onSharedCores } from '../../support/patience.ts';
 import { startService } from '../../support/service.ts';
 import type { Client, Service } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -66,7 +67,7 @@ export const mutatedFiles: Recipe = {
       const reader = join(import.meta.dir, '..', 'trusting-reader.ts');
       const child = Bun.spawn([process.execPath, reader, ...paths], {
         stderr: 'pipe',
-        timeout: ANSWER_LIMIT_MS,
+        timeout: onSharedCores(ANSWER_LIMIT_MS),
       });
       const outcomes = (await child.stdout.text()).trim().split('\n');
       trial.check(outcomes.length === paths.length, 'the reader did not come back');
@@ -110,7 +111,7 @@ async function readMutant(
 /** Null when there is no answer within the limit, or none at all. */
 async function inTime(ask: (signal: AbortSignal) => Promise<Response>): Promise<Response | null> {
   const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(), ANSWER_LIMIT_MS);
+  const timer = setTimeout(() => patience.abort(), onSharedCores(ANSWER_LIMIT_MS));
   try {
     return await ask(patience.signal);
   } catch {

@@ -5,6 +5,7 @@
 import { createServer } from 'node:net';
 import { RawSocket } from '../../http/raw-socket.ts';
 import { memoryOf } from '../../http/process-memory.ts';
+import { onSharedCores } from '../../support/patience.ts';
 import { startService } from '../../support/service.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Trial } from '../trial.ts';
@@ -96,7 +97,7 @@ async function drip(
     for (let at = 0; at < asked; at++) {
       const started = performance.now();
       const status = await fetch(`${url}/health`, {
-        signal: AbortSignal.timeout(OTHERS_LIMIT_MS),
+        signal: AbortSignal.timeout(onSharedCores(OTHERS_LIMIT_MS)),
       }).then(
         (answer) => answer.status,
         () => 0,

@@ -2,6 +2,7 @@
  * F13: SIGTERM while several writers edit. Requests that were taken are answered, nothing acknowledged is lost, the
  * process ends with 0 in time and leaves nothing to tidy up.
  */
+import { onSharedCores } from '../../support/patience.ts';
 import { careless } from '../careless-subject.ts';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
@@ -62,7 +63,7 @@ async function endUnderLoad(
   trial.count('ends');
   trial.countMost('slowest end, ms', tookMs);
   trial.check(exitCode === 0, `${where}: ended with ${exitCode}`);
-  trial.check(tookMs <= LONGEST_MS, `${where}: ended after ${tookMs} ms`);
+  trial.check(tookMs <= onSharedCores(LONGEST_MS), `${where}: ended after ${tookMs} ms`);
   for (const status of load.refused) {
     trial.check(status === 503, `${where}: an edit was answered ${status}`);
   }
