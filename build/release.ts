@@ -13,6 +13,7 @@ import { billOfMaterials } from './release/bill-of-materials.ts';
 import { canMakePackages, licenseTexts, makeDebianPackage } from './release/debian-package.ts';
 import { debianVersion, identityOf } from './release/identity.ts';
 import type { SourceCommit } from './release/identity.ts';
+import { isSignedWell, signAdHoc } from './release/mach-o-signature.ts';
 import { executableKind, executableName, targets } from './release/targets.ts';
 import type { Target } from './release/targets.ts';
 import { tryToRun } from './release/trial.ts';
@@ -62,6 +63,7 @@ async function executable(target: Target, thirdPartyFile: string): Promise<Outco
     rmSync(to);
     return { name, problem: `built, but as ${kind}`, note: '' };
   }
+  if (kind.startsWith('Mach-O') && !isSignedWell(to)) signAdHoc(to, 'svc');
   return { name, problem: null, note: `${kind}; ${tryToRun(to, `svc ${buildVersion()}`)}` };
 }
 
