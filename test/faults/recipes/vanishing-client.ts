@@ -173,10 +173,7 @@ async function standStill(
 async function settled(trial: Trial, subject: ProductSubject, before: number): Promise<void> {
   const started = performance.now();
   let now = openDescriptors(subject);
-  while (
-    now > before + SPARE_DESCRIPTORS &&
-    performance.now() - started < onSharedCores(SETTLED_WITHIN_MS)
-  ) {
+  while (now > before + SPARE_DESCRIPTORS && performance.now() - started < SETTLED_WITHIN_MS) {
     await Bun.sleep(50);
     now = openDescriptors(subject);
   }
