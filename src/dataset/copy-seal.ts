@@ -11,7 +11,7 @@ import { sourceOf } from '../base/file-source.ts';
 import { hashFile, isAbsence, statFile } from '../base/file-stamp.ts';
 
 /** What stands beside the file of a copy, by the ends of their names; the first is the file itself. */
-export const COPY_FILES = ['', '-wal', '-shm', '-seal'] as const;
+export const COPY_FILES = ['', '-wal', '-shm', '-seal', '-progress'] as const;
 
 /** Seals a copy that nobody has open. Reads all of it, about 0.2 ms a MiB from memory. */
 export async function sealCopy(path: string): Promise<void> {

@@ -15,6 +15,7 @@ import type { Soon } from '../base/soon.ts';
 import { presentTurn } from '../base/turn.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
 import { type Lineage, lineageOf } from './copy-lineage.ts';
+import { readingProgress, type ReadingProgress } from './reading-progress.ts';
 import { Table } from './table.ts';
 import { TABLE_FORMAT, type TableState } from './table-meta.ts';
 import type { FileSource } from '../base/file-source.ts';
@@ -107,6 +108,8 @@ export class Tables {
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #folder: CopyFolder;
+  /** Where copies are being built, by table id. */
+  readonly #building = new Map<string, string>();
   #isClosed = false;
 
   constructor(options: TablesOptions) {
@@ -178,6 +181,12 @@ export class Tables {
   /** The open table without any check, for figures and for tests of freshness. */
   peek(target: TableTarget): Table | null {
     return this.#entries.get(tableId(target))?.table ?? null;
+  }
+
+  /** How far the reading of the file is; null when it is not being read, or has told nothing yet. */
+  progress(target: TableTarget): ReadingProgress | null {
+    const path = this.#building.get(tableId(target));
+    return path === undefined ? null : readingProgress(path);
   }
 
   /** Rows of the file version with this stamp, for listings: nothing is looked at; null when it was not read yet. */
@@ -474,6 +483,8 @@ export class Tables {
 
   async #build(target: TableTarget, lineage: Lineage): Promise<Table> {
     const out = this.#folder.newPath(target);
+    const id = tableId(target);
+    this.#building.set(id, out);
     try {
       await this.#options.build({ target, out, ...lineage });
       const table = Table.open(out, TABLE_FORMAT);
@@ -482,6 +493,8 @@ export class Tables {
     } catch (error) {
       this.#folder.remove(out);
       throw error;
+    } finally {
+      if (this.#building.get(id) === out) this.#building.delete(id);
     }
   }
 

@@ -17,6 +17,7 @@ import {
 } from '../dataset/companion.ts';
 import { sealCopy } from '../dataset/copy-seal.ts';
 import { loadTable } from '../dataset/load.ts';
+import { ProgressTeller } from '../dataset/reading-progress.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../dataset/table-meta.ts';
 import { type BuildOrder, companionFingerprint } from '../dataset/tables.ts';
 import type { ReadOptions } from '../dataset/types.ts';
@@ -81,12 +82,18 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
   const schema = await readSchema(root, order.companionRels.schema);
   const options = await readOptions(root, order.companionRels.options, kind);
   const source = await openForRead(root, target.rel);
+  const progress = new ProgressTeller(out);
   try {
     const stampTakenAt = Date.now();
     const loaded = await loadTable({
       path: out,
       read: (sink) =>
-        kind.dataset!.read(source, withSheet(options.options, target.sheet), sink, order.limits),
+        kind.dataset!.read(
+          progress.begin(source),
+          withSheet(options.options, target.sheet),
+          sink,
+          order.limits,
+        ),
       companion: schema,
       ids: order.ids && (() => keptIds(order.ids!)),
       blank: blankOf(kind),
@@ -130,6 +137,7 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
     await sealCopy(out);
     return true;
   } finally {
+    progress.end();
     await source.close();
   }
 }

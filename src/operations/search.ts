@@ -105,7 +105,7 @@ export async function searchDocroot(
 }
 
 /** The results as every program gets them (DS-145, DS-146): snippets are HTML, escaped but for the marks. */
-export function docrootAnswer({ query, results, hasMore }: DocrootResults): object {
+export function docrootAnswer({ query, results, hasMore }: DocrootResults) {
   return {
     query,
     count: results.length,

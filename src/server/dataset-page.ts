@@ -51,7 +51,8 @@ export async function datasetPageReply(
   if ((await Promise.race([reading, Bun.sleep(PATIENCE_MS)])) !== undefined) {
     return rowsReply(services, context, resource);
   }
-  const view = { name: resource.canonical, file: datasetTitle(resource), size };
+  const progress = services.tables.progress(target);
+  const view = { name: resource.canonical, file: datasetTitle(resource), size, progress };
   return pageReply(context, readingPage, view, {
     status: 202,
     headers: { Refresh: '1', 'Cache-Control': 'no-store' },

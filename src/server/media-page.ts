@@ -1,13 +1,16 @@
 /**
  * The player of one media file and the gallery of all (DS-184, DS-185), read through the same operations as the API.
  */
+import { timestamp } from '../base/clock.ts';
 import { isVideo } from '../base/media-type.ts';
 import { encodePath, fileNameOf } from '../base/paths.ts';
 import { sizeText } from '../base/size-text.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { type ContentServices, describeMedia, listMedia } from '../operations/content.ts';
 import type { MediaDescription } from '../operations/content.ts';
+import { askedFormat } from './asked-format.ts';
 import type { Context } from './context.ts';
+import { formatHrefs, listFile, type ListRow } from './list-file.ts';
 import { pageReply } from './page-reply.ts';
 import { type GalleryChoice, galleryPage, type GalleryEntry } from './pages/gallery.tsx';
 import { type PlayerLink, playerPage } from './pages/player.tsx';
@@ -54,6 +57,14 @@ export async function galleryReply(services: ContentServices, context: Context):
       canonical.toLowerCase().includes(wanted) &&
       (choice.type === '' || isVideo(rel) === (choice.type === 'video')),
   );
+  const format = askedFormat(context);
+  if (format !== null) {
+    return listFile(
+      'media',
+      format,
+      found.map((resource) => mediaRow(services, resource)),
+    );
+  }
   const offset = Math.max(0, Math.trunc(Number(context.queryValue('offset') ?? 0)) || 0);
   const shown = found.slice(offset, offset + PAGE_FILES);
   const entries = await Promise.all(shown.map((resource) => entryOf(services, resource)));
@@ -61,9 +72,25 @@ export async function galleryReply(services: ContentServices, context: Context):
     ...choice,
     total: found.length,
     entries: entries.filter((entry) => entry !== null),
+    files: formatHrefs('/ui/media', queryOf(choice)),
     previousHref: offset > 0 ? hrefAt(choice, Math.max(0, offset - PAGE_FILES)) : null,
     nextHref: offset + PAGE_FILES < found.length ? hrefAt(choice, offset + PAGE_FILES) : null,
   });
+}
+
+/** What is known of a file without opening it. */
+function mediaRow({ registry }: ContentServices, resource: Resource): ListRow {
+  const { canonical, rel } = resource;
+  const stamp = registry.stampOf(resource);
+  return {
+    resource: canonical,
+    file_name: fileNameOf(rel),
+    file_size: stamp?.size ?? null,
+    modified_at: stamp === null ? null : timestamp(Number(stamp.mtimeNs) / 1e6),
+    media_type: isVideo(rel) ? 'video' : 'audio',
+    media_url: `/media/${encodePath(canonical)}`,
+    ui_url: `/ui/${encodePath(canonical)}`,
+  };
 }
 
 /** Null for a file that vanished meanwhile. */
@@ -142,11 +169,16 @@ function folderOf(rel: string): string {
   return rel.slice(0, rel.lastIndexOf('/') + 1);
 }
 
-function hrefAt({ filter, type, sort }: GalleryChoice, offset: number): string {
-  const query = new URLSearchParams();
-  if (filter !== '') query.set('filter', filter);
-  if (type !== '') query.set('type', type);
-  if (sort !== 'name') query.set('sort', sort);
+function queryOf({ filter, type, sort }: GalleryChoice): URLSearchParams {
+  return new URLSearchParams({
+    ...(filter !== '' && { filter }),
+    ...(type !== '' && { type }),
+    ...(sort !== 'name' && { sort }),
+  });
+}
+
+function hrefAt(choice: GalleryChoice, offset: number): string {
+  const query = queryOf(choice);
   if (offset > 0) query.set('offset', String(offset));
   return query.size === 0 ? '/ui/media' : `/ui/media?${query}`;
 }

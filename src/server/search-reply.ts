@@ -1,20 +1,9 @@
 /**
  * The rows of a query as a response, for every route that runs one.
  */
-import { AppError } from '../base/errors.ts';
-import { type Format, formatDetails, FORMATS } from '../dataset/format.ts';
+import { formatDetails } from '../dataset/format.ts';
 import type { SearchResult } from '../operations/searches.ts';
-import type { Context } from './context.ts';
 import { bodyReply, jsonReply, type Reply } from './reply.ts';
-
-/** The format that the address asks for, null for none. Throws `not-found` for one there is not (EV-8). */
-export function askedFormat(context: Context): Format | null {
-  const asked = context.queryValue('format');
-  if (asked === null || asked === '') return null;
-  const format = FORMATS.find((one) => one === asked);
-  if (format !== undefined) return format;
-  throw new AppError('not-found', 'Not found.');
-}
 
 /** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong (EV-97, EV-100). */
 export async function searchReply(result: SearchResult): Promise<Reply> {

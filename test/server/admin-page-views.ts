@@ -50,6 +50,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     dataHref: '/d',
     part: 'part',
     kept: [[text, text]],
+    files: { json: '/j', ndjson: '/nd', csv: text, xlsx: '/x', parquet: '/pq' },
   });
   const group = { id: 1, name: text, description: text };
   const user = { id: 1, username: text, is_active: false, is_superuser: true, created_at: text };
@@ -186,7 +187,6 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
       ...{ resource: text, details: text, ip_address: text },
     }),
     actions: [text],
-    exports: [{ label: text, href: '/e' }],
     failure: text,
   });
   render(resourcesPage, {

@@ -362,7 +362,11 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
-    reading: renderPage(readingPage, { name: EVIL, file: EVIL, size: 1 }, frame),
+    reading: renderPage(
+      readingPage,
+      { name: EVIL, file: EVIL, size: 1, progress: { bytes: 1, size: 2, pass: 2 } },
+      frame,
+    ),
     row: renderPage(rowPage, rowIn('edit'), frame),
     docs: renderPage(docsPage, {}, frame),
     guide: renderPage(
@@ -429,6 +433,7 @@ describe('DS-184, DS-208: pages', () => {
         kind: '',
         first: 1,
         address: '/savedsearches',
+        dataHref: '/d',
         notice: EVIL,
         problem: EVIL,
         refused: {
@@ -511,6 +516,7 @@ describe('DS-184, DS-208: pages', () => {
         ],
         previousHref: '/p',
         nextHref: '/n',
+        files: { json: '/j', ndjson: '/n', csv: EVIL, xlsx: '/x', parquet: '/p' },
         leftOut: [EVIL],
       },
       frame,
@@ -540,6 +546,7 @@ describe('DS-184, DS-208: pages', () => {
         entries: [{ name: EVIL, detail: EVIL, isVideo: true, href: '/h', cover: null }],
         previousHref: '/p',
         nextHref: '/n',
+        files: { json: '/j', ndjson: '/n', csv: EVIL, xlsx: '/x', parquet: '/p' },
       },
       frame,
     ),

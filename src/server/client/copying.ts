@@ -36,9 +36,8 @@ export function startCopyBoxes(): void {
 
 /** Makes the buttons of share menus work (`data-copy`): the address of the view, or its data for a terminal. */
 export function startCopyButtons(): void {
-  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
-    button.hidden = false;
-  }
+  // The style sheet shows them then, those of parts that come later too.
+  document.documentElement.dataset['copies'] = '';
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
     if (!(button instanceof HTMLButtonElement)) return;

@@ -32,21 +32,18 @@ export function ShareMenu({ json, query, files, note }: ShareProps) {
     <details class="menu-button share">
       <summary class="button quiet small">Share</summary>
       <div class="menu-list">
-        <button type="button" class="plain" hidden data-copy="address">
+        <button type="button" class="plain" data-copy="address">
           Copy the address of this view
         </button>
-        <button
-          type="button"
-          class="plain"
-          hidden
-          data-copy="curl"
-          data-from={json}
-          data-query={query}
-        >
+        <button type="button" class="plain" data-copy="curl" data-from={json} data-query={query}>
           Copy as curl
         </button>
         <a href={json}>Open JSON</a>
-        <p class="fine">Download {note === undefined ? '' : <span safe>{note}</span>}</p>
+        {offered.length === 0 ? (
+          ''
+        ) : (
+          <p class="fine" safe>{`Download ${note ?? 'what is shown'}`}</p>
+        )}
         {offered.map((format) => (
           <a href={files[format]} download="" data-download={FORMAT_LABELS[format]} safe>
             {FORMAT_LABELS[format]}

@@ -3,9 +3,11 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import type { Format } from '../../dataset/format.ts';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
+import { ShareMenu } from '../page-parts/share-menu.tsx';
 
 /** A media file as a card. */
 export interface GalleryEntry {
@@ -32,6 +34,8 @@ export interface GalleryView extends GalleryChoice {
   readonly entries: readonly GalleryEntry[];
   readonly previousHref: string | null;
   readonly nextHref: string | null;
+  /** All that match in each format. */
+  readonly files: Readonly<Record<Format, string>>;
 }
 
 const TYPES = { '': 'Sound and films', audio: 'Sound', video: 'Films' } as const;
@@ -52,7 +56,7 @@ export const galleryPage: Page<GalleryView> = {
         method="get"
         action="/ui/media"
         role="search"
-        data-live="cards count"
+        data-live="cards count share"
       >
         <label>
           <span class="visually-hidden">Show names containing</span>
@@ -72,9 +76,14 @@ export const galleryPage: Page<GalleryView> = {
           Show
         </button>
       </form>
-      <p class="fine" role="status" id="count" safe>
-        {countText(view)}
-      </p>
+      <div class="counted">
+        <p class="fine" role="status" id="count" safe>
+          {countText(view)}
+        </p>
+        <div id="share">
+          <ShareMenu json={view.files.json} files={view.files} note="the list of these files" />
+        </div>
+      </div>
       <div id="cards">
         <ul class="gallery" data-keys={'←+→+↑+↓ Go from card to card'}>
           {view.entries.map((entry) => (

@@ -4,6 +4,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import { sizeText } from '../../base/size-text.ts';
+import type { ReadingProgress } from '../../dataset/reading-progress.ts';
 import { folderAddress, trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 
@@ -15,6 +16,8 @@ export interface ReadingView {
   readonly file: string;
   /** Bytes. */
   readonly size: number;
+  /** Null when nobody knows: it waits, or has just begun. */
+  readonly progress: ReadingProgress | null;
 }
 
 /** Stands in for the page of a dataset meanwhile. */
@@ -23,13 +26,21 @@ export const readingPage: Page<ReadingView> = {
   layout: 'wide',
   title: ({ name }) => name.slice(name.lastIndexOf('/') + 1),
   trail: ({ name }) => trailTo(name),
-  content: ({ name, file, size }) => (
+  content: ({ name, file, size, progress }) => (
     <section class="empty" role="status">
       <p safe>{`${file} (${sizeText(size)}) is being read.`}</p>
-      <progress aria-label="The file is being read"></progress>
+      <progress
+        aria-label="The file is being read"
+        max={progress === null ? undefined : String(progress.size)}
+        value={progress === null ? undefined : String(progress.bytes)}
+      ></progress>
+      <p class="fine" safe>
+        {progressText(progress)}
+      </p>
       <p>
         That is done once for each version of a file and takes some seconds for a million rows. The
-        rows appear here as soon as they are there.
+        rows appear here as soon as they are there. Whoever does not wait finds them later: the
+        reading goes on.
       </p>
       <p>
         <a
@@ -42,3 +53,10 @@ export const readingPage: Page<ReadingView> = {
     </section>
   ),
 };
+
+function progressText(progress: ReadingProgress | null): string {
+  if (progress === null) return 'It has just begun.';
+  const { bytes, size, pass } = progress;
+  const again = pass > 1 ? ', for the second time: a later row changed the type of a column' : '';
+  return `${sizeText(bytes)} of ${sizeText(size)} read${again}`;
+}

@@ -7,6 +7,7 @@ import type { PropsWithChildren } from '@kitajs/html';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
+import { ShareMenu } from '../page-parts/share-menu.tsx';
 import { Notice, Problem } from '../page-parts/messages.tsx';
 import { UtcTime } from '../page-parts/utc-time.tsx';
 
@@ -47,6 +48,8 @@ export interface SavedSearchesView {
   readonly previousHref: string | null;
   /** Null on the last page. */
   readonly nextHref: string | null;
+  /** The list as JSON. */
+  readonly dataHref: string;
   readonly notice: string | null;
   readonly problem: string | null;
   readonly refused: RefusedForm | null;
@@ -77,6 +80,10 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
   content: (view, frame) => (
     <>
       <Filter view={view} />
+      <div class="counted">
+        <span></span>
+        <ShareMenu json={view.dataHref} files={{}} />
+      </div>
       <Problem text={view.problem} />
       <Notice text={view.notice} />
       {view.deleted === null ? '' : <Undo view={view} frame={frame} deleted={view.deleted} />}

@@ -4,8 +4,10 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import type { Format } from '../../dataset/format.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
+import { ShareMenu } from '../page-parts/share-menu.tsx';
 
 /** One result. */
 export interface ResultItem {
@@ -42,6 +44,8 @@ export interface SearchView {
   readonly nextHref: string | null;
   /** The same words in the events; null for who may read none. */
   readonly eventsHref: string | null;
+  /** The first results in each format. */
+  readonly files: Readonly<Record<Format, string>>;
   /** Notices about rows that are not searched. */
   readonly leftOut: readonly string[];
 }
@@ -59,9 +63,18 @@ export const searchPage: Page<SearchView> = {
     <div class="searching">
       <h1>Search</h1>
       <Form view={view} />
-      <p class="fine" role="status" id="count" safe>
-        {countText(view)}
-      </p>
+      <div class="counted">
+        <p class="fine" role="status" id="count" safe>
+          {countText(view)}
+        </p>
+        <div id="share">
+          {view.hasQuery ? (
+            <ShareMenu json={view.files.json} files={view.files} note="the first 100 results" />
+          ) : (
+            ''
+          )}
+        </div>
+      </div>
       <div id="found">
         <Facets facets={view.facets} />
         <Results view={view} />
@@ -79,7 +92,13 @@ export const searchPage: Page<SearchView> = {
 
 function Form({ view }: { view: SearchView }) {
   return (
-    <form class="filter wide" method="get" action="/search" role="search" data-live="found count">
+    <form
+      class="filter wide"
+      method="get"
+      action="/search"
+      role="search"
+      data-live="found count share"
+    >
       <label>
         <span class="visually-hidden">Words to search for</span>
         <input

@@ -1,6 +1,7 @@
 /**
  * `/events`: the explorer. The query of the address runs as `/search2/api/run/` runs it, with the reader's rights.
  */
+import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { JsonNumber, parseJson } from '../../base/json.ts';
 import { mayReadEvents as mayRead } from '../../operations/event-access.ts';
@@ -8,9 +9,11 @@ import { readSearchRequest } from '../../operations/search-request.ts';
 import { runSearch } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
 import { fieldTerm, startOf, termsAdder, withinTimes } from '../../pipeline/refine.ts';
-import { type Format, FORMATS } from '../../dataset/format.ts';
+import type { Format } from '../../dataset/format.ts';
+import { askedFormat, formatParameter } from '../asked-format.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
+import { formatHrefs } from '../list-file.ts';
 import { pageReply } from '../page-reply.ts';
 import {
   type EventField,
@@ -23,7 +26,7 @@ import {
 } from '../pages/events.tsx';
 import type { Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
-import { askedFormat, searchReply } from '../search-reply.ts';
+import { searchReply } from '../search-reply.ts';
 
 /** A first look shows the last day. */
 const FIRST_SPAN = '-24h';
@@ -72,6 +75,22 @@ export const eventsPageRoute: Route = {
     GET: {
       summary: 'Show the event explorer',
       tag: 'events',
+      parameters: [
+        { name: 'q', in: 'query', description: 'The query', schema: Type.String() },
+        {
+          name: 'earliest',
+          in: 'query',
+          description: 'Only events from then on, such as -24h; empty: all',
+          schema: Type.String({ default: FIRST_SPAN }),
+        },
+        {
+          name: 'latest',
+          in: 'query',
+          description: 'Only events before',
+          schema: Type.String(),
+        },
+        formatParameter,
+      ],
       answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
     },
   },
@@ -88,7 +107,7 @@ async function explore(context: Context): Promise<Reply> {
   return pageReply(context, eventsPage, {
     ...viewOf(asked, full, outcome),
     mayReadEvents,
-    formatHrefs: formatHrefs(asked),
+    formatHrefs: formatHrefs('/events', wholeQuery(asked)),
     maxFileRows: context.services.config.events.search.export_max_rows,
   });
 }
@@ -161,12 +180,9 @@ async function boundedText(
   return Buffer.concat(chunks).toString();
 }
 
-function formatHrefs({ q, earliest, latest }: Asked): EventsView['formatHrefs'] {
-  const entries = FORMATS.map((format) => {
-    const query = new URLSearchParams({ q, earliest, ...(latest !== '' && { latest }), format });
-    return [format, `/events?${query}`];
-  });
-  return Object.fromEntries(entries) as EventsView['formatHrefs'];
+/** What decides about the rows, without how many of them a page shows. */
+function wholeQuery({ q, earliest, latest }: Asked): URLSearchParams {
+  return new URLSearchParams({ q, earliest, ...(latest !== '' && { latest }) });
 }
 
 function viewOf(

@@ -2,6 +2,7 @@
  * `/ui/media`, the gallery (DS-185). The files themselves have no route of their own; resources.ts serves them.
  */
 import { Type } from '@sinclair/typebox';
+import { formatParameter } from '../asked-format.ts';
 import { PRIVATE } from '../headers.ts';
 import { galleryReply } from '../media-page.ts';
 import type { Route } from '../route-table.ts';
@@ -40,6 +41,7 @@ export const mediaRoute: Route = {
           description: 'Files to leave out at the start',
           schema: Type.Integer({ minimum: 0, default: 0 }),
         },
+        formatParameter,
       ],
       answers: { 200: { description: 'The gallery', mediaType: 'text/html', schema: null } },
     },

@@ -95,6 +95,7 @@ async function show(context: Context, told: Told): Promise<Reply> {
     kind,
     first: offset + 1,
     address: pageAt(offset),
+    dataHref: `/api/savedsearches/${search === '' ? '' : `?${new URLSearchParams({ search })}`}`,
     notice: told.notice ?? null,
     problem: told.problem ?? null,
     refused: told.refused ?? null,

@@ -12,7 +12,9 @@ import {
   parseDocrootQuery,
   searchDocroot,
 } from '../../operations/search.ts';
+import { askedFormat, formatParameter } from '../asked-format.ts';
 import type { Context } from '../context.ts';
+import { formatHrefs, listFile } from '../list-file.ts';
 import { pageReply } from '../page-reply.ts';
 import { type ResultItem, type SearchFacet, searchPage } from '../pages/search.tsx';
 import type { Reply } from '../reply.ts';
@@ -55,7 +57,11 @@ export const searchRoute: Route = {
     GET: async (context) => {
       const query = parseDocrootQuery(context.query);
       const results = await searchDocroot(context.services, context.user, query);
-      return context.wantsHtml
+      const format = askedFormat(context);
+      if (format !== null && format !== 'json') {
+        return listFile('search', format, docrootAnswer(results).results);
+      }
+      return context.wantsHtml && format === null
         ? resultsPage(context, query, results)
         : jsonReply(docrootAnswer(results), { headers: VARY });
     },
@@ -89,6 +95,7 @@ export const searchRoute: Route = {
           description: `Comma list of ${TYPES.join(', ')}`,
           schema: Type.String(),
         },
+        formatParameter,
       ],
       answers: { 200: { description: 'A page of results, best first', schema: searchResults } },
       errors: [422, 503, 504],
@@ -113,11 +120,19 @@ async function resultsPage(
     items: found.results.map(itemOf),
     previousHref: offset > 0 ? hrefOf(context, Math.max(0, offset - limit)) : null,
     nextHref: found.hasMore ? hrefOf(context, offset + limit) : null,
+    files: formatHrefs('/search', firstResults(context)),
     leftOut: found.leftOut.map(
       ({ resource, rows }) => `${resource}: ${rows.toLocaleString('en')} rows are not searched`,
     ),
   };
   return pageReply(context, searchPage, view, { headers: VARY });
+}
+
+function firstResults(context: Context): URLSearchParams {
+  const query = new URLSearchParams(context.query);
+  for (const name of ['offset', 'format']) query.delete(name);
+  query.set('limit', String(MAX_RESULTS));
+  return query;
 }
 
 /** A row is shown by the page of its dataset, cut down to it. */

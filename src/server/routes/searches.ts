@@ -5,6 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { BadSearchRequest, readSearchRequest } from '../../operations/search-request.ts';
 import { describeLanguage, runSearch, validateSearch } from '../../operations/searches.ts';
 import { type Format, formatDetails, FORMATS } from '../../dataset/format.ts';
+import { askedFormat } from '../asked-format.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/json-text.ts';
@@ -13,7 +14,7 @@ import { MAX_SMALL_BODY_BYTES } from '../event-json.ts';
 import { preferredType } from '../negotiate.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
-import { askedFormat, searchReply } from '../search-reply.ts';
+import { searchReply } from '../search-reply.ts';
 import { EVENT_ROUTE, requireAccepted, requireFormat } from './events.ts';
 
 const ACCEPTED: Readonly<Record<string, Format>> = {

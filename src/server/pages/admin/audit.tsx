@@ -26,8 +26,6 @@ export interface AuditData {
   readonly listing: Listing<AuditRow>;
   /** Actions to choose from. */
   readonly actions: readonly string[];
-  /** What matches, all of it, as downloads. */
-  readonly exports: readonly { readonly label: string; readonly href: string }[];
   /** Why a filter finds nothing. */
   readonly failure: string | null;
 }
@@ -36,7 +34,7 @@ export interface AuditData {
 export const auditPage = adminPage<AuditData>({
   name: 'admin-audit',
   title: () => 'Audit',
-  content: ({ listing, actions, exports, failure }) => (
+  content: ({ listing, actions, failure }) => (
     <>
       <FilterForm path={`${ADMIN_PAGES}/audit`} listing={listing}>
         <FilterBox name="q" label="Contains" listing={listing} />
@@ -69,13 +67,6 @@ export const auditPage = adminPage<AuditData>({
           <Entry entry={entry} />
         ))}
       </ListTable>
-      <p class="downloads">
-        {exports.map(({ label, href }) => (
-          <a class="button quiet small" {...{ href }} safe>
-            {label}
-          </a>
-        ))}
-      </p>
     </>
   ),
 });

@@ -4,7 +4,9 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { PropsWithChildren } from '@kitajs/html';
+import type { Format } from '../../../dataset/format.ts';
 import { PageLinks } from '../../page-parts/page-links.tsx';
+import { ShareMenu } from '../../page-parts/share-menu.tsx';
 import { Count } from './cells.tsx';
 
 /** How a list is sorted by a column, and the way to sort it otherwise. */
@@ -34,6 +36,8 @@ export interface Listing<Item> {
   readonly part: string;
   /** What the address says of the other lists of the page; the filter form keeps it. */
   readonly kept: readonly (readonly [name: string, value: string])[];
+  /** All of it that matches, as files. */
+  readonly files: Readonly<Record<Format, string>>;
 }
 
 /** A column of the table. `sort` names the column of the list; without, it cannot be sorted by. */
@@ -143,19 +147,15 @@ interface TableProps {
 /** The list; its children are the rows. Script exchanges it as a whole. */
 export function ListTable(props: PropsWithChildren<TableProps>) {
   const { listing, columns, nouns, empty, children } = props;
-  const { total, dataHref } = listing;
+  const { total, dataHref, files } = listing;
   return (
     <div id={listId(listing)}>
-      <p class="fine counted" role="status">
-        <CountText listing={listing} nouns={nouns} />
-        {dataHref === null ? (
-          ''
-        ) : (
-          <a href={dataHref} aria-label="This list as JSON">
-            JSON
-          </a>
-        )}
-      </p>
+      <div class="counted">
+        <p class="fine" role="status">
+          <CountText listing={listing} nouns={nouns} />
+        </p>
+        <ShareMenu json={dataHref ?? files.json} files={files} />
+      </div>
       {total === 0 ? (
         <p class="empty" safe>
           {listing.clearHref === null ? empty : 'Nothing matches. Try fewer filters.'}

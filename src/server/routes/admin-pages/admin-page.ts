@@ -6,11 +6,15 @@
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Administrator } from '../../../operations/administration.ts';
+import { askedFormat, formatParameter } from '../../asked-format.ts';
 import type { Context } from '../../context.ts';
+import type { Format } from '../../../dataset/format.ts';
 import { idOf, problemText } from '../../form-request.ts';
+import { listFile, type ListRow } from '../../list-file.ts';
 import { pageReply } from '../../page-reply.ts';
 import { confirmPage, type Question } from '../../pages/admin/confirm.tsx';
 import { ADMIN_HOME, ADMIN_PAGES, type AdminView } from '../../pages/admin/layout.tsx';
+import type { Listing } from '../../pages/admin/listing.tsx';
 import type { Page } from '../../pages/frame.tsx';
 import { redirectReply, type Reply } from '../../reply.ts';
 import type { Route } from '../../route-table.ts';
@@ -67,7 +71,13 @@ export function adminPageRoute<Data>(definition: AdminPageDefinition<Data>): Rou
         }
       : adminDoor),
     describes: {
-      GET: { summary, tag: 'admin', answers: { 200: shown }, errors: isHome ? [] : [404, 422] },
+      GET: {
+        summary,
+        tag: 'admin',
+        ...(!isHome && { parameters: [formatParameter] }),
+        answers: { 200: shown },
+        errors: isHome ? [] : [404, 422],
+      },
       ...(actions !== undefined && {
         POST: {
           summary: `Take a form: ${summary.toLowerCase()}`,
@@ -83,7 +93,10 @@ export function adminPageRoute<Data>(definition: AdminPageDefinition<Data>): Rou
         if (isHome && !isAdministrator(context.caller)) {
           return redirectReply(`/auth/login?next=${ADMIN_HOME}`);
         }
-        return show(definition, context, {});
+        const format = askedFormat(context);
+        return format === null
+          ? show(definition, context, {})
+          : fileOf(definition, context, format);
       },
       ...(actions !== undefined && { POST: (context) => take(definition, context, actions) }),
     },
@@ -120,6 +133,25 @@ async function show<Data>(
     entered,
   };
   return pageReply(context, page, { data, state }, error ?? {});
+}
+
+/** A list of the page as a file: the one that `list` names where it has several. Throws `not-found` for a page without it. */
+async function fileOf<Data>(
+  { path, read }: AdminPageDefinition<Data>,
+  context: Context,
+  format: Format,
+): Promise<Reply> {
+  const data = (await read(context, adminOf(context))) as object;
+  const part = context.queryValue('list') ?? '';
+  const lists = Object.values(data).filter(isListing);
+  const list = lists.find((one) => one.part === part);
+  if (list === undefined) throw new AppError('not-found', 'Not Found');
+  const name = part === '' ? path.slice(path.lastIndexOf('/') + 1) : part;
+  return listFile(name, format, list.items as readonly ListRow[]);
+}
+
+function isListing(value: unknown): value is Listing<unknown> {
+  return typeof value === 'object' && value !== null && 'items' in value && 'part' in value;
 }
 
 /** Path and query without what the last deed left. */

@@ -49,14 +49,15 @@ export const auditRoute: Route = adminPageRoute({
     const listing = await readListing<Omit<AuditRow, 'username'>>(context, request, (asked) =>
       listAudit(services, admin, asked),
     );
+    const named = await withNames(context, admin, listing);
+    // These may be of any length.
     const query = listQuery(context, parts, auditList);
+    const exports = Object.fromEntries(
+      AUDIT_FORMATS.map((format) => [format, dataAddress(DATA_PATH, query, exact, { format })]),
+    );
     return {
-      listing: await withNames(context, admin, listing),
+      listing: { ...named, files: { ...named.files, ...exports } },
       actions: await listAuditActions(services, admin),
-      exports: AUDIT_FORMATS.map((format) => ({
-        label: `All that match as ${format.toUpperCase()}`,
-        href: dataAddress(DATA_PATH, query, exact, { format }),
-      })),
       failure: actor.failure,
     };
   },

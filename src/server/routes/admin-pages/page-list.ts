@@ -5,7 +5,9 @@
 import type { ExactValues } from '../../../dataset/list-plan.ts';
 import type { ListRequest } from '../../../operations/administration.ts';
 import type { ListPage, ListSource } from '../../../store/list-source.ts';
+import { askedFormat } from '../../asked-format.ts';
 import type { Context } from '../../context.ts';
+import { formatHrefs, requireListRows } from '../../list-file.ts';
 import type { Listing, SortLink } from '../../pages/admin/listing.tsx';
 
 /** Rows on a page. */
@@ -33,6 +35,14 @@ export async function readListing<Item>(
   read: (request: ListRequest) => Promise<ListPage>,
 ): Promise<Listing<Item>> {
   const query = listQuery(context, parts, source);
+  if (askedFormat(context) !== null) {
+    const items = await allOf(query, exact, read);
+    return {
+      items: items as readonly unknown[] as readonly Item[],
+      ...placeOf(context, { boxes, source, offset: 0, total: items.length, part: '' }),
+      dataHref: dataAddress(dataPath, query, exact),
+    };
+  }
   const offset = offsetOf(context, '');
   const paged = new URLSearchParams(query);
   paged.set('limit', String(PAGE_ITEMS));
@@ -44,6 +54,23 @@ export async function readListing<Item>(
     ...placeOf(context, { boxes, source, offset, total, part: '' }),
     dataHref: dataAddress(dataPath, query, exact),
   };
+}
+
+/** Everything that matches, for a file. Throws as `read`, and `invalid-query` for too much. */
+async function allOf(
+  query: URLSearchParams,
+  exact: ExactValues,
+  read: (request: ListRequest) => Promise<ListPage>,
+): Promise<ListPage['items']> {
+  const items: ListPage['items'][number][] = [];
+  const paged = new URLSearchParams(query);
+  for (;;) {
+    const page = await read({ query: paged, exact });
+    requireListRows(page.total);
+    items.push(...page.items);
+    if (page.nextCursor === null) return items;
+    paged.set('cursor', page.nextCursor);
+  }
 }
 
 interface Place {
@@ -75,6 +102,7 @@ function placeOf(
     clearHref: isFiltered ? addressOf(context.path, kept) : null,
     part,
     kept,
+    files: formatHrefs(context.path, fileQuery(context, part)),
   };
 }
 
@@ -166,6 +194,14 @@ function sortsOf(
   );
 }
 
+/** What is in the address about a list as a whole. */
+function fileQuery({ query }: Context, part: string): URLSearchParams {
+  const kept = new URLSearchParams(query);
+  for (const name of ['done', 'format', named('offset', part)]) kept.delete(name);
+  if (part !== '') kept.set('list', part);
+  return kept;
+}
+
 /** This address with another sort or offset; a new sort begins at the top. */
 function hrefOf(
   { path, query }: Context,
@@ -198,9 +234,10 @@ export function sliceListing<Item>(
   const source = { sortable: Object.keys(sortBy) };
   const sort = sortOf(context, source.sortable, part);
   const items = sort === null ? all : sorted(all, sortBy[sort.column]!, sort.isDescending);
-  const offset = Math.min(offsetOf(context, part), items.length);
+  const isFile = askedFormat(context) !== null;
+  const offset = isFile ? 0 : Math.min(offsetOf(context, part), items.length);
   return {
-    items: items.slice(offset, offset + PAGE_ITEMS),
+    items: isFile ? items : items.slice(offset, offset + PAGE_ITEMS),
     ...placeOf(context, { boxes, source, offset, total: items.length, part }),
     dataHref: null,
   };
