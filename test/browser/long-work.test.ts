@@ -122,6 +122,28 @@ test('the explorer has its result under addresses, also without script', async (
   await plain.context().close();
 });
 
+test('every list has its data at hand: for a terminal, as JSON, as files', async () => {
+  const views = ['/events?q=from+large&earliest=', '/search?q=cup', '/ui/media', '/savedsearches'];
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  for (const view of views) {
+    await page.goto(view);
+    await page.getByText('Share', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toStartWith('curl -H ');
+    const json = await page.getByRole('link', { name: 'Open JSON' }).getAttribute('href');
+    const answer = await (await svc.as('ada')).fetch(json!);
+    expect([view, answer.status, answer.headers.get('content-type')]).toEqual([
+      view,
+      200,
+      'application/json',
+    ]);
+    await answer.body?.cancel();
+    const files = await page.locator('[data-download]').count();
+    expect([view, files]).toEqual([view, view === '/savedsearches' ? 0 : 4]);
+  }
+});
+
 test('nothing was reported, and no other server asked', () => {
   expect(browser.reports.filter((text) => !text.includes('status of 400'))).toEqual([]);
   expect(browser.foreignRequests).toEqual([]);

@@ -13,6 +13,7 @@ const PART_BYTES = 4 * 1024 * 1024;
 const STEP_MS = 200;
 /** Shown to people who saw it begin. */
 const DONE_MS = 8_000;
+const HANDED_OVER_MS = 30_000;
 /** The browser has read the file by then. */
 const FORGET_MS = 60_000;
 const LINE_FEED = 10;
@@ -140,7 +141,7 @@ function linesIn(bytes: Uint8Array): number {
 function handOver(href: string, work: Work): void {
   work.end(
     `It is larger than ${sizeText(MAX_BYTES)}, so your browser downloads it: see its own list.`,
-    null,
+    HANDED_OVER_MS,
   );
   follow(href, '');
 }

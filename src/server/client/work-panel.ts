@@ -7,7 +7,7 @@
 export interface Work {
   /** Below the title; `share` from 0 to 1, null when nobody knows. */
   say(text: string, share: number | null): void;
-  /** The work is over: what came of it, until somebody closes it or `after` ms have passed. */
+  /** The work is over: what came of it, until somebody closes it or `after` ms have passed; null for what went wrong. */
   end(text: string, after: number | null): void;
   /** The line goes away. */
   remove(): void;
@@ -40,6 +40,7 @@ export function beginWork(title: string, stop: () => void): Work {
     end(text, after) {
       detail.textContent = text;
       progress.remove();
+      line.classList.toggle('failed', after === null);
       const close = textElement('button', 'Close') as HTMLButtonElement;
       close.type = 'button';
       close.className = 'quiet small';

@@ -3,7 +3,7 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { type Format, FORMATS } from '../../dataset/format.ts';
+import type { Format } from '../../dataset/format.ts';
 
 /** A format of a file as people call it. */
 export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
@@ -13,6 +13,9 @@ export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
   xlsx: 'Excel (XLSX)',
   parquet: 'Parquet',
 };
+
+/** In the order of how many people want them. */
+const FILES = ['csv', 'ndjson', 'xlsx', 'parquet'] as const satisfies readonly Format[];
 
 interface ShareProps {
   /** The data of the view as JSON. */
@@ -27,7 +30,7 @@ interface ShareProps {
 
 /** The button and its menu; what copies needs script and is shown by it. */
 export function ShareMenu({ json, query, files, note }: ShareProps) {
-  const offered = FORMATS.filter((format) => format !== 'json' && files[format] !== undefined);
+  const offered = FILES.filter((format) => files[format] !== undefined);
   return (
     <details class="menu-button share">
       <summary class="button quiet small">Share</summary>
