@@ -11,8 +11,8 @@ import { type Format, formatDetails, FORMATS } from '../dataset/format.ts';
 import type { ColumnType } from '../dataset/types.ts';
 import { bodyReply, type Reply } from './reply.ts';
 
-/** Rows a file of a list may have. */
-export const MAX_LIST_ROWS = 10_000;
+/** More are for the API, which pages. */
+const MAX_LIST_ROWS = 10_000;
 
 /** A row of a list; members that are lists or objects are JSON text in files that have no place for them. */
 export type ListRow = Readonly<Record<string, unknown>>;
