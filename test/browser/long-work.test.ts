@@ -22,6 +22,7 @@ beforeAll(async () => {
     files: {
       'large.csv': `id,text\n${lines.join('\n')}\n`,
       'shop/products.csv': 'name,price\ncup,2\npot,20\n',
+      'song.mp3': 'no sound',
     },
     config: {
       events: {
