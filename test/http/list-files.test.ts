@@ -67,6 +67,11 @@ test('a file holds what the filter of the page leaves, with types, and no formul
   );
   expect(book.worksheets[0]!.getCell('B2').value).toBe('=1+1');
   expect((await root.fetch('/admin/ui/explain?format=csv')).status).toBe(404);
+  const allowed = await root.fetch('/admin/ui/explain?resource=products&right=read&format=csv');
+  expect(await allowed.text()).toContain('user,');
+  const members = await root.fetch('/admin/ui/groups/1?list=members&format=csv');
+  expect(members.headers.get('content-disposition')).toContain('filename="members.csv"');
+  expect(await members.text()).toContain('user');
 });
 
 test('results of the search and the media are had in every format', async () => {

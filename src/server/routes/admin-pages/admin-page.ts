@@ -141,10 +141,11 @@ async function fileOf<Data>(
   context: Context,
   format: Format,
 ): Promise<Reply> {
-  const data = (await read(context, adminOf(context))) as object;
+  const data = Object.values((await read(context, adminOf(context))) as object) as unknown[];
   const part = context.queryValue('list') ?? '';
-  const lists = Object.values(data).filter(isListing);
-  const list = lists.find((one) => one.part === part);
+  // Some stand beside what else is told of the same matter.
+  const told = data.flatMap((one) => [one, ...Object.values(one ?? {})]);
+  const list = told.filter(isListing).find((one) => one.part === part);
   if (list === undefined) throw new AppError('not-found', 'Not Found');
   const name = part === '' ? path.slice(path.lastIndexOf('/') + 1) : part;
   return listFile(name, format, list.items as readonly ListRow[]);
