@@ -11,7 +11,10 @@ const LIMIT_MS = 30_000;
 
 /** `svc` on a copy of the store, its substring index ready, and a user who may read all events. */
 export async function startWithEvents(bench: Bench, data: EventData): Promise<BenchService> {
-  placeStore(data, join(bench.folder, 'docroot', '.svc'));
+  const stateDir = join(bench.folder, 'docroot', '.svc');
+  placeStore(data, stateDir);
+  // More queries than a user may run a minute.
+  await Bun.write(join(stateDir, 'config.yaml'), "events:\n  throttle:\n    search: ''\n");
   await Bun.write(join(bench.folder, 'assets.csv'), ASSETS_CSV);
   return BenchService.start(bench, { 'assets.csv': join(bench.folder, 'assets.csv') }, [
     '@events',
