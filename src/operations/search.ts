@@ -1,7 +1,7 @@
 /**
  * Full-text search over everything the caller may read (section 17 of the contract), for every door.
  */
-import { loadGrants } from '../auth/permissions.ts';
+import { type Grants, loadGrants } from '../auth/permissions.ts';
 import type { Caller } from '../auth/principal.ts';
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
 import { compareBytes, encodePath } from '../base/paths.ts';
@@ -58,6 +58,11 @@ export const MAX_RESULTS = 100;
 const DEFAULT_RESULTS = 20;
 /** Ties by resource need the resources sorted; remembered, since they seldom change. */
 const sortedOnce = new WeakMap<readonly Resource[], readonly Resource[]>();
+let lastReadable: {
+  readonly resources: readonly Resource[];
+  readonly patterns: Grants['patterns'];
+  readonly readable: readonly Resource[];
+} | null = null;
 
 /** The query in the parameters of an address. Throws `invalid-request` (DS-145). */
 export function parseDocrootQuery(query: URLSearchParams): DocrootQuery {
@@ -84,10 +89,8 @@ export async function searchDocroot(
   { q, limit, offset, types }: DocrootQuery,
 ): Promise<DocrootResults> {
   const grants = await loadGrants(db, caller);
-  const resources = inOrder(registry.list()).filter(
-    (resource) =>
-      (types === null || types.includes(resource.type)) && mayAccess(grants, resource, 'read'),
-  );
+  const readable = readableOf(inOrder(registry.list()), grants);
+  const resources = types === null ? readable : readable.filter(({ type }) => types.includes(type));
   const { hits, hasMore } = await search.find({ q, limit, offset, resources });
   const results = hits.map(({ resource, rowId, title, anchor, snippet, score }) => ({
     resource: resource.canonical,
@@ -134,6 +137,17 @@ function inOrder(resources: readonly Resource[]): readonly Resource[] {
     sortedOnce.set(resources, sorted);
   }
   return sorted;
+}
+
+/** What the grants let through. The last answer to rights without scopes is remembered: who searches, searches again. */
+function readableOf(resources: readonly Resource[], grants: Grants): readonly Resource[] {
+  const { isSuperuser, patterns, scopes } = grants;
+  if (isSuperuser && scopes === null) return resources;
+  const isLast = lastReadable?.resources === resources && lastReadable.patterns === patterns;
+  if (isLast && scopes === null) return lastReadable!.readable;
+  const readable = resources.filter((resource) => mayAccess(grants, resource, 'read'));
+  if (scopes === null) lastReadable = { resources, patterns, readable };
+  return readable;
 }
 
 function uiUrlOf({ canonical, type, family }: Resource, anchor: string | null): string {

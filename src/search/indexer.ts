@@ -115,6 +115,12 @@ export class Indexer {
     return this.#live.get(keyOf(resource))?.no ?? null;
   }
 
+  /** Whether there are rows past the limit in any dataset. */
+  get leavesOut(): boolean {
+    for (const { leftOut } of this.#live.values()) if (leftOut > 0) return true;
+    return false;
+  }
+
   /** Rows of a dataset past the limit. */
   leftOutOf(resource: PublishedResource): number {
     return this.#live.get(keyOf(resource))?.leftOut ?? 0;

@@ -190,8 +190,11 @@ export class Search {
   leftOut(
     resources: readonly PublishedResource[],
   ): { readonly resource: PublishedResource; readonly rows: number }[] {
+    const { indexer } = this.#options;
+    // Nearly always: asking for each of thousands would cost a tenth of a search.
+    if (!indexer.leavesOut) return [];
     return resources
-      .map((resource) => ({ resource, rows: this.#options.indexer.leftOutOf(resource) }))
+      .map((resource) => ({ resource, rows: indexer.leftOutOf(resource) }))
       .filter(({ rows }) => rows > 0);
   }
 
