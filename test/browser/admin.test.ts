@@ -251,19 +251,19 @@ test('the index is read again with progress; broken files tell why', async () =>
   await page.context().close();
 });
 
-test('every page reads well: contrast, names, order, on a phone, in the dark', async () => {
-  const phone = { viewport: { width: 320, height: 640 }, colorScheme: 'dark' } as const;
-  for (const options of [{}, phone]) {
-    const page = await openAs('ada', options);
-    const { id } = await svc.accounts.user('bea');
-    for (const path of ['/admin/', ...PAGES, `/admin/ui/users/${id}`, '/admin/ui/groups/1']) {
-      await page.goto(path);
-      expect([path, await accessibilityProblems(page)]).toEqual([path, []]);
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-      expect([path, width]).toEqual([path, await page.evaluate<number>('innerWidth')]);
-    }
-    await page.context().close();
+test.each([
+  ['on a screen', {}],
+  ['on a phone, in the dark', { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
+] as const)('every page reads well %s: contrast, names, order', async (_, options) => {
+  const page = await openAs('ada', options);
+  const { id } = await svc.accounts.user('bea');
+  for (const path of ['/admin/', ...PAGES, `/admin/ui/users/${id}`, '/admin/ui/groups/1']) {
+    await page.goto(path);
+    expect([path, await accessibilityProblems(page)]).toEqual([path, []]);
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect([path, width]).toEqual([path, await page.evaluate<number>('innerWidth')]);
   }
+  await page.context().close();
 });
 
 test('S-X: markup in every name stays text', async () => {
