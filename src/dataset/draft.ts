@@ -52,12 +52,12 @@ export class Draft {
   /** Takes an edit into the group. Throws `not-found` for a row that is not there (DS-79); then nothing changed. */
   apply(mutation: Mutation): AppliedEdit {
     const before = this.#changes;
-    const rowIds =
+    const rowIds: readonly number[] =
       mutation.action === 'create'
         ? this.#create(mutation.rows)
         : mutation.action === 'update'
           ? this.#update(mutation.rowId, mutation.values)
-          : this.#delete(mutation.rowId);
+          : this.#delete(mutation.rowIds);
     return {
       action: mutation.action,
       rowIds,
@@ -103,10 +103,12 @@ export class Draft {
     return storedValue(isBlank ? null : cell, column, blank);
   }
 
-  #delete(rowId: number): number[] {
-    this.#find(rowId).isDeleted = true;
-    this.#changes++;
-    return [rowId];
+  #delete(rowIds: readonly number[]): readonly number[] {
+    // All of them first: a row that is not there keeps the others.
+    const rows = rowIds.map((rowId) => this.#find(rowId));
+    for (const row of rows) row.isDeleted = true;
+    if (rows.length > 0) this.#changes++;
+    return rowIds;
   }
 
   #find(rowId: number): DraftRow {

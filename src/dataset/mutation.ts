@@ -23,7 +23,12 @@ export interface ValueRules {
    * was deleted or overwritten can be put back when it had been the only one of its kind.
    */
   readonly isLenient?: boolean;
+  /** A delete may name up to `MAX_DELETED_ROWS` rows as a list; the API takes one (DS-73). */
+  readonly takesLists?: boolean;
 }
+
+/** Each is looked up and located on its own, in one turn of the event loop: some 20 ms. */
+const MAX_DELETED_ROWS = 500;
 
 /** What a change does (DS-73). */
 export type Action = 'create' | 'update' | 'delete';
@@ -35,7 +40,7 @@ export type RowValues = ReadonlyMap<number, Cell>;
 export type Mutation =
   | { readonly action: 'create'; readonly rows: readonly RowValues[] }
   | { readonly action: 'update'; readonly rowId: number; readonly values: RowValues }
-  | { readonly action: 'delete'; readonly rowId: number };
+  | { readonly action: 'delete'; readonly rowIds: readonly number[] };
 
 const METHOD_OF_ACTION: Record<Action, string> = {
   create: 'POST',
@@ -74,14 +79,31 @@ export async function parseMutation(
   if (action === 'create') return { action, rows: await parseCreate(body['data'], table) };
 
   const data = body['data'];
-  if (!isObject(data)) throw mismatch(`${action} data must be an object`);
-  const rowId = parseRowId(data[ROW_ID]);
-  const cells = Object.keys(data).filter((name) => name !== ROW_ID);
-  if (action === 'delete') {
-    refuseUnknown(cells, new Map());
-    return { action, rowId };
+  if (action === 'delete') return { action, rowIds: parseDelete(data, rules) };
+  if (!isObject(data)) throw mismatch('update data must be an object');
+  return {
+    action,
+    rowId: parseRowId(data[ROW_ID]),
+    values: parseRow(data, cellNames(data), table),
+  };
+}
+
+function parseDelete(data: unknown, { takesLists }: ValueRules): number[] {
+  const rows: unknown[] = takesLists === true && Array.isArray(data) ? data : [data];
+  if (!rows.every(isObject)) throw mismatch('delete data must be an object');
+  if (rows.length > MAX_DELETED_ROWS) {
+    throw mismatch(`delete data may not name more than ${MAX_DELETED_ROWS} rows`);
   }
-  return { action, rowId, values: parseRow(data, cells, table) };
+  const rowIds = rows.map((row) => {
+    const rowId = parseRowId(row[ROW_ID]);
+    refuseUnknown(cellNames(row), new Map());
+    return rowId;
+  });
+  return [...new Set(rowIds)];
+}
+
+function cellNames(data: JsonObject): string[] {
+  return Object.keys(data).filter((name) => name !== ROW_ID);
 }
 
 /** What rows are checked against. */

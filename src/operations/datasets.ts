@@ -142,6 +142,7 @@ export interface ChangeRequest {
   readonly ifMatch: readonly string[] | null;
   /** See `ValueRules`. */
   readonly isLenient?: boolean;
+  readonly takesLists?: boolean;
 }
 
 const AUDIT_ACTIONS = {
@@ -161,8 +162,8 @@ export async function changeRows(
   resource: Resource,
   request: ChangeRequest,
 ): Promise<EditResult> {
-  const { method, body, ifMatch, isLenient } = request;
-  const rules = { maxTextLength: resource.kind.dataset?.maxTextLength, isLenient };
+  const { method, body, ifMatch, isLenient, takesLists } = request;
+  const rules = { maxTextLength: resource.kind.dataset?.maxTextLength, isLenient, takesLists };
   const parsed = new WeakMap<Table, ReturnType<typeof parseMutation>>();
   const result = await services.edits.submit({
     target: services.datasets.targetOf(resource),
@@ -194,7 +195,11 @@ export async function changeRows(
 
 function detailsOf({ action, rowIds }: EditResult): string {
   if (action === 'update') return `Updated dataset row ${rowIds[0]}`;
-  if (action === 'delete') return `Deleted dataset row ${rowIds[0]}`;
+  if (action === 'delete') {
+    return rowIds.length === 1
+      ? `Deleted dataset row ${rowIds[0]}`
+      : `Deleted ${rowIds.length} dataset rows: ${rowIds.join(', ')}`;
+  }
   return rowIds.length === 1 ? 'Created 1 dataset row' : `Created ${rowIds.length} dataset rows`;
 }
 

@@ -12,6 +12,7 @@ import type { Column } from '../dataset/types.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { type DatasetServices, mayChangeRows, queryRows } from '../operations/datasets.ts';
 import { assetNamed } from './assets.ts';
+import { describeMember, parseFilter, withMember } from './client/grid/conditions.ts';
 import type { GridData } from './client/grid/model.ts';
 import type { Context } from './context.ts';
 import { cellText, rowsOf } from './page-rows.ts';
@@ -19,7 +20,8 @@ import { pageReply } from './page-reply.ts';
 import { FORMAT_LABELS } from './page-parts/share-menu.tsx';
 import { readingPage } from './pages/reading.tsx';
 import { datasetPage, type ColumnHead, type DatasetView } from './pages/dataset.tsx';
-import type { Reply } from './reply.ts';
+import { redirectReply, type Reply } from './reply.ts';
+import { sentViewForm } from './view-form.ts';
 
 const PAGE_ROWS = 50;
 /** Smaller files are read at once; of larger ones the first reading may take longer than people wait without a word. */
@@ -41,6 +43,10 @@ export async function datasetPageReply(
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
+  const sent = sentViewForm(context);
+  if (sent !== null) {
+    return redirectReply(hrefWith(context, { ...sent, order: null, offset: null }), 303);
+  }
   const target = services.datasets.targetOf(resource);
   const size = statFile(target.path)?.size ?? 0;
   if (size < LARGE_BYTES) return rowsReply(services, context, resource);
@@ -108,6 +114,9 @@ async function reply(
     q: parameters.q,
     filter: context.queryValue('filter') ?? '',
     sort: parameters.sort,
+    conditions: conditionsOf(context),
+    kept: [...keptQuery(context)].filter(([name]) => !['sort', 'order', 'offset'].includes(name)),
+    order: orderOf(parameters, table.columns),
     columns: shown.map((name) => heads.get(name)!),
     rows: rows.map((row) => {
       const id = cellText(row, '_row_id');
@@ -154,15 +163,36 @@ function shortText(text: string): string {
   return text.length > MAX_CELL_TEXT ? `${text.slice(0, MAX_CELL_TEXT)}…` : text;
 }
 
+/** The steps of the order, as names. */
+function orderOf(
+  { sort, order }: Pick<ListParameters, 'sort' | 'order'>,
+  columns: readonly Column[],
+): DatasetView['order'] {
+  const sortable = [...columns, { name: '_row_id' }];
+  return parseSort(sort, order, sortable).map(({ column, descending }) => ({
+    column: sortable[column]!.name,
+    isDescending: descending,
+  }));
+}
+
+/** The filter in words, each part with the address of the view without it. */
+function conditionsOf(context: Context): DatasetView['conditions'] {
+  const filter = context.queryValue('filter') ?? '';
+  return Object.entries(parseFilter(filter) ?? {}).map(([column, member]) => {
+    const rest = withMember(filter, column, null);
+    const href = hrefWith(context, { filter: rest === '' ? null : rest, offset: null });
+    return { text: describeMember(column, member), href };
+  });
+}
+
 function headOf(
   { name, type }: Column,
   columns: readonly Column[],
   context: Context,
   { sort, order }: ListParameters,
 ): ColumnHead {
-  const [first] = parseSort(sort, order, columns);
-  const isSorted = first !== undefined && columns[first.column]!.name === name;
-  const sorted = isSorted ? (first.descending ? 'descending' : 'ascending') : null;
+  const step = orderOf({ sort, order }, columns).find((one) => one.column === name);
+  const sorted = step === undefined ? null : step.isDescending ? 'descending' : 'ascending';
   const token = /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
   const next = sorted === 'ascending' ? `-${token}` : token;
   return {

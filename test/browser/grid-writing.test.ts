@@ -61,7 +61,7 @@ test('a cell is edited by keyboard alone; the bytes are on disk, undone, and obj
   await page.keyboard.type('3.25');
   await page.keyboard.press('Tab');
   await page.getByRole('textbox', { name: 'stock' }).waitFor();
-  expect(file()).toBe(START.replace('2.5', '3.25'));
+  await eventually(() => expect(file()).toBe(START.replace('2.5', '3.25')));
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+z');
   await notice().getByText('Undid the change of price of row 1').waitFor();
@@ -152,8 +152,16 @@ test('who comes too late sees both values and decides; what is being typed survi
   await notice().getByText('Your value is in the file now.').waitFor();
   expect(file()).toBe(START.replace('2.5', '9'));
 
+  // What somebody did elsewhere is no conflict: both changes are in the file.
   await cell(1, 1).dblclick();
   await price.fill('70');
+  svc.write('products.csv', START);
+  await notice().getByText('What you are typing is kept.').waitFor();
+  await price.press('Enter');
+  await eventually(() => expect(file()).toBe(START.replace('plate,7', 'plate,70')));
+
+  await cell(1, 1).dblclick();
+  await price.fill('71');
   svc.write('products.csv', START);
   await notice().getByText('What you are typing is kept.').waitFor();
   await price.press('Enter');

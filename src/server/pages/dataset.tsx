@@ -9,6 +9,7 @@ import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
+import { FORM_OPERATORS } from '../view-form.ts';
 
 /** Keys of the grid, for the list behind `?`. */
 const KEYS = [
@@ -16,17 +17,18 @@ const KEYS = [
   'Enter Edit the cell, or show the row',
   'Tab Keep the value and edit the next cell',
   'Esc Leave the cell as it was',
-  'Space Select the row',
-  'Ctrl+A Select all rows that are loaded',
+  'Space Select the row; Shift+↓ several',
+  'Ctrl+A Select all rows',
   'Ctrl+C Copy the cell or the selected rows',
   'Ctrl+V Paste a value, or rows of a spreadsheet',
   'Delete Empty the cell, or delete the selected rows',
   'Ctrl+Z Undo',
+  'Ctrl+Y Redo',
   'Shift+Enter Show the row',
   'Alt+↓ Open the menu of the column',
 ];
 /** Those that change something. */
-const WRITING_KEYS = /^(?:Tab|Esc|Space|Ctrl\+A|Ctrl\+V|Delete|Ctrl\+Z)/;
+const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+V|Delete|Ctrl\+[ZY])/;
 
 /** A column head. */
 export interface ColumnHead {
@@ -52,6 +54,11 @@ export interface DatasetView {
   readonly filter: string;
   /** Kept by the form. */
   readonly sort: string;
+  /** The parts of the filter in words, and the same view without each. */
+  readonly conditions: readonly { readonly text: string; readonly href: string }[];
+  /** Parameters that the form of conditions hands on. */
+  readonly kept: readonly (readonly [name: string, value: string])[];
+  readonly order: readonly { readonly column: string; readonly isDescending: boolean }[];
   readonly columns: readonly ColumnHead[];
   readonly rows: readonly TableRow[];
   /** Where a row is added without script; null for those who may not. */
@@ -79,6 +86,8 @@ export const datasetPage: Page<DatasetView> = {
   content: (view, frame) => (
     <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
       <Search view={view} path={frame.path} />
+      <ViewForm view={view} path={frame.path} />
+      <Conditions view={view} />
       <Problem text={view.problem} />
       <p class="fine" role="status" safe>
         {view.position}
@@ -135,6 +144,96 @@ function Search({ view, path }: { view: DatasetView; path: string }) {
         Apply
       </button>
     </form>
+  );
+}
+
+/** A condition and an order chosen from lists; the server makes parameters of the API of them. */
+function ViewForm({ view, path }: { view: DatasetView; path: string }) {
+  const names = view.grid.columns.map(({ name }) => name);
+  if (names.length === 0) return '';
+  // One more than there are, so that there is always another to be chosen.
+  const steps = [...view.order, null, null, null].slice(0, Math.max(3, view.order.length + 1));
+  return (
+    <details class="view-form">
+      <summary>Filter and sort</summary>
+      <form method="get" action={path}>
+        {view.kept.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <fieldset>
+          <legend>Only rows where</legend>
+          <ColumnSelect name="where" label="Column" names={names} chosen="" none="no column" />
+          <select name="is" aria-label="Condition">
+            {FORM_OPERATORS.map(([value, label]) => (
+              <option value={value} safe>
+                {label}
+              </option>
+            ))}
+          </select>
+          <input type="text" name="value" aria-label="Value" autocomplete="off" />
+        </fieldset>
+        {steps.map((step, index) => (
+          <fieldset>
+            <legend>{index === 0 ? 'Sort by' : 'then by'}</legend>
+            <ColumnSelect
+              name="by"
+              label={index === 0 ? 'Sort by' : `Then by (${index + 1})`}
+              names={names}
+              chosen={step?.column ?? ''}
+              none="as in the file"
+            />
+            <select name="way" aria-label={`Direction ${index + 1}`}>
+              <option value="asc">upwards ↑</option>
+              <option value="desc" selected={step?.isDescending === true}>
+                downwards ↓
+              </option>
+            </select>
+          </fieldset>
+        ))}
+        <button class="quiet" type="submit">
+          Show
+        </button>
+      </form>
+    </details>
+  );
+}
+
+function ColumnSelect(props: {
+  name: string;
+  label: string;
+  names: readonly string[];
+  chosen: string;
+  none: string;
+}) {
+  const { name, label, names, chosen, none } = props;
+  const isOther = chosen !== '' && !names.includes(chosen);
+  return (
+    <select name={name} aria-label={label}>
+      <option value="" safe>
+        {none}
+      </option>
+      {(isOther ? [...names, chosen] : names).map((one) => (
+        <option value={one} selected={one === chosen} safe>
+          {one}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Conditions({ view }: { view: DatasetView }) {
+  if (view.conditions.length === 0) return '';
+  return (
+    <ul class="conditions" aria-label="Conditions">
+      {view.conditions.map(({ text, href }) => (
+        <li>
+          <span safe>{text}</span>{' '}
+          <a href={href} aria-label={`Remove the filter ${text}`}>
+            Remove
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

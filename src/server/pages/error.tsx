@@ -44,7 +44,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   409: 'The file was changed or is in use by somebody else. Reload the page, look at it again, and repeat your change.',
   412: 'The file was changed meanwhile. Reload the page, look at it again, and repeat your change.',
   413: 'Make it smaller or send it in parts; whoever runs this site can also raise the limit.',
-  422: 'Go back, look at what was entered, and try again. A file that cannot be read is shown again as soon as it is repaired.',
+  422: 'Go back, look at what was entered, and try again.',
   429: 'Wait a while before the next attempt.',
   500: 'It has been written down under the number below. Trying again may help; if it does not, give the number to whoever runs this site.',
   503: 'Try again in a moment.',
@@ -58,7 +58,10 @@ const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs t
 export const errorPage: Page<ErrorView> = {
   name: 'error',
   layout: 'card',
-  title: ({ status }) => TITLES[status] ?? 'Something went wrong',
+  title: (view) =>
+    isBrokenFile(view)
+      ? 'This file cannot be read'
+      : (TITLES[view.status] ?? 'Something went wrong'),
   content: (view, frame) => (
     <>
       <p class="detail" safe>
@@ -76,6 +79,11 @@ export const errorPage: Page<ErrorView> = {
   ),
 };
 
+/** The words of DS-34, which has no status of its own. */
+function isBrokenFile({ status, detail }: ErrorView): boolean {
+  return status === 422 && detail.startsWith("Cannot read '");
+}
+
 function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
   const { status, retryAfter } = view;
   if (status === 403) {
@@ -85,6 +93,13 @@ function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
       <p>
         You are signed in as <strong safe>{frame.username}</strong>. If you need access, ask whoever
         runs this site.
+      </p>
+    );
+  }
+  if (isBrokenFile(view)) {
+    return (
+      <p>
+        Nothing is wrong with the address. The rows are here again as soon as the file is repaired.
       </p>
     );
   }

@@ -14,6 +14,7 @@ import type { Area } from '../../docroot/names.ts';
 import type { Resource } from '../../docroot/registry.ts';
 import { mayAccess, requireAccess } from '../../operations/access.ts';
 import {
+  type ChangeRequest,
   changeRows,
   DATASET_METHODS,
   type DatasetServices,
@@ -123,9 +124,11 @@ async function fileAnswer(
     return contentReply(services, context, resource);
   }
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
-  if (method === 'POST' && resource.family === 'dataset' && isForm(context.body)) {
+  const isJson = context.body.mediaType === 'application/json';
+  if (method === 'POST' && resource.family === 'dataset' && (isJson || isForm(context.body))) {
     // The page that answers shows the row, and write alone lets nobody read (DS-128).
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
+    if (isJson) return deleteRows(services, context, resource);
     requireWritable(resource, method);
     requireChangesAllowed(services);
     return rowFormReply(services, context, resource);
@@ -250,16 +253,26 @@ function downloadHeader(
   return { 'Content-Disposition': contentDisposition(name.join('-'), page.format) };
 }
 
+/** For the script of the page: many rows in one write, where the API takes one after the other (DS-73). */
+async function deleteRows(
+  services: ResourceServices,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  return change(services, context, resource, { method: 'DELETE', takesLists: true });
+}
+
 async function change(
   services: ResourceServices,
   context: Context,
   resource: Resource,
+  request: Pick<ChangeRequest, 'method' | 'takesLists'> = { method: context.method },
 ): Promise<Reply> {
   requireWritable(resource, context.method);
   requireChangesAllowed(services);
   await requireReadable(services, resource);
   const result = await changeRows(services, context.user, context.origin, resource, {
-    method: context.method,
+    ...request,
     body: await context.json(),
     ifMatch: versionsOf(context.request.headers.get('if-match')),
     isLenient: isHandledLeniently(context.request.headers.get('prefer')),

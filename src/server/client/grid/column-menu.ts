@@ -3,7 +3,7 @@
  */
 import { chosenIn, memberFor, operandCount, operatorsOf } from './conditions.ts';
 import { make, makeSelect, quietButton } from './element.ts';
-import type { GridColumn } from './model.ts';
+import { type GridColumn, plainNumber } from './model.ts';
 
 /** What can be done with a column. */
 export interface ColumnActions {
@@ -116,7 +116,7 @@ function filterForm({ column, member, actions }: MenuOptions, close: () => void)
     actions.filter(
       memberFor(
         select.value,
-        fields.map((field) => field.value.trim()),
+        fields.map((field) => plainNumber(field.value.trim(), column)),
       ),
     );
   });

@@ -21,7 +21,7 @@ import {
 import { Notices } from './notices.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
 import { startPrinting } from './printing.ts';
-import { RowStore } from './rows.ts';
+import { mayPass, type RowsProblem, RowStore } from './rows.ts';
 import { exportMenu } from './export-menu.ts';
 import { GridTable } from './table.ts';
 import { ValuesPanel } from './values-panel.ts';
@@ -29,6 +29,8 @@ import { addressOf, readView, rowsQuery, shownColumns, type SortStep, type View 
 import { Writing } from './writing.ts';
 
 const TYPING_PAUSE_MS = 250;
+/** Messages about a file or server out of reach. */
+const LOST = 'lost';
 
 /** Takes the place of what the server sent below `root`. */
 export function startDataset(root: HTMLElement): void {
@@ -81,7 +83,15 @@ class DatasetPage {
           if (this.#writing?.edit(place, text) !== true && text === null) this.#openRow(row);
         },
         open: (row) => this.#openRow(row),
-        selectionChanged: () => this.#writing?.selectionChanged(),
+        selectionChanged: () => {
+          this.#writing?.selectionChanged();
+          this.#drawCount();
+        },
+        unsaved: (row, column) => this.#writing?.unsaved.of(row, column),
+        tooMany: (limit) =>
+          this.#notices.show(
+            `The first ${countText(limit)} of these are selected: more is for a download.`,
+          ),
         key: (event) => this.#writing?.key(event) ?? false,
       },
     });
@@ -155,7 +165,13 @@ class DatasetPage {
       api: this.#data.api,
       version: () => (this.#writing?.isBusy === true ? '' : this.#store.version),
       changed: () => this.#fileChanged(),
-      lost: (message) => this.#notices.show(message),
+      lost: (status) => this.#tellLost(status),
+      found: () => {
+        this.#notices.hide(LOST);
+        const { problem } = this.#store;
+        if (problem !== null && mayPass(problem.status)) this.#store.reload();
+        this.#writing?.tryAgain(mayPass);
+      },
     });
   }
 
@@ -170,6 +186,7 @@ class DatasetPage {
   #makeWriting(): Writing {
     const changes = new Changes({
       api: this.#data.api,
+      page: this.#data.page,
       columns: this.#data.columns,
       version: () => this.#store.version,
       changed: (version) => this.#writing?.versionChanged(version),
@@ -246,8 +263,7 @@ class DatasetPage {
     else history.pushState(null, '', address);
     this.#apply();
     if (String(rowsQuery(before)) === String(rowsQuery(this.#view))) return;
-    this.#table.selected.clear();
-    this.#writing?.selectionChanged();
+    this.#table.selectNone();
     this.#table.toTop();
     this.#store.show(rowsQuery(this.#view));
   }
@@ -273,15 +289,44 @@ class DatasetPage {
     const { total, problem } = this.#store;
     this.#table.refresh();
     this.#checkColumns();
+    this.#drawCount();
+    const isCovered = problem !== null && !this.#isKept(problem);
+    const content = isCovered ? this.#problem(problem) : total === 0 ? this.#empty() : [];
+    this.#overlay.replaceChildren(...content);
+    this.#overlay.hidden = content.length === 0;
+    if (problem !== null && !isCovered) this.#tellLost(problem.status, problem.message);
+  }
+
+  /** Rows that are there, and what is being typed among them, stay in sight when newer ones cannot be had. */
+  #isKept({ status }: RowsProblem): boolean {
+    const isWriting = this.#writing?.isTyping === true || (this.#writing?.unsaved.size ?? 0) > 0;
+    return this.#store.hasRows && (mayPass(status) || isWriting);
+  }
+
+  #tellLost(status: number, message = 'The file cannot be read any more.'): void {
+    const { notices, page } = { notices: this.#notices, page: location };
+    if (status === 401) {
+      const address = `/auth/login?next=${encodeURIComponent(page.pathname + page.search)}`;
+      const signIn = { label: 'Sign in', run: () => void open(address, '_blank', 'noopener') };
+      const text = 'You are signed out. Sign in again in another tab: what is here is kept.';
+      notices.show(text, signIn, LOST);
+    } else if (status === 0) {
+      notices.show('The server cannot be reached. Trying again…', null, LOST);
+    } else if (status === 404) {
+      notices.show(`${this.#data.file} is gone: it was moved or deleted.`, null, LOST);
+    } else notices.show(message, null, LOST);
+  }
+
+  #drawCount(): void {
+    const { total } = this.#store;
+    const { size } = this.#table.selected;
     const isCut =
       this.#view.columns === null && this.#data.columns.length > this.#table.columns.length;
     const columns = isCut
       ? ` · the first ${this.#table.columns.length} of ${localNumber(this.#data.columns.length)} columns`
       : '';
-    this.#count.textContent = total === null ? '' : countText(total) + columns;
-    const content = problem !== null ? this.#problem(problem) : total === 0 ? this.#empty() : [];
-    this.#overlay.replaceChildren(...content);
-    this.#overlay.hidden = content.length === 0;
+    const chosen = size > 0 ? ` · ${localNumber(size)} selected` : '';
+    this.#count.textContent = total === null ? '' : countText(total) + columns + chosen;
   }
 
   #problem({ status, message }: { status: number; message: string }): Node[] {
@@ -302,6 +347,10 @@ class DatasetPage {
 
   #empty(): Node[] {
     const { q, filter } = this.#view;
+    if (this.#data.columns.length === 0) {
+      const text = `${this.#data.file} is empty: it has no columns. Its first line should name them.`;
+      return [make('p', { class: 'empty' }, text)];
+    }
     if (q === '' && filter === '') {
       const text = this.#data.mayWrite ? ' Add the first one, or paste some.' : '';
       return [make('p', { class: 'empty' }, `${this.#data.file} has no rows yet.${text}`)];
@@ -495,17 +544,16 @@ class DatasetPage {
     const { activeRow, active, columns, selected, element } = this.#table;
     const hasMarked = getSelection()?.isCollapsed === false;
     if (document.activeElement !== element || hasMarked) return;
-    const chosen = [...this.#store.loaded()].filter(([, row]) =>
-      selected.has(Number(row['_row_id'])),
-    );
     const column = columns[active.column];
     let text: string;
-    if (chosen.length > 0) {
+    if (selected.size > 0) {
       const line = (cells: readonly string[]): string => cells.map(quotedCell).join('\t');
-      const lines = chosen.map(([, row]) =>
+      const chosen = [...selected.values()].sort((a, b) => a.place - b.place);
+      const lines = chosen.map(({ row }) =>
         line(columns.map(({ name }) => plainText(cellOf(row, name)))),
       );
       text = [line(columns.map(({ name }) => name)), ...lines].join('\n');
+      this.#notices.show(`Copied ${countText(selected.size)}, with the names of the columns.`);
     } else if (activeRow !== undefined && column !== undefined) {
       text = plainText(cellOf(activeRow, column.name));
     } else return;

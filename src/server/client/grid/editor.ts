@@ -1,9 +1,8 @@
 /**
  * The editor in a cell: what was typed stays until the server has it, and the server's objection stands on the cell.
  */
-import type { CellValue, GridColumn, GridRow } from './model.ts';
-import { cellOf, plainText } from './model.ts';
-import { make } from './element.ts';
+import { cellOf, fits, type GridColumn, type GridRow, plainNumber, plainText } from './model.ts';
+import { make, quietButton } from './element.ts';
 import type { GridTable, Place } from './table.ts';
 
 /** How an edit ended, and where to go from there. */
@@ -11,11 +10,32 @@ export type Step = 'stay' | 'down' | 'next' | 'previous';
 
 interface EditorOptions {
   readonly table: GridTable;
-  /** Saves; rejects with what is wrong in words. `version` is what the page showed when the edit began. */
-  save(row: GridRow, column: GridColumn, value: CellValue, version: string): Promise<void>;
+  /** Takes a value that seems to fit: it is sent while the person goes on. */
+  take(edit: Edit): void;
+  /** Sends a value that seems not to fit; rejects with what is wrong in words. */
+  save(edit: Edit): Promise<void>;
   /** The version the page shows. */
   version(): string;
   moved(step: Step): void;
+}
+
+/** A value as it was typed. */
+export interface Edit {
+  /** As it was when the edit began. */
+  readonly row: GridRow;
+  readonly column: GridColumn;
+  readonly value: string;
+  /** What the page showed when the edit began; follows changes of our own. */
+  version: string;
+}
+
+/** How an editor opens. */
+interface Opening {
+  /** Replaces what is in the cell; null: all of it is selected. */
+  readonly text: string | null;
+  /** What was said about `text`. */
+  readonly problem?: string;
+  readonly version?: string;
 }
 
 /** At most one cell is edited at a time. */
@@ -23,6 +43,7 @@ export class CellEditor {
   readonly #options: EditorOptions;
   #field: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | null = null;
   #isSaving = false;
+  #before = '';
 
   constructor(options: EditorOptions) {
     this.#options = options;
@@ -33,26 +54,34 @@ export class CellEditor {
     return this.#field !== null;
   }
 
+  /** Whether something was typed that would be lost. */
+  get isChanged(): boolean {
+    return this.#field !== null && this.#field.value !== this.#before;
+  }
+
   /** Version that the edit is based on; follows changes of our own. */
   version = '';
 
-  /** Opens on a cell in sight; `text` replaces what is in it. */
-  open(place: Place, row: GridRow, column: GridColumn, text: string | null): void {
+  /** Opens on a cell in sight. */
+  open(place: Place, row: GridRow, column: GridColumn, opening: Opening): void {
     const { table } = this.#options;
     const cell = table.cell(place);
     if (cell === null || this.#field !== null) return;
-    this.version = this.#options.version();
-    const before = cellOf(row, column.name);
-    const field = fieldFor(column, text ?? plainText(before));
+    const { text } = opening;
+    this.version = opening.version ?? this.#options.version();
+    const before = plainText(cellOf(row, column.name));
+    const field = fieldFor(column, text ?? before);
     const problem = make('div', { class: 'cell-problem', id: 'cell-problem', role: 'alert' });
     problem.hidden = true;
     table.held = place.row;
     this.#field = field;
+    this.#before = before;
     cell.classList.add('editor');
+    cell.removeAttribute('title');
     cell.replaceChildren(field, problem);
     field.focus();
     if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
-      if (text === null) field.select();
+      if (text === null || opening.problem !== undefined) field.select();
       else field.setSelectionRange(text.length, text.length);
     }
     const close = (step: Step): void => {
@@ -63,26 +92,39 @@ export class CellEditor {
       table.element.focus({ preventScroll: true });
       this.#options.moved(step);
     };
+    const object = (message: string): void => {
+      // Where there is no Esc, as on a phone, there must be another way out.
+      const discard = quietButton('Discard', () => close('stay'));
+      discard.addEventListener('keydown', (event) => event.stopPropagation());
+      problem.replaceChildren(make('span', {}, message), discard);
+      problem.hidden = false;
+      keepInSight(problem, table.element);
+      field.setAttribute('aria-invalid', 'true');
+      field.setAttribute('aria-describedby', problem.id);
+    };
     const commit = async (step: Step): Promise<void> => {
       if (this.#isSaving) return;
-      if (field.value === plainText(before)) return close(step);
+      const value = plainNumber(field.value, column);
+      if (value === before) return close(step);
+      const edit = { row, column, value, version: this.version };
+      if (fits(value, column)) {
+        this.#options.take(edit);
+        return close(step);
+      }
       this.#isSaving = true;
       cell.setAttribute('aria-busy', 'true');
       try {
-        await this.#options.save(row, column, field.value, this.version);
+        await this.#options.save(edit);
         close(step);
       } catch (error) {
-        problem.textContent = error instanceof Error ? error.message : String(error);
-        problem.hidden = false;
-        keepInSight(problem, table.element);
-        field.setAttribute('aria-invalid', 'true');
-        field.setAttribute('aria-describedby', problem.id);
+        object(error instanceof Error ? error.message : String(error));
         field.focus();
       } finally {
         this.#isSaving = false;
         cell.removeAttribute('aria-busy');
       }
     };
+    if (opening.problem !== undefined) object(opening.problem);
     field.addEventListener('keydown', (event: Event) => {
       const { key, shiftKey, altKey, isComposing } = event as KeyboardEvent;
       event.stopPropagation();

@@ -59,6 +59,15 @@ const numbers = new Intl.NumberFormat(undefined, {
   useGrouping: 'min2',
 } as unknown as Intl.NumberFormatOptions);
 
+/** A cell on one line, as long as anybody may see of it there: line breaks are signs, the row's details have all of it. */
+export function lineText(value: CellValue): string {
+  const text = shownText(value);
+  return (text.length > MAX_LINE ? text.slice(0, MAX_LINE) : text).replaceAll(/\r\n|\r|\n/g, ' ↵ ');
+}
+
+/** Two lines of the widest column. */
+const MAX_LINE = 400;
+
 /** The cell as people of this place read it. */
 export function shownText(value: CellValue): string {
   if (typeof value === 'bigint') return numbers.format(value);
@@ -72,6 +81,31 @@ const counts = new Intl.NumberFormat();
 /** `1 row`, `1,234 rows`. */
 export function countText(count: number, noun = 'row'): string {
   return `${counts.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Whether a text seems to be a value of the column: a first look, the server decides. */
+export function fits(value: string, { type }: GridColumn): boolean {
+  const text = value.trim();
+  if (text === '' || type === 'string') return true;
+  if (type === 'boolean') return /^(?:true|false|yes|no|0|1)$/i.test(text);
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+  return isNumber && (type === 'number' || /^[+-]?\d+$/.test(text));
+}
+
+const [group, decimal] = (['group', 'decimal'] as const).map((type) => {
+  const part = new Intl.NumberFormat().formatToParts(1_234_567.8).find((one) => one.type === type);
+  return `[${part?.value ?? ''}]`;
+}) as [string, string];
+const LOCAL_NUMBER = new RegExp(
+  `^[+-]?(?:\\d+|\\d{1,3}(?:(?:${group}|\\s)\\d{3})+)(?:${decimal}\\d+)?$`,
+);
+
+/** A number as people of this place write it, as the file has it; any other text as it is. */
+export function plainNumber(text: string, column: GridColumn): string {
+  const isNumeric = column.type === 'integer' || column.type === 'number';
+  if (!isNumeric || fits(text, column) || !LOCAL_NUMBER.test(text.trim())) return text;
+  const bare = text.replaceAll(/\s/g, '').replaceAll(new RegExp(group, 'g'), '');
+  return bare.replace(new RegExp(decimal), '.');
 }
 
 /** Rows of an answer. Integers past 2^53 keep their digits where the browser tells them. */

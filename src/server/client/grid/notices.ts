@@ -16,14 +16,16 @@ const SHOWN_MS = 8_000;
 export class Notices {
   readonly element = make('div', { class: 'grid-notice', role: 'status', 'aria-live': 'polite' });
   #timer = 0;
+  #topic = '';
 
   constructor() {
     this.element.hidden = true;
   }
 
-  /** Says something in the place of what was there. */
-  show(text: string, action: NoticeAction | null = null): void {
+  /** Says something in the place of what was there; with a topic it can be taken back by it. */
+  show(text: string, action: NoticeAction | null = null, topic = ''): void {
     clearTimeout(this.#timer);
+    this.#topic = topic;
     const close = quietButton('×', () => this.hide(), {
       'aria-label': 'Close the message',
       class: 'plain',
@@ -34,11 +36,13 @@ export class Notices {
       action === null ? '' : quietButton(action.label, () => action.run()),
       close,
     );
-    if (action === null) this.#timer = setTimeout(() => this.hide(), SHOWN_MS) as unknown as number;
+    if (action === null && topic === '')
+      this.#timer = setTimeout(() => this.hide(), SHOWN_MS) as unknown as number;
   }
 
-  /** Takes the message away. */
-  hide(): void {
+  /** Takes the message away; given a topic, only one about it. */
+  hide(topic?: string): void {
+    if (topic !== undefined && topic !== this.#topic) return;
     this.element.hidden = true;
     this.element.replaceChildren();
   }

@@ -3,9 +3,11 @@
  */
 import type { Values } from './changes.ts';
 import { make, makeDialog, quietButton } from './element.ts';
-import { countText, type GridColumn } from './model.ts';
+import { countText, fits, type GridColumn, plainNumber } from './model.ts';
 
 const MAX_PREVIEW = 8;
+/** Characters. */
+const LONG_TEXT = 10_000;
 
 /** Cells of a text: tabs between them if there are any, else commas or semicolons; quotes as in CSV. */
 export function parseCells(text: string): string[][] {
@@ -65,6 +67,7 @@ export interface PastedRows {
 
 /** Which columns the cells belong to: those the first line names, else the given ones in their order. */
 function pastedRows(cells: readonly string[][], columns: readonly GridColumn[]): PastedRows {
+  const byName = new Map(columns.map((column) => [column.name, column]));
   const names = new Map(columns.map(({ name }) => [name.trim().toLowerCase(), name]));
   const head = cells[0]?.map((cell) => names.get(cell.trim().toLowerCase()) ?? null) ?? [];
   const hasHead = head.length > 0 && head.every((name) => name !== null);
@@ -75,7 +78,9 @@ function pastedRows(cells: readonly string[][], columns: readonly GridColumn[]):
     Object.fromEntries(
       row.flatMap((cell, index) => {
         const name = targets[index];
-        return name === null || name === undefined ? [] : [[name, cell] as const];
+        return name === null || name === undefined
+          ? []
+          : [[name, plainNumber(cell, byName.get(name)!)] as const];
       }),
     ),
   );
@@ -126,15 +131,24 @@ export function openPaste({ columns, file, text, create }: PasteOptions): void {
     preview.replaceChildren(...previewOf(pasted, columns));
   };
   box.addEventListener('input', update);
+  // Browsers take a long text line by line, and stand still for it.
+  box.addEventListener('paste', (event) => {
+    const pastedText = event.clipboardData?.getData('text/plain') ?? '';
+    if (pastedText.length < LONG_TEXT) return;
+    event.preventDefault();
+    box.setRangeText(pastedText, box.selectionStart, box.selectionEnd, 'end');
+    update();
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     add.disabled = true;
+    add.textContent = `Adding ${countText(pasted.rows.length)}…`;
     create(pasted.rows)
       .then(() => dialog.close())
       .catch((error: unknown) => {
         problem.textContent = error instanceof Error ? error.message : String(error);
+        update();
         problem.hidden = false;
-        add.disabled = false;
       });
   });
   update();
@@ -178,13 +192,4 @@ function previewOf(
       make('table', { class: 'rows' }, make('thead', {}, head), make('tbody', {}, ...body)),
     ),
   ];
-}
-
-/** A first look; the server decides. */
-function fits(value: string, { type }: GridColumn): boolean {
-  const text = value.trim();
-  if (text === '' || type === 'string') return true;
-  if (type === 'boolean') return /^(?:true|false|yes|no|0|1)$/i.test(text);
-  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
-  return isNumber && (type === 'number' || /^[+-]?\d+$/.test(text));
 }

@@ -11,6 +11,7 @@ import {
   type GridRow,
   idOf,
   isBlank,
+  plainNumber,
   plainText,
   shownText,
 } from './model.ts';
@@ -24,13 +25,18 @@ interface RowDialogOptions {
   readonly save: ((values: Record<string, CellValue>) => Promise<void>) | null;
   /** Word on the button that saves. */
   readonly verb: string;
+  /** Asks whether the row is to be deleted; absent where it cannot be. */
+  remove?(): void;
 }
 
 /** Opens the sheet; it closes itself when saved. */
-export function openRow({ columns, title, row, save, verb }: RowDialogOptions): void {
+export function openRow({ columns, title, row, save, verb, remove }: RowDialogOptions): void {
   const status = make('p', { class: 'problem', role: 'alert' });
   status.hidden = true;
-  const fields = new Map<string, { field: HTMLElement & { value: string }; before: string }>();
+  const fields = new Map<
+    string,
+    { field: HTMLElement & { value: string }; before: string; column: GridColumn }
+  >();
   const list = make('dl', { class: 'row-fields' });
   for (const column of columns) {
     const value = row === null ? null : cellOf(row, column.name);
@@ -40,10 +46,11 @@ export function openRow({ columns, title, row, save, verb }: RowDialogOptions): 
     let shown: Node;
     if (isEdited) {
       const field = fieldFor(column, before);
-      fields.set(column.name, { field, before });
+      if (column.type === 'string') field.dir = 'auto';
+      fields.set(column.name, { field, before, column });
       shown = field;
     } else if (isBlank(value)) shown = make('span', { class: 'fine' }, 'blank');
-    else shown = make('span', {}, shownText(value));
+    else shown = make('span', { dir: 'auto' }, shownText(value));
     list.append(
       make('dt', {}, column.name, make('small', {}, ` ${column.type}`)),
       make('dd', {}, shown),
@@ -56,15 +63,41 @@ export function openRow({ columns, title, row, save, verb }: RowDialogOptions): 
     { class: 'row-form' },
     list,
     status,
-    make('p', { class: 'dialog-actions' }, button, close),
+    make(
+      'p',
+      { class: 'dialog-actions' },
+      button,
+      close,
+      remove === undefined
+        ? null
+        : quietButton(
+            'Delete…',
+            () => {
+              dialog.close();
+              remove();
+            },
+            { class: 'quiet small danger' },
+          ),
+    ),
   );
   const dialog = makeDialog(title, form);
   dialog.classList.add('sheet');
+  const isChanged = (): boolean =>
+    [...fields.values()].some(({ field, before }) => field.value !== before);
+  // One Esc too many must not take away what was typed; Cancel does.
+  dialog.addEventListener('cancel', (event) => {
+    if (!isChanged()) return;
+    event.preventDefault();
+    status.textContent = `What you typed is not saved yet: ${verb} or Cancel?`;
+    status.hidden = false;
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (save === null || button === null) return;
     const changed = [...fields].filter(([, { field, before }]) => field.value !== before);
-    const values = Object.fromEntries(changed.map(([name, { field }]) => [name, field.value]));
+    const values = Object.fromEntries(
+      changed.map(([name, { field, column }]) => [name, plainNumber(field.value, column)]),
+    );
     for (const { field } of fields.values()) field.removeAttribute('aria-invalid');
     button.disabled = true;
     status.hidden = true;

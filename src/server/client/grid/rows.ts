@@ -79,6 +79,44 @@ export class RowStore {
     }
   }
 
+  /**
+   * The rows from one place to another, both included; fetched in one go unless all of them are there. Fewer when the file has
+   * become shorter, none when they cannot be had.
+   */
+  async between(first: number, last: number): Promise<readonly GridRow[]> {
+    const rows: GridRow[] = [];
+    for (let index = first; index <= last; index++) {
+      const row = this.at(index);
+      if (row === undefined) break;
+      rows.push(row);
+    }
+    if (rows.length > last - first || last < first) return rows;
+    const query = new URLSearchParams(this.#query);
+    query.set('limit', String(last - first + 1));
+    query.set('offset', String(first));
+    try {
+      const response = await fetch(`${this.#api}?${query}`, {
+        headers: { Accept: 'application/json' },
+      });
+      if (!response.ok) throw await problemOf(response);
+      return parseRows(await response.text());
+    } catch {
+      // What stops these stops the rows in sight too, and is told there.
+      return rows;
+    }
+  }
+
+  /** Where a row is in the view; −1 when it is not there. */
+  placeOf(id: number): number {
+    for (const [place, row] of this.loaded()) if (idOf(row) === id) return place;
+    return -1;
+  }
+
+  /** Whether there is anything to show. */
+  get hasRows(): boolean {
+    return this.#blocks.size > 0;
+  }
+
   /** Puts a newer version of a row in its place. */
   replace(row: GridRow): void {
     const id = idOf(row);
@@ -174,6 +212,11 @@ export class RowStore {
     this.#isExpected = false;
     if (isNews) this.#onNewVersion();
   }
+}
+
+/** Whether the same may work a little later, or after another sign-in; 0: there was no answer. */
+export function mayPass(status: number): boolean {
+  return status === 0 || status === 401 || status === 429 || status >= 500;
 }
 
 /** The `<v>` of an answer's entity tag: names the version of the file, whatever was asked. */

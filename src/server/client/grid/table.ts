@@ -5,7 +5,15 @@
  * 900,000. The element that scrolls has the focus, the active cell is told by `aria-activedescendant` (WAI-ARIA grid
  * pattern), so recycling rows never loses the focus.
  */
-import { cellOf, type GridColumn, type GridRow, idOf, isBlank, shownText } from './model.ts';
+import {
+  cellOf,
+  type CellValue,
+  type GridColumn,
+  type GridRow,
+  idOf,
+  isBlank,
+  lineText,
+} from './model.ts';
 import { make } from './element.ts';
 import type { RowStore } from './rows.ts';
 import type { SortStep } from './view.ts';
@@ -14,6 +22,13 @@ import type { SortStep } from './view.ts';
 export interface Place {
   readonly row: number;
   readonly column: number;
+}
+
+/** A value that is not in the file yet. */
+export interface UnsavedValue {
+  readonly value: CellValue;
+  /** Why it is not; null while it is on its way. */
+  readonly problem: string | null;
 }
 
 /** What the grid asks of the page. */
@@ -26,6 +41,10 @@ export interface GridEvents {
   edit(place: Place, text: string | null): void;
   open(row: GridRow): void;
   selectionChanged(): void;
+  /** What stands in a cell instead of the value of the file; undefined: that value. */
+  unsaved(row: GridRow, column: GridColumn): UnsavedValue | undefined;
+  /** More was to be selected than can be at once. */
+  tooMany(limit: number): void;
   /** Keys that are no movement; true when used. */
   key(event: KeyboardEvent): boolean;
 }
@@ -42,6 +61,8 @@ const ROW_HEIGHT = 32;
 const OVERSCAN = 8;
 /** Browsers stop at some 17 to 33 million pixels; beyond this the scroll bar is scaled. */
 const MAX_HEIGHT = 12_000_000;
+/** Rows selected at once: as many as a spreadsheet takes from the clipboard without a pause. */
+const MAX_SELECTED = 10_000;
 const NUMBER_WIDTH = 56;
 const SELECT_WIDTH = 28;
 const MIN_WIDTH = 72;
@@ -53,8 +74,8 @@ const HEAD_ROOM = 56;
 export class GridTable {
   readonly element: HTMLElement;
   active: Place = { row: 0, column: 0 };
-  /** Ids of the selected rows. */
-  readonly selected = new Set<number>();
+  /** The selected rows by their ids, with their places; they stay when they are out of sight. */
+  readonly selected = new Map<number, { readonly place: number; readonly row: GridRow }>();
   columns: readonly GridColumn[] = [];
   readonly #options: GridOptions;
   readonly #head = make('div', { class: 'grid-head', role: 'rowgroup' });
@@ -69,10 +90,16 @@ export class GridTable {
   #hasMeasured = false;
   /** Pixels from the top of all rows, which may be more than the element can scroll. */
   #offset = 0;
+  /** Of the element, when it was last looked at. */
+  #scrollTop = 0;
   /** The row whose editor must not be recycled. */
   held: number | null = null;
   #frame = 0;
   #anchorRow = 0;
+  /** Where the last click was. */
+  #tapped: Place = { row: -1, column: -1 };
+  /** Counts selections, because rows for one may come after the next was made. */
+  #selecting = 0;
 
   constructor(options: GridOptions) {
     this.#options = options;
@@ -84,11 +111,12 @@ export class GridTable {
         tabindex: 0,
         'aria-label': options.label,
         'aria-readonly': options.mayWrite ? null : 'true',
-        'aria-multiselectable': options.mayWrite ? 'true' : null,
+        'aria-multiselectable': 'true',
         onscroll: () => this.#scrolled(),
+        onscrollend: () => this.#scrollEnded(),
         onwheel: (event: WheelEvent) => this.#wheel(event),
         onkeydown: (event: KeyboardEvent) => this.#key(event),
-        onclick: (event: MouseEvent) => this.#click(event),
+        onclick: (event: PointerEvent) => this.#click(event),
         ondblclick: (event: MouseEvent) => this.#doubleClick(event),
         onfocus: () => this.#markActive(),
       },
@@ -148,6 +176,7 @@ export class GridTable {
   toTop(): void {
     this.#offset = 0;
     this.element.scrollTop = 0;
+    this.#scrollTop = 0;
     this.active = { row: 0, column: Math.max(0, this.active.column) };
   }
 
@@ -165,6 +194,8 @@ export class GridTable {
 
   /** The element of a cell in sight. */
   cell(place: Place): HTMLElement | null {
+    // Who types faster than the screen is drawn types into this cell all the same.
+    if (!this.#rows.has(place.row)) this.#drawNow();
     const row = this.#rows.get(place.row);
     return (row?.children[place.column + 1] as HTMLElement | undefined) ?? null;
   }
@@ -179,14 +210,28 @@ export class GridTable {
     return this.active.row < 0 ? undefined : this.#options.store.at(this.active.row);
   }
 
-  /** Selects all, or none, of some rows. */
-  select(ids: Iterable<number>, isSelected: boolean): void {
-    for (const id of ids) {
-      if (isSelected) this.selected.add(id);
-      else this.selected.delete(id);
-    }
+  /** Nothing is selected any more. */
+  selectNone(): void {
+    this.selected.clear();
     this.update();
     this.#options.events.selectionChanged();
+  }
+
+  /** Selects the rows between two places, also those that were never in sight, or takes them out of the selection. */
+  async selectBetween(one: number, other: number, isSelected = true): Promise<void> {
+    const { store, events } = this.#options;
+    const first = Math.max(0, Math.min(one, other));
+    const last = Math.min(this.#total - 1, Math.max(one, other));
+    const selecting = ++this.#selecting;
+    const rows = await store.between(first, Math.min(last, first + MAX_SELECTED - 1));
+    if (selecting !== this.#selecting) return;
+    rows.forEach((row, index) => {
+      if (isSelected) this.selected.set(idOf(row), { place: first + index, row });
+      else this.selected.delete(idOf(row));
+    });
+    this.update();
+    events.selectionChanged();
+    if (last - first >= MAX_SELECTED) events.tooMany(MAX_SELECTED);
   }
 
   get #total(): number {
@@ -209,12 +254,22 @@ export class GridTable {
   }
 
   #scrolled(): void {
+    const { scrollTop } = this.element;
     const shown = this.#offset / this.#scale;
+    const by = scrollTop - this.#scrollTop;
+    this.#scrollTop = scrollTop;
     // A scroll we made ourselves rounds; it must not move the rows.
-    if (Math.abs(shown - this.element.scrollTop) >= 1) {
-      this.#offset = this.element.scrollTop * this.#scale;
+    if (Math.abs(shown - scrollTop) >= 1) {
+      // Where the scroll bar is scaled, a finger still moves the rows by its own pixels; only the bar itself makes leaps.
+      const isLeap = this.#scale === 1 || Math.abs(by) > this.#viewHeight;
+      this.#offset = isLeap ? scrollTop * this.#scale : this.#offset + by;
     }
     this.draw();
+  }
+
+  /** After a finger has moved rows by its own pixels, the scroll bar goes where they are. */
+  #scrollEnded(): void {
+    if (this.#scale !== 1) this.#moveTo(this.#offset);
   }
 
   /** Where the scroll bar is scaled, a turn of the wheel still moves by its own pixels. */
@@ -230,6 +285,7 @@ export class GridTable {
     const end = Math.max(0, this.#height - this.#viewHeight);
     this.#offset = Math.max(0, Math.min(offset, end));
     this.element.scrollTop = this.#offset / this.#scale;
+    this.#scrollTop = this.element.scrollTop;
     this.draw();
   }
 
@@ -278,7 +334,7 @@ export class GridTable {
     this.#hasMeasured = sample.length > 0;
     for (const column of this.columns) {
       if (this.#widths.has(column.name) && this.#hasMeasured === false) continue;
-      const texts = sample.map((row) => shownText(cellOf(row, column.name)).slice(0, 60));
+      const texts = sample.map((row) => lineText(cellOf(row, column.name)).slice(0, 60));
       const widest = Math.max(0, ...texts.map((text) => textWidth(text)));
       const width = Math.max(textWidth(column.name) + HEAD_ROOM, widest + 28);
       this.#widths.set(column.name, Math.round(Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, width))));
@@ -294,6 +350,9 @@ export class GridTable {
     const number = make(
       'div',
       { class: 'cell corner', role: 'columnheader', id: 'grid-head--1', 'aria-colindex': 1 },
+      this.#options.mayWrite
+        ? make('input', { type: 'checkbox', tabindex: -1, 'aria-label': 'Select all rows' })
+        : null,
       make('span', {}, '#'),
     );
     const row = make('div', { class: 'row', role: 'row', 'aria-rowindex': 1 }, number);
@@ -376,6 +435,16 @@ export class GridTable {
       row.style.transform = `translateY(${Math.round(index * ROW_HEIGHT + shift)}px)`;
     }
     this.#markActive();
+    this.#markAll();
+  }
+
+  /** The box in the corner says whether all, some or none are selected. */
+  #markAll(): void {
+    const box = this.#head.querySelector<HTMLInputElement>('.corner input');
+    if (box === null) return;
+    const { size } = this.selected;
+    box.checked = size > 0 && size >= Math.min(this.#total, MAX_SELECTED);
+    box.indeterminate = size > 0 && !box.checked;
   }
 
   #addRow(index: number): void {
@@ -389,7 +458,7 @@ export class GridTable {
     for (const [at, column] of this.columns.entries())
       row.append(this.#cell(index, at, column, data));
     const isSelected = data !== undefined && this.selected.has(idOf(data));
-    if (this.#options.mayWrite) row.setAttribute('aria-selected', String(isSelected));
+    row.setAttribute('aria-selected', String(isSelected));
     row.classList.toggle('selected', isSelected);
     row.dataset['row'] = String(index);
     this.#rows.set(index, row);
@@ -421,16 +490,21 @@ export class GridTable {
   }
 
   #cell(index: number, at: number, column: GridColumn, data: GridRow | undefined): HTMLElement {
-    const value = data === undefined ? null : cellOf(data, column.name);
+    const unsaved = data === undefined ? undefined : this.#options.events.unsaved(data, column);
+    const value = unsaved?.value ?? (data === undefined ? '' : cellOf(data, column.name));
     const cell = make('div', {
       class: `cell${isNumeric(column) ? ' number' : ''}${isBlank(value) ? ' blank' : ''}`,
       role: 'gridcell',
       id: `grid-${index}-${at}`,
+      dir: column.type === 'string' ? 'auto' : null,
       'aria-colindex': at + 2,
       'aria-readonly': this.#options.mayWrite && !column.isWritable ? 'true' : null,
+      'aria-invalid': unsaved?.problem ? 'true' : null,
+      'aria-busy': unsaved?.problem === null ? 'true' : null,
+      title: unsaved?.problem,
     });
-    // Two lines of the widest column; the row's details have all of it.
-    cell.textContent = shownText(value).slice(0, 400);
+    // Only files that have both tell nothing from an empty text.
+    cell.textContent = value === null ? 'null' : lineText(value);
     this.#pin(cell, at);
     return cell;
   }
@@ -456,7 +530,7 @@ export class GridTable {
     return { row: row === undefined ? -1 : Number(row), column };
   }
 
-  #click(event: MouseEvent): void {
+  #click(event: PointerEvent): void {
     const target = event.target as HTMLElement;
     if (target.closest('.editor') !== null) return;
     const place = this.#placeOf(target);
@@ -469,27 +543,40 @@ export class GridTable {
       else this.#options.events.sort(column, event.shiftKey || event.ctrlKey || event.metaKey);
       return;
     }
-    if (place.row < 0) return;
+    if (place.row < 0) return this.#clickCorner(target);
+    const { row, column: at } = this.#tapped;
+    const isSecondTap = event.pointerType === 'touch' && place.row === row && place.column === at;
+    this.#tapped = place;
     this.activate(place);
     const data = this.activeRow;
     if (data === undefined) return;
     if (target.matches('input[type=checkbox]')) {
       this.#toggle(place.row, event.shiftKey ? before : place.row);
+    } else if (event.shiftKey) {
+      this.#extendTo(place.row);
+      return;
     } else if (target.closest('.row-id') !== null) this.#options.events.open(data);
+    // A finger has no double click of its own everywhere, and no Enter.
+    else if (isSecondTap && place.column >= 0) this.#options.events.edit(place, null);
     this.#anchorRow = place.row;
     if (target.matches('input, button')) this.element.focus({ preventScroll: true });
   }
 
+  #clickCorner(target: HTMLElement): void {
+    if (!target.matches('input[type=checkbox]')) return;
+    if ((target as HTMLInputElement).checked) this.selectAll();
+    else this.selectNone();
+    this.element.focus({ preventScroll: true });
+  }
+
+  /** Selects all rows of the view, as many as can be at once. */
+  selectAll(): void {
+    void this.selectBetween(0, this.#total - 1);
+  }
+
   #toggle(row: number, from: number): void {
     const data = this.#options.store.at(row);
-    if (data === undefined) return;
-    const isSelected = !this.selected.has(idOf(data));
-    const ids: number[] = [];
-    for (let index = Math.min(row, from); index <= Math.max(row, from); index++) {
-      const one = this.#options.store.at(index);
-      if (one !== undefined) ids.push(idOf(one));
-    }
-    this.select(ids, isSelected);
+    if (data !== undefined) void this.selectBetween(row, from, !this.selected.has(idOf(data)));
   }
 
   #doubleClick(event: MouseEvent): void {
@@ -505,10 +592,14 @@ export class GridTable {
       return;
     }
     const isCommand = event.ctrlKey || event.metaKey;
+    if (this.#selectionKey(event, isCommand)) {
+      event.preventDefault();
+      return;
+    }
     const moved = this.#movement(event, isCommand);
     if (moved !== null) {
       event.preventDefault();
-      if (event.shiftKey && this.#options.mayWrite && moved.row !== this.active.row) {
+      if (event.shiftKey && moved.row !== this.active.row) {
         this.#extendTo(moved.row);
       } else if (!event.shiftKey) this.#anchorRow = Math.max(0, moved.row);
       this.activate(moved);
@@ -516,6 +607,16 @@ export class GridTable {
     }
     if (isCommand || event.altKey) return this.#altKey(event);
     this.#act(event);
+  }
+
+  #selectionKey({ key, altKey }: KeyboardEvent, isCommand: boolean): boolean {
+    if (isCommand && !altKey && key.toLowerCase() === 'a') {
+      this.selectAll();
+      return true;
+    }
+    if (key !== 'Escape' || this.selected.size === 0) return false;
+    this.selectNone();
+    return true;
   }
 
   #altKey(event: KeyboardEvent): void {
@@ -533,13 +634,8 @@ export class GridTable {
   }
 
   #extendTo(row: number): void {
-    const ids: number[] = [];
-    for (let at = Math.min(row, this.#anchorRow); at <= Math.max(row, this.#anchorRow); at++) {
-      const one = this.#options.store.at(at);
-      if (one !== undefined) ids.push(idOf(one));
-    }
     this.selected.clear();
-    this.select(ids, true);
+    void this.selectBetween(row, this.#anchorRow);
   }
 
   #movement({ key, altKey }: KeyboardEvent, isCommand: boolean): Place | null {
@@ -580,7 +676,7 @@ export class GridTable {
       if (head === undefined) return;
       if (event.key === 'Enter') events.sort(head, event.shiftKey);
       else this.#openMenu(head);
-    } else if (event.key === ' ' && mayWrite) {
+    } else if (event.key === ' ') {
       event.preventDefault();
       this.#toggle(row, row);
     } else if ((event.key === 'Enter' || event.key === 'F2') && data !== undefined) {

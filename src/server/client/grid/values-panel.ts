@@ -6,7 +6,7 @@ import type { ColumnFacts } from '../../../dataset/column-facts.ts';
 import { localNumber } from '../times.ts';
 import { memberFor } from './conditions.ts';
 import { make } from './element.ts';
-import { countText, type GridColumn, shownText } from './model.ts';
+import { countText, type GridColumn, plainNumber, shownText } from './model.ts';
 import { problemOf } from './rows.ts';
 
 interface ValuesOptions {
@@ -194,10 +194,11 @@ function memberOf(value: string | number | boolean): unknown {
 }
 
 function rangeForm(
-  { name }: GridColumn,
+  column: GridColumn,
   { min, max }: Pick<Facts, 'min' | 'max'>,
   filter: (member: unknown) => void,
 ): HTMLElement {
+  const { name } = column;
   const field = (label: string, value: Facts['min']): HTMLInputElement =>
     make('input', {
       type: 'text',
@@ -218,7 +219,8 @@ function rangeForm(
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    filter(memberFor('between', [from.value.trim(), to.value.trim()]));
+    const texts = [from, to].map((one) => plainNumber(one.value.trim(), column));
+    filter(memberFor('between', texts));
   });
   return form;
 }

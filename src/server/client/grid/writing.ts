@@ -2,24 +2,16 @@
  * Everything that changes rows: cells, rows, pasted rows, deletions, undo, and what happens when somebody else was faster. Only
  * made for those who may write; nobody else gets any of its controls.
  */
-import { ChangeRefused, type Changes, type Values } from './changes.ts';
-import { CellEditor, type Step } from './editor.ts';
+import { ChangeRefused, type Changes, isSameCell, type Values } from './changes.ts';
+import { CellEditor, type Edit, type Step } from './editor.ts';
 import { make, makeDialog, quietButton } from './element.ts';
-import {
-  cellOf,
-  type CellValue,
-  countText,
-  type GridColumn,
-  type GridData,
-  type GridRow,
-  idOf,
-  plainText,
-} from './model.ts';
+import { cellOf, countText, type GridData, type GridRow, idOf, plainText } from './model.ts';
 import type { Notices } from './notices.ts';
 import { openPaste, parseCells } from './paste.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
 import type { RowStore } from './rows.ts';
 import type { GridTable, Place } from './table.ts';
+import { UnsavedEdits } from './unsaved.ts';
 
 interface WritingOptions {
   readonly data: GridData;
@@ -31,6 +23,9 @@ interface WritingOptions {
   rowsChanged(): void;
 }
 
+/** Messages about values that are not in the file. */
+const UNSAVED = 'unsaved';
+
 /** What a person decides when the file has changed under an edit. */
 type Decision = 'reload' | 'overwrite' | 'cancel';
 
@@ -41,7 +36,11 @@ export class Writing {
   readonly #editor: CellEditor;
   readonly #deleteButton: HTMLButtonElement;
   readonly #undoButton: HTMLButtonElement;
+  readonly #redoButton: HTMLButtonElement;
+  /** Values that were typed and are not in the file yet. */
+  readonly unsaved: UnsavedEdits;
   #running = 0;
+  #settling: Promise<unknown> = Promise.resolve();
 
   constructor(options: WritingOptions) {
     this.#options = options;
@@ -49,13 +48,16 @@ export class Writing {
     this.#editor = new CellEditor({
       table,
       version: () => store.version,
-      save: (row, column, value, version) => this.#saveCell(row, column, value, version),
+      take: (edit) => void this.#take(edit),
+      save: (edit) => this.#saveCell(edit),
       moved: (step) => this.#moved(step),
     });
+    this.unsaved = new UnsavedEdits(() => table.update());
     this.#deleteButton = quietButton('Delete', () => this.#confirmDelete(), {
       class: 'quiet small danger',
     });
     this.#undoButton = quietButton('Undo', () => void this.#undo(), { 'data-action': 'Undo' });
+    this.#redoButton = quietButton('Redo', () => void this.#undo(true), { 'data-action': 'Redo' });
     this.tools = make(
       'div',
       { class: 'tool-group' },
@@ -66,7 +68,11 @@ export class Writing {
       quietButton('Paste rows', () => this.#openPaste(''), { 'data-action': 'Paste rows' }),
       this.#deleteButton,
       this.#undoButton,
+      this.#redoButton,
     );
+    addEventListener('beforeunload', (event) => {
+      if (this.#editor.isChanged || this.unsaved.size > 0 || this.isBusy) event.preventDefault();
+    });
     // On the document: the event goes to where the caret is, which may be anywhere.
     document.addEventListener('paste', (event) => this.#pasted(event));
     this.selectionChanged();
@@ -89,7 +95,11 @@ export class Writing {
     const row = store.at(place.row);
     const column = table.columns[place.column];
     if (row === undefined || column === undefined || !column.isWritable) return false;
-    this.#editor.open(place, row, column, text);
+    const left = this.unsaved.of(row, column);
+    const isRefused = left !== undefined && left.problem !== null;
+    // What was refused is gone on with where it stands.
+    if (isRefused && text === null) this.#reopen(place, left);
+    else this.#editor.open(place, isRefused ? row : this.unsaved.over(row), column, { text });
     return true;
   }
 
@@ -98,19 +108,8 @@ export class Writing {
     const { table } = this.#options;
     const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey;
     const key = event.key.toLowerCase();
-    if (isCommand && key === 'z') {
-      void this.#undo();
-      return true;
-    }
-    if (isCommand && key === 'a') {
-      table.select(
-        [...this.#options.store.loaded()].map(([, row]) => idOf(row)),
-        true,
-      );
-      return true;
-    }
-    if (key === 'escape' && table.selected.size > 0) {
-      table.select([...table.selected], false);
+    if (isCommand && (key === 'z' || key === 'y')) {
+      void this.#undo(key === 'y' || event.shiftKey);
       return true;
     }
     if (key !== 'delete' && key !== 'backspace') return false;
@@ -131,44 +130,92 @@ export class Writing {
   versionChanged(version: string): void {
     const { store } = this.#options;
     if (this.#editor.version === store.version) this.#editor.version = version;
+    this.unsaved.versionChanged(store.version, version);
     store.version = version;
   }
 
   /** Somebody else's change: numbers of rows may mean other rows. */
   fileChanged(): void {
-    this.#options.changes.forget();
-    this.#undoChanged();
-    this.#options.table.selected.clear();
-    this.selectionChanged();
+    this.#options.changes.doubt();
+    this.#options.table.selectNone();
+  }
+
+  /** Sends again what was not taken; `isWorth` is asked about the status of the refusal. */
+  tryAgain(isWorth: (status: number) => boolean = () => true): void {
+    for (const edit of this.unsaved.failed()) if (isWorth(edit.status)) void this.#take(edit);
   }
 
   /** The row as a sheet of fields. */
   openRow(row: GridRow): void {
     const { data, store } = this.#options;
-    const version = store.version;
+    const sheet = { version: store.version };
     openRow({
       columns: data.columns,
       title: rowTitle(row, data.file),
       row,
       verb: 'Save',
-      save: (values) => this.#saveRow(row, values, version),
+      save: (values) => this.#saveRow(row, values, () => sheet.version),
+      remove: () => this.#confirmDelete([idOf(row)]),
     });
   }
 
-  async #saveCell(
-    row: GridRow,
-    column: GridColumn,
-    value: CellValue,
-    version: string,
-  ): Promise<void> {
+  /** Sends a value while the person goes on; until it is in the file, the cell shows it as such. */
+  async #take(edit: Edit): Promise<void> {
+    const { store, notices, table, changes } = this.#options;
+    const { row, column, value } = edit;
+    this.unsaved.put(edit, null);
     try {
-      await this.#saveRow(row, { [column.name]: value }, version);
+      await this.#saveRow(row, { [column.name]: value }, () => edit.version);
+      this.unsaved.remove(edit);
+      if (this.unsaved.size === 0) notices.hide(UNSAVED);
+    } catch (error) {
+      const problem = error instanceof ChangeRefused ? error.reason : messageOf(error);
+      const status = error instanceof ChangeRefused ? error.status : 0;
+      if (!this.unsaved.put(edit, problem, status)) return;
+      const isAbout = status === 412 || status === 422;
+      const place = { row: store.placeOf(idOf(row)), column: table.columns.indexOf(column) };
+      if (isAbout && place.row >= 0 && !this.isTyping && !isInDialog()) {
+        table.activate(place);
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => this.#reopen(place, { ...edit, problem })),
+        );
+        return;
+      }
+      this.#tellUnsaved(problem);
+    } finally {
+      if (changes.nextUndo !== null) this.#undoChanged();
+    }
+  }
+
+  #tellUnsaved(problem: string): void {
+    const { notices } = this.#options;
+    const count = this.unsaved.failed().length;
+    notices.show(
+      `${countText(count, 'value')} not saved: ${problem}`,
+      { label: 'Try again', run: () => this.tryAgain() },
+      UNSAVED,
+    );
+  }
+
+  #reopen(place: Place, left: Edit & { readonly problem: string | null }): void {
+    this.unsaved.remove(left);
+    this.#options.notices.hide(UNSAVED);
+    this.#editor.open(place, left.row, left.column, {
+      text: left.value,
+      version: left.version,
+      ...(left.problem !== null && { problem: left.problem }),
+    });
+  }
+
+  async #saveCell({ row, column, value, version }: Edit): Promise<void> {
+    try {
+      await this.#saveRow(row, { [column.name]: value }, () => version);
     } catch (error) {
       throw error instanceof ChangeRefused ? new Error(error.reason) : error;
     }
   }
 
-  async #saveRow(row: GridRow, values: Values, version: string): Promise<void> {
+  async #saveRow(row: GridRow, values: Values, version: () => string): Promise<void> {
     if (Object.keys(values).length === 0) return;
     const { changes, store } = this.#options;
     const id = idOf(row);
@@ -179,42 +226,61 @@ export class Writing {
       await this.#settle(row, values);
       return;
     }
-    const [present] = await changes.read([id]);
+    // Without an answer the next look at the file brings it.
+    const [present] = await changes.read([id]).catch(() => []);
     if (present !== undefined) store.replace(present);
     this.#changed();
   }
 
-  /** The file changed under an edit. Throws when the person wants to go on typing. */
-  async #settle(row: GridRow, values: Values): Promise<void> {
+  /** The file changed under an edit; one such question at a time. Throws when the person wants to go on typing. */
+  #settle(row: GridRow, values: Values): Promise<void> {
+    const settling = this.#settling.then(() => this.#settleNow(row, values));
+    this.#settling = settling.catch(() => {});
+    return settling;
+  }
+
+  async #settleNow(row: GridRow, values: Values): Promise<void> {
     const { changes, store, notices, data } = this.#options;
-    const [present] = await changes.read([idOf(row)]);
-    const version = changes.readVersion;
-    const decision = await askAboutConflict(data.file, row, present, values);
-    if (decision === 'cancel') throw new ChangeRefused(412, 'Changed by someone else meanwhile');
-    if (decision === 'overwrite' && present !== undefined) {
-      await this.#run(() => changes.update(present, values, version));
+    for (;;) {
+      const [present] = await changes.read([idOf(row)]);
+      const version = changes.readVersion;
+      // An answer that got lost on its way: the file has it.
+      if (present !== undefined && hasCells(present, values)) break;
+      // The change was elsewhere: this row is as it was seen.
+      const isSame = present !== undefined && hasCells(present, row);
+      const decision = isSame
+        ? 'overwrite'
+        : await askAboutConflict(data.file, row, present, values);
+      if (decision === 'cancel') throw new ChangeRefused(412, 'Changed by someone else meanwhile');
+      if (decision === 'overwrite' && present !== undefined) {
+        changes.doubt();
+        try {
+          await this.#run(() => changes.update(present, values, () => version));
+        } catch (error) {
+          // Changed once more while the person was thinking.
+          if (error instanceof ChangeRefused && error.status === 412) continue;
+          throw error;
+        }
+      }
+      if (isSame) break;
+      notices.show(
+        decision === 'overwrite' ? 'Your value is in the file now.' : 'These are the newest rows.',
+      );
+      break;
     }
-    this.fileChanged();
     store.reload();
-    this.#options.rowsChanged();
-    this.#undoChanged();
-    notices.show(
-      decision === 'overwrite' ? 'Your value is in the file now.' : 'These are the newest rows.',
-    );
+    this.#changed();
   }
 
   async #clearCell(): Promise<void> {
-    const { table, store, notices } = this.#options;
+    const { table, store } = this.#options;
     const row = table.activeRow;
     const column = table.columns[table.active.column];
     if (row === undefined || column?.isWritable !== true) return;
     if (plainText(cellOf(row, column.name)) === '') return;
-    try {
-      await this.#saveCell(row, column, '', store.version);
+    await this.#take({ row, column, value: '', version: store.version });
+    if (this.unsaved.size === 0)
       this.#offerUndo(`${column.name} of row ${idOf(row)} is blank now.`);
-    } catch (error) {
-      notices.show(messageOf(error));
-    }
   }
 
   #openNewRow(): void {
@@ -263,9 +329,8 @@ export class Writing {
     }
   }
 
-  #confirmDelete(): void {
+  #confirmDelete(ids: readonly number[] = [...this.#options.table.selected.keys()]): void {
     const { table, data } = this.#options;
-    const ids = [...table.selected];
     if (ids.length === 0) return;
     const what = `Delete ${countText(ids.length)} of ${data.file}`;
     const dialog = makeDialog(
@@ -284,45 +349,64 @@ export class Writing {
 
   async #delete(ids: readonly number[]): Promise<void> {
     const { changes, store, table, notices, data } = this.#options;
+    const giveUp = new AbortController();
+    const all = countText(ids.length);
     let done = 0;
+    const tell = (): void => {
+      notices.show(`Deleting… ${countText(done)} of ${all}`, {
+        label: 'Stop',
+        run: () => giveUp.abort(),
+      });
+    };
+    tell();
+    const progress = (deleted: number): void => {
+      done = deleted;
+      tell();
+    };
     try {
-      await this.#run(() =>
-        changes.delete(ids, (deleted) => {
-          done = deleted;
-          if (ids.length > 5) notices.show(`Deleted ${done} of ${countText(ids.length)}…`);
-        }),
-      );
-      this.#offerUndo(`Deleted ${countText(done)} of ${data.file}.`);
+      await this.#run(() => changes.delete(ids, { progress, signal: giveUp.signal }));
+      const gone = ids.length - done;
+      const rest =
+        gone === 0
+          ? ''
+          : giveUp.signal.aborted
+            ? ' Stopped.'
+            : ` ${countText(gone)} were gone before.`;
+      this.#offerUndo(`Deleted ${countText(done)} of ${data.file}.${rest}`);
     } catch (error) {
-      notices.show(`${messageOf(error)} ${countText(done)} deleted.`);
+      const text = `Not deleted: ${messageOf(error)}`;
+      if (done === 0) notices.show(text);
+      else this.#offerUndo(`${text} ${countText(done)} of ${all} are deleted.`);
     }
-    table.selected.clear();
-    this.selectionChanged();
+    table.selectNone();
     store.reload();
     this.#changed();
   }
 
-  async #undo(): Promise<void> {
-    const { changes, store, notices } = this.#options;
+  async #undo(isRedo = false): Promise<void> {
+    const { changes, store, notices, data } = this.#options;
+    const verb = isRedo ? 'redo' : 'undo';
     try {
-      const label = await this.#run(() => changes.undo());
+      const label = await this.#run(() => (isRedo ? changes.redo() : changes.undo()));
       if (label === null) {
-        notices.show('There is nothing to undo.');
+        notices.show(`There is nothing to ${verb}.`);
         return;
       }
       store.reload();
       this.#changed();
-      const isAgain = label.startsWith('the deletion');
+      const isAgain = label.startsWith('the deletion') && !isRedo;
       notices.show(
-        `Undid ${label}.${isAgain ? ' The rows are at the end, with new numbers.' : ''}`,
+        `${isRedo ? 'Redid' : 'Undid'} ${label}.${isAgain ? ' The rows are at the end, with new numbers.' : ''}`,
       );
     } catch (error) {
       const isConflict = error instanceof ChangeRefused && error.status === 412;
-      notices.show(
-        isConflict
-          ? `Not undone: ${this.#options.data.file} was changed by someone else meanwhile.`
-          : `Not undone: ${messageOf(error)}`,
-      );
+      const reason =
+        isConflict && !messageOf(error).startsWith('Row ')
+          ? `${data.file} was changed by someone else meanwhile.`
+          : messageOf(error);
+      notices.show(`Not ${isRedo ? 'redone' : 'undone'}: ${reason}`);
+      if (isConflict) changes.doubt();
+      this.#undoChanged();
     }
   }
 
@@ -339,6 +423,9 @@ export class Writing {
     const next = this.#options.changes.nextUndo;
     this.#undoButton.disabled = next === null;
     this.#undoButton.title = next === null ? 'Nothing to undo' : `Undo ${next.label}`;
+    const again = this.#options.changes.nextRedo;
+    this.#redoButton.hidden = again === null;
+    this.#redoButton.title = again === null ? '' : `Redo ${again.label}`;
   }
 
   async #run<T>(change: () => Promise<T>): Promise<T> {
@@ -430,6 +517,11 @@ function askAboutConflict(
   });
 }
 
+/** Whether a row has these values, as far as it knows their columns. */
+function hasCells(row: GridRow, values: Values): boolean {
+  return Object.keys(values).every((name) => isSameCell(cellOf(row, name), cellOf(values, name)));
+}
+
 const MAX_OTHERS = 4;
 
 function otherCells(before: GridRow, present: GridRow, values: Values): string[] {
@@ -441,6 +533,10 @@ function otherCells(before: GridRow, present: GridRow, values: Values): string[]
   return changed
     .slice(0, MAX_OTHERS)
     .map((name) => `${name} is ${plainText(cellOf(present, name)).slice(0, 60) || 'blank'}`);
+}
+
+function isInDialog(): boolean {
+  return document.querySelector('dialog[open]') !== null;
 }
 
 function messageOf(error: unknown): string {
