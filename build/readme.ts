@@ -12,6 +12,7 @@ import { formatBytes } from '../src/config/setting.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { MAX_PASSWORD_LENGTH } from '../src/auth/passwords.ts';
 import { MAX_XLSX_ROWS } from '../src/dataset/encode-xlsx.ts';
+import { MAX_CELL_TEXT } from '../src/dataset/sheet-limits.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/dataset/limits.ts';
 import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
 import { MAX_RESULTS } from '../src/operations/search.ts';
@@ -44,6 +45,7 @@ const FIXED_LIMITS: readonly (readonly string[])[] = [
   ['Worksheets of a workbook.', count(MAX_SHEETS), ''],
   ['Cells of a worksheet that are read.', count(MAX_CELLS), ''],
   ['Rows of an answer as XLSX.', count(MAX_XLSX_ROWS), ''],
+  ['Characters of a cell of it; a longer text is cut and says so.', count(MAX_CELL_TEXT), ''],
   ['Bytes of a document that is rendered as a page.', size(MAX_RENDER_BYTES), ''],
   ['Results of one request to the search box.', count(MAX_RESULTS), ''],
   ['Bytes of a query of the search language.', size(MAX_QUERY_BYTES), ''],

@@ -7,7 +7,7 @@
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { Cell } from '../../src/dataset/types.ts';
-import { MAX_TEXT_LENGTH } from './limits.ts';
+import { MAX_CELL_TEXT } from '../../src/dataset/sheet-limits.ts';
 import type { DateKind } from './number-format.ts';
 import { serialOf, serialText } from './serial-date.ts';
 import { isBlank } from './table-sink.ts';
@@ -63,8 +63,8 @@ function numberText(value: number): string {
 }
 
 function refuseUnwritable(text: string): void {
-  if (text.length > MAX_TEXT_LENGTH) {
-    throw mismatch(`a text of a workbook may not exceed ${MAX_TEXT_LENGTH} characters`);
+  if (text.length > MAX_CELL_TEXT) {
+    throw mismatch(`a text of a workbook may not exceed ${MAX_CELL_TEXT} characters`);
   }
   if (text.includes('\u0000')) throw mismatch('a text may not contain NUL');
   if (!text.isWellFormed()) throw mismatch('a text may not contain a lone surrogate');

@@ -1,7 +1,7 @@
 /** Workbooks as datasets, one per worksheet (DS-65, DS-66, DS-87). */
 import type { Kind } from '../../src/docroot/kind.ts';
 import { editWorkbook, LEGACY_IS_READ_ONLY } from './editor.ts';
-import { MAX_TEXT_LENGTH } from './limits.ts';
+import { MAX_CELL_TEXT } from '../../src/dataset/sheet-limits.ts';
 import { readWorkbook, readWorksheetNames } from './reader.ts';
 
 /** Worksheets of .xlsx workbooks, read and written, and of legacy .xls workbooks, read only. */
@@ -13,7 +13,7 @@ export const workbook: Kind = {
     read: readWorkbook,
     edit: editWorkbook,
     editsWholeFile: true,
-    maxTextLength: MAX_TEXT_LENGTH,
+    maxTextLength: MAX_CELL_TEXT,
     sheets: readWorksheetNames,
     readOnlyReason: (rel) => (rel.toLowerCase().endsWith('.xls') ? LEGACY_IS_READ_ONLY : null),
   },

@@ -40,9 +40,6 @@ export const MAX_SHEET_COLUMNS = 16_384;
 /** Cells with content; more are a dump that belongs into another kind of file. */
 export const MAX_CELLS = 5_000_000;
 
-/** Characters (UTF-16 units) of a text that Excel accepts in a cell. */
-export const MAX_TEXT_LENGTH = 32_767;
-
 /** Rows and columns of a worksheet of the legacy format (MS-XLS, 2.5.1). */
 export const MAX_LEGACY_ROWS = 65_536;
 /** See MAX_LEGACY_ROWS. */

@@ -3,12 +3,14 @@
  * is text, whatever it begins with.
  *
  * Texts stand in their cells, not in a shared table, so that memory is one piece of the sheet. Numbers with more digits
- * than a double holds are text, because a spreadsheet would round them. Loaded where it is needed only: nothing here
+ * than a double holds are text, because a spreadsheet would round them. A text that is too long for a cell ends with a
+ * word about it, because a spreadsheet would call the file damaged and cut it without one. Loaded where it is needed only: nothing here
  * is imported at start.
  */
 import { AppError } from '../base/errors.ts';
 import { DeflateArchive } from './deflate-archive.ts';
 import type { Row, RowShape } from './encode.ts';
+import { MAX_CELL_TEXT } from './sheet-limits.ts';
 import { wideNumber, type WideNumber } from './file-type.ts';
 import { wideText } from './wide-number.ts';
 
@@ -135,7 +137,14 @@ function numberCell(place: string, digits: string): string {
 }
 
 function textCell(place: string, text: string): string {
-  return `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`;
+  const held = text.length > MAX_CELL_TEXT ? shortened(text) : text;
+  return `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${escaped(held)}</t></is></c>`;
+}
+
+function shortened(text: string): string {
+  const end = `… [cut here: ${text.length} characters, a cell holds ${MAX_CELL_TEXT}]`;
+  const kept = text.slice(0, MAX_CELL_TEXT - end.length);
+  return (kept.isWellFormed() ? kept : kept.slice(0, -1)) + end;
 }
 
 /** Whatever is no plain text: markup, what XML has no place for, and text that looks like its replacement. */

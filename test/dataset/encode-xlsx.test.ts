@@ -90,6 +90,22 @@ describe('DS-44: lists as workbooks', () => {
     expect(cellsOf(encoded([[1, null, null, null, text]]))[1]![3]).toBe(text);
   });
 
+  test('a text that is too long for a cell says where it was cut', () => {
+    const full = 'x'.repeat(32_767);
+    const long = `${'x'.repeat(32_767 - 54)}${'😀'.repeat(20_000)}`;
+    const [, whole, cut] = cellsOf(
+      encoded([
+        [1, null, null, null, full],
+        [2, null, null, null, long],
+      ]),
+    );
+    expect(whole![3]).toBe(full);
+    const text = cut![3] as string;
+    expect(text).toEndWith(`… [cut here: ${long.length} characters, a cell holds 32767]`);
+    expect(text.isWellFormed()).toBe(true);
+    expect([32_766, 32_767]).toContain(text.length);
+  });
+
   test('numbers of more digits than a double are text', () => {
     const wide: RowShape = {
       columns: [
