@@ -220,7 +220,7 @@ describe('with the mouse', () => {
     await page.getByText('The search is saved.').waitFor();
     await menu('Resources').click();
     await menu('Saved searches').click();
-    await page.getByRole('link', { name: "Yesterday's errors" }).click();
+    await page.getByRole('link', { name: "Yesterday's errors", exact: true }).click();
     await page
       .getByRole('status')
       .getByText(/^3 rows/)
