@@ -11,7 +11,7 @@ import { bun, root, step } from './step.ts';
 
 const BLACK_BOX: readonly string[] = ['cli', 'guide', 'http', 'faults', 'mcp', 'release'];
 const BROWSER: readonly string[] = ['browser'];
-const TEST_TIMEOUT_MS = 30_000;
+const TEST_TIMEOUT_MS = 60_000;
 
 /** How many tests passed and failed. */
 export interface Counts {

@@ -46,6 +46,7 @@ type PublishedFiles = Pick<
   | 'cache'
   | 'documents'
   | 'settled'
+  | 'unread'
 >;
 
 /** Everything an operation may ask for; each names the few it needs. */
@@ -177,6 +178,7 @@ export async function openApp(
     cache,
     documents,
     settled: docroot.settled,
+    unread: docroot.unread,
     reading: new Reading({
       pool: pools.query,
       timeoutMs: () => live().limits.query_timeout_seconds * 1000,

@@ -81,6 +81,7 @@ export async function openCatalogue(
       ...resources.flatMap(({ rel, problem }) =>
         problem === null ? [] : [{ rel, reason: problem }],
       ),
+      ...app.unread(),
       ...app.registry.scanProblems().map(({ rel, text }) => ({ rel, reason: text })),
     ],
     findAuditProblem: () => findTampering(app.db),

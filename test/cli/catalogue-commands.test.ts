@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../support/program.ts';
+import { isExcused } from '../faults/recipe.ts';
+import { environment, program, run } from '../support/program.ts';
 
 let cwd = '';
 
@@ -35,6 +36,24 @@ describe('svc check (DS-200)', () => {
     expect(out).toMatch(/^PROBLEM: bad\.csv: .*invalid UTF-8 at byte offset/m);
     expect(code).toBe(1);
   });
+
+  // The path stands for the executable; a run from the source starts the runtime instead.
+  const isSource = process.env['TEST_BINARY'] === undefined;
+  test.skipIf(isSource || isExcused() || Bun.which('strace') === null)(
+    'a dataset whose reader cannot be started is a PROBLEM too',
+    async () => {
+      const refuse = ['-e', 'trace=execve', '-e', 'inject=execve:error=EAGAIN'];
+      const watched = ['strace', '-f', '-qq', '-o', '/dev/null', '-P', '/proc/self/exe', ...refuse];
+      const child = Bun.spawn([...watched, ...program, 'check', 'data'], {
+        cwd,
+        env: environment(),
+        stdout: 'pipe',
+        stderr: 'ignore',
+      });
+      expect(await child.stdout.text()).toContain('PROBLEM: tea.csv: ');
+      expect(await child.exited).toBe(1);
+    },
+  );
 
   test('an address open to others without TLS is a WARNING and exits 0', async () => {
     const env = { SVC_HOST: '0.0.0.0' };
