@@ -2,8 +2,6 @@
  * Everything the pages load, embedded in the executable under names that change with the content (DS-186).
  */
 import { sha256Hex } from '../base/ids.ts';
-import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
-import swagger from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
 import documentStyle from './assets/document.css' with { type: 'text' };
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
 import adminStyle from './assets/admin.css' with { type: 'text' };
@@ -14,6 +12,7 @@ import gridStyle from './assets/grid.css' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
 import landingStyle from './assets/landing.css' with { type: 'text' };
 import mediaStyle from './assets/media.css' with { type: 'text' };
+import profileStyle from './assets/profile.css' with { type: 'text' };
 import searchStyle from './assets/search.css' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
 import { bundledScript } from './script-bundle.ts' with { type: 'macro' };
@@ -52,10 +51,10 @@ const contents = {
   'landing.js': [SCRIPT, bundledScript('landing')],
   'media.css': [CSS, mediaStyle],
   'saved-searches.js': [SCRIPT, bundledScript('saved-searches')],
+  'profile.css': [CSS, profileStyle],
   'search.css': [CSS, searchStyle],
   'search.js': [SCRIPT, bundledScript('search')],
-  'swagger-ui.css': [CSS, swaggerStyle],
-  'swagger-ui.js': [SCRIPT, swagger],
+  'operation.js': [SCRIPT, bundledScript('operation')],
   'query-editor.js': [SCRIPT, bundledScript('query-editor')],
   'uplot.css': [CSS, uplotStyle],
   'result-bars.js': [SCRIPT, bundledScript('result-bars')],

@@ -18,6 +18,8 @@ import type { ResourceFacts } from '../operations/resources.ts';
 import type { UploadServices } from '../operations/uploads.ts';
 import type { Metrics } from './metrics.ts';
 import type { ApiDescription } from './openapi/api-description.ts';
+import type { ApiOperation } from './openapi/api-operation.ts';
+import type { ApiChoice, ApiListing, OperationName } from './openapi/api-pages.ts';
 
 /** One resource as listings show it. */
 export interface ResourceView {
@@ -67,6 +69,10 @@ export interface ServerServices
   factsOf(resource: ResourceView): ResourceFacts;
   /** The OpenAPI document for a caller (DS-190). */
   describeApi(caller: Caller): Promise<ApiDescription>;
+  /** The operations of that document, by file and part of the server, for a page. */
+  listOperations(caller: Caller, choice: ApiChoice): Promise<ApiListing>;
+  /** One of them; null when the caller may not use such a one. */
+  findOperation(caller: Caller, wanted: OperationName): Promise<ApiOperation | null>;
   /** Rejects when the state database cannot be read and written; asked at most once a second. */
   checkState(): Promise<void>;
   /** Entries in the cache; null when that cannot be told. */

@@ -31,6 +31,7 @@ export function errorReply(error: unknown, context: Context, route: Route): Repl
       detail: detailText(failure),
       requestId: context.requestId,
       isRepeatable: isSafeMethod(context.method),
+      isStaleForm: failure.code === 'csrf-failed',
       retryAfter: retryAfterOf(failure),
     };
     const reply = pageReply(context, errorPage, view, { status, headers: failure.headers });

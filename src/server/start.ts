@@ -19,7 +19,8 @@ import { LOOK_MS, readCertificate, ServedCertificate } from './certificate.ts';
 import { createExchange } from './exchange.ts';
 import { registerEventMetrics } from './event-metrics.ts';
 import { Metrics, registerProcessMetrics } from './metrics.ts';
-import { describeApi } from './openapi/api-description.ts';
+import { type ApiSources, describeApi } from './openapi/api-description.ts';
+import { findOperation, listOperations } from './openapi/api-pages.ts';
 import { routes } from './routes/index.ts';
 import { resourceHandler } from './routes/resources.ts';
 import { type RunningServer, startServer, type TlsPair } from './server.ts';
@@ -176,20 +177,19 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     ...app.eventParts,
     cacheSize: () => app.tables.size,
     endpointCount: () => endpointCount(app),
-    describeApi: (caller) =>
-      describeApi(
-        {
-          app,
-          services,
-          routes,
-          handlerPaths: async ({ resource }) => {
-            const schema = await app.handlers.schema(resource.rel);
-            return schema && standalonePaths(schema);
-          },
-        },
-        caller,
-      ),
+    describeApi: (caller) => describeApi(api(), caller),
+    listOperations: (caller, choice) => listOperations(api(), caller, choice),
+    findOperation: (caller, wanted) => findOperation(api(), caller, wanted),
   };
+  const api = (): ApiSources => ({
+    app,
+    services,
+    routes,
+    handlerPaths: async ({ resource }) => {
+      const schema = await app.handlers.schema(resource.rel);
+      return schema && standalonePaths(schema);
+    },
+  });
   return services;
 }
 

@@ -124,6 +124,10 @@ test('the gallery filters, sorts and is walked through with the arrows; the play
   expect(new URL(page.url()).searchParams.get('type')).toBe('video');
   await page.getByLabel('Kind').selectOption('Sound and films');
   await page.getByText('3 files').waitFor();
+  await page.getByPlaceholder('Filter by name').fill('nothing of that name');
+  await page.getByRole('link', { name: 'Show all media' }).waitFor();
+  await page.getByPlaceholder('Filter by name').fill('');
+  await page.getByText('3 files').waitFor();
   await page.getByLabel('Order').selectOption('Largest first');
   await page.waitForURL((url) => url.searchParams.get('sort') === 'size');
   await page.locator('h1').click();

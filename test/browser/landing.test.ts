@@ -102,6 +102,9 @@ test('without script the form filters, folders fold, and a folder has a page', a
   await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'shop' }).click();
   expect(await page.locator('h1').innerText()).toBe('shop');
   expect(await row(page, 'guide').isVisible()).toBe(true);
+  for (const part of ['.kind', '.amount', 'time']) {
+    expect([part, await row(page, 'guide').locator(part).isVisible()]).toEqual([part, true]);
+  }
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
   await page.context().close();
 });

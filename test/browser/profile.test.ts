@@ -81,6 +81,20 @@ test('end another session, then change the password, which ends them all', async
   await there.context().close();
 });
 
+test('DS-22 on a read-only site nothing is offered that would be refused', async () => {
+  await using frozen = await startService({ files: {}, config: { readonly: true } });
+  await frozen.accounts.user('bea', { password: PASSWORD });
+  await frozen.accounts.apiKey('bea');
+  const page = await browser.open(frozen);
+  await signIn(page, 'bea');
+  await page.goto('/profile');
+  await page.getByText('This site is read-only for now').waitFor();
+  expect(await page.getByRole('region', { name: 'API keys' }).getByRole('row').count()).toBe(2);
+  expect(await page.locator('main').getByRole('button').count()).toBe(0);
+  expect(await page.locator('main form').count()).toBe(0);
+  await page.context().close();
+});
+
 test('no page complained', () => {
   expect(browser.reports).toEqual([]);
 });

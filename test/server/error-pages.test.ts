@@ -75,3 +75,24 @@ test('whoever is signed in reads as whom, and is not asked to sign in', async ()
   expect(page).toContain('You are signed in as <strong>anna</strong>');
   expect(page).not.toContain('href="/auth/login"');
 });
+
+test('DS-114 a form that is older than the sign-in is told so, and not that a right is missing', async () => {
+  await using server = await startFixture();
+  const { cookie } = await server.session('anna');
+  const session = cookie.split('; ').find((pair) => pair.startsWith('svc_session='))!;
+  const response = await server.fetch('/profile', {
+    method: 'POST',
+    headers: {
+      ...HTML,
+      Cookie: `${session}; svc_csrf=${'x'.repeat(43)}`,
+      'Content-Type': 'application/x-www-form-urlencoded',
+    },
+    body: `action=revoke-token&csrf_token=${'x'.repeat(43)}`,
+  });
+  const page = await response.text();
+  expect(response.status).toBe(403);
+  expect(page).toContain('<h1>This form is out of date</h1>');
+  expect(page).toContain('Invalid CSRF token');
+  expect(page).toContain(`<code>${response.headers.get('x-request-id')}</code>`);
+  expect(page).not.toContain('If you need access');
+});

@@ -1,6 +1,6 @@
 /** Describing resources waits for datasets that were never read, but begins no more of them when the wait is over (DS-191). */
 import { expect, test } from 'bun:test';
-import { describeResources } from '../../src/operations/resources.ts';
+import { describeResources, usableResources } from '../../src/operations/resources.ts';
 import type { Resource } from '../../src/docroot/registry.ts';
 import { csv } from '../../plugins/csv/kind.ts';
 
@@ -28,11 +28,12 @@ test('when the wait is over no further dataset is read', async () => {
       },
     },
   } as unknown as Parameters<typeof describeResources>[0];
-  const described = await describeResources(services, {
+  const grants = {
     scopes: null,
     isSuperuser: true,
     patterns: { read: [], write: [] },
-  } as unknown as Parameters<typeof describeResources>[1]);
+  } as unknown as Parameters<typeof usableResources>[1];
+  const described = await describeResources(services, usableResources(services, grants));
   expect(described.map(({ rows }) => rows)).toEqual(resources.map(() => null));
   expect(begun).toBe(1);
 });

@@ -5,6 +5,7 @@ import { renderPage } from '../../src/server/pages/frame.tsx';
 import { datasetPage } from '../../src/server/pages/dataset.tsx';
 import { guidePage } from '../../src/server/pages/guide.tsx';
 import { docsPage } from '../../src/server/pages/docs.tsx';
+import { operationPage } from '../../src/server/pages/operation.tsx';
 import { reference } from '../../src/pipeline/reference.ts';
 import { searchLanguagePage } from '../../src/server/pages/search-language.tsx';
 import { documentPage } from '../../src/server/pages/document.tsx';
@@ -271,10 +272,18 @@ describe('DS-184, DS-208: pages', () => {
     href: '/f',
     isOpen: true,
   };
+  const evilLine = { name: EVIL, depth: 1, type: EVIL, isRequired: true, description: EVIL };
   const rendered: Record<string, string> = {
     error: renderPage(
       errorPage,
-      { status: 409, detail: EVIL, requestId: EVIL, isRepeatable: true, retryAfter: 3 },
+      {
+        status: 409,
+        detail: EVIL,
+        requestId: EVIL,
+        isRepeatable: true,
+        isStaleForm: false,
+        retryAfter: 3,
+      },
       frame,
     ),
     landing: renderPage(
@@ -371,7 +380,57 @@ describe('DS-184, DS-208: pages', () => {
       frame,
     ),
     row: renderPage(rowPage, rowIn('edit'), frame),
-    docs: renderPage(docsPage, {}, frame),
+    docs: renderPage(
+      docsPage,
+      {
+        filter: EVIL,
+        isSignedIn: true,
+        files: [
+          {
+            name: EVIL,
+            kind: EVIL,
+            operations: [{ method: EVIL, path: EVIL, summary: EVIL }],
+          },
+        ],
+        fileCount: 1,
+        previous: 0,
+        next: 1,
+        parts: [],
+      },
+      frame,
+    ),
+    operation: renderPage(
+      operationPage,
+      {
+        method: EVIL,
+        path: EVIL,
+        summary: EVIL,
+        origin: EVIL,
+        fields: [
+          {
+            name: EVIL,
+            place: 'query',
+            description: EVIL,
+            type: EVIL,
+            isRequired: true,
+            choices: [EVIL],
+            preset: EVIL,
+          },
+        ],
+        bodies: [
+          {
+            mediaType: EVIL,
+            entry: 'text',
+            example: EVIL,
+            lines: [evilLine],
+            fields: [EVIL],
+            files: [EVIL],
+          },
+        ],
+        answers: [{ status: EVIL, description: EVIL, mediaTypes: [EVIL], lines: [evilLine] }],
+      },
+      frame,
+    ),
     guide: renderPage(
       guidePage,
       {
@@ -468,6 +527,7 @@ describe('DS-184, DS-208: pages', () => {
       {
         username: EVIL,
         isSuperuser: true,
+        isReadOnly: false,
         hasPassword: true,
         hasToken: true,
         sessions: [

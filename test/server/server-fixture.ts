@@ -126,6 +126,9 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     cacheSize: () => 0,
     endpointCount: () => 3,
     describeApi: () => Promise.resolve({ json: '{}', etag: 'none' }),
+    listOperations: () =>
+      Promise.resolve({ files: [], fileCount: 0, previous: null, next: null, parts: [] }),
+    findOperation: () => Promise.resolve(null),
   };
   const idle = options.idle ?? IDLE_SECONDS;
   const server = startServer({

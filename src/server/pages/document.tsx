@@ -41,8 +41,7 @@ export const documentPage: Page<DocumentView> = {
         <>
           <Outline entries={view.outline.filter(({ level }) => level <= 3)} />
           <article class="prose">
-            <Facts facts={view.facts} />
-            {withHeadingAnchors(view.body) as 'safe'}
+            <Text view={view} />
           </article>
         </>
       ) : (
@@ -53,6 +52,18 @@ export const documentPage: Page<DocumentView> = {
     </div>
   ),
 };
+
+/** What the document says about itself stands below its heading, where it has one at its beginning. */
+function Text({ view: { body, facts } }: { view: DocumentView }) {
+  const [heading = ''] = /^\s*<h1[\s>][^]*?<\/h1>/.exec(body) ?? [];
+  return (
+    <>
+      {heading as 'safe'}
+      <Facts facts={facts} />
+      {withHeadingAnchors(body.slice(heading.length)) as 'safe'}
+    </>
+  );
+}
 
 function Place({ view: { rel, changedAt, source } }: { view: DocumentView }) {
   return (

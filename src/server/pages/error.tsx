@@ -13,6 +13,8 @@ export interface ErrorView {
   readonly requestId: string;
   /** The same address may be asked for again: it was only read. */
   readonly isRepeatable: boolean;
+  /** It came from a form that is older than the session, or of another site (DS-114). */
+  readonly isStaleForm: boolean;
   /** Seconds after which to try again; null when nobody said so. */
   readonly retryAfter: number | null;
 }
@@ -58,10 +60,11 @@ const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs t
 export const errorPage: Page<ErrorView> = {
   name: 'error',
   layout: 'card',
-  title: (view) =>
-    isBrokenFile(view)
-      ? 'This file cannot be read'
-      : (TITLES[view.status] ?? 'Something went wrong'),
+  title: (view) => {
+    if (view.isStaleForm) return 'This form is out of date';
+    if (isBrokenFile(view)) return 'This file cannot be read';
+    return TITLES[view.status] ?? 'Something went wrong';
+  },
   content: (view, frame) => (
     <>
       <p class="detail" safe>
@@ -85,7 +88,15 @@ function isBrokenFile({ status, detail }: ErrorView): boolean {
 }
 
 function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
-  const { status, retryAfter } = view;
+  const { status, retryAfter, isStaleForm } = view;
+  if (isStaleForm) {
+    return (
+      <p>
+        Nothing was changed. The page is older than your sign-in: go back, load it again, and send
+        the form once more.
+      </p>
+    );
+  }
   if (status === 403) {
     return frame.username === null ? (
       <p>If you need access, sign in, or ask whoever runs this site.</p>
@@ -109,7 +120,7 @@ function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
 
 function Actions({ view, frame }: { view: ErrorView; frame: FrameView }) {
   const isSignedOut = frame.username === null;
-  if (isSignedOut && (view.status === 401 || view.status === 403)) {
+  if (isSignedOut && !view.isStaleForm && (view.status === 401 || view.status === 403)) {
     return (
       <a class="button" href="/auth/login">
         Sign in

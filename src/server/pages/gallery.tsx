@@ -85,6 +85,13 @@ export const galleryPage: Page<GalleryView> = {
         </div>
       </div>
       <div id="cards">
+        {view.total === 0 && (view.filter !== '' || view.type !== '') ? (
+          <p class="empty">
+            No file has this name and kind. <a href="/ui/media">Show all media</a>
+          </p>
+        ) : (
+          ''
+        )}
         <ul class="gallery" data-keys={'←+→+↑+↓ Go from card to card'}>
           {view.entries.map((entry) => (
             <Card entry={entry} />

@@ -21,6 +21,7 @@ import { userPage } from './admin/user.tsx';
 import { usersPage } from './admin/users.tsx';
 import { datasetPage } from './dataset.tsx';
 import { docsPage } from './docs.tsx';
+import { operationPage } from './operation.tsx';
 import { documentPage } from './document.tsx';
 import { errorPage } from './error.tsx';
 import type { Page } from './frame.tsx';
@@ -52,6 +53,7 @@ export const pages: readonly Page<never>[] = [
   eventsPage,
   savedSearchesPage,
   docsPage,
+  operationPage,
   guidePage,
   overviewPage,
   searchLanguagePage,

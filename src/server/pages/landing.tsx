@@ -148,7 +148,9 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
         {tree.count === 0 ? (
           <p class="empty">
             <span safe>
-              {filter === '' ? 'Nothing in this folder is shared with you.' : 'No name holds this.'}
+              {filter === ''
+                ? 'Nothing in this folder is shared with you.'
+                : 'No name contains this.'}
             </span>{' '}
             {filter === '' ? (
               ''

@@ -18,6 +18,8 @@ import { CreatedKey } from '../page-parts/created-key.tsx';
 export interface ProfileView {
   readonly username: string;
   readonly isSuperuser: boolean;
+  /** Nothing can be changed on a read-only site (DS-22), so nothing is offered. */
+  readonly isReadOnly: boolean;
   /** False for accounts that only sign in at the identity provider. */
   readonly hasPassword: boolean;
   readonly sessions: readonly SessionView[];
@@ -37,19 +39,31 @@ export const profilePage: Page<ProfileView> = {
   name: 'profile',
   layout: 'wide',
   title: () => 'Your profile',
+  styles: ['profile.css'],
   content: (view, frame) => (
     <>
       <p>
         Signed in as <strong safe>{view.username}</strong>
         {view.isSuperuser ? ', who may do everything here.' : '.'}
       </p>
+      {view.isReadOnly ? (
+        <p class="notice">
+          This site is read-only for now: keys, sessions and passwords stay as they are.
+        </p>
+      ) : (
+        ''
+      )}
       <Problem text={view.problem} />
       <Notice text={view.notice} />
       {view.newKey === null ? '' : <CreatedKey label="Your new API key" value={view.newKey.key} />}
       <Keys view={view} frame={frame} />
       <Token view={view} frame={frame} />
       <Sessions view={view} frame={frame} />
-      {view.hasPassword ? <Password username={view.username} frame={frame} /> : ''}
+      {view.hasPassword && !view.isReadOnly ? (
+        <Password username={view.username} frame={frame} />
+      ) : (
+        ''
+      )}
     </>
   ),
 };
@@ -77,48 +91,57 @@ function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
             </thead>
             <tbody>
               {view.keys.map((key) => (
-                <Key entry={key} frame={frame} />
+                <Key entry={key} isReadOnly={view.isReadOnly} frame={frame} />
               ))}
             </tbody>
           </table>
         </div>
       )}
-      <form class="filter query" method="post" action="/profile">
-        <CsrfField frame={frame} />
-        <input type="hidden" name="action" value="create-key" />
-        <label>
-          What it is for
-          <input name="description" maxlength={MAX_DESCRIPTION_CHARACTERS} autocomplete="off" />
-        </label>
-        <label>
-          Days until it expires
-          <input
-            name="expires_in_days"
-            type="number"
-            min="1"
-            max={MAX_KEY_DAYS}
-            placeholder="never"
-          />
-        </label>
-        <label>
-          Rights
-          <input
-            name="scopes"
-            placeholder="all of yours, or: read:reports/*, write:inbox"
-            autocomplete="off"
-            spellcheck="false"
-          />
-        </label>
-        <button type="submit">Make a key</button>
-      </form>
+      {view.isReadOnly ? '' : <NewKey frame={frame} />}
     </section>
   );
 }
 
-function Key({ entry, frame }: { entry: ApiKeyView; frame: FrameView }) {
+function NewKey({ frame }: { frame: FrameView }) {
+  return (
+    <form class="panel new-key" method="post" action="/profile">
+      <CsrfField frame={frame} />
+      <input type="hidden" name="action" value="create-key" />
+      <label>
+        What it is for
+        <input name="description" maxlength={MAX_DESCRIPTION_CHARACTERS} autocomplete="off" />
+        <small>So that you know it again.</small>
+      </label>
+      <label>
+        Days until it expires
+        <input name="expires_in_days" type="number" min="1" max={MAX_KEY_DAYS} />
+        <small safe>{`1 to ${MAX_KEY_DAYS}; empty: never.`}</small>
+      </label>
+      <label>
+        Rights
+        <input name="scopes" autocomplete="off" spellcheck="false" />
+        <small>
+          Empty: all of yours. Else some of them, such as <code>read:reports/*</code>{' '}
+          <code>write:inbox</code>.
+        </small>
+      </label>
+      <p class="actions">
+        <button type="submit">Make a key</button>
+      </p>
+    </form>
+  );
+}
+
+interface KeyProps {
+  readonly entry: ApiKeyView;
+  readonly isReadOnly: boolean;
+  readonly frame: FrameView;
+}
+
+function Key({ entry, isReadOnly, frame }: KeyProps) {
   const name = entry.description ?? `key ${entry.id}`;
   return (
-    <tr>
+    <tr class={entry.is_active ? undefined : 'over'}>
       <td safe>{name}</td>
       <td safe>{entry.scopes?.join(', ') ?? 'all of yours'}</td>
       <td>
@@ -131,10 +154,12 @@ function Key({ entry, frame }: { entry: ApiKeyView; frame: FrameView }) {
         <UtcTime at={entry.expires_at} />
       </td>
       <td>
-        {entry.is_active ? (
-          <Act frame={frame} action="revoke-key" id={entry.id} label="Revoke" about={name} />
-        ) : (
+        {!entry.is_active ? (
           'revoked'
+        ) : isReadOnly ? (
+          ''
+        ) : (
+          <Act frame={frame} action="revoke-key" id={entry.id} label="Revoke" about={name} />
         )}
       </td>
     </tr>
@@ -148,8 +173,9 @@ function Token({ view, frame }: { view: ProfileView; frame: FrameView }) {
       <p class="fine">
         Programs that send events may ask for a token with your name and password at{' '}
         <code>/api-token-auth/</code>. It has your rights on events, and does not expire.
+        {view.hasToken ? '' : ' None has been asked for.'}
       </p>
-      {view.hasToken ? (
+      {view.hasToken && !view.isReadOnly ? (
         <form method="post" action="/profile">
           <CsrfField frame={frame} />
           <input type="hidden" name="action" value="revoke-token" />
@@ -158,7 +184,7 @@ function Token({ view, frame }: { view: ProfileView; frame: FrameView }) {
           </button>
         </form>
       ) : (
-        <p class="empty">You have none.</p>
+        ''
       )}
     </section>
   );
@@ -197,6 +223,8 @@ function Sessions({ view, frame }: { view: ProfileView; frame: FrameView }) {
                 <td>
                   {session.current ? (
                     'this one'
+                  ) : view.isReadOnly ? (
+                    ''
                   ) : (
                     <Act
                       frame={frame}
@@ -255,7 +283,7 @@ function Act({ frame, action, id, label, about }: ActProps) {
       <CsrfField frame={frame} />
       <input type="hidden" name="action" value={action} />
       <input type="hidden" name="id" value={String(id)} />
-      <button class="quiet small" type="submit" aria-label={`${label} ${about}`} safe>
+      <button class="quiet small danger" type="submit" aria-label={`${label} ${about}`} safe>
         {label}
       </button>
     </form>

@@ -1,9 +1,13 @@
 /**
- * `/openapi.json` and the page that shows it (DS-190, DS-193): each for the caller who asks.
+ * `/openapi.json` and the pages that show it (DS-190, DS-193): each for the caller who asks.
  */
+import { AppError } from '../../base/errors.ts';
+import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageReply } from '../page-reply.ts';
 import { docsPage } from '../pages/docs.tsx';
+import { operationPage } from '../pages/operation.tsx';
+import type { Reply } from '../reply.ts';
 import { bodyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
@@ -25,6 +29,27 @@ export const openApiRoutes: readonly Route[] = [
     pattern: '/docs',
     access: 'public',
     cacheControl: PRIVATE,
-    methods: { GET: (context) => pageReply(context, docsPage, {}) },
+    methods: {
+      GET: (context) => {
+        const path = context.queryValue('path');
+        return path === null ? listing(context) : operation(context, path);
+      },
+    },
   },
 ];
+
+async function listing(context: Context): Promise<Reply> {
+  const { services, caller } = context;
+  const filter = (context.queryValue('filter') ?? '').trim();
+  const offset = Math.max(0, Math.trunc(Number(context.queryValue('offset') ?? 0)) || 0);
+  const found = await services.listOperations(caller, { filter, offset });
+  return pageReply(context, docsPage, { ...found, filter, isSignedIn: caller !== null });
+}
+
+async function operation(context: Context, path: string): Promise<Reply> {
+  const { services, caller, baseUrl } = context;
+  const method = (context.queryValue('method') ?? 'get').toUpperCase();
+  const found = await services.findOperation(caller, { method, path });
+  if (found === null) throw new AppError('not-found', 'Not Found');
+  return pageReply(context, operationPage, { ...found, origin: new URL(baseUrl).origin });
+}

@@ -71,6 +71,7 @@ async function profile(context: Context, { notice, newKey, error }: Shown): Prom
   const view = {
     username: user.username,
     isSuperuser: user.isSuperuser,
+    isReadOnly: services.config.readonly,
     hasPassword: await hasLocalPassword(services, user),
     sessions: await listSessions(services, user),
     keys: await listApiKeys(services, user),

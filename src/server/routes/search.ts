@@ -135,6 +135,18 @@ function firstResults(context: Context): URLSearchParams {
   return query;
 }
 
+/** The types of results as people call them. */
+const KINDS: Readonly<Record<string, string>> = {
+  csv: 'CSV',
+  excel: 'Excel',
+  parquet: 'Parquet',
+  markdown: 'Document',
+  html: 'HTML',
+  file: 'File',
+  media: 'Media',
+  handler: 'Program',
+};
+
 /** A row is shown by the page of its dataset, cut down to it. */
 function itemOf({ resource, type, title, snippet, uiUrl, row }: DocrootResult): ResultItem {
   const filter = row === null ? '' : row.apiUrl.slice(row.apiUrl.indexOf('?'));
@@ -142,7 +154,7 @@ function itemOf({ resource, type, title, snippet, uiUrl, row }: DocrootResult): 
     title: title.trim() === '' ? resource : title,
     href: row === null ? uiUrl : `${uiUrl}/${filter}`,
     place: row === null ? resource : `${resource}, row ${row.id}`,
-    type,
+    type: KINDS[type] ?? type,
     snippet,
     dataHref: row?.apiUrl ?? null,
   };
