@@ -72,14 +72,45 @@ async function rowsReply(
 ): Promise<Reply> {
   const given = new URLSearchParams(context.query);
   for (const name of ['limit', 'cursor', 'format']) given.delete(name);
+  const startAt = await rowsBefore(services, context, resource);
+  if (startAt !== null) given.set('offset', String(startAt - (startAt % PAGE_ROWS)));
   const parameters = parseListParameters(given);
   try {
-    return await reply(services, context, resource, { ...parameters, limit: PAGE_ROWS }, null);
+    const page = { ...parameters, limit: PAGE_ROWS };
+    return await reply(services, context, resource, page, { startAt });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid-query') throw error;
     const plain = { ...parameters, filter: '', sort: '', columns: [], limit: PAGE_ROWS };
-    return reply(services, context, resource, plain, error.message);
+    return reply(services, context, resource, plain, { problem: error.message });
   }
+}
+
+/** Parameters after which a row stands at another place, or the reader has gone on. */
+const OTHER_PLACES = ['q', 'filter', 'sort', 'offset'];
+
+/** How many rows stand before the one that `?at=<row id>` names; null when the address names none. */
+async function rowsBefore(
+  services: DatasetPageServices,
+  context: Context,
+  resource: Resource,
+): Promise<number | null> {
+  const id = Number(context.queryValue('at') ?? Number.NaN);
+  const isElsewhere = OTHER_PLACES.some((name) => (context.queryValue(name) ?? '') !== '');
+  if (!Number.isSafeInteger(id) || id < 1 || isElsewhere) return null;
+  const filter = JSON.stringify({ _row_id: { $lt: id } });
+  const parameters = parseListParameters(new URLSearchParams({ filter, limit: '1' }));
+  const { signal } = context.request;
+  return queryRows(services, resource, parameters, 'json', async ({ table, prepared }) => {
+    const page = await services.reading.run(table, prepared, { signal });
+    await rowsOf(page);
+    return page.total;
+  });
+}
+
+/** What else there is to show beside the rows. */
+interface Extras {
+  readonly problem?: string | null;
+  readonly startAt?: number | null;
 }
 
 async function reply(
@@ -87,7 +118,7 @@ async function reply(
   context: Context,
   resource: Resource,
   parameters: ListParameters,
-  problem: string | null,
+  { problem = null, startAt = null }: Extras,
 ): Promise<Reply> {
   const { signal } = context.request;
   const [{ table, prepared }, page] = await queryRows(
@@ -128,7 +159,7 @@ async function reply(
     ...pagingOf(context, parameters.offset, rows.length, page.total),
     links: linksOf(resource, context),
     problem,
-    grid: gridOf(table, resource, mayWrite),
+    grid: { ...gridOf(table, resource, mayWrite), startAt },
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
 }
@@ -140,7 +171,7 @@ export function datasetTitle({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): s
 }
 
 /** What the script of the page must know; nothing about writing for those who may not. */
-function gridOf(table: Table, resource: Resource, mayWrite: boolean): GridData {
+function gridOf(table: Table, resource: Resource, mayWrite: boolean): Omit<GridData, 'startAt'> {
   const { size } = table.state.stamp;
   const writable = new Set(mayWrite ? table.writableColumns : []);
   const name = encodePath(resource.canonical);

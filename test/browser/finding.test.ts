@@ -33,6 +33,7 @@ beforeAll(async () => {
       'shop/products.csv': 'name,price\nblue cup,2\nred cup,3\nplate,4\n',
       'shop/guide.md': GUIDE,
       'shop/many.csv': `word\n${'porcelain\n'.repeat(30)}`,
+      'shop/long.csv': `word\n${'saucer\n'.repeat(299)}teaspoon\n${'saucer\n'.repeat(100)}`,
       'music/a-song.mp3': tone(),
       'music/b-song.mp3': tone(),
       'music/c-film.mp4': clip(),
@@ -75,9 +76,24 @@ test('the search follows what is typed; kinds narrow it; a row opens its table a
   expect(new URL(page.url()).searchParams.get('type')).toBe('csv,excel,parquet');
   await results.getByRole('link', { name: 'red cup' }).click();
   await page.waitForURL((url) => url.pathname === '/ui/shop/products/');
-  expect(new URL(page.url()).searchParams.get('filter')).toBe('{"_row_id":2}');
-  await page.getByText('red cup').first().waitFor();
-  expect(await page.getByText('blue cup').count()).toBe(0);
+  expect(new URL(page.url()).search).toBe('?at=2');
+  await page.locator('[role=gridcell].active', { hasText: 'red cup' }).waitFor();
+  expect(await page.getByText('blue cup').count()).toBe(1);
+  await page.goto('/search?q=teaspoon');
+  await results.getByRole('link', { name: 'teaspoon' }).click();
+  await page.locator('[role=gridcell].active', { hasText: 'teaspoon' }).waitFor();
+  await page.getByText('400 rows').waitFor();
+  await page.context().close();
+});
+
+test('without script a row opens the page of its table that it is on', async () => {
+  const page = await openAs(browser, svc, 'bob', { javaScriptEnabled: false });
+  await page.goto('/search?q=teaspoon');
+  await page.getByRole('link', { name: 'teaspoon', exact: true }).click();
+  expect(await page.getByRole('status').innerText()).toBe('251–300 of 400 rows');
+  expect(await page.getByRole('cell', { name: 'teaspoon' }).count()).toBe(1);
+  await page.getByRole('link', { name: 'Next' }).click();
+  expect(await page.getByRole('status').innerText()).toBe('301–350 of 400 rows');
   await page.context().close();
 });
 

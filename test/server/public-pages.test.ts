@@ -370,6 +370,7 @@ describe('DS-184, DS-208: pages', () => {
           mayWrite: true,
           chartScript: '/_svc/c.js',
           columns: [{ name: EVIL, type: 'string', isWritable: true }],
+          startAt: null,
         },
       },
       frame,

@@ -147,12 +147,11 @@ const KINDS: Readonly<Record<string, string>> = {
   handler: 'Program',
 };
 
-/** A row is shown by the page of its dataset, cut down to it. */
+/** A row is shown by the page of its dataset, among the others. */
 function itemOf({ resource, type, title, snippet, uiUrl, row }: DocrootResult): ResultItem {
-  const filter = row === null ? '' : row.apiUrl.slice(row.apiUrl.indexOf('?'));
   return {
     title: title.trim() === '' ? resource : title,
-    href: row === null ? uiUrl : `${uiUrl}/${filter}`,
+    href: row === null ? uiUrl : `${uiUrl}/?at=${row.id}`,
     place: row === null ? resource : `${resource}, row ${row.id}`,
     type: KINDS[type] ?? type,
     snippet,

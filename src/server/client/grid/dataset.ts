@@ -55,6 +55,8 @@ class DatasetPage {
   readonly #chartButton: HTMLButtonElement;
   #view: View;
   #typing = 0;
+  /** Where to begin, until the rows are there. */
+  #startAt: number | null;
   /** Version whose columns were compared with those of the page. */
   #checked = '';
 
@@ -62,6 +64,7 @@ class DatasetPage {
     this.#root = root;
     this.#data = data;
     this.#view = readView(location.search, data.columns);
+    this.#startAt = data.startAt;
     this.#store = new RowStore(
       data.api,
       () => this.#rowsChanged(),
@@ -289,6 +292,11 @@ class DatasetPage {
     const { total, problem } = this.#store;
     this.#table.refresh();
     this.#checkColumns();
+    if (total !== null && this.#startAt !== null) {
+      this.#table.element.focus({ preventScroll: true });
+      this.#table.activate({ row: this.#startAt, column: 0 });
+      this.#startAt = null;
+    }
     this.#drawCount();
     const isCovered = problem !== null && !this.#isKept(problem);
     const content = isCovered ? this.#problem(problem) : total === 0 ? this.#empty() : [];

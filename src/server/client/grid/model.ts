@@ -24,6 +24,8 @@ export interface GridData {
   readonly chartScript: string;
   /** In file order. */
   readonly columns: readonly GridColumn[];
+  /** Place of the row that the address names, among all rows in file order; null when it names none. */
+  readonly startAt: number | null;
 }
 
 /** A cell as JSON has it; integers that no double holds are bigint. */
