@@ -31,6 +31,7 @@ const pages = {
   row: '/ui/climate/seattle-weather/?row=1',
   'row-delete': '/ui/climate/seattle-weather/?row=1&delete=1',
   docs: '/docs',
+  'docs-operation': '/docs?method=post&path=/api/climate/seattle-weather/',
   guide: '/docs/guide',
   'guide-chapter': '/docs/guide/shippers',
   'guide-search': '/docs/guide?q=api+key',
@@ -102,7 +103,6 @@ async function takeAll(): Promise<void> {
       for (const [name, path] of Object.entries(list)) {
         if (wanted.size > 0 && !wanted.has(name)) continue;
         await page.goto(path, { waitUntil: 'networkidle' });
-        if (name === 'docs') await page.locator('.opblock-tag').first().waitFor();
         await page.screenshot({ path: join(target, `${name}-${look}.png`) });
         if (look !== 'dark' || !printed.includes(name)) continue;
         await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
