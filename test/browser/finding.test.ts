@@ -86,6 +86,21 @@ test('the search follows what is typed; kinds narrow it; a row opens its table a
   await page.context().close();
 });
 
+test('a search that takes its time says so', async () => {
+  const page = await openAs(browser, svc, 'bob');
+  await page.goto('/search');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route('**/search?q=plate', async (route) => {
+    await promise;
+    await route.continue();
+  });
+  await page.keyboard.type('plate');
+  await page.getByRole('status').getByText('Looking…').waitFor();
+  resolve();
+  await page.getByRole('status').getByText('1 result').waitFor();
+  await page.context().close();
+});
+
 test('without script a row opens the page of its table that it is on', async () => {
   const page = await openAs(browser, svc, 'bob', { javaScriptEnabled: false });
   await page.goto('/search?q=teaspoon');

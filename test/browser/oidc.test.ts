@@ -101,6 +101,10 @@ test('sign in: the account is made, its groups open its files, and the page aske
   await signIn(page, 'ada', '/ui/shop/products/');
   await page.getByText('bread').first().waitFor();
   expect((await page.goto(`${svc.url}/api/secret/`))?.status()).toBe(403);
+  await page.goto(`${svc.url}/profile`);
+  await page.getByText('You sign in with your organisation').waitFor();
+  expect(await page.getByRole('textbox', { name: /password/i }).count()).toBe(0);
+  expect(await page.locator('main input[type=password]').count()).toBe(0);
   const me = await page.goto(`${svc.url}/auth/me`);
   expect(await me?.json()).toMatchObject({ username: 'ada', is_superuser: false });
   expect((await cookieNames(page)).sort()).toEqual(['svc_csrf', 'svc_session']);

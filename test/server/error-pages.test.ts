@@ -7,15 +7,10 @@ import { startFixture } from './server-fixture.ts';
 const HTML = { Accept: 'text/html' };
 
 function failing(name: string, error: () => unknown): Route {
-  return {
-    pattern: `/fails/${name}`,
-    access: 'public',
-    methods: {
-      GET: () => {
-        throw error();
-      },
-    },
+  const fail = (): never => {
+    throw error();
   };
+  return { pattern: `/fails/${name}`, access: 'public', methods: { GET: fail, POST: fail } };
 }
 
 const CASES: readonly (readonly [code: ErrorCode, status: number, title: string])[] = [
@@ -26,6 +21,7 @@ const CASES: readonly (readonly [code: ErrorCode, status: number, title: string]
   ['too-large', 413, 'Too large'],
   ['unreadable-file', 422, 'Something in the request is wrong'],
   ['throttled', 429, 'Too many attempts'],
+  ['unavailable', 503, 'Not available right now'],
 ];
 
 test('every refusal is a page with its text, what to do and the request id', async () => {
@@ -40,6 +36,25 @@ test('every refusal is a page with its text, what to do and the request id', asy
     expect(page).toContain(`<code>${response.headers.get('x-request-id')}</code>`);
     expect(page).toMatch(/<p>[A-Z][^<]{20,}/);
     expect(page).toMatch(/<a class="button" href="(?:\/|\/auth\/login|)">/);
+  }
+});
+
+test('a plain form that is refused is answered by the same page, which does not offer to send it again', async () => {
+  const cases = [...CASES, ['internal', 500, 'Something went wrong on our side']] as const;
+  const routes = cases.map(([code]) => failing(code, () => new AppError(code, `Text of ${code}`)));
+  await using server = await startFixture({ routes });
+  for (const [code, status, title] of cases) {
+    const response = await server.fetch(`/fails/${code}`, {
+      method: 'POST',
+      headers: { ...HTML, 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'name=value',
+    });
+    const page = await response.text();
+    expect([code, response.status]).toEqual([code, status]);
+    expect(page).toContain(`<h1>${title}</h1>`);
+    expect(page).toContain('<header class="banner">');
+    expect(page).toContain(`<code>${response.headers.get('x-request-id')}</code>`);
+    expect(page).not.toContain('Try again</a>');
   }
 });
 

@@ -6,6 +6,8 @@ import { localise } from './times.ts';
 
 /** Pause after the last key; about as long as a fast typist needs for the next one. */
 const PAUSE_MS = 150;
+/** After so long without an answer the page says that it is waiting for one. */
+const PATIENCE_MS = 500;
 
 /** Makes every such form of the page live. `svc:live` on document tells that elements were replaced. */
 export function startLiveForms(): void {
@@ -32,18 +34,29 @@ function follow(form: HTMLFormElement): void {
     running = new AbortController();
     const { signal } = running;
     const href = addressOf(form);
+    const waiting = setTimeout(() => sayWaiting(ids), PATIENCE_MS);
     try {
       await showState(href, ids, signal);
       history.replaceState(history.state, '', href);
     } catch {
       // A newer text is on its way, or the plain form has to do it.
       if (!signal.aborted) location.assign(href);
+    } finally {
+      clearTimeout(waiting);
     }
   };
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = window.setTimeout(() => void update(), PAUSE_MS);
   });
+}
+
+/** What is shown is still that of the text before. */
+function sayWaiting(ids: readonly string[]): void {
+  for (const id of ids) {
+    const element = document.getElementById(id);
+    if (element?.getAttribute('role') === 'status') element.textContent = 'Looking…';
+  }
 }
 
 function addressOf(form: HTMLFormElement): string {

@@ -244,7 +244,16 @@ function Sessions({ view, frame }: { view: ProfileView; frame: FrameView }) {
   );
 }
 
-function Password({ username, frame }: { username: string; frame: FrameView }) {
+function Password({ view, frame }: { view: ProfileView; frame: FrameView }) {
+  const { username, hasPassword } = view;
+  if (!hasPassword) {
+    return (
+      <section>
+        <h2>Password</h2>
+        <p class="fine">You sign in with your organisation, which keeps your password.</p>
+      </section>
+    );
+  }
   return (
     <section>
       <h2>Change your password</h2>

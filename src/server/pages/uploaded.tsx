@@ -3,6 +3,7 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import { sizeText } from '../../base/size-text.ts';
 import type { UploadResult } from '../../operations/uploads.ts';
 import type { Page } from './frame.tsx';
 
@@ -31,7 +32,7 @@ export const uploadedPage: Page<UploadedView> = {
         )}
       </p>
       <p class="fine" safe>
-        {`${view.size.toLocaleString('en')} bytes, ${view.mime_type}`}
+        {`${sizeText(view.size)}, ${view.mime_type}`}
       </p>
       {view.href === null ? <p>Files of this kind are stored, but not shown.</p> : ''}
       {view.problem === null ? (
