@@ -100,7 +100,7 @@ function Groups({ groups, isOpen }: { groups: readonly OperationGroup[]; isOpen:
               </span>
             )}
             <span class="fine" safe>
-              {operations.length === 1 ? '1 operation' : `${operations.length} operations`}
+              {operationCount(operations.length)}
             </span>
           </summary>
           <ul>
@@ -131,10 +131,16 @@ function Operation({ operation }: { operation: OperationLink }) {
   );
 }
 
+/** A handler has none while its program does not run. */
+function operationCount(count: number): string {
+  if (count === 0) return 'no operation yet';
+  return count === 1 ? '1 operation' : `${count} operations`;
+}
+
 function countText({ fileCount, parts, filter }: DocsView): string {
   const operations = parts.reduce((sum, part) => sum + part.operations.length, 0);
   const files = fileCount === 1 ? '1 resource' : `${fileCount.toLocaleString('en')} resources`;
-  const others = `${operations} ${operations === 1 ? 'operation' : 'operations'} of the server`;
+  const others = `${operationCount(operations)} of the server`;
   const counted = [...(fileCount > 0 ? [files] : []), ...(operations > 0 ? [others] : [])];
   const text = counted.join(' and ') || 'Nothing';
   if (filter === '') return text;
