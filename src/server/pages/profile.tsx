@@ -59,11 +59,7 @@ export const profilePage: Page<ProfileView> = {
       <Keys view={view} frame={frame} />
       <Token view={view} frame={frame} />
       <Sessions view={view} frame={frame} />
-      {view.hasPassword && !view.isReadOnly ? (
-        <Password username={view.username} frame={frame} />
-      ) : (
-        ''
-      )}
+      {view.isReadOnly ? '' : <Password view={view} frame={frame} />}
     </>
   ),
 };
