@@ -207,8 +207,8 @@ export async function deleteSavedSearch(
 export type Readers = { readonly ids: readonly number[] } | { readonly unknown: readonly string[] };
 
 /**
- * The users of these names, typed exactly as they are; an id stands for its user where nobody is called so. Tells of a name
- * what EV-90 tells of an id: whether there is such a user. Throws `bad-request` for more than `MAX_READERS` names.
+ * The users of these names, typed exactly as they are; an id stands for its user where nobody is called so. Tells whether
+ * there is such a user, as EV-90 does; with `namesOfReaders` an owner learns the names of ids too. Throws `bad-request` for more than `MAX_READERS` names.
  */
 export async function findReaders(
   { db }: EventServices,

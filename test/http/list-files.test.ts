@@ -74,6 +74,25 @@ test('a file holds what the filter of the page leaves, with types, and no formul
   expect(await members.text()).toContain('user');
 });
 
+test('no file of a list holds what stands for a secret', async () => {
+  const [found] = (await (await root.fetch('/admin/ui/users?q=user&format=json')).json()) as [
+    { id: number },
+  ];
+  const lists = ['keys', 'sessions'].map((list) => `users/${found.id}?list=${list}&format=csv`);
+  for (const list of [
+    'api-keys?format=csv',
+    'tokens?format=csv',
+    'sessions?format=csv',
+    ...lists,
+  ]) {
+    const answer = await root.fetch(`/admin/ui/${list}`);
+    expect([list, answer.status]).toEqual([list, 200]);
+    const text = await answer.text();
+    if (list.includes('keys')) expect(text).toContain('made by a test');
+    expect(text).not.toMatch(/hash|[0-9a-f]{64}/i);
+  }
+});
+
 test('results of the search and the media are had in every format', async () => {
   const found = await user.fetch('/search?q=espresso&format=csv');
   const text = await found.text();

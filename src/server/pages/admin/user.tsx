@@ -17,7 +17,7 @@ import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 /** What the page shows. */
 export interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
   readonly groups: Listing<Group>;
-  readonly keys: Listing<ApiKey>;
+  readonly keys: Listing<Omit<ApiKey, 'keyHash'>>;
   readonly sessions: Listing<Session>;
   /** It is the account of whoever looks. */
   readonly isSelf: boolean;

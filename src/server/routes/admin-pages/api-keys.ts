@@ -26,11 +26,17 @@ export const apiKeysRoute: Route = adminPageRoute<KeysData>({
       source: apiKeyList,
       dataPath: '/admin/api-keys',
     };
-    const listing = await readListing<Omit<KeyRow, 'username'>>(context, request, (asked) =>
-      listAllApiKeys(context.services, admin, asked),
+    const listing = await readListing<Omit<KeyRow, 'username'> & { readonly key_hash: string }>(
+      context,
+      request,
+      (asked) => listAllApiKeys(context.services, admin, asked),
     );
     const named = await withNames(context, admin, listing);
-    const items = named.items.map((key) => ({ ...key, username: key.username ?? '' }));
+    // A file of the list holds every member, and hashes are not for spreadsheets.
+    const items = named.items.map(({ key_hash: _, ...key }) => ({
+      ...key,
+      username: key.username ?? '',
+    }));
     return { listing: { ...named, items }, created: null };
   },
   actions: {

@@ -28,6 +28,8 @@ export const userRoute: Route = adminPageRoute({
     const { services, user } = context;
     const belongings = await readUser(services, admin, context.intParameter('user_id'));
     const isGroup = boxHolds(context, 'in');
+    // A file of the list holds every member, and hashes are not for spreadsheets.
+    const keys = belongings.keys.map(({ keyHash: _, ...key }) => key);
     return {
       ...belongings,
       groups: sliceListing(
@@ -35,7 +37,7 @@ export const userRoute: Route = adminPageRoute({
         belongings.groups.filter(({ name }) => isGroup(name)),
         { part: 'groups', boxes: ['in'], sortBy: { name: ({ name }) => name } },
       ),
-      keys: sliceListing(context, belongings.keys, { part: 'keys' }),
+      keys: sliceListing(context, keys, { part: 'keys' }),
       sessions: sliceListing(context, belongings.sessions, { part: 'sessions' }),
       currentSession: context.session?.id ?? null,
       isSelf: belongings.user.id === user.userId,
