@@ -9,7 +9,7 @@
  * anew beside its old entries and takes their place in one step. Derived data: deleted and built again when in doubt.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Raised when the meaning of the content changes: an older index is then built anew. */
@@ -23,6 +23,8 @@ export const TITLE_MARK = '\ue000';
 
 /** Of a reader: the words in their order, one row for each of their places. */
 export const WORD_PLACES = 'temp.word_places';
+
+const DAMAGE_NOTE = '-damaged';
 
 const SCHEMA = `
   CREATE TABLE resources (
@@ -87,9 +89,22 @@ export function isDamage(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? '');
 }
 
+/** What a search says that came upon a damaged part. */
+export const DAMAGED = 'The search index is damaged';
+
+/** Leaves word for the next start that the index is to be built again: numbers of its ranges are in use until then. */
+export function noteDamage(path: string): void {
+  writeFileSync(path + DAMAGE_NOTE, '', { mode: 0o600 });
+}
+
+/** Whether an earlier run came upon a damaged part. */
+export function isDamageNoted(path: string): boolean {
+  return existsSync(path + DAMAGE_NOTE);
+}
+
 /** Deletes the index; nobody may have it open. */
 export function deleteIndex(path: string): void {
-  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+  for (const end of ['', '-wal', '-shm', DAMAGE_NOTE]) rmSync(path + end, { force: true });
 }
 
 function recreate(path: string): Database {

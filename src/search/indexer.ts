@@ -16,6 +16,7 @@ import type { Table } from '../dataset/table.ts';
 import { datasetText } from './dataset-text.ts';
 import { areTitlesWritten, heldResources } from './held-resources.ts';
 import type { IndexClient } from './index-client.ts';
+import { DAMAGED, isDamageNoted } from './index-file.ts';
 import type { IndexedResource } from './index-writer.ts';
 import { type Contents, keyOf, type Published, type PublishedResource } from './published.ts';
 
@@ -92,7 +93,7 @@ export class Indexer {
   /** Learns what the index holds, without the worker where it has nothing to do. A damaged one is thrown away. */
   async open(): Promise<void> {
     const { path, snapshot } = this.#options;
-    const known = heldResources(path);
+    const known = isDamageNoted(path) ? null : heldResources(path);
     const held = known ?? (await this.#askLive());
     for (const { no, key, version, documents, leftOut } of held) {
       const generation = generationOf(version);
@@ -102,8 +103,11 @@ export class Indexer {
   }
 
   #askLive(): Promise<IndexedResource[]> {
-    const { client, log } = this.#options;
-    return client.live().catch(async (error: unknown) => {
+    const { client, log, path } = this.#options;
+    const asked = isDamageNoted(path)
+      ? Promise.reject(new AppError('unavailable', DAMAGED))
+      : client.live();
+    return asked.catch(async (error: unknown) => {
       log.warning('the search index cannot be read and is built again', { error });
       await client.reset();
       return [];

@@ -5,7 +5,7 @@ import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { Catalogue } from './catalogue.ts';
-import { isDamage, openForReading } from './index-file.ts';
+import { DAMAGED, isDamage, openForReading } from './index-file.ts';
 import { find, type FindRequest, type FoundPage } from './rank.ts';
 
 /** A request as the worker gets it. */
@@ -41,7 +41,7 @@ export function searchJobs(): Record<string, Job> {
         return Response.json(page);
       } catch (error) {
         if (isDamage(error)) {
-          throw new AppError('unavailable', 'The search index is damaged', { cause: error });
+          throw new AppError('unavailable', DAMAGED, { cause: error });
         }
         throw error;
       } finally {

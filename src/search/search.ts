@@ -5,6 +5,7 @@
  * even looked at.
  */
 import { join } from 'node:path';
+import { AppError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ChildPool } from '../children/child-pool.ts';
@@ -13,6 +14,7 @@ import type { Table } from '../dataset/table.ts';
 import { queryWords } from '../dataset/words.ts';
 import { stateFolder } from '../store/state-files.ts';
 import { IndexClient } from './index-client.ts';
+import { DAMAGED, isDamageNoted, noteDamage } from './index-file.ts';
 import { type IndexCounts, Indexer } from './indexer.ts';
 import type { Contents, Published, PublishedResource } from './published.ts';
 import { keyOf } from './published.ts';
@@ -180,10 +182,27 @@ export class Search {
       isTolerant: config().search.typo_tolerance,
     };
     const timeoutMs = config().limits.query_timeout_seconds * 1000;
-    const response = await pools.query.request('search', order, { timeoutMs });
+    const response = await pools.query
+      .request('search', order, { timeoutMs })
+      .catch((error: unknown) => {
+        this.#noteDamage(error);
+        throw error;
+      });
     const page = (await response.json()) as FoundPage;
     const hits = page.hits.map(({ no, ...hit }) => ({ ...hit, resource: byNo.get(no)! }));
     return { hits, hasMore: page.hasMore };
+  }
+
+  #noteDamage(error: unknown): void {
+    const { path, log } = this.#options;
+    const isDamaged = error instanceof AppError && error.message === DAMAGED;
+    if (!isDamaged || isDamageNoted(path)) return;
+    try {
+      noteDamage(path);
+      log.warning('the search index is damaged; the next start builds it again');
+    } catch (failure) {
+      log.warning('the search index is damaged; delete it and start again', { error: failure });
+    }
   }
 
   /** Those of the resources whose rows are not all searched, with the number of rows left out. */

@@ -1,7 +1,7 @@
 /**
  * The search follows rows, files and restarts (DS-152, DS-200).
  */
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'bun:test';
 import { startService, type Client, type Service } from '../support/service.ts';
@@ -179,6 +179,26 @@ test('an index that is missing or damaged is built again', async () => {
   await svc.start();
   await eventually(async () => expect(await found(root, 'phoenix')).toEqual(['a#1']));
   expect(existsSync(index(svc))).toBe(true);
+});
+
+test('damage that a search comes upon is told, and mended by the next start', async () => {
+  const rows = Array.from({ length: 2_000 }, (_, n) => `item${n}`);
+  const [svc, root] = await start({ 'a.csv': `w\n${rows.join('\n')}\n` });
+  await using _ = svc;
+  await eventually(async () => expect(await found(root, 'item1999')).toEqual(['a#2000']));
+  await svc.kill();
+  const bytes = readFileSync(index(svc));
+  writeFileSync(index(svc), bytes.fill(0xff, bytes.length / 2));
+  for (const end of ['-wal', '-shm']) rmSync(index(svc) + end, { force: true });
+  await svc.start();
+  const answer = await root.fetch('/search?q=item1999');
+  expect([answer.status, await answer.text()]).toEqual([
+    503,
+    '{"detail":"The search index is damaged"}',
+  ]);
+  expect(svc.stderr()).toContain('the next start builds it again');
+  await svc.restart();
+  await eventually(async () => expect(await found(root, 'item1999')).toEqual(['a#2000']));
 });
 
 test('rows past search.max_rows are left out, with a notice', async () => {
