@@ -196,7 +196,7 @@ test('damage that a search comes upon is told, and mended by the next start', as
     503,
     '{"detail":"The search index is damaged"}',
   ]);
-  expect(svc.stderr()).toContain('the next start builds it again');
+  await eventually(async () => expect(svc.stderr()).toContain('the next start builds it again'));
   await svc.restart();
   await eventually(async () => expect(await found(root, 'item1999')).toEqual(['a#2000']));
 });
