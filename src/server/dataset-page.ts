@@ -17,7 +17,7 @@ import type { GridData } from './client/grid/model.ts';
 import type { Context } from './context.ts';
 import { cellText, rowsOf } from './page-rows.ts';
 import { pageReply } from './page-reply.ts';
-import { FORMAT_LABELS } from './page-parts/share-menu.tsx';
+import { FORMAT_LABELS } from './page-parts/export-menu.tsx';
 import { readingPage } from './pages/reading.tsx';
 import { datasetPage, type ColumnHead, type DatasetView } from './pages/dataset.tsx';
 import { redirectReply, type Reply } from './reply.ts';

@@ -195,7 +195,7 @@ test('the audit between two moments of the reader, in the address as UTC, and so
   expect(searchParams.get('from')).toBe('2026-01-01T01:00:00');
   await page.reload();
   expect(await page.getByLabel('From (your time)').inputValue()).toBe('2026-01-01T06:30');
-  await page.locator('#list').getByText('Share', { exact: true }).click();
+  await page.locator('#list').getByText('Export', { exact: true }).click();
   const csv = await page.getByRole('link', { name: 'CSV', exact: true }).getAttribute('href');
   const lines = (await (await (await svc.as('ada')).fetch(csv!)).text()).trim().split('\n');
   expect(lines).toHaveLength(61);

@@ -229,7 +229,7 @@ test('lists follow the boxes as somebody types, the address too, and page on the
   expect(new URL(page.url()).search).toBe('?q=team+1&sort=-name');
   await page.reload();
   expect(await page.locator('#list tbody tr').count()).toBe(10);
-  await page.locator('#list').getByText('Share', { exact: true }).click();
+  await page.locator('#list').getByText('Export', { exact: true }).click();
   const data = await page.getByRole('link', { name: 'Open JSON' }).getAttribute('href');
   const ada = await svc.as('ada');
   const items = (await (await ada.fetch(data!)).json()) as { name: string }[];

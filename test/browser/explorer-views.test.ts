@@ -269,7 +269,7 @@ test('on paper stands what was asked, over which time, and the bars fit', async 
   await bars(paper).waitFor();
   await paper.emulateMedia({ media: 'print' });
   await paper.getByText('Last 24 hours', { exact: true }).last().waitFor();
-  for (const name of ['Share', 'Zoom out', 'Show more', 'Between two times']) {
+  for (const name of ['Export', 'Zoom out', 'Show more', 'Between two times']) {
     expect([name, await paper.getByText(name, { exact: true }).isVisible()]).toEqual([name, false]);
   }
   expect(await paper.evaluate<number>('document.documentElement.scrollWidth')).toBe(800);

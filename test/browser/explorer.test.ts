@@ -108,7 +108,7 @@ test('queries asked before are there to ask again', async () => {
 
 test('the query is copied for a terminal', async () => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByText('Share', { exact: true }).click();
+  await page.getByText('Export', { exact: true }).click();
   await page.getByRole('button', { name: 'Copy as curl' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   const curl = await page.evaluate<string>('navigator.clipboard.readText()');

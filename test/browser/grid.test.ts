@@ -100,8 +100,8 @@ test('rows are scrolled to their end, sorted by several columns, filtered by typ
   expect(await heads.allTextContents()).toEqual(['price', 'name', 'colour', 'sold']);
   await other.context().close();
 
-  await page.getByRole('button', { name: 'Share' }).click();
-  const share = page.getByRole('dialog', { name: 'Share and download' });
+  await page.getByRole('button', { name: 'Export' }).click();
+  const share = page.getByRole('dialog', { name: 'Take this view along' });
   for (const [name, format] of [
     ['CSV', 'csv'],
     ['NDJSON', 'ndjson'],

@@ -70,7 +70,7 @@ test('a search that takes long says so, and cancelling ends it in the server (EV
 test('a download shows its rows and bytes, and is the file', async () => {
   await page.goto('/ui/large/?q=some');
   await page.locator('.row-count').getByText('300,000 rows').waitFor();
-  await page.getByRole('button', { name: 'Share' }).click();
+  await page.getByRole('button', { name: 'Export' }).click();
   const saved = page.waitForEvent('download');
   await page.getByRole('link', { name: 'CSV', exact: true }).click();
   const download = await saved;
@@ -91,7 +91,7 @@ test('a download that is cancelled ends, and one that fails says why', async () 
     page.getByRole('link', { name: 'Excel (XLSX)' }).evaluate((link, to) => {
       (link as unknown as { href: string }).href = to;
     }, href);
-  await page.getByText('Share', { exact: true }).click();
+  await page.getByText('Export', { exact: true }).click();
   await point(address);
   await page.getByRole('link', { name: 'Excel (XLSX)' }).click();
   await work('Download as Excel (XLSX)')
@@ -102,7 +102,7 @@ test('a download that is cancelled ends, and one that fails says why', async () 
   await work('Download as Excel (XLSX)').getByText('Cancelled.').waitFor();
   await page.getByRole('button', { name: /^Close: Download/ }).click();
 
-  await page.getByText('Share', { exact: true }).click();
+  await page.getByText('Export', { exact: true }).click();
   await point('/events?q=from+nowhere&earliest=&format=xlsx');
   await page.getByRole('link', { name: 'Excel (XLSX)' }).click();
   await work('Download as Excel (XLSX)')
@@ -114,7 +114,7 @@ test('a download that is cancelled ends, and one that fails says why', async () 
 test('the explorer has its result under addresses, also without script', async () => {
   const plain = await openAs(browser, svc, 'ada', { javaScriptEnabled: false });
   await plain.goto('/events?q=from+shop%2Fproducts&earliest=');
-  await plain.getByText('Share', { exact: true }).click();
+  await plain.getByText('Export', { exact: true }).click();
   const saved = plain.waitForEvent('download');
   await plain.getByRole('link', { name: 'Parquet' }).click();
   expect((await saved).suggestedFilename()).toBe('search.parquet');
@@ -128,7 +128,7 @@ test('every list has its data at hand: for a terminal, as JSON, as files', async
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   for (const view of views) {
     await page.goto(view);
-    await page.getByText('Share', { exact: true }).click();
+    await page.getByText('Export', { exact: true }).click();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toStartWith('curl -H ');

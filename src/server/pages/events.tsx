@@ -5,7 +5,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Format } from '../../dataset/format.ts';
-import { ShareMenu } from '../page-parts/share-menu.tsx';
+import { ExportMenu } from '../page-parts/export-menu.tsx';
 import type { FrameView, Page } from './frame.tsx';
 import { assetNamed } from '../assets.ts';
 import { CsrfField } from './frame.tsx';
@@ -368,7 +368,7 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
           <button type="submit">Save this search</button>
         </form>
       </details>
-      <ShareMenu
+      <ExportMenu
         json={view.formatHrefs.json}
         query={view.full}
         files={view.formatHrefs}

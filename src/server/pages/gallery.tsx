@@ -7,7 +7,7 @@ import type { Format } from '../../dataset/format.ts';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
-import { ShareMenu } from '../page-parts/share-menu.tsx';
+import { ExportMenu } from '../page-parts/export-menu.tsx';
 
 /** A media file as a card. */
 export interface GalleryEntry {
@@ -81,7 +81,7 @@ export const galleryPage: Page<GalleryView> = {
           {countText(view)}
         </p>
         <div id="share">
-          <ShareMenu json={view.files.json} files={view.files} note="the list of these files" />
+          <ExportMenu json={view.files.json} files={view.files} note="the list of these files" />
         </div>
       </div>
       <div id="cards">

@@ -7,7 +7,7 @@ import type { PropsWithChildren } from '@kitajs/html';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
-import { ShareMenu } from '../page-parts/share-menu.tsx';
+import { ExportMenu } from '../page-parts/export-menu.tsx';
 import { Notice, Problem } from '../page-parts/messages.tsx';
 import { UtcTime } from '../page-parts/utc-time.tsx';
 
@@ -80,18 +80,17 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
   content: (view, frame) => (
     <>
       <Filter view={view} />
-      <div class="counted">
-        <span></span>
-        <ShareMenu json={view.dataHref} files={{}} />
-      </div>
       <Problem text={view.problem} />
       <Notice text={view.notice} />
       {view.deleted === null ? '' : <Undo view={view} frame={frame} deleted={view.deleted} />}
       <NewSearch view={view} frame={frame} />
       <div id="list">
-        <p class="fine" aria-live="polite" safe>
-          {countText(view)}
-        </p>
+        <div class="counted">
+          <p class="fine" aria-live="polite" safe>
+            {countText(view)}
+          </p>
+          <ExportMenu json={view.dataHref} files={{}} />
+        </div>
         {view.entries.length === 0 ? (
           <Empty view={view} />
         ) : (
@@ -109,7 +108,7 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
 
 function Filter({ view: { filter, kind } }: { view: SavedSearchesView }) {
   return (
-    <form class="filter" method="get" action="/savedsearches" role="search" data-live="list">
+    <form class="filter choice" method="get" action="/savedsearches" role="search" data-live="list">
       <label>
         <span class="visually-hidden">Show searches containing</span>
         <input

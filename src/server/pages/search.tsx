@@ -7,7 +7,7 @@
 import type { Format } from '../../dataset/format.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
-import { ShareMenu } from '../page-parts/share-menu.tsx';
+import { ExportMenu } from '../page-parts/export-menu.tsx';
 
 /** One result. */
 export interface ResultItem {
@@ -69,7 +69,7 @@ export const searchPage: Page<SearchView> = {
         </p>
         <div id="share">
           {view.hasQuery ? (
-            <ShareMenu json={view.files.json} files={view.files} note="the first 100 results" />
+            <ExportMenu json={view.files.json} files={view.files} note="the first 100 results" />
           ) : (
             ''
           )}

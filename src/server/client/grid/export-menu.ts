@@ -32,10 +32,10 @@ export function exportMenu(options: ExportOptions): HTMLElement[] {
     class: 'column-menu',
     popover: 'auto',
     role: 'dialog',
-    'aria-label': 'Share and download',
+    'aria-label': 'Take this view along',
   });
   const button = quietButton(
-    'Share',
+    'Export',
     () => {
       menu.replaceChildren(...itemsOf(options, () => menu.hidePopover()));
       menu.showPopover();

@@ -6,7 +6,7 @@
 import type { PropsWithChildren } from '@kitajs/html';
 import type { Format } from '../../../dataset/format.ts';
 import { PageLinks } from '../../page-parts/page-links.tsx';
-import { ShareMenu } from '../../page-parts/share-menu.tsx';
+import { ExportMenu } from '../../page-parts/export-menu.tsx';
 import { Count } from './cells.tsx';
 
 /** How a list is sorted by a column, and the way to sort it otherwise. */
@@ -154,7 +154,7 @@ export function ListTable(props: PropsWithChildren<TableProps>) {
         <p class="fine" role="status">
           <CountText listing={listing} nouns={nouns} />
         </p>
-        <ShareMenu json={dataHref ?? files.json} files={files} />
+        <ExportMenu json={dataHref ?? files.json} files={files} />
       </div>
       {total === 0 ? (
         <p class="empty" safe>

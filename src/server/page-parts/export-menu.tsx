@@ -17,7 +17,7 @@ export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
 /** In the order of how many people want them. */
 const FILES = ['csv', 'ndjson', 'xlsx', 'parquet'] as const satisfies readonly Format[];
 
-interface ShareProps {
+interface ExportProps {
   /** The data of the view as JSON. */
   readonly json: string;
   /** The query that curl sends to `/search2/api/run/`; absent: curl asks for the JSON. */
@@ -29,11 +29,11 @@ interface ShareProps {
 }
 
 /** The button and its menu; what copies needs script and is shown by it. */
-export function ShareMenu({ json, query, files, note }: ShareProps) {
+export function ExportMenu({ json, query, files, note }: ExportProps) {
   const offered = FILES.filter((format) => files[format] !== undefined);
   return (
-    <details class="menu-button share">
-      <summary class="button quiet small">Share</summary>
+    <details class="menu-button export">
+      <summary class="button quiet small">Export</summary>
       <div class="menu-list">
         <button type="button" class="plain" data-copy="address">
           Copy the address of this view
