@@ -23,6 +23,8 @@ export interface SavedSearchInput {
   readonly query: string;
   readonly isPublic: boolean;
   readonly sharedWith: readonly number[];
+  /** Those of them whose names the owner typed now; who was named before stays so. */
+  readonly named?: readonly number[];
 }
 
 interface SearchRow {
@@ -112,7 +114,7 @@ export async function createSavedSearch(
       'INSERT INTO saved_searches (owner_id, name, query, is_public, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
       [owner.id, input.name, input.query, input.isPublic ? 1 : 0, at, at],
     );
-    await share(tx, lastId, input.sharedWith);
+    await share(tx, lastId, input);
     return (await getSavedSearch(tx, lastId))!;
   });
 }
@@ -136,8 +138,7 @@ export async function updateSavedSearch(
       'UPDATE saved_searches SET name = ?, query = ?, is_public = ?, updated_at = ? WHERE id = ?',
       values,
     );
-    await tx.run('DELETE FROM saved_search_shares WHERE search_id = ?', [id]);
-    await share(tx, id, input.sharedWith);
+    await share(tx, id, input);
     return (await getSavedSearch(tx, id))!;
   });
 }
@@ -147,11 +148,28 @@ export async function deleteSavedSearch(db: Database, id: number): Promise<void>
   await db.run('DELETE FROM saved_searches WHERE id = ?', [id]);
 }
 
-async function share(tx: Database, id: number, users: readonly number[]): Promise<void> {
-  for (const userId of new Set(users)) {
-    await tx.run('INSERT INTO saved_search_shares (search_id, user_id) VALUES (?, ?)', [
+/** Ids of the readers whom the owner of a search named. */
+export async function namedReaders(db: Database, id: number): Promise<ReadonlySet<number>> {
+  const rows = await db.all<{ user_id: number }>(
+    'SELECT user_id FROM saved_search_shares WHERE search_id = ? AND by_name = 1',
+    [id],
+  );
+  return new Set(rows.map(({ user_id: userId }) => userId));
+}
+
+async function share(
+  tx: Database,
+  id: number,
+  { sharedWith, named = [] }: SavedSearchInput,
+): Promise<void> {
+  const namedBefore = await namedReaders(tx, id);
+  await tx.run('DELETE FROM saved_search_shares WHERE search_id = ?', [id]);
+  for (const userId of new Set(sharedWith)) {
+    const isNamed = named.includes(userId) || namedBefore.has(userId);
+    await tx.run('INSERT INTO saved_search_shares (search_id, user_id, by_name) VALUES (?, ?, ?)', [
       id,
       userId,
+      isNamed ? 1 : 0,
     ]);
   }
 }

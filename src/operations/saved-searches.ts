@@ -11,6 +11,7 @@ import {
   deleteSavedSearch as remove,
   getSavedSearch as get,
   listSavedSearches as list,
+  namedReaders as findNamed,
   updateSavedSearch as update,
 } from '../events/saved-searches.ts';
 import { searchTerms } from '../events/selection.ts';
@@ -45,6 +46,8 @@ export interface SavedSearchRequest {
   readonly body: unknown;
   /** `?validate=1`. */
   readonly validate: ValidateQuery | null;
+  /** Ids of `shared_with` whose names the caller typed. */
+  readonly named?: readonly number[];
 }
 
 /** Of the longest queries 2 MiB. */
@@ -203,12 +206,14 @@ export async function deleteSavedSearch(
   await auditChange(services, caller, origin, 'delete', id);
 }
 
-/** Whom a search is to be shared with, or the names that nobody has. */
-export type Readers = { readonly ids: readonly number[] } | { readonly unknown: readonly string[] };
+/** Whom a search is to be shared with and who of them was named, or the names that nobody has. */
+export type Readers =
+  | { readonly ids: readonly number[]; readonly named: readonly number[] }
+  | { readonly unknown: readonly string[] };
 
 /**
- * The users of these names, typed exactly as they are; an id stands for its user where nobody is called so. Tells whether
- * there is such a user, as EV-90 does; with `namesOfReaders` an owner learns the names of ids too. Throws `bad-request` for more than `MAX_READERS` names.
+ * The users of these names, typed exactly as they are; an id, also as `#17`, stands for its user where nobody is called
+ * so. Tells whether there is such a user, as EV-90 does. Throws `bad-request` for more than `MAX_READERS` names.
  */
 export async function findReaders(
   { db }: EventServices,
@@ -223,24 +228,41 @@ export async function findReaders(
     );
   }
   const ids: number[] = [];
+  const named: number[] = [];
   const unknown: string[] = [];
   for (const name of names) {
-    const id = /^\d{1,15}$/.test(name) ? Number(name) : null;
-    const user = (await findUser(db, name)) ?? (id === null ? null : await getUser(db, id));
+    const called = await findUser(db, name);
+    const id = /^#?(\d{1,15})$/.exec(name)?.[1];
+    const user = called ?? (id === undefined ? null : await getUser(db, Number(id)));
     if (user === null) unknown.push(name);
     else ids.push(user.id);
+    if (called !== null) named.push(called.id);
   }
-  return unknown.length > 0 ? { unknown } : { ids };
+  return unknown.length > 0 ? { unknown } : { ids, named };
 }
 
-/** Names of those a search is shared with, by id, for its owner and for superusers; nobody else learns one. */
-export async function namesOfReaders(
+/**
+ * Whom searches are shared with, by id of the search, as texts that `findReaders` takes: the names their owner typed, and
+ * `#17` for those given by id, whose names an owner could else count up. Superusers learn every name; nobody else any.
+ */
+export async function readersOf(
   { db }: EventServices,
   { isSuperuser }: Principal,
-  searches: readonly ListedSavedSearch[],
-): Promise<ReadonlyMap<number, string>> {
-  const told = searches.filter(({ isOwn }) => isOwn || isSuperuser);
-  return namesOfUsers(db, [...new Set(told.flatMap(({ view }) => view.shared_with))]);
+  searches: readonly Pick<ListedSavedSearch, 'view' | 'isOwn'>[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const texts = new Map<number, readonly string[]>();
+  for (const { view, isOwn } of searches) {
+    if (!isOwn && !isSuperuser) continue;
+    const ids = view.shared_with;
+    if (ids.length === 0) continue;
+    const named = isSuperuser ? new Set(ids) : await findNamed(db, view.id);
+    const names = await namesOfUsers(
+      db,
+      ids.filter((id) => named.has(id)),
+    );
+    texts.set(view.id, ids.map((id) => names.get(id) ?? `#${id}`).sort());
+  }
+  return texts;
 }
 
 /** A scoped key needs the whole verb (EV-26). */
@@ -288,7 +310,7 @@ function micros(text: string): string {
 
 async function readInput(
   db: Database,
-  { body, validate }: SavedSearchRequest,
+  { body, validate, named = [] }: SavedSearchRequest,
   old: SavedSearch | null,
   isPartial: boolean,
 ): Promise<{ readonly input: SavedSearchInput } | { readonly errors: FieldErrors }> {
@@ -328,6 +350,7 @@ async function readInput(
       name: name ?? old?.name ?? '',
       query: query ?? old?.query ?? '',
       sharedWith: sharedWith ?? old?.sharedWith ?? [],
+      named,
       isPublic: isPublic ?? old?.isPublic ?? false,
     },
   };

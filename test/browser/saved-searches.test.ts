@@ -69,6 +69,9 @@ test('a name that nobody has is told, nothing changes, and the form stays filled
   expect(await card('Slow pages').locator('p.fine').innerText()).toContain(`${ODD}, carl`);
   const { id } = await svc.accounts.user('dora');
   await share(`carl\n${id}`);
+  // Ids can be counted up; a name is told to those who knew it.
+  await bea.getByText(`Yours, shared with #${id}, carl`).waitFor();
+  await share(`carl\n#${id}\ndora`);
   await bea.getByText('Yours, shared with carl, dora').waitFor();
   browser.reports.length = 0;
 });

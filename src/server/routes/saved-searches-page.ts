@@ -8,7 +8,7 @@ import {
   findReaders,
   getSavedSearch,
   listSavedSearches,
-  namesOfReaders,
+  readersOf,
   type SavedSearchKind,
   type SavedSearchResult,
   updateSavedSearch,
@@ -88,7 +88,7 @@ async function show(context: Context, told: Told): Promise<Reply> {
     SHOWN_AT_ONCE + 1,
   );
   const shown = found.slice(0, SHOWN_AT_ONCE);
-  const names = await namesOfReaders(services, user, shown);
+  const readers = await readersOf(services, user, shown);
   const pageAt = (at: number): string => pageAddress({ search, kind, offset: at });
   const view = {
     filter: search,
@@ -109,10 +109,7 @@ async function show(context: Context, told: Told): Promise<Reply> {
       isPublic: one.is_public,
       isOwn,
       isShared,
-      readers: one.shared_with
-        .map((id) => names.get(id))
-        .filter((name) => name !== undefined)
-        .sort(),
+      readers: readers.get(one.id) ?? [],
       updatedAt: one.updated_at,
       openHref: addressOf(one.query),
     })),
@@ -179,18 +176,15 @@ async function postForm(context: Context): Promise<Reply> {
 /** Deletes, and shows at once what brings it back. */
 async function takeAway(context: Context, id: number): Promise<Reply> {
   const { services, user, origin } = context;
-  const {
-    name,
-    query,
-    is_public: isPublic,
-    shared_with: ids,
-  } = await getSavedSearch(services, user, id);
+  const view = await getSavedSearch(services, user, id);
+  const { name, query, is_public: isPublic } = view;
+  const readers = (await readersOf(services, user, [{ view, isOwn: true }])).get(id) ?? [];
   await deleteSavedSearch(services, user, origin, id);
   const deleted = new Map([
     ['name', name],
     ['query', query],
     ['is_public', String(isPublic)],
-    ['shared_with', ids.join(' ')],
+    ['readers', readers.join('\n')],
   ]);
   return show(context, { notice: `The search “${name}” is deleted.`, deleted });
 }
@@ -202,10 +196,10 @@ async function act(
   field: (name: string) => string,
 ): Promise<string | null> {
   const { services, user, origin } = context;
-  const create = async (body: unknown): Promise<string | null> =>
-    problemIn(await createSavedSearch(services, user, origin, { body, validate: null }));
-  const change = async (body: unknown): Promise<string | null> => {
-    const request = { id: idOf(field('id')), isPartial: true, validate: null, body };
+  const create = async (body: unknown, named?: readonly number[]): Promise<string | null> =>
+    problemIn(await createSavedSearch(services, user, origin, { body, validate: null, named }));
+  const change = async (body: unknown, named?: readonly number[]): Promise<string | null> => {
+    const request = { id: idOf(field('id')), isPartial: true, validate: null, body, named };
     return problemIn(await updateSavedSearch(services, user, origin, request));
   };
   const isPublic = field('is_public') === 'true';
@@ -213,16 +207,17 @@ async function act(
     case 'create':
       return create({ name: field('name'), query: field('query'), is_public: isPublic });
     case 'restore': {
-      const ids = field('shared_with').split(' ').filter(Boolean);
+      const found = await findReaders(services, user, namesIn(field('readers')));
+      if ('unknown' in found) return nobodyText(found.unknown);
       const { name, query } = { name: field('name'), query: field('query') };
-      return create({ name, query, is_public: isPublic, shared_with: ids });
+      return create({ name, query, is_public: isPublic, shared_with: found.ids }, found.named);
     }
     case 'update':
       return change({ name: field('name'), query: field('query') });
     case 'share': {
       const found = await findReaders(services, user, namesIn(field('readers')));
       if ('unknown' in found) return nobodyText(found.unknown);
-      return change({ shared_with: found.ids, is_public: isPublic });
+      return change({ shared_with: found.ids, is_public: isPublic }, found.named);
     }
     case 'clone': {
       const { name, query } = await getSavedSearch(services, user, idOf(field('id')));
