@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
+import { eventually } from '../http/eventually.ts';
 
 const ROWS = Number(process.env['GRID_ROWS'] ?? 200_000);
 const ROW_HEIGHT = 32;
@@ -99,7 +100,13 @@ async function settled(isReached: (rows: readonly number[]) => boolean): Promise
 
 async function toStart(): Promise<void> {
   await page.getByRole('grid').focus();
-  await page.keyboard.press('Control+Home');
+  // Turns of the wheel that an earlier test made may still be on their way.
+  await eventually(async () => {
+    await page.keyboard.press('Control+Home');
+    await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
+    const { rows } = await page.evaluate<Sight>(`(${LOOK})(${ROWS}, ${ROW_HEIGHT})`);
+    expect(rows[0]).toBe(0);
+  }, 15_000);
   await settled((rows) => rows[0] === 0);
 }
 
