@@ -9,7 +9,7 @@
 import { create, insert, load, remove, save, search } from '@orama/orama';
 import type { Database } from 'bun:sqlite';
 import { readFileSync } from 'node:fs';
-import { writeFile, rename } from 'node:fs/promises';
+import { rename, utimes, writeFile } from 'node:fs/promises';
 import { foldedWords } from '../dataset/words.ts';
 import { entryId, rangeOf, resourceNoOf } from './entry-id.ts';
 
@@ -105,6 +105,12 @@ export class Catalogue {
     const partial = `${this.#path}.new`;
     await writeFile(partial, JSON.stringify(snapshot), { mode: 0o600 });
     await rename(partial, this.#path);
+  }
+
+  /** Dates the snapshot now, as what it would hold is what it holds; writes it where it is missing. */
+  async confirm(): Promise<void> {
+    const now = new Date();
+    await utimes(this.#path, now, now).catch(() => this.save());
   }
 
   #load(): void {

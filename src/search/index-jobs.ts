@@ -130,7 +130,8 @@ export function indexJobs(): Record<string, Job> {
     tidy: on<IndexOrder & { snapshot: string }>(async (index, { snapshot }) => {
       index.tidy();
       const catalogue = new Catalogue(snapshot);
-      if (catalogue.follow(index.db)) await catalogue.save();
+      // A snapshot that looks older than the index would have the next start look again.
+      await (catalogue.follow(index.db) ? catalogue.save() : catalogue.confirm());
     }),
   };
 }

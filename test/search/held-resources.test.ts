@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Catalogue } from '../../src/search/catalogue.ts';
 import { areTitlesWritten, heldResources } from '../../src/search/held-resources.ts';
 import { IndexWriter } from '../../src/search/index-writer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -42,4 +43,22 @@ test('titles count as written when they are no older than the index and its log'
   expect(areTitlesWritten(path, titles)).toBe(true);
   at('index.sqlite-wal', 1_002);
   expect(areTitlesWritten(path, titles)).toBe(false);
+});
+
+test('titles that needed no change count as written once they were looked through', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'index.sqlite');
+  const titles = join(folder.path, 'titles.json');
+  const writer = new IndexWriter(path);
+  writer.replaceDocument('guide.md', 'v1', [section]);
+  const catalogue = new Catalogue(titles);
+  expect(catalogue.follow(writer.db)).toBe(true);
+  await catalogue.save();
+  utimesSync(titles, 1_000, 1_000);
+  expect(areTitlesWritten(path, titles)).toBe(false);
+  const next = new Catalogue(titles);
+  expect(next.follow(writer.db)).toBe(false);
+  await next.confirm();
+  expect(areTitlesWritten(path, titles)).toBe(true);
+  writer.close();
 });
