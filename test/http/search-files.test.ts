@@ -186,7 +186,7 @@ describe('limits and errors', () => {
   test('what is wrong while rows are read is an answer, never half a file (EV-98)', async () => {
     // Every row with every row: millions, on any machine.
     const query =
-      'from many | eval k=1 | join type=inner k [ from many | eval k=1 ] | stats count by n, host';
+      'from many | eval k=1 | join type=inner k [ from many | eval k=1 ] | stats count by n_x, host_y';
     const stopped = await run(user, { query, format: 'parquet', timeout_ms: 100 });
     expect(stopped.status).toBe(400);
     expect(await stopped.json()).toMatchObject({ code: 'time_budget' });
