@@ -1,12 +1,9 @@
 /**
  * Conditions that come true a little later.
  */
-import { onSharedCores } from '../support/patience.ts';
+import { patienceFor } from '../support/patience.ts';
 
 const POLL_MS = 10;
-
-/** Below the limit of a test, so that the failure tells what did not come true. */
-const MOST_MS = 40_000;
 
 /** Longest time until a change of the document root shows, in ms (DS-33). */
 export const PICK_UP_MS = 1_000;
@@ -20,7 +17,7 @@ export async function eventually<Result>(
   check: () => Result | Promise<Result>,
   limitMs = 5_000,
 ): Promise<Result> {
-  const deadline = performance.now() + Math.max(limitMs, Math.min(onSharedCores(limitMs), MOST_MS));
+  const deadline = performance.now() + patienceFor(limitMs);
   for (;;) {
     const isLast = performance.now() >= deadline;
     try {

@@ -3,16 +3,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { onSharedCores } from './patience.ts';
+import { patienceFor } from './patience.ts';
 import type { Service } from './service.ts';
 
 const AXE_SOURCE = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8');
 
 /** A password that passes the rules, for users who sign in through the page. */
 export const PASSWORD = 'correct Horse 7 battery';
-
-/** Below the limit of a test, so that the failure tells what did not come. */
-const MOST_PATIENCE_MS = 40_000;
 
 /** A running browser, and what its pages reported: console lines, errors, dialogs, refusals of the content policy. */
 export class TestBrowser implements AsyncDisposable {
@@ -50,7 +47,7 @@ export class TestBrowser implements AsyncDisposable {
   ): Promise<Page> {
     const context = await this.#browser.newContext({ baseURL: service.url, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(Math.min(onSharedCores(15_000), MOST_PATIENCE_MS));
+    page.setDefaultTimeout(patienceFor(15_000));
     page.on('console', (message) => this.reports.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => this.reports.push(String(error)));
     page.on('dialog', (dialog) => {
