@@ -148,13 +148,21 @@ export async function deleteSavedSearch(db: Database, id: number): Promise<void>
   await db.run('DELETE FROM saved_searches WHERE id = ?', [id]);
 }
 
-/** Ids of the readers whom the owner of a search named. */
-export async function namedReaders(db: Database, id: number): Promise<ReadonlySet<number>> {
-  const rows = await db.all<{ user_id: number }>(
-    'SELECT user_id FROM saved_search_shares WHERE search_id = ? AND by_name = 1',
-    [id],
+/** Ids of the readers whom the owners of searches named, by the id of the search; those without are missing. */
+export async function namedReaders(
+  db: Database,
+  searchIds: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  const rows = await db.all<{ search_id: number; user_id: number }>(
+    `SELECT search_id, user_id FROM saved_search_shares
+     WHERE by_name = 1 AND search_id IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(searchIds)],
   );
-  return new Set(rows.map(({ user_id: userId }) => userId));
+  const named = new Map<number, Set<number>>();
+  for (const { search_id: searchId, user_id: userId } of rows) {
+    named.set(searchId, (named.get(searchId) ?? new Set()).add(userId));
+  }
+  return named;
 }
 
 async function share(
@@ -162,10 +170,10 @@ async function share(
   id: number,
   { sharedWith, named = [] }: SavedSearchInput,
 ): Promise<void> {
-  const namedBefore = await namedReaders(tx, id);
+  const namedBefore = (await namedReaders(tx, [id])).get(id);
   await tx.run('DELETE FROM saved_search_shares WHERE search_id = ?', [id]);
   for (const userId of new Set(sharedWith)) {
-    const isNamed = named.includes(userId) || namedBefore.has(userId);
+    const isNamed = named.includes(userId) || namedBefore?.has(userId) === true;
     await tx.run('INSERT INTO saved_search_shares (search_id, user_id, by_name) VALUES (?, ?, ?)', [
       id,
       userId,

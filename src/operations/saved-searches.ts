@@ -250,19 +250,23 @@ export async function readersOf(
   { isSuperuser }: Principal,
   searches: readonly Pick<ListedSavedSearch, 'view' | 'isOwn'>[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
-  const texts = new Map<number, readonly string[]>();
-  for (const { view, isOwn } of searches) {
-    if (!isOwn && !isSuperuser) continue;
-    const ids = view.shared_with;
-    if (ids.length === 0) continue;
-    const named = isSuperuser ? new Set(ids) : await findNamed(db, view.id);
-    const names = await namesOfUsers(
-      db,
-      ids.filter((id) => named.has(id)),
-    );
-    texts.set(view.id, ids.map((id) => names.get(id) ?? `#${id}`).sort());
-  }
-  return texts;
+  const told = searches
+    .filter(({ isOwn }) => isOwn || isSuperuser)
+    .map(({ view }) => ({ id: view.id, readers: view.shared_with }));
+  const named = isSuperuser
+    ? new Map(told.map(({ id, readers }) => [id, new Set(readers)]))
+    : await findNamed(
+        db,
+        told.map(({ id }) => id),
+      );
+  const names = await namesOfUsers(db, [
+    ...new Set([...named.values()].flatMap((ids) => [...ids])),
+  ]);
+  const textOf = (id: number, reader: number): string =>
+    (named.get(id)?.has(reader) ? names.get(reader) : undefined) ?? `#${reader}`;
+  return new Map(
+    told.map(({ id, readers }) => [id, readers.map((reader) => textOf(id, reader)).sort()]),
+  );
 }
 
 /** A scoped key needs the whole verb (EV-26). */
