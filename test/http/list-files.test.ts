@@ -90,6 +90,8 @@ test('no file of a list holds what stands for a secret', async () => {
     const text = await answer.text();
     if (list.includes('keys')) expect(text).toContain('made by a test');
     expect(text).not.toMatch(/hash|[0-9a-f]{64}/i);
+    // Members are called as the API calls them, wherever the list stands.
+    expect(text.split('\n')[0]).not.toMatch(/[a-z][A-Z]/);
   }
 });
 

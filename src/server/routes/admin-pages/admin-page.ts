@@ -148,7 +148,16 @@ async function fileOf<Data>(
   const list = told.filter(isListing).find((one) => one.part === part);
   if (list === undefined) throw new AppError('not-found', 'Not Found');
   const name = part === '' ? path.slice(path.lastIndexOf('/') + 1) : part;
-  return listFile(name, format, list.items as readonly ListRow[]);
+  return listFile(name, format, (list.items as readonly ListRow[]).map(asAnswered));
+}
+
+/** A row with the names of the API, as most lists have them. */
+function asAnswered(row: ListRow): ListRow {
+  const entries = Object.entries(row).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return Object.fromEntries(entries) as ListRow;
 }
 
 function isListing(value: unknown): value is Listing<unknown> {
