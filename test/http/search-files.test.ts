@@ -228,6 +228,15 @@ describe('the address of a view', () => {
     const wrong = await user.fetch(address('csv', 'from many | nonsense'));
     expect(wrong.status).toBe(400);
     expect(await wrong.json()).toMatchObject({ code: 'unknown_command' });
+    // Somebody who opened the address gets the page, with the place of the mistake.
+    const shown = await user.fetch(address('csv', 'from many | nonsense'), {
+      headers: { Accept: 'text/html' },
+    });
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([
+      400,
+      'text/html; charset=utf-8',
+    ]);
+    expect(await shown.text()).toContain('Unknown command');
     expect((await user.fetch(address('xls'))).status).toBe(404);
     expect((await svc.fetch(address('csv'))).status).toBe(401);
   });

@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { JsonNumber, parseJson } from '../../base/json.ts';
 import { mayReadEvents as mayRead } from '../../operations/event-access.ts';
 import { readSearchRequest } from '../../operations/search-request.ts';
-import { runSearch } from '../../operations/searches.ts';
+import { runSearch, type SearchResult } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
 import { fieldTerm, startOf, termsAdder, withinTimes } from '../../pipeline/refine.ts';
 import type { Format } from '../../dataset/format.ts';
@@ -101,22 +101,34 @@ async function explore(context: Context): Promise<Reply> {
   const asked = askedOf(context);
   const full = withinTimes(asked.q, asked.earliest, asked.latest);
   const format = askedFormat(context);
-  if (format !== null) return fileOf(context, full, format);
-  const outcome = await run(context, full, asked.limit);
-  const mayReadEvents = await mayRead(context.services, context.user);
-  return pageReply(context, eventsPage, {
-    ...viewOf(asked, full, outcome),
-    mayReadEvents,
-    formatHrefs: formatHrefs('/events', wholeQuery(asked)),
-    maxFileRows: context.services.config.events.search.export_max_rows,
-  });
+  if (format === null) return pageOf(context, asked, full, await run(context, full, asked.limit));
+  const result = await runAs(context, full, format);
+  return result.kind === 'problem' && context.wantsHtml
+    ? pageOf(context, asked, full, result.problem, 400)
+    : searchReply(result);
 }
 
-/** The result itself, under an address: all rows that an answer of the format may have, not only those a page shows. */
-async function fileOf(context: Context, query: string, format: Format): Promise<Reply> {
+async function pageOf(
+  context: Context,
+  asked: Asked,
+  full: string,
+  outcome: Ran | ToldProblem,
+  status = 200,
+): Promise<Reply> {
+  const view = {
+    ...viewOf(asked, full, outcome),
+    mayReadEvents: await mayRead(context.services, context.user),
+    formatHrefs: formatHrefs('/events', wholeQuery(asked)),
+    maxFileRows: context.services.config.events.search.export_max_rows,
+  };
+  return pageReply(context, eventsPage, view, { status });
+}
+
+/** The result itself: all rows that an answer of the format may have, not only those a page shows. */
+function runAs(context: Context, query: string, format: Format): Promise<SearchResult> {
   const { services, user, origin, request } = context;
   const order = readSearchRequest({ query }, format, services.config);
-  return searchReply(await runSearch(services, user, origin, order, request.signal));
+  return runSearch(services, user, origin, order, request.signal);
 }
 
 function askedOf(context: Context): Asked {
