@@ -2,7 +2,8 @@
  * Who is asking: the credentials of a request become one principal, or a 401 (DS-93 to DS-97).
  *
  * Every header credential that was sent is checked, whatever else proved the caller: one that is present and wrong is
- * never silently ignored. Nothing is remembered between requests, so a revocation counts from the next one.
+ * never silently ignored. What is remembered of them holds only until somebody writes to the state
+ * (store/remembered.ts), so a revocation counts from the next request.
  */
 import { type Soon, whenThere } from '../base/soon.ts';
 import { BEARER_CHALLENGE, notAuthenticated } from './challenges.ts';
@@ -41,8 +42,9 @@ interface Proven {
 }
 
 /**
- * The caller of a request, at once when everything about him is remembered. Throws `not-authenticated` with `WWW-Authenticate` when a header credential is bad
- * (`refusalOf` tells why), `throttled` (DS-102) and `unavailable`. No credential at all is no error here.
+ * The caller of a request, at once when everything about him is remembered. Throws `not-authenticated` with
+ * `WWW-Authenticate` when a header credential is bad (`refusalOf` tells why), `throttled` (DS-102) and `unavailable`. No
+ * credential at all is no error here.
  */
 export function authenticate(
   services: AuthServices,

@@ -43,8 +43,8 @@ interface AccessRequest {
 }
 
 /**
- * The resource, when the caller may use it; at once when his rights are remembered. Throws `not-authenticated`, `not-found` for callers allowed to know, and
- * `permission-denied` (audited) for everyone else.
+ * The resource, when the caller may use it; at once when his rights are remembered. Throws `not-authenticated`,
+ * `not-found` for callers allowed to know, and `permission-denied` (audited) for everyone else.
  */
 export function requireAccess(
   services: AccessServices,
