@@ -8,7 +8,7 @@ import { AppError } from '../base/errors.ts';
 import { PAGE_BYTES } from './copy-file.ts';
 import type { AppliedEdit } from './edits.ts';
 import { type StoredValue, storedValue } from './infer.ts';
-import type { Mutation, RowValues } from './mutation.ts';
+import type { Mutation, RowUpdate, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from './table.ts';
 import type { StoredSegment, TableJournal } from './table-meta.ts';
 import type { FileStamp } from '../base/file-stamp.ts';
@@ -56,7 +56,7 @@ export class Draft {
       mutation.action === 'create'
         ? this.#create(mutation.rows)
         : mutation.action === 'update'
-          ? this.#update(mutation.rowId, mutation.values)
+          ? this.#update(mutation.rows)
           : this.#delete(mutation.rowIds);
     return {
       action: mutation.action,
@@ -79,8 +79,16 @@ export class Draft {
     });
   }
 
-  #update(rowId: number, values: RowValues): number[] {
-    const row = this.#find(rowId);
+  #update(updates: readonly RowUpdate[]): number[] {
+    // All of them first: a row that is not there keeps the others.
+    const rows = updates.map(({ rowId, values }) => ({ row: this.#find(rowId), values }));
+    const changed = rows.filter(({ row, values }) => this.#put(row, values));
+    if (changed.length > 0) this.#changes++;
+    return updates.map(({ rowId }) => rowId);
+  }
+
+  /** Whether the row was another before. */
+  #put(row: DraftRow, values: RowValues): boolean {
     let isChanged = false;
     for (const column of this.#table.columns) {
       const cell = values.get(column.position);
@@ -91,8 +99,7 @@ export class Draft {
       row.cells.set(column.position, cell);
       isChanged = true;
     }
-    if (isChanged) this.#changes++;
-    return [rowId];
+    return isChanged;
   }
 
   /** What the copy holds for a cell; undefined: the row has none. */

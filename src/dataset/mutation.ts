@@ -23,12 +23,12 @@ export interface ValueRules {
    * was deleted or overwritten can be put back when it had been the only one of its kind.
    */
   readonly isLenient?: boolean;
-  /** A delete may name up to `MAX_DELETED_ROWS` rows as a list; the API takes one (DS-73). */
+  /** An update or a delete may name up to `MAX_LISTED_ROWS` rows as a list; the API takes one (DS-73). */
   readonly takesLists?: boolean;
 }
 
 /** Each is looked up and located on its own, in one turn of the event loop: some 20 ms. */
-const MAX_DELETED_ROWS = 500;
+const MAX_LISTED_ROWS = 500;
 
 /** What a change does (DS-73). */
 export type Action = 'create' | 'update' | 'delete';
@@ -36,10 +36,16 @@ export type Action = 'create' | 'update' | 'delete';
 /** Values of one row by column position, ready to be written. */
 export type RowValues = ReadonlyMap<number, Cell>;
 
+/** New values of a row. */
+export interface RowUpdate {
+  readonly rowId: number;
+  readonly values: RowValues;
+}
+
 /** A change a caller asked for, valid against the columns it was checked with. */
 export type Mutation =
   | { readonly action: 'create'; readonly rows: readonly RowValues[] }
-  | { readonly action: 'update'; readonly rowId: number; readonly values: RowValues }
+  | { readonly action: 'update'; readonly rows: readonly RowUpdate[] }
   | { readonly action: 'delete'; readonly rowIds: readonly number[] };
 
 const METHOD_OF_ACTION: Record<Action, string> = {
@@ -50,6 +56,8 @@ const METHOD_OF_ACTION: Record<Action, string> = {
 const ROW_ID = '_row_id';
 /** Rows validated before the event loop gets a turn; about 2 ms of work at 8 columns. */
 const ROWS_PER_TURN = 2_000;
+/** Values checked one by one before the same; some 10 ms when each of them is refused. */
+const VALUES_PER_TURN = 2_000;
 
 /** An unchecked mutation body: a plain object of JSON values, numbers possibly as `JsonNumber` or bigint. */
 export type JsonObject = Record<string, unknown>;
@@ -79,27 +87,80 @@ export async function parseMutation(
   if (action === 'create') return { action, rows: await parseCreate(body['data'], table) };
 
   const data = body['data'];
-  if (action === 'delete') return { action, rowIds: parseDelete(data, rules) };
-  if (!isObject(data)) throw mismatch('update data must be an object');
+  const named = namedRows(action, data, rules);
+  if (action === 'delete') return { action, rowIds: parseDelete(named) };
   return {
     action,
-    rowId: parseRowId(data[ROW_ID]),
-    values: parseRow(data, cellNames(data), table),
+    rows: named.map((row) => ({
+      rowId: parseRowId(row[ROW_ID]),
+      values: parseRow(row, cellNames(row), table),
+    })),
   };
 }
 
-function parseDelete(data: unknown, { takesLists }: ValueRules): number[] {
+/** The rows that an update or a delete names. */
+function namedRows(action: Action, data: unknown, { takesLists }: ValueRules): JsonObject[] {
   const rows: unknown[] = takesLists === true && Array.isArray(data) ? data : [data];
-  if (!rows.every(isObject)) throw mismatch('delete data must be an object');
-  if (rows.length > MAX_DELETED_ROWS) {
-    throw mismatch(`delete data may not name more than ${MAX_DELETED_ROWS} rows`);
+  if (!rows.every(isObject)) throw mismatch(`${action} data must be an object`);
+  if (rows.length > MAX_LISTED_ROWS) {
+    throw mismatch(`${action} data may not name more than ${MAX_LISTED_ROWS} rows`);
   }
+  return rows;
+}
+
+function parseDelete(rows: readonly JsonObject[]): number[] {
   const rowIds = rows.map((row) => {
     const rowId = parseRowId(row[ROW_ID]);
     refuseUnknown(cellNames(row), new Map());
     return rowId;
   });
   return [...new Set(rowIds)];
+}
+
+/** A value that a change would be refused for. */
+export interface MisfitValue {
+  /** Place of its row in the list, from 0. */
+  readonly row: number;
+  readonly column: string;
+  /** The text of the refusal (DS-75). */
+  readonly message: string;
+}
+
+/**
+ * The values in a list of rows that do not fit `columns`, by the rules of a change; nothing is changed. Rows may be many: the
+ * event loop gets its turns. Throws `schema-mismatch` when `data` is no list of objects or names other columns.
+ */
+export async function misfitValues(
+  data: unknown,
+  columns: readonly Column[],
+  rules: ValueRules,
+): Promise<MisfitValue[]> {
+  if (!Array.isArray(data) || !data.every(isObject)) {
+    throw mismatch('check data must be a list of objects');
+  }
+  const byName = new Map(columns.map((one) => [one.name, one]));
+  const misfits: MisfitValue[] = [];
+  let seen = 0;
+  for (const [row, values] of (data as JsonObject[]).entries()) {
+    const names = Object.keys(values);
+    refuseUnknown(names, byName);
+    for (const column of names) {
+      const message = misfitMessage(values[column], byName.get(column)!, rules);
+      if (message !== null) misfits.push({ row, column, message });
+      if (++seen % VALUES_PER_TURN === 0) await Bun.sleep(0);
+    }
+  }
+  return misfits;
+}
+
+function misfitMessage(value: unknown, column: Column, rules: ValueRules): string | null {
+  try {
+    parseValue(value, column, rules);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
 }
 
 function cellNames(data: JsonObject): string[] {

@@ -9,7 +9,7 @@ import { type Soon, whenThere } from '../base/soon.ts';
 import type { Edits, EditResult } from '../dataset/edits.ts';
 import type { Format } from '../dataset/format.ts';
 import type { ListParameters } from '../dataset/list-parameters.ts';
-import { parseMutation } from '../dataset/mutation.ts';
+import { misfitValues, type MisfitValue, parseMutation } from '../dataset/mutation.ts';
 import { type Reading, StaleRead } from '../dataset/reading.ts';
 import type { PreparedRead } from '../dataset/table-memory.ts';
 import type { Table } from '../dataset/table.ts';
@@ -193,8 +193,26 @@ export async function changeRows(
   return result;
 }
 
+/**
+ * The values among `rows` that the dataset would refuse now, each with the reason; nothing is changed. The caller may change
+ * rows. Throws `schema-mismatch` when `rows` is no list of objects or names columns that cannot be written.
+ */
+export async function checkValues(
+  services: DatasetServices,
+  resource: Resource,
+  rows: unknown,
+): Promise<MisfitValue[]> {
+  const table = await services.tables.current(services.datasets.targetOf(resource));
+  const { maxTextLength } = resource.kind.dataset ?? {};
+  return misfitValues(rows, table.writableColumns, { maxTextLength });
+}
+
 function detailsOf({ action, rowIds }: EditResult): string {
-  if (action === 'update') return `Updated dataset row ${rowIds[0]}`;
+  if (action === 'update') {
+    return rowIds.length === 1
+      ? `Updated dataset row ${rowIds[0]}`
+      : `Updated ${rowIds.length} dataset rows: ${rowIds.join(', ')}`;
+  }
   if (action === 'delete') {
     return rowIds.length === 1
       ? `Deleted dataset row ${rowIds[0]}`

@@ -16,6 +16,7 @@ import { mayAccess, requireAccess } from '../../operations/access.ts';
 import {
   type ChangeRequest,
   changeRows,
+  checkValues,
   DATASET_METHODS,
   type DatasetServices,
   type RowsQuery,
@@ -128,7 +129,7 @@ async function fileAnswer(
   if (method === 'POST' && resource.family === 'dataset' && (isJson || isForm(context.body))) {
     // The page that answers shows the row, and write alone lets nobody read (DS-128).
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
-    if (isJson) return deleteRows(services, context, resource);
+    if (isJson) return changeMany(services, context, resource);
     requireWritable(resource, method);
     requireChangesAllowed(services);
     return rowFormReply(services, context, resource);
@@ -253,27 +254,52 @@ function downloadHeader(
   return { 'Content-Disposition': contentDisposition(name.join('-'), page.format) };
 }
 
-/** For the script of the page: many rows in one write, where the API takes one after the other (DS-73). */
-async function deleteRows(
+/**
+ * For the script of the page: many rows updated or deleted in one write, where the API takes one after the other (DS-73), and
+ * values looked at before that.
+ */
+async function changeMany(
   services: ResourceServices,
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
-  return change(services, context, resource, { method: 'DELETE', takesLists: true });
+  await requireChangeable(services, context, resource);
+  const body = await context.json();
+  const { action, data } = (body ?? {}) as { action?: unknown; data?: unknown };
+  if (action === 'check')
+    return jsonReply({ misfits: await checkValues(services, resource, data) });
+  const method = action === 'update' ? 'PATCH' : 'DELETE';
+  return changed(services, context, resource, { method, takesLists: true, body });
 }
 
 async function change(
   services: ResourceServices,
   context: Context,
   resource: Resource,
-  request: Pick<ChangeRequest, 'method' | 'takesLists'> = { method: context.method },
 ): Promise<Reply> {
+  await requireChangeable(services, context, resource);
+  const { method } = context;
+  return changed(services, context, resource, { method, body: await context.json() });
+}
+
+function requireChangeable(
+  services: ResourceServices,
+  context: Context,
+  resource: Resource,
+): Promise<void> {
   requireWritable(resource, context.method);
   requireChangesAllowed(services);
-  await requireReadable(services, resource);
+  return requireReadable(services, resource);
+}
+
+async function changed(
+  services: ResourceServices,
+  context: Context,
+  resource: Resource,
+  request: Pick<ChangeRequest, 'method' | 'takesLists' | 'body'>,
+): Promise<Reply> {
   const result = await changeRows(services, context.user, context.origin, resource, {
     ...request,
-    body: await context.json(),
     ifMatch: versionsOf(context.request.headers.get('if-match')),
     isLenient: isHandledLeniently(context.request.headers.get('prefer')),
   });
