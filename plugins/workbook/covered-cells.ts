@@ -21,25 +21,25 @@ export class ChangedCells {
     else this.#rows.set(row, [{ column, isWritten }]);
   }
 
-  /** Throws `conflict` for content in a merged cell other than its first, where nobody would see it. */
+  /** Throws `unreadable-file` for content in a merged cell other than its first, where nobody would see it. */
   refuseMerged(range: CellRange): void {
     for (const { cell, isWritten } of this.#within(range)) {
       const { first } = range;
       const isFirst = cell.row === first.row && cell.column === first.column;
       if (!isWritten || isFirst) continue;
       throw new AppError(
-        'conflict',
-        `The cell ${referenceText(cell)} is merged into ${rangeText(range)} and cannot be written`,
+        'unreadable-file',
+        `the cell ${referenceText(cell)} is merged into ${rangeText(range)} and cannot be written`,
       );
     }
   }
 
-  /** Throws `conflict` for a change within an array formula or a data table. */
+  /** Throws `unreadable-file` for a change within an array formula or a data table. */
   refuseFilled(range: CellRange): void {
     for (const { cell } of this.#within(range)) {
       throw new AppError(
-        'conflict',
-        `The cell ${referenceText(cell)} belongs to the formula of ${rangeText(range)} and cannot be changed`,
+        'unreadable-file',
+        `the cell ${referenceText(cell)} belongs to the formula of ${rangeText(range)} and cannot be changed`,
       );
     }
   }

@@ -45,9 +45,10 @@ export interface WorkbookEditPlan extends EditPlan {
 }
 
 /**
- * The file after `changes` as pieces, its layout, and every changed cell. Throws `conflict` for cells that cannot be
- * changed (merged, part of an array formula or data table, signed workbooks), `schema-mismatch` for values a workbook
- * cannot hold, `unreadable-file`. Costs expanding and compressing the sheet's part, off the event loop and in slices.
+ * The file after `changes` as pieces, its layout, and every changed cell. Throws `unreadable-file` for what cannot be
+ * changed (merged cells, parts of an array formula or data table, signed workbooks), `schema-mismatch` for values a
+ * workbook cannot hold, `conflict` when the file is not the one of the layout. Costs expanding and compressing the
+ * sheet's part, off the event loop and in slices.
  */
 export async function editWorkbook(
   source: FileSource,
@@ -164,8 +165,8 @@ function refuseSigned(book: WorkbookPackage): void {
   const isSigned = book.archive.entries.some(({ name }) => /^_xmlsignatures\//i.test(name));
   if (!isSigned) return;
   throw new AppError(
-    'conflict',
-    'The workbook is digitally signed; a change would break the signature',
+    'unreadable-file',
+    'the workbook is digitally signed; a change would break the signature',
   );
 }
 

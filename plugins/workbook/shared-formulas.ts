@@ -24,7 +24,7 @@ export class SharedFormulas {
   }
 
   /**
-   * Notes that the cell with this formula loses it. Throws `conflict` where cells before it may share it: those have
+   * Notes that the cell with this formula loses it. Throws `unreadable-file` where cells before it may share it: those have
    * been passed already.
    */
   lose(formula: Formula, position: CellPosition): void {
@@ -32,8 +32,8 @@ export class SharedFormulas {
     const { range, text } = formula;
     if (range === null || isBefore(range.first, position)) {
       throw new AppError(
-        'conflict',
-        `The cell ${referenceText(position)} holds a formula that other cells share and cannot be overwritten`,
+        'unreadable-file',
+        `the cell ${referenceText(position)} holds a formula that other cells share and cannot be overwritten`,
       );
     }
     this.#orphans.set(formula.shared, { text, range, position });

@@ -118,7 +118,7 @@ export class SheetEdit {
     this.#pendingRows = [...changes.keys()].sort((a, b) => a - b);
   }
 
-  /** The whole edit; once. Throws `conflict` for cells that cannot be changed, `schema-mismatch`, `unreadable-file`. */
+  /** The whole edit; once. Throws `unreadable-file` for cells that cannot be changed, `schema-mismatch`. */
   async run(): Promise<SheetEditResult> {
     try {
       await this.#walk();

@@ -25,7 +25,7 @@ export class SheetFormulas {
     this.#content = content;
   }
 
-  /** Tells that the cell with this `f` element is overwritten. Throws `conflict` where that cannot be made good. */
+  /** Tells that the cell with this `f` element is overwritten. Throws `unreadable-file` where that cannot be made good. */
   lose(element: string, position: CellPosition): void {
     const formula = parseFormula(element, this.#part);
     this.#shared.lose(formula, position);
@@ -49,7 +49,7 @@ export class SheetFormulas {
     return this.#shared.takeOver(formula, position, prefix);
   }
 
-  /** Throws `conflict` when a change falls into the range of an array formula or data table. */
+  /** Throws `unreadable-file` when a change falls into the range of an array formula or data table. */
   check(changed: ChangedCells): void {
     for (const range of this.#filled) changed.refuseFilled(range);
   }

@@ -141,7 +141,7 @@ export class Edits {
         await this.#run(group);
       } catch (error) {
         // What one edit cannot do must not fail the others: one by one they tell who it was.
-        if (group.length > 1 && error instanceof AppError && error.code === 'schema-mismatch') {
+        if (group.length > 1 && isFaultOfOne(error)) {
           for (const waiting of group) {
             await this.#followed.get(rel);
             await this.#run([waiting]).catch(waiting.reject);
@@ -279,7 +279,7 @@ export class Edits {
     } catch (error) {
       const code = error instanceof AppError ? error.code : null;
       if (code === 'unreadable-file') {
-        // Not the file is at fault here: it holds what the kind cannot write (DS-88).
+        // Not the file is at fault here: it holds what the kind cannot write (DS-87, DS-88).
         const { message } = error as AppError;
         throw new AppError('unreadable-file', `Cannot write '${target.rel}': ${message}`);
       }
@@ -310,6 +310,12 @@ export class Edits {
       return null;
     }
   }
+}
+
+/** Whether a change that the kind of file refuses made the whole group fail. */
+function isFaultOfOne(error: unknown): boolean {
+  if (!(error instanceof AppError)) return false;
+  return error.code === 'schema-mismatch' || error.code === 'unreadable-file';
 }
 
 /** Edits of one table from the head of the queue; those of another sheet wait for the next replacement. */

@@ -400,51 +400,47 @@ test('a shared formula moves to the next cell when its first one is overwritten'
   );
 });
 
-const conflicts: readonly (readonly [
-  what: string,
-  rows: string,
-  changes: Changes,
-  text: string,
-])[] = [
+const refusals: readonly (readonly [what: string, rows: string, changes: Changes, text: string])[] =
   [
-    'a merged cell other than its first',
-    '<row r="2"><c r="A2"><v>1</v></c><c r="B2"/></row></sheetData><mergeCells count="1"><mergeCell ref="A2:B2"/></mergeCells><sheetData>',
-    { updates: { 0: { 1: 5 } } },
-    'The cell B2 is merged into A2:B2 and cannot be written',
-  ],
-  [
-    'a cell of an array formula',
-    '<row r="2"><c r="A2"><f t="array" ref="A2:A3">B2:B3</f><v>1</v></c></row><row r="3"><c r="A3"><v>1</v></c></row>',
-    { updates: { 1: { 0: 5 } } },
-    'The cell A3 belongs to the formula of A2:A3 and cannot be changed',
-  ],
-  [
-    'the first cell of an array formula',
-    '<row r="2"><c r="A2"><f t="array" ref="A2:A3">B2:B3</f><v>1</v></c></row>',
-    { deletes: [0] },
-    'The cell A2 belongs to the formula of A2:A3 and cannot be changed',
-  ],
-  [
-    'a cell of a data table',
-    '<row r="2"><c r="A2"><f t="dataTable" ref="A2:B3" dt2D="1" dtr="1" r1="C1" r2="C2"/><v>1</v></c><c r="B2"><v>2</v></c></row>',
-    { updates: { 0: { 1: 5 } } },
-    'The cell B2 belongs to the formula of A2:B3 and cannot be changed',
-  ],
-  [
-    'a shared formula that cells before it may use',
-    '<row r="2"><c r="A2"><v>1</v></c><c r="B2"><f t="shared" ref="A2:B3" si="0">C2</f><v>1</v></c></row>',
-    { updates: { 0: { 1: 5 } } },
-    'The cell B2 holds a formula that other cells share and cannot be overwritten',
-  ],
-];
+    [
+      'a merged cell other than its first',
+      '<row r="2"><c r="A2"><v>1</v></c><c r="B2"/></row></sheetData><mergeCells count="1"><mergeCell ref="A2:B2"/></mergeCells><sheetData>',
+      { updates: { 0: { 1: 5 } } },
+      'the cell B2 is merged into A2:B2 and cannot be written',
+    ],
+    [
+      'a cell of an array formula',
+      '<row r="2"><c r="A2"><f t="array" ref="A2:A3">B2:B3</f><v>1</v></c></row><row r="3"><c r="A3"><v>1</v></c></row>',
+      { updates: { 1: { 0: 5 } } },
+      'the cell A3 belongs to the formula of A2:A3 and cannot be changed',
+    ],
+    [
+      'the first cell of an array formula',
+      '<row r="2"><c r="A2"><f t="array" ref="A2:A3">B2:B3</f><v>1</v></c></row>',
+      { deletes: [0] },
+      'the cell A2 belongs to the formula of A2:A3 and cannot be changed',
+    ],
+    [
+      'a cell of a data table',
+      '<row r="2"><c r="A2"><f t="dataTable" ref="A2:B3" dt2D="1" dtr="1" r1="C1" r2="C2"/><v>1</v></c><c r="B2"><v>2</v></c></row>',
+      { updates: { 0: { 1: 5 } } },
+      'the cell B2 belongs to the formula of A2:B3 and cannot be changed',
+    ],
+    [
+      'a shared formula that cells before it may use',
+      '<row r="2"><c r="A2"><v>1</v></c><c r="B2"><f t="shared" ref="A2:B3" si="0">C2</f><v>1</v></c></row>',
+      { updates: { 0: { 1: 5 } } },
+      'the cell B2 holds a formula that other cells share and cannot be overwritten',
+    ],
+  ];
 
-test.each(conflicts)('%s is not changed', async (_, rows, changes, text) => {
+test.each(refusals)('%s is not changed', async (_, rows, changes, text) => {
   const content = `<worksheet><sheetData>${HEADER}${rows}</sheetData></worksheet>`.replace(
     '<sheetData></sheetData>',
     '',
   );
   const error = await failureOf(edit(sheetFile(content), changes));
-  expect(error.code).toBe('conflict');
+  expect(error.code).toBe('unreadable-file');
   expect(error.message).toBe(text);
 });
 
@@ -488,7 +484,7 @@ test('a signed workbook is not edited, nor one of another format', async () => {
     extra: [{ name: '_xmlsignatures/sig1.xml', data: '<Signature/>' }],
   });
   const error = await failureOf(edit(signed, { updates: { 0: { 0: 2 } } }));
-  expect(error.code).toBe('conflict');
+  expect(error.code).toBe('unreadable-file');
   expect(error.message).toContain('digitally signed');
 });
 
