@@ -11,6 +11,9 @@ import { bun, root, step } from './step.ts';
 
 const OUT = join(root, 'build', 'out');
 
+/** Where {@link build} puts the executable for this system. */
+export const executable = join(OUT, 'svc');
+
 /** How one executable is made. */
 interface Compilation {
   /** What `bun build --target` calls the system it is for; null for this one. */
@@ -21,14 +24,12 @@ interface Compilation {
   readonly to: string;
 }
 
-/** Builds the executable and resolves with its path. Throws when the build fails; an earlier one then stays. */
-export async function build(): Promise<string> {
-  const executable = join(OUT, 'svc');
+/** Builds the {@link executable}. Throws when the build fails; an earlier one then stays. */
+export async function build(): Promise<void> {
   await withScratch('build', async (scratch) => {
     const thirdPartyFile = await writeThirdParty(scratch);
     await compile({ target: null, thirdPartyFile, to: executable });
   });
-  return executable;
 }
 
 /** Runs `work` with an empty folder below build/out, which is removed afterwards. */
@@ -96,7 +97,7 @@ export function buildVersion(): string {
 }
 
 if (import.meta.main) {
-  const executable = await build();
+  await build();
   const megabytes = (Bun.file(executable).size / 1e6).toFixed(1);
   console.log(`\nbuild/out/svc ${buildVersion()}, ${megabytes} MB`);
 }

@@ -4,7 +4,7 @@
  * The server itself prints the address and, on the first start, the one-time link that creates the first superuser.
  */
 import { join } from 'node:path';
-import { build } from './build.ts';
+import { build, executable } from './build.ts';
 import { bun, root, step } from './step.ts';
 
 const HOST = '127.0.0.1';
@@ -12,7 +12,7 @@ const FIRST_PORT = 8000;
 const LAST_PORT = 8099;
 
 if ((await step([bun, 'install', '--frozen-lockfile'])) !== 0) process.exit(1);
-const executable = await build();
+await build();
 const port = freePort();
 console.log(`\nServing examples/docroot on port ${port}; Ctrl-C stops it.\n`);
 const server = Bun.spawn([executable, join(root, 'examples', 'docroot'), '--port', String(port)], {

@@ -27,14 +27,24 @@ export async function ensureTools(): Promise<SystemTools> {
   const missing = (): string[] => Object.keys(PACKAGES).filter((name) => !PACKAGES[name]!());
   const obstacle = process.getuid?.() !== 0 ? 'this is not root' : 'there is no apt-get';
   if (missing().length > 0 && process.getuid?.() === 0 && Bun.which('apt-get') !== null) {
-    const env = { DEBIAN_FRONTEND: 'noninteractive' };
-    await step(['apt-get', 'update', '-q'], env);
-    await step(['apt-get', 'install', '-qy', '--no-install-recommends', ...missing()], env);
+    await aptGet('update');
+    await aptGet('install', ...missing());
+    // One that is not to be had keeps the others off.
+    if (missing().length > 1) for (const name of missing()) await aptGet('install', name);
   } else if (missing().length > 0) {
     console.log(`Not installed, and cannot be, because ${obstacle}: ${missing().join(', ')}`);
   }
   const absent = missing();
   return { chromium: !absent.includes('chromium'), strace: !absent.includes('strace') };
+}
+
+/** Runs apt-get, patient with a slow archive and with another run that holds its lock. */
+function aptGet(verb: 'update' | 'install', ...words: readonly string[]): Promise<number> {
+  const patience = ['DPkg::Lock::Timeout=300', 'Acquire::Retries=3', 'Acquire::http::Timeout=60'];
+  const flags = verb === 'install' ? ['-qy', '--no-install-recommends'] : ['-q'];
+  return step(['apt-get', ...patience.map((one) => `-o${one}`), verb, ...flags, ...words], {
+    DEBIAN_FRONTEND: 'noninteractive',
+  });
 }
 
 /** Whether one of the Python installations on PATH has the module; svc takes the first that has all. */

@@ -7,16 +7,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bun, root, step } from './step.ts';
+import { failuresBetweenTests, failuresOfReport, lastWords } from './failures.ts';
+import type { Failure } from './failures.ts';
+import { bun, heardStep, root } from './step.ts';
 
 const BLACK_BOX: readonly string[] = ['cli', 'guide', 'http', 'faults', 'mcp', 'release'];
 const BROWSER: readonly string[] = ['browser'];
-const TEST_TIMEOUT_MS = 60_000;
+/** For a test that hangs; none needs a tenth of it on a machine of its own. */
+const TEST_TIMEOUT_MS = 240_000;
 
-/** How many tests passed and failed. */
+/** How many tests passed and failed, and why they failed. */
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
+  readonly failures: readonly Failure[];
 }
 
 /** Names of the groups, in the order they run. */
@@ -44,7 +48,7 @@ export async function runGroup(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Counts> {
   const files = filesOf(group);
-  if (files.length === 0) return { passed: 0, failed: 0 };
+  if (files.length === 0) return { passed: 0, failed: 0, failures: [] };
   const folder = mkdtempSync(join(tmpdir(), 'svc-tests-'));
   const report = join(folder, 'report.xml');
   try {
@@ -53,22 +57,28 @@ export async function runGroup(
       '--reporter=junit',
       `--reporter-outfile=${report}`,
     ];
-    const code = await step([bun, 'test', ...flags, ...files], env);
-    const counts = await countsOf(report);
-    return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+    const { code, output } = await heardStep([bun, 'test', ...flags, ...files], env);
+    const file = Bun.file(report);
+    // Absent when the run died before its end; the exit code then says so.
+    const counts = countsOf((await file.exists()) ? await file.text() : '', output);
+    if (code === 0 || counts.failed > 0) return counts;
+    const died = { title: `${group} tests: exit code ${code}`, message: lastWords(output) };
+    return { ...counts, failed: 1, failures: [died] };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function countsOf(report: string): Promise<Counts> {
-  const file = Bun.file(report);
-  // Absent when the run died before its end; the exit code then says so.
-  const head = (await file.exists())
-    ? (/<testsuites [^>]*>/.exec(await file.text())?.[0] ?? '')
-    : '';
+function countsOf(report: string, output: string): Counts {
+  const head = /<testsuites [^>]*>/.exec(report)?.[0] ?? '';
   const number = (name: string): number =>
     Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? 0);
   const failed = number('failures') + number('errors');
-  return { passed: number('tests') - failed - number('skipped'), failed };
+  // Those are no tests, and the report leaves them out.
+  const between = failuresBetweenTests(output);
+  return {
+    passed: number('tests') - failed - number('skipped'),
+    failed: failed + between.length,
+    failures: [...failuresOfReport(report), ...between],
+  };
 }

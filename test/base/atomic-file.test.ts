@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   appendFileSync,
   chmodSync,
@@ -29,7 +29,6 @@ import type { Piece } from '../../src/base/piece-writer.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 
 /** Every write syncs the disk, which others may keep busy. */
-setDefaultTimeout(30_000);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

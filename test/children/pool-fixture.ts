@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createLog } from '../../src/base/log.ts';
 import { ChildPool } from '../../src/children/child-pool.ts';
 import type { ChildPoolOptions } from '../../src/children/child-pool.ts';
+import { patienceFor } from '../support/patience.ts';
 
 export const FIXTURE_CHILD = join(import.meta.dir, 'fixture-child.ts');
 
@@ -42,7 +43,7 @@ export function startPool(options: Partial<ChildPoolOptions> = {}): PoolFixture 
 
 /** The process id of the child that answers next. */
 export async function childPid(pool: ChildPool): Promise<number> {
-  const response = await pool.request('identity', null, { timeoutMs: 5_000 });
+  const response = await pool.request('identity', null, { timeoutMs: 60_000 });
   return ((await response.json()) as { pid: number }).pid;
 }
 
@@ -51,7 +52,7 @@ export async function until(
   condition: () => boolean | Promise<boolean>,
   limitMs = 5_000,
 ): Promise<void> {
-  const deadline = performance.now() + limitMs;
+  const deadline = performance.now() + patienceFor(limitMs);
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not so within ${limitMs} ms: ${condition}`);
     await Bun.sleep(5);

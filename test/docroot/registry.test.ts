@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { appendFileSync, existsSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import fc from 'fast-check';
 import { statFile } from '../../src/base/file-stamp.ts';
@@ -8,8 +8,6 @@ import { createKindTable } from '../../src/docroot/kind-table.ts';
 import { Registry, type RegistryChange } from '../../src/docroot/registry.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
-
-setDefaultTimeout(30_000);
 
 async function registryOf(folder: TemporaryFolder, startedAtMs: number | null = Date.now()) {
   const lines: string[] = [];

@@ -3,7 +3,7 @@
  *
  * Each kind of test is run on a wrong writer too and must find it wrong: random kills alone prove little (M19).
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   appendFileSync,
   closeSync,
@@ -21,7 +21,6 @@ import { enteredCall, readRun, run, straced, writerCommand } from './strace.ts';
 import { readVersion, versionBytes } from './version-file.ts';
 
 /** Every write syncs the disk, which others may keep busy. */
-setDefaultTimeout(30_000);
 
 const FILE = 'a.csv';
 /** Enough versions for every thread of the runtime to come to its third call of a kind. */

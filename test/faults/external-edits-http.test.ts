@@ -4,14 +4,12 @@
  *
  * The same race is first run against a server that forgets to look, which the check must notice.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { EditorReport } from './racing-editor.ts';
-
-setDefaultTimeout(120_000);
 
 /** At least so many edits of the other program, until so many of the writers were answered 200. */
 interface Length {

@@ -1,7 +1,7 @@
 /**
  * The atomic writer against a program that keeps editing the same file in place (F10): no edit of either gets lost.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChangedDuringWrite, replaceFile } from '../../src/base/atomic-file.ts';
@@ -12,7 +12,6 @@ import { ReplacedFiles } from '../../src/base/replaced-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Every write syncs the disk, which others may keep busy. */
-setDefaultTimeout(30_000);
 
 const EDITS = 300;
 

@@ -9,7 +9,6 @@ import { recipes } from './recipes/index.ts';
 
 // The same faults every time; `bun run faults` draws others.
 const seed = Number(process.env['FAULTS_SEED'] ?? 20_261_121);
-const TIMEOUT_MS = 120_000;
 
 describe.each(recipes.map((recipe) => [recipe.id, recipe] as const))('%s', (name, recipe) => {
   const obstacle = obstacleTo(recipe);
@@ -25,20 +24,12 @@ describe.each(recipes.map((recipe) => [recipe.id, recipe] as const))('%s', (name
 });
 
 function testRecipe({ control, title, run }: Recipe): void {
-  test(
-    `control: ${control.title}`,
-    async () => {
-      const { failures } = await tryOut(control.run, 'short', seed);
-      expect({ seed, isNoticed: failures.length > 0 }).toEqual({ seed, isNoticed: true });
-    },
-    TIMEOUT_MS,
-  );
-  test(
-    title,
-    async () => {
-      const { failures } = await tryOut(run, 'short', seed);
-      expect({ seed, failures }).toEqual({ seed, failures: [] });
-    },
-    TIMEOUT_MS,
-  );
+  test(`control: ${control.title}`, async () => {
+    const { failures } = await tryOut(control.run, 'short', seed);
+    expect({ seed, isNoticed: failures.length > 0 }).toEqual({ seed, isNoticed: true });
+  });
+  test(title, async () => {
+    const { failures } = await tryOut(run, 'short', seed);
+    expect({ seed, failures }).toEqual({ seed, failures: [] });
+  });
 }

@@ -413,7 +413,7 @@ describe('groups and permissions', () => {
       ['delete_permission', 'permission', 'Deleted permission read on folder/*'],
       ['delete_group', 'group', 'Deleted group staff'],
     ]);
-  }, 20_000);
+  });
 
   test('the docroot boundary has three spellings and one permission (DS-137)', async () => {
     const id = await madePermission('__root__', 'write');

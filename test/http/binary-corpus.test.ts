@@ -42,7 +42,7 @@ beforeAll(async () => {
   };
   for (const [name, make] of acceptedWorkbooks) put(`read/${name}.xlsx`, make());
   for (const [rel, , make] of refusals) put(`refused/${rel}`, make());
-}, 60_000);
+});
 
 function stateOf(rel: string): string {
   const path = join(shared.service.docroot, rel);

@@ -73,7 +73,7 @@ test('16 clients with If-Match form one path of versions, and no increment is lo
   const last = edges.find(({ to }) => to === at)!;
   expect(bytesOf(shared.service, 'chain.csv')).toMatch(/^counter,by\n\d+,client \d+\n$/);
   expect((await list(writer(), 'chain')).rows[0]!['counter']).toBe(last.value);
-}, 60_000);
+});
 
 describe('changes that wait share a replacement (DS-84)', () => {
   /** How often the file was replaced meanwhile. */

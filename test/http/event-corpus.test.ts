@@ -258,5 +258,5 @@ describe('B-I', () => {
     // Every eighth of them; it is there from the first bucket on, so nothing of it was left out.
     expect(common).toBe(events / 8);
     expect(body.series[1].length).toBeLessThan(1_100);
-  }, 30_000);
+  });
 });

@@ -107,7 +107,7 @@ test('a hundred tails get what is theirs in order, or hear how much they missed'
     );
     tail.end();
   }
-}, 60_000);
+});
 
 test('readers that take nothing cost a bounded memory, and hold nobody up', async () => {
   await send(1, 'warm');
@@ -122,7 +122,7 @@ test('readers that take nothing cost a bounded memory, and hold nobody up', asyn
   // 20 MiB of events for each of them would be 2 GiB; a buffer holds 1 MiB, most of it shared.
   expect(memoryOf(svc.pid)!.resident - before).toBeLessThan(500 * MIB);
   for (const tail of [...slow, reader]) tail.end();
-}, 60_000);
+});
 
 test('tails with a query all come to their turn', async () => {
   const tails: Tail[] = [];
@@ -137,7 +137,7 @@ test('tails with a query all come to their turn', async () => {
       expect([at, tail.ids().length + tail.dropped()]).toEqual([at, ids.length / 4]);
   }, 30_000);
   for (const tail of tails) tail.end();
-}, 60_000);
+});
 
 /** Begins a tail over a connection of its own, reads no more than its first bytes, and cuts it off. */
 async function beginAndLeave(query: string, key: string): Promise<void> {
@@ -166,4 +166,4 @@ test('tails that are left while they catch up leave their workers', async () => 
   const listed = await root.fetch('/api/events/?index=long&limit=1');
   expect(listed.status).toBe(200);
   await listed.text();
-}, 20_000);
+});

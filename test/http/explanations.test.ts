@@ -153,7 +153,7 @@ test('the answer is what happens, for random grants, names and scopes', async ()
       }
     }
   }
-}, 60_000);
+});
 
 describe('the reasons', () => {
   let key = 0;

@@ -15,7 +15,7 @@ beforeAll(async () => {
   svc = await startService({ files: { 'rows.csv': 'a\n1\n' } });
   await svc.accounts.user('boss', { superuser: true });
   boss = await svc.as('boss');
-}, 30_000);
+});
 
 afterAll(() => svc?.[Symbol.asyncDispose]());
 
@@ -103,7 +103,7 @@ test('a module that never finishes loading is given up; others work (DS-171)', a
   }, 30_000);
   await answers('/api/good', 'good', 10_000);
   for (const file of ['exits.ts', 'loops.ts']) unlinkSync(join(svc.docroot, file));
-}, 60_000);
+});
 
 test('elysia and typebox are inside; packages beside the handler are found, but for a second elysia (DS-164)', async () => {
   const entry = (name: string): string =>

@@ -56,7 +56,7 @@ beforeAll(async () => {
       expect((await as('boss').fetch(`/api/${language}/`)).status).toBe(200);
     }, 20_000);
   }
-}, 60_000);
+});
 
 afterAll(() => svc?.[Symbol.asyncDispose]());
 

@@ -2,14 +2,13 @@
  * Failed logins are counted (DS-102): per name and address, per address, over all doors, and whatever a client says
  * about its address.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { sharedService } from './shared-service.ts';
 
 /** Every failure costs a password hash, and fifty are needed. */
-setDefaultTimeout(60_000);
 
 const PASSWORD = 'Plain-Horse 27 battery';
 const PER_PAIR = 10;

@@ -142,7 +142,7 @@ describe('a new certificate (DS-199, DS-206)', () => {
     install('third.crt', 'third.key');
     await eventually(async () => expect(await nameShown()).toBe('third'), 20_000);
     expect((await svc.fetch('/health', insecure)).status).toBe(200);
-  }, 30_000);
+  });
 
   test('of another path is taken from the re-read configuration', async () => {
     const file = join(svc.docroot, '..', 'svc.yaml');

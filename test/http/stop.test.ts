@@ -122,4 +122,4 @@ test('a request that never ends is cut off after the grace, and the exit is 0 al
   expect(took).toBeLessThan(GRACE_MS + 5_000);
   await socket.closed();
   expect(bytesOf(service, 'a.csv')).toBe('t\n');
-}, 30_000);
+});

@@ -195,49 +195,45 @@ describe('TLS', () => {
     }
   });
 
-  test.skipIf(RSYSLOGD === null || !GTLS)(
-    'rsyslog delivers over gtls',
-    async () => {
-      const at = mkdtempSync(join(tmpdir(), 'svc-rsyslog-'));
-      const port = await portOf('tls');
-      writeFileSync(
-        join(at, 'rsyslog.conf'),
-        [
-          `global(workDirectory="${at}" defaultNetstreamDriverCAFile="${path('first.crt')}")`,
-          'module(load="imuxsock" SysSock.Use="off")',
-          `input(type="imuxsock" Socket="${at}/log" CreatePath="on")`,
-          `*.* action(type="omfwd" target="127.0.0.1" port="${port}" protocol="tcp"`,
-          ' TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format"',
-          ' StreamDriver="gtls" StreamDriverMode="1" StreamDriverAuthMode="x509/certvalid"',
-          ' action.resumeRetryCount="-1" action.resumeInterval="1")',
-          '',
-        ].join('\n'),
-      );
-      const daemon = Bun.spawn(
-        [RSYSLOGD!, '-n', '-f', join(at, 'rsyslog.conf'), '-i', join(at, 'pid')],
-        { stdout: 'ignore', stderr: 'ignore' },
-      );
-      try {
-        const id = crypto.randomUUID();
-        // What it is told while it starts, it may forget.
-        await eventually(async () => {
-          const logger = Bun.spawn(['logger', '-u', `${at}/log`, '-t', 'shop', id], {
-            stderr: 'ignore',
-          });
-          expect(await logger.exited).toBe(0);
-          await Bun.sleep(200);
-          const query = new URLSearchParams({ index: 'net', search: id });
-          const events = (await (await root.fetch(`/api/events/?${query}`)).json()) as unknown[];
-          expect(events.length).toBeGreaterThan(0);
-        }, 20_000);
-      } finally {
-        daemon.kill();
-        await daemon.exited;
-        rmSync(at, { recursive: true });
-      }
-    },
-    30_000,
-  );
+  test.skipIf(RSYSLOGD === null || !GTLS)('rsyslog delivers over gtls', async () => {
+    const at = mkdtempSync(join(tmpdir(), 'svc-rsyslog-'));
+    const port = await portOf('tls');
+    writeFileSync(
+      join(at, 'rsyslog.conf'),
+      [
+        `global(workDirectory="${at}" defaultNetstreamDriverCAFile="${path('first.crt')}")`,
+        'module(load="imuxsock" SysSock.Use="off")',
+        `input(type="imuxsock" Socket="${at}/log" CreatePath="on")`,
+        `*.* action(type="omfwd" target="127.0.0.1" port="${port}" protocol="tcp"`,
+        ' TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format"',
+        ' StreamDriver="gtls" StreamDriverMode="1" StreamDriverAuthMode="x509/certvalid"',
+        ' action.resumeRetryCount="-1" action.resumeInterval="1")',
+        '',
+      ].join('\n'),
+    );
+    const daemon = Bun.spawn(
+      [RSYSLOGD!, '-n', '-f', join(at, 'rsyslog.conf'), '-i', join(at, 'pid')],
+      { stdout: 'ignore', stderr: 'ignore' },
+    );
+    try {
+      const id = crypto.randomUUID();
+      // What it is told while it starts, it may forget.
+      await eventually(async () => {
+        const logger = Bun.spawn(['logger', '-u', `${at}/log`, '-t', 'shop', id], {
+          stderr: 'ignore',
+        });
+        expect(await logger.exited).toBe(0);
+        await Bun.sleep(200);
+        const query = new URLSearchParams({ index: 'net', search: id });
+        const events = (await (await root.fetch(`/api/events/?${query}`)).json()) as unknown[];
+        expect(events.length).toBeGreaterThan(0);
+      }, 20_000);
+    } finally {
+      daemon.kill();
+      await daemon.exited;
+      rmSync(at, { recursive: true });
+    }
+  });
 
   test('whoever speaks no TLS is turned away, whoever says nothing counts as a connection', async () => {
     const port = await portOf('tls');

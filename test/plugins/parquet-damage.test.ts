@@ -1,5 +1,5 @@
 /** Damaged and hostile Parquet files: each is refused with a reason, in time, and without more memory than it has (DS-34, DS-68). */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import * as zlib from 'node:zlib';
 import { editParquet } from '../../plugins/parquet/editor.ts';
 import { readParquet } from '../../plugins/parquet/reader.ts';
@@ -30,7 +30,6 @@ import { parquetFile, readTable } from './parquet-table.ts';
 import { applied, sourceOf } from './byte-source.ts';
 
 // DuckDB and thousands of files on a busy machine take their time.
-setDefaultTimeout(60_000);
 
 /** Why the file is refused; a test fails when it is not, or fails in any other way. */
 async function refusal(file: Uint8Array): Promise<string> {

@@ -1,5 +1,5 @@
 /** Edits of Parquet files: DS-88, proven by DuckDB reading the result. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { editParquet } from '../../plugins/parquet/editor.ts';
 import { readFooter } from '../../plugins/parquet/footer.ts';
@@ -11,7 +11,6 @@ import { duckMetadata, duckRows, parquetFile, readTable } from './parquet-table.
 import { applied, sourceOf } from './byte-source.ts';
 
 // DuckDB and thousands of files on a busy machine take their time.
-setDefaultTimeout(60_000);
 
 type Cells = Record<number, Cell>;
 

@@ -1,6 +1,6 @@
 /** Reading Parquet files: DS-67, with files of other writers. */
 import { Database } from 'bun:sqlite';
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { readParquet, SEGMENT_ROWS } from '../../plugins/parquet/reader.ts';
 import { loadTable } from '../../src/dataset/load.ts';
@@ -19,7 +19,6 @@ import { duckRows, parquetFile, readTable } from './parquet-table.ts';
 import { sourceOf } from './byte-source.ts';
 
 // DuckDB and thousands of files on a busy machine take their time.
-setDefaultTimeout(60_000);
 
 /** The only row of a query. */
 async function rowOf(query: string): Promise<Cell[]> {

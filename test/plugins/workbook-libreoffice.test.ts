@@ -14,7 +14,6 @@ if (soffice === null)
 
 const CSV_OF_ALL_SHEETS =
   'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1';
-const TIMEOUT_MS = 120_000;
 
 /** LibreOffice trusts the results in files of Excel unless told otherwise; Excel itself follows the flag in the file. */
 const ALWAYS_RECALCULATE =
@@ -105,7 +104,6 @@ test.skipIf(soffice === null)(
       expect(texts).toContain(`<${element} `);
     }
   },
-  TIMEOUT_MS,
 );
 
 test.skipIf(soffice === null)(
@@ -132,5 +130,4 @@ test.skipIf(soffice === null)(
     expect(stock[6]![1]).toBe('changed');
     expect(stock[21]![0]).toBe('21');
   },
-  TIMEOUT_MS,
 );

@@ -93,7 +93,7 @@ describe.skipIf(obstacle !== null)('the package on a Debian system', () => {
     system = await copyOfThisSystem(folder.path);
     // Pages of the whole system would be read again after every package.
     await system.shell('rm -f /var/lib/man-db/auto-update');
-  }, 60_000);
+  });
   afterAll(() => system?.[Symbol.asyncDispose]());
 
   const install = (version: string) =>

@@ -1,11 +1,10 @@
 /** A user's own account over HTTP: identity, sessions, password, API keys (DS-106 to DS-108, DS-116 to DS-118). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { listAudit } from '../support/audit.ts';
 import { PASSWORD, startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 
 // Password hashes are slow by design, and slower on a busy machine.
-setDefaultTimeout(60_000);
 
 const NEW_PASSWORD = 'Another-Horse-8';
 

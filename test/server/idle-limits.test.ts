@@ -76,4 +76,4 @@ test('a connection is cut when its body or its next request does not come, and n
   expect((await slow.head())?.status).toBe(200);
   expect(slow.isOver).toBe(false);
   await slow.closed();
-}, 45_000);
+});

@@ -1,11 +1,10 @@
 /** The first superuser (DS-211). */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { listAudit } from '../support/audit.ts';
 import { PASSWORD, startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 
 // Password hashes are slow by design, and slower on a busy machine.
-setDefaultTimeout(60_000);
 
 const HTML = { Accept: 'text/html' };
 

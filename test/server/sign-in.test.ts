@@ -1,11 +1,10 @@
 /** Signing in and out over HTTP: answers, cookies, CSRF (DS-98 to DS-105, DS-111 to DS-115). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { listAudit } from '../support/audit.ts';
 import { PASSWORD, startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 
 // Password hashes are slow by design, and slower on a busy machine.
-setDefaultTimeout(60_000);
 
 const HTML = { Accept: 'text/html' };
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -11,6 +11,7 @@ import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite-database.ts';
+import { patienceFor } from './patience.ts';
 
 /** A temporary directory, removed at the end of an `await using` or `using` block. */
 export function temporaryDirectory(): { path: string } & Disposable {
@@ -68,9 +69,9 @@ export function testLog(): { log: Log; lines: string[] } {
   return { log, lines };
 }
 
-/** Resolves when `condition` holds; fails after 5 s. */
+/** Resolves when `condition` holds; fails when it does not come to hold. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 5000;
+  const giveUpAt = performance.now() + patienceFor(5_000);
   while (!(await condition())) {
     if (performance.now() > giveUpAt) throw new Error('The condition did not come true');
     await Bun.sleep(5);

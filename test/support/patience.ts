@@ -1,18 +1,27 @@
-/** Limits of time on machines that others use too. */
-import { cpus, loadavg } from 'node:os';
+/**
+ * Limits of time on machines of any speed, that others use too.
+ *
+ * A limit is there to tell what does not come from what does: it is wide, and wider where work takes longer.
+ */
+import { availableParallelism, loadavg } from 'node:os';
+
+/** Longest time of a test, as in build/test-groups.ts. */
+export const LONGEST_TEST_MS = 240_000;
+
+/** What is waited for at least: a wait that ends well costs what it takes, not its limit. */
+const LEAST_PATIENCE_MS = 20_000;
+/** Below the limit of a test, so that the failure tells what did not come. */
+const MOST_PATIENCE_MS = 120_000;
 
 /**
  * The time that takes so many ms on a machine with nothing else to do, longer by as much as its cores are shared now: a limit of time is
  * about the product, not about its neighbours.
  */
 export function onSharedCores(ms: number): number {
-  return ms * Math.max(1, loadavg()[0]! / cpus().length);
+  return ms * Math.max(1, loadavg()[0]! / availableParallelism());
 }
 
-/** Below the limit of a test, so that the failure tells what did not come. */
-const MOST_PATIENCE_MS = 40_000;
-
-/** How long to wait for what takes so many ms on a machine of its own: never shorter, and within the limit of a test. */
+/** How long to wait for what takes so many ms on a machine of its own: generous, and within the limit of a test. */
 export function patienceFor(ms: number): number {
-  return Math.max(ms, Math.min(onSharedCores(ms), MOST_PATIENCE_MS));
+  return Math.min(onSharedCores(Math.max(ms, LEAST_PATIENCE_MS)), MOST_PATIENCE_MS);
 }

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { Accounts } from './accounts.ts';
+import { patienceFor } from './patience.ts';
 import { environment } from './program.ts';
 
 const READY_LIMIT_MS = 15_000;
@@ -183,7 +184,7 @@ export class Service implements Client, AsyncDisposable {
       const url = READY_LINE.exec(this.#stdout.slice(seen))?.[1];
       if (url !== undefined) ready.resolve(url.replace(/\/$/, ''));
     }).then(() => ready.resolve(null));
-    const url = await Promise.race([ready.promise, Bun.sleep(READY_LIMIT_MS)]);
+    const url = await Promise.race([ready.promise, Bun.sleep(patienceFor(READY_LIMIT_MS))]);
     if (typeof url !== 'string') {
       throw new Error(`The service did not get ready.\n${this.#stdout}\n${this.#stderr}`);
     }
