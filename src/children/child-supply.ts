@@ -10,7 +10,8 @@ import { ChildProcess } from './child-process.ts';
 import { newSocketPath, prepareSockets } from './child-sockets.ts';
 
 /** A child that takes longer than this to answer its first ping will not answer at all. */
-const START_LIMIT_MS = 10_000;
+/** Children give way, so on a machine with much else to do their start takes long. */
+const START_LIMIT_MS = 30_000;
 /** Crashes in a row that cost nothing: one poisonous request, retried, must not shut out the others. */
 const FREE_CRASHES = 3;
 /** Memory of an idle child is looked at no more often than this. */

@@ -26,7 +26,7 @@ interface WriterProcessOptions {
   readonly log: Log;
 }
 
-const START_LIMIT_MS = 15_000;
+const START_LIMIT_MS = 30_000;
 /** Opening may check a large store and take in what a crash left in its log. */
 const OPEN_LIMIT_MS = 120_000;
 /** A store that could not be opened is tried again no sooner: the check reads the file. */

@@ -244,7 +244,7 @@ describe('a bad header credential is 401 with its challenge (DS-94, DS-95)', () 
     const started = performance.now();
     await refused(at.ask({ authorization: `Basic${spaces}a${spaces}b` }), badBasic, 'spaces');
     await refused(at.ask({ authorization: `${spaces}x${spaces}y` }), badBearer, 'unknown-scheme');
-    expect(performance.now() - started).toBeLessThan(onSharedCores(1000));
+    expect(performance.now() - started).toBeLessThan(onSharedCores(5_000));
   });
 
   test('Basic while local login is switched off (DS-198)', async () => {

@@ -11,7 +11,7 @@ import {
 } from '../../src/docroot/locks.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite-database.ts';
 import type { Database } from '../../src/store/database.ts';
-import { temporaryDatabase, testLog, until } from '../support/database.ts';
+import { temporaryDatabase, testClock, testLog, until } from '../support/database.ts';
 import { onSharedCores } from '../support/patience.ts';
 
 interface Fixture extends AsyncDisposable {
@@ -197,7 +197,7 @@ describe('waiting (DS-90)', () => {
     [300_000, '30'],
     [500, '1'],
   ])('with %d ms to expiry says Retry-After: %s', async (ttlMs, retryAfter) => {
-    await using at = await fixture({ timeoutMs: 0, ttlMs });
+    await using at = await fixture({ timeoutMs: 0, ttlMs }, testClock());
     await at.locks.acquire(by('ada'));
     await expect(at.locks.acquire(by('bob'))).rejects.toMatchObject({
       headers: { 'Retry-After': retryAfter },

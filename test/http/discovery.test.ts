@@ -504,7 +504,7 @@ describe('what only looks like a file', () => {
     for (const name of ['pipe', 'zero', 'to pipe', 'socket']) {
       const start = performance.now();
       await isPublished(name, null);
-      expect(performance.now() - start).toBeLessThan(onSharedCores(1_000));
+      expect(performance.now() - start).toBeLessThan(onSharedCores(10_000));
     }
     rmSync(at('pipe.csv'));
     writeFileSync(at('pipe.csv'), marked('a file now'));
@@ -519,7 +519,7 @@ describe('what only looks like a file', () => {
     renameSync(at('.fifo'), at('was file.csv'));
     const start = performance.now();
     expect(await markOf('was file')).toBe(404);
-    expect(performance.now() - start).toBeLessThan(onSharedCores(1_000));
+    expect(performance.now() - start).toBeLessThan(onSharedCores(10_000));
     expect((await get(shared.service, '/health')).status).toBe(200);
   });
 });

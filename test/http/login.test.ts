@@ -171,7 +171,7 @@ describe('the three kinds of body (DS-99)', () => {
     for (const body of [json('anna', big), form({ username: 'anna', password: big })]) {
       expect((await post(body)).status).toBe(413);
     }
-    expect(performance.now() - start).toBeLessThan(onSharedCores(2_000));
+    expect(performance.now() - start).toBeLessThan(onSharedCores(5_000));
   });
 
   test('a password of more than 1024 characters is 422, of 1024 just wrong (DS-109)', async () => {
@@ -243,17 +243,16 @@ describe('who cannot sign in hears the same words (DS-99, DS-101, S-A3)', () => 
   });
 
   test('an unknown user costs as much time as a wrong password', async () => {
-    const medians: Record<string, number[]> = { 'nobody at all': [], anna: [] };
-    for (let round = 0; round < 7; round++) {
-      for (const [username, times] of Object.entries(medians)) {
+    const took: Record<string, number[]> = { 'nobody at all': [], anna: [] };
+    for (let round = 0; round < 9; round++) {
+      for (const [username, times] of Object.entries(took)) {
         const start = performance.now();
         await post(json(username, `wrong ${round}`));
         times.push(performance.now() - start);
       }
     }
-    const [unknown = 0, known = 0] = Object.values(medians).map(
-      (times) => times.sort((a, b) => a - b)[3]!,
-    );
+    // The quickest of each: what is slower was held up by something else.
+    const [unknown = 0, known = 0] = Object.values(took).map((times) => Math.min(...times));
     // Without the dummy hash the unknown user would be answered in a hundredth of the time.
     expect(unknown / known).toBeGreaterThan(0.4);
     expect(unknown / known).toBeLessThan(2.5);

@@ -12,7 +12,7 @@ import { sharedService } from './shared-service.ts';
 import { onSharedCores } from '../support/patience.ts';
 
 const MAX_BODY = 256 * 1024;
-const LIMIT_MS = 2_000;
+const LIMIT_MS = 10_000;
 
 const shared = sharedService({
   files: { 'a.csv': 'n,t\n1,x\n' },

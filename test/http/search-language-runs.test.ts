@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Client, type Service, startService } from '../support/service.ts';
+import { patienceFor } from '../support/patience.ts';
 
 let svc: Service;
 let root: Client;
@@ -159,9 +160,9 @@ describe('rights', () => {
 });
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
+  const end = performance.now() + patienceFor(20_000);
   while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error('it did not become true');
+    if (performance.now() > end) throw new Error('it did not become true');
     await Bun.sleep(50);
   }
 }

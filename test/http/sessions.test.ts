@@ -63,7 +63,7 @@ describe('a session lives 7 days, sliding (DS-104)', () => {
     expect((await row())!.expires_at).toBe(before);
   });
 
-  test.each([6 * MINUTE, DAY, LIFETIME - 5_000])(
+  test.each([6 * MINUTE, DAY, LIFETIME - MINUTE])(
     'a use %d ms after it renews session and cookies',
     async (age) => {
       const { browser, token, row, set } = await signedIn();
@@ -120,10 +120,11 @@ describe('a session lives 7 days, sliding (DS-104)', () => {
     await browser.fetch('/auth/me');
     await browser.fetch('/api/a/');
     expect((await row())!.last_active_at).toBe(timestamp(recent));
-    await set('last_active_at', Date.now() - 2 * MINUTE);
+    const start = Date.now();
+    await set('last_active_at', start - 2 * MINUTE);
     await browser.fetch('/auth/me');
     await eventually(async () => {
-      expect(Date.parse((await row())!.last_active_at)).toBeGreaterThan(Date.now() - 10_000);
+      expect(Date.parse((await row())!.last_active_at)).toBeGreaterThanOrEqual(start);
     });
   });
 });
