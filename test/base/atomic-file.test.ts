@@ -27,6 +27,7 @@ import { sourceOf } from '../../src/base/file-source.ts';
 import { hashFile, statFile } from '../../src/base/file-stamp.ts';
 import type { Piece } from '../../src/base/piece-writer.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
+import { descriptorsIn } from '../support/descriptors.ts';
 
 /** Every write syncs the disk, which others may keep busy. */
 
@@ -329,7 +330,7 @@ describe('an abandoned write leaves everything as it was', () => {
 
   test('no descriptor stays open', async () => {
     using folder = temporaryFolder({ 'a.csv': 'old' });
-    const open = () => readdirSync('/proc/self/fd').length;
+    const open = () => descriptorsIn(folder.path);
     await replace(folder, { pieces: [bytes('warm up')] });
     const before = open();
     for (let i = 0; i < 5; i++) {

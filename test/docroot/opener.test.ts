@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { linkSync, readdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { linkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { statFile } from '../../src/base/file-stamp.ts';
@@ -7,6 +7,7 @@ import { DocumentRoot } from '../../src/docroot/document-root.ts';
 import { openCompanion, openForRead, targetPath } from '../../src/docroot/opener.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 import { patienceFor } from '../support/patience.ts';
+import { descriptorsIn } from '../support/descriptors.ts';
 
 const NOT_FOUND = { code: 'not-found', message: 'Not Found' };
 
@@ -161,7 +162,7 @@ describe('reading', () => {
   test('no descriptor is left behind by refusals', async () => {
     using at = site();
     symlinkSync('../outside/secret.csv', at.folder.at('root/x.csv'));
-    const open = () => readdirSync('/proc/self/fd').length;
+    const open = () => descriptorsIn(at.folder.path);
     await openForRead(at.root, 'x.csv').catch(() => undefined);
     const before = open();
     for (let i = 0; i < 10; i++) await openForRead(at.root, 'x.csv').catch(() => undefined);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../http/eventually.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
+import { patienceFor } from '../support/patience.ts';
 
 /** A running store. */
 export interface EventSubject extends AsyncDisposable {
@@ -49,7 +50,7 @@ class Product implements EventSubject {
     const { status } = await this.#client.fetch('/api/events/', {
       method: 'POST',
       body: JSON.stringify({ data }),
-      signal: AbortSignal.timeout(SEND_LIMIT_MS),
+      signal: AbortSignal.timeout(patienceFor(SEND_LIMIT_MS)),
     });
     return status;
   }

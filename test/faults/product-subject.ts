@@ -9,12 +9,12 @@ import { tableId } from '../../src/dataset/copy-folder.ts';
 import { isTemporaryName } from '../../src/base/temporary-files.ts';
 import { type Client, Service } from '../support/service.ts';
 import { type EditLoad, LAST_KEY } from './edit-load.ts';
-import { onSharedCores } from '../support/patience.ts';
+import { onSharedCores, patienceFor } from '../support/patience.ts';
 import type { Subject } from './subject.ts';
 import type { Trial } from './trial.ts';
 
 /** A server is well again this soon after its start, or after a fault is over (reliability F1). */
-const WELL_WITHIN_MS = 2_000;
+const WELL_WITHIN_MS = 6_000;
 const CANARY = 'name\ncanary\n';
 
 /** Where the service and its table stand, and what runs before it starts for the first time. */
@@ -159,7 +159,7 @@ export class ProductSubject implements Subject {
 
   /** A child that was just starting when its server was killed makes its socket and takes it away again. */
   async #lastingLeftovers(): Promise<string[]> {
-    const until = performance.now() + onSharedCores(WELL_WITHIN_MS);
+    const until = performance.now() + patienceFor(WELL_WITHIN_MS);
     let left = await this.leftovers();
     while (left.length > 0 && performance.now() < until) {
       await Bun.sleep(100);

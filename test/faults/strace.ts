@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TemporaryFolder } from '../support/temporary-folder.ts';
+import { patienceFor } from '../support/patience.ts';
 
 /** What a run reported, and what it left. */
 export interface Run {
@@ -63,7 +64,7 @@ export function readRun(output: string): Run {
 /** Resolves when the traced program has entered a call; its name appears in the trace before the call is made. */
 export async function enteredCall(folder: TemporaryFolder, call: string): Promise<void> {
   const trace = folder.at('trace');
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + patienceFor(10_000);
   while (!existsSync(trace) || !readFileSync(trace, 'utf8').includes(`${call}(`)) {
     if (performance.now() > deadline) throw new Error(`${call} was never called`);
     await Bun.sleep(2);

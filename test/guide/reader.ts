@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { eventually } from '../http/eventually.ts';
 import { program } from '../support/program.ts';
+import { patienceFor } from '../support/patience.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 const LIMIT_MS = 30_000;
@@ -132,7 +133,7 @@ export class Reader implements AsyncDisposable {
       stdin: 'ignore',
       stdout: Bun.file(out!),
       stderr: Bun.file(err!),
-      timeout: LIMIT_MS,
+      timeout: patienceFor(LIMIT_MS),
     });
     const code = await child.exited;
     if (/\bsvc serve .*&$/m.test(text)) await this.#serverReady();

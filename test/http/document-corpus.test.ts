@@ -14,6 +14,7 @@ import {
 } from '../plugins/document-corpus.ts';
 import { childrenOf, forgetPeak, memoryOf } from './process-memory.ts';
 import { sharedService } from './shared-service.ts';
+import { patienceFor } from '../support/patience.ts';
 
 const MIB = 1024 * 1024;
 const WORKER_BYTES = 512 * MIB;
@@ -57,8 +58,8 @@ const encoded = (path: string): string => path.split('/').map(encodeURIComponent
 
 /** The answer, once the file is noticed. */
 async function got(path: string, headers: Record<string, string> = {}): Promise<Response> {
-  for (const deadline = performance.now() + PATIENCE_MS; ; await Bun.sleep(20)) {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+  for (const deadline = performance.now() + patienceFor(PATIENCE_MS); ; await Bun.sleep(20)) {
+    const signal = AbortSignal.timeout(patienceFor(PATIENCE_MS));
     const response = await shared.reader.fetch(encoded(path), { headers, signal });
     if (response.status !== 404 || performance.now() > deadline) return response;
     await response.body?.cancel();

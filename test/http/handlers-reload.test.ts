@@ -2,8 +2,9 @@
  * Handler files that appear, change and go while the server runs (DS-172), and what the executable brings for them (DS-164).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { unlinkSync } from 'node:fs';
+import { existsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 import { eventually, PICK_UP_MS } from './eventually.ts';
 import { hasPythonHandlers } from './handler-files.ts';
@@ -76,13 +77,27 @@ test('a change of a module or a file it imports takes effect, also when it was m
 });
 
 test('requests in progress finish on the old code (DS-172)', async () => {
-  const slow = (text: string): string =>
-    script(`new Promise((resolve) => setTimeout(() => resolve('${text}'), 700))`);
-  svc.write('slow.ts', slow('old'));
-  await answers('/api/slow', 'old', 10_000);
-  const before = boss.fetch('/api/slow').then((response) => response.text());
+  using folder = temporaryFolder();
+  const slow = `
+    import { existsSync, writeFileSync } from 'node:fs';
+    async function answer(): Promise<string> {
+      writeFileSync('${folder.at('begun')}', '');
+      while (!existsSync('${folder.at('go on')}')) await Bun.sleep(10);
+      return 'old';
+    }`;
+  svc.write('slow.ts', script('answer()', slow));
+  const hasBegun = () => existsSync(folder.at('begun'));
+  let before = Promise.resolve('');
+  await eventually(async () => {
+    let isAnswered = false;
+    before = boss.fetch('/api/slow').then((response) => response.text());
+    void before.finally(() => (isAnswered = true));
+    while (!hasBegun() && !isAnswered) await Bun.sleep(10);
+    expect(hasBegun()).toBe(true);
+  });
   svc.write('slow.ts', script('"new"'));
   await answers('/api/slow', 'new', 2 * PICK_UP_MS);
+  folder.write('go on', '');
   expect(await before).toBe('old');
 });
 

@@ -8,6 +8,7 @@ import { eventually } from './eventually.ts';
 import { address, get, list } from './listing.ts';
 import { childrenOf } from './process-memory.ts';
 import { found } from './searching.ts';
+import { patienceFor } from '../support/patience.ts';
 
 /** As long as a change takes several times over. */
 const A_WHILE_MS = 500;
@@ -41,7 +42,7 @@ test('while changes wait for the search index, the dataset is read and its file 
     const second = rename('quince');
     const until = performance.now() + A_WHILE_MS;
     while (performance.now() < until) {
-      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const signal = AbortSignal.timeout(patienceFor(PATIENCE_MS));
       const { status, rows } = await get(ada, address('fruit'), { signal });
       expect(status).toBe(200);
       expect(rows).toEqual([

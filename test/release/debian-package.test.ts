@@ -13,6 +13,7 @@ import type { DebianSystem } from './debian-system.ts';
 import { INSIDE, copyOfThisSystem, obstacleToInstalling } from './debian-system.ts';
 import { PASSWORD, STATES, schemaOf, unpackState } from './state-archive.ts';
 import type { Answers } from './state-archive.ts';
+import { LONGEST_TEST_MS, patienceFor } from '../support/patience.ts';
 
 const executable = process.env['TEST_BINARY'] ?? '';
 const obstacle = executable === '' ? 'there is no executable' : obstacleToInstalling();
@@ -127,12 +128,15 @@ describe.skipIf(obstacle !== null)('the package on a Debian system', () => {
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: Bun.file(folder.at('log')),
-      timeout: 60_000,
+      timeout: LONGEST_TEST_MS,
     });
     const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     let printed = '';
     const started = performance.now();
-    while (!/ at http\S+\n/.test(printed) && performance.now() - started < READY_LIMIT_MS) {
+    while (
+      !/ at http\S+\n/.test(printed) &&
+      performance.now() - started < patienceFor(READY_LIMIT_MS)
+    ) {
       const { done, value } = await lines.read();
       if (done) throw new Error(`${printed}\n${readFileSync(folder.at('log'), 'utf8')}`);
       printed += value;

@@ -21,7 +21,8 @@ export function onSharedCores(ms: number): number {
   return ms * Math.max(1, loadavg()[0]! / availableParallelism());
 }
 
-/** How long to wait for what takes so many ms on a machine of its own: generous, and within the limit of a test. */
+/** How long to wait for what takes so many ms on a machine of its own: generous, and within the limit of a test; 0 for 0. */
 export function patienceFor(ms: number): number {
+  if (ms === 0) return 0;
   return Math.min(onSharedCores(Math.max(ms, LEAST_PATIENCE_MS)), MOST_PATIENCE_MS);
 }

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { tableId } from '../../../src/dataset/copy-folder.ts';
-import { onSharedCores } from '../../support/patience.ts';
+import { patienceFor } from '../../support/patience.ts';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
@@ -141,7 +141,7 @@ async function tell(
 
 async function isHealed(subject: ProductSubject): Promise<boolean> {
   const started = performance.now();
-  while (performance.now() - started < onSharedCores(HEALED_WITHIN_MS)) {
+  while (performance.now() - started < patienceFor(HEALED_WITHIN_MS)) {
     await subject.noticeNumbering();
     const outcomes = [];
     for (const query of READS) outcomes.push(await subject.readRows(query));

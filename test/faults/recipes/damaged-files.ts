@@ -13,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { onSharedCores } from '../../support/patience.ts';
+import { patienceFor } from '../../support/patience.ts';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
@@ -153,7 +153,7 @@ async function whileDamaged(
 /** Whether the listing shows a problem; the watcher may be about to forget and find it again. */
 async function isListed({ client }: ProductSubject): Promise<boolean> {
   const started = performance.now();
-  while (performance.now() - started < onSharedCores(FOLLOWED_WITHIN_MS)) {
+  while (performance.now() - started < patienceFor(FOLLOWED_WITHIN_MS)) {
     const listing = await (await client.fetch('/')).text();
     if (/"problem":"[^"]+"/.test(listing)) return true;
     await Bun.sleep(10);
@@ -176,7 +176,7 @@ async function recovered(
 ): Promise<void> {
   const started = performance.now();
   let status = 0;
-  while (status !== 200 && performance.now() - started < onSharedCores(FOLLOWED_WITHIN_MS)) {
+  while (status !== 200 && performance.now() - started < patienceFor(FOLLOWED_WITHIN_MS)) {
     status = (await subject.readRows()).status;
   }
   trial.countMost('slowest recovery, ms', Math.round(performance.now() - started));

@@ -3,7 +3,7 @@
  * what it cannot do, never does half of it, and is well again when descriptors are free, without a restart.
  */
 import { readdirSync } from 'node:fs';
-import { onSharedCores } from '../../support/patience.ts';
+import { patienceFor } from '../../support/patience.ts';
 import { careless } from '../careless-subject.ts';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
@@ -137,7 +137,7 @@ async function recovered(
 ): Promise<void> {
   const started = performance.now();
   let status = 0;
-  while (status !== 200 && performance.now() - started < onSharedCores(PATIENCE_MS)) {
+  while (status !== 200 && performance.now() - started < patienceFor(PATIENCE_MS)) {
     // What was never answered may have happened.
     load.resume(subject.text());
     status = await load.step(subject.send).catch(() => 0);

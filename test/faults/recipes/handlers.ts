@@ -13,7 +13,7 @@ import type { Trial } from '../trial.ts';
 
 const CARELESS = resolve(import.meta.dir, '../careless-handlers.ts');
 const RECOVERY_MS = 40_000;
-const NEIGHBOUR_LIMIT_MS = 2_000;
+const NEIGHBOUR_LIMIT_MS = 4_000;
 /** A short run tries those that differ most. */
 const SHORT: readonly string[] = ['throws-in-timer', 'loops-for-ever', 'exits', 'stops-half-way'];
 

@@ -13,8 +13,8 @@ const PASSWORD = 'correct Horse 7 battery';
 const WARM_UP = 4;
 const STORM = 50;
 const STORM_BYTES = 200 * 1024 * 1024;
-const OTHERS_LIMIT_MS = 3_000;
-const HASH_MS = 40;
+const OTHERS_LIMIT_MS = 10_000;
+const HASH_MS = 120;
 
 export const signIn: Recipe = {
   id: 'R13',
@@ -39,7 +39,7 @@ export const signIn: Recipe = {
         port: 0,
         async fetch(request) {
           const { username } = (await request.json()) as { username: string };
-          if (username === 'anna') await Bun.sleep(HASH_MS);
+          if (username === 'anna') await Bun.sleep(onSharedCores(HASH_MS));
           return new Response('{"detail":"Invalid credentials"}', { status: 401 });
         },
       });

@@ -13,7 +13,7 @@ import type { Trial } from '../trial.ts';
 const DRIP_EVERY_MS = 500;
 const ASKED = 40;
 /** A busy machine answers in this time, too. */
-const OTHERS_LIMIT_MS = 3_000;
+const OTHERS_LIMIT_MS = 10_000;
 /** A head that is not complete by then is given up (reliability M11). */
 const HEAD_LIMIT_MS = 60_000;
 const MIB = 1024 * 1024;

@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onSharedCores } from '../../support/patience.ts';
+import { patienceFor } from '../../support/patience.ts';
 import { EditLoad, largeLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
@@ -208,7 +208,7 @@ async function comesBack(
 async function readable(trial: Trial, subject: ProductSubject, where: string): Promise<void> {
   const started = performance.now();
   let status = 0;
-  while (status !== 200 && performance.now() - started < onSharedCores(READABLE_WITHIN_MS)) {
+  while (status !== 200 && performance.now() - started < patienceFor(READABLE_WITHIN_MS)) {
     const answer = await subject.client.fetch(subject.path);
     await answer.arrayBuffer();
     status = answer.status;

@@ -11,6 +11,7 @@ import { startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
 import type { MakeSubject } from '../subject.ts';
 import type { Trial } from '../trial.ts';
+import { onSharedCores } from '../../support/patience.ts';
 
 const CALLS = [
   'openat',
@@ -69,7 +70,7 @@ async function killAtCalls(
         threads: make === startProduct ? threads : 'all',
       });
       const where = `${call} ${nth} (${threads})`;
-      const late = setTimeout(() => load.stop(), REACHED_WITHIN_MS);
+      const late = setTimeout(() => load.stop(), onSharedCores(REACHED_WITHIN_MS));
       await load.run(subject.send);
       clearTimeout(late);
       trial.check(load.refused.length === 0, `${where}: edits were answered ${load.refused}`);

@@ -6,7 +6,7 @@
 import { connect, type Socket } from 'node:net';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onSharedCores } from '../../support/patience.ts';
+import { onSharedCores, patienceFor } from '../../support/patience.ts';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';
 import type { Recipe } from '../recipe.ts';
@@ -21,7 +21,7 @@ const MEMORY_BYTES = 64 << 20;
 const SPARE_DESCRIPTORS = 5;
 const SETTLED_WITHIN_MS = 3_000;
 /** Far above what it takes on a busy machine, far below what waiting for a reader would. */
-const PROMPT_MS = 3_000;
+const PROMPT_MS = 10_000;
 
 export const vanishingClient: Recipe = {
   id: 'F20',
@@ -173,7 +173,10 @@ async function standStill(
 async function settled(trial: Trial, subject: ProductSubject, before: number): Promise<void> {
   const started = performance.now();
   let now = openDescriptors(subject);
-  while (now > before + SPARE_DESCRIPTORS && performance.now() - started < SETTLED_WITHIN_MS) {
+  while (
+    now > before + SPARE_DESCRIPTORS &&
+    performance.now() - started < patienceFor(SETTLED_WITHIN_MS)
+  ) {
     await Bun.sleep(50);
     now = openDescriptors(subject);
   }
