@@ -106,7 +106,7 @@ export async function readSchema(
   services.cache.note('schema', resource.rel, `:${resource.sheet ?? ''}`);
   return {
     version: table.version(),
-    json: table.head.companionSchema ?? JSON.stringify(inferredSchema(resource, table)),
+    json: table.head.companionSchema ?? inferredSchema(resource, table),
   };
 }
 
@@ -115,13 +115,10 @@ function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
   return sheet === null ? '' : `:${sheet}:${state.dialect['headerRow'] ?? 1}`;
 }
 
-function inferredSchema({ rel }: Resource, { columns }: Table): object {
-  return {
-    type: 'object',
-    name: fileStem(rel),
-    primary_key: '_row_id',
-    columns: Object.fromEntries(columns.map(({ name, type }) => [name, { type }])),
-  };
+/** As text, as an object would put columns with numbers for names before all others. */
+function inferredSchema({ rel }: Resource, { columns }: Table): string {
+  const types = columns.map(({ name, type }) => `${JSON.stringify(name)}:{"type":"${type}"}`);
+  return `{"type":"object","name":${JSON.stringify(fileStem(rel))},"primary_key":"_row_id","columns":{${types.join(',')}}}`;
 }
 
 /** Throws `unreadable-file` for a file that cannot be read, whatever is to be done with it (DS-34). */
