@@ -190,6 +190,11 @@ export class Context {
     throw invalidRequest({ type: 'int_parsing', loc: ['path', name], msg, input });
   }
 
+  /** The id of a pattern with `{id:int}`. One beyond all integers is that of nothing: the largest, which is never given out. */
+  idParameter(): number {
+    return Math.min(Number(this.parameters['id']), Number.MAX_SAFE_INTEGER);
+  }
+
   /** Whether the client already has this version; then answer `emptyReply(304, …)` with the same `etag`. */
   isNotModified(etag: string): boolean {
     return isNotModified(this.request.headers.get('if-none-match'), etag);

@@ -225,7 +225,7 @@ async function create(context: Context): Promise<Reply> {
 async function read(context: Context): Promise<Reply> {
   const { services, user, origin } = context;
   await requireReadableFormat(context, TYPES.json);
-  const event = await getEvent(services, user, origin, context.intParameter('id'));
+  const event = await getEvent(services, user, origin, context.idParameter());
   return bodyReply(eventJson(event), TYPES.json, { etag: `${event.id}.${event.updated}` });
 }
 
@@ -237,7 +237,7 @@ async function change(context: Context, isPartial: boolean): Promise<Reply> {
   using place = queuePlace(services, user);
   const body = await eventBody(context, { takesLines: false, place });
   const written = await updateEvent(services, user, origin, {
-    id: context.intParameter('id'),
+    id: context.idParameter(),
     isPartial,
     isForm: body.form === 'fields',
     ifMatch: request.headers.get('if-match'),
@@ -252,7 +252,7 @@ async function remove(context: Context): Promise<Reply> {
   await requireEventRight(services, user, origin, 'write');
   requireChangeable(context);
   requireFormat(context);
-  const id = context.intParameter('id');
+  const id = context.idParameter();
   const ifMatch = request.headers.get('if-match');
   return writtenReply(await deleteEvent(services, user, origin, { id, ifMatch }));
 }

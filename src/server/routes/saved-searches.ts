@@ -136,7 +136,7 @@ export const savedSearchRoutes: readonly Route[] = [
         const { services, user } = context;
         requireScope(user, 'read');
         requireFormat(context);
-        return jsonReply(await getSavedSearch(services, user, context.intParameter('id')));
+        return jsonReply(await getSavedSearch(services, user, context.idParameter()));
       },
       PUT: (context) => change(context, false),
       PATCH: (context) => change(context, true),
@@ -145,7 +145,7 @@ export const savedSearchRoutes: readonly Route[] = [
         requireScope(user, 'write');
         requireChangeable(context);
         requireFormat(context);
-        await deleteSavedSearch(services, user, origin, context.intParameter('id'));
+        await deleteSavedSearch(services, user, origin, context.idParameter());
         return emptyReply();
       },
     },
@@ -183,7 +183,7 @@ async function* arrayText(
 
 async function change(context: Context, isPartial: boolean): Promise<Reply> {
   const { services, user, origin } = context;
-  const id = context.intParameter('id');
+  const id = context.idParameter();
   const request = await requestOf(context);
   return resultReply(
     await updateSavedSearch(services, user, origin, { ...request, id, isPartial }),
