@@ -181,6 +181,7 @@ function gridOf(table: Table, resource: Resource, mayWrite: boolean): Omit<GridD
     api: `/api/${name}/`,
     page: `/ui/${name}/`,
     mayWrite,
+    hasNull: table.head.blank === 'null',
     chartScript: assetNamed('grid-chart.js').path,
     columns: table.columns.map((column) => ({
       name: column.name,

@@ -243,6 +243,7 @@ test('DS-184: readers select and copy rows without any control for writing', asy
   await cell(0, 0, other).getByText('cup').waitFor();
   await other.getByRole('grid').focus();
   await other.keyboard.press('Shift+ArrowDown');
+  await other.keyboard.press('Space');
   await other.getByText('2 selected').waitFor();
   await other.keyboard.press('Control+c');
   await notice(other).getByText('Copied 2 rows').waitFor();

@@ -368,6 +368,7 @@ describe('DS-184, DS-208: pages', () => {
           api: EVIL,
           page: EVIL,
           mayWrite: true,
+          hasNull: true,
           chartScript: '/_svc/c.js',
           columns: [{ name: EVIL, type: 'string', isWritable: true }],
           startAt: null,

@@ -17,18 +17,20 @@ const KEYS = [
   'Enter Edit the cell, or show the row',
   'Tab Keep the value and edit the next cell',
   'Esc Leave the cell as it was',
-  'Space Select the row; Shift+↓ several',
+  'Shift+Arrows Select a block of cells',
+  'Space Select the row, or the rows of the block',
   'Ctrl+A Select all rows',
-  'Ctrl+C Copy the cell or the selected rows',
-  'Ctrl+V Paste a value, or rows of a spreadsheet',
-  'Delete Empty the cell, or delete the selected rows',
+  'Ctrl+C Copy the cell, the block or the selected rows',
+  'Ctrl+V Paste over the cells from here on, or add rows of a spreadsheet',
+  'Ctrl+D Fill the block with its first row, or the cell with the one above',
+  'Delete Empty the cell or the block, or delete the selected rows',
   'Ctrl+Z Undo',
   'Ctrl+Y Redo',
   'Shift+Enter Show the row',
   'Alt+↓ Open the menu of the column',
 ];
 /** Those that change something. */
-const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+V|Delete|Ctrl\+[ZY])/;
+const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+[VD]|Delete|Ctrl\+[ZY])/;
 
 /** A column head. */
 export interface ColumnHead {

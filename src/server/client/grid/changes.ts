@@ -3,17 +3,18 @@
  */
 import { mismatchColumn, mismatchReason } from '../../../dataset/mismatch-text.ts';
 import { csrfHeaders } from '../cookies.ts';
+import { cellOf, countText, type GridColumn, type GridRow, idOf, parseRows } from './model.ts';
 import {
-  cellOf,
-  type CellValue,
-  countText,
-  type GridColumn,
-  type GridRow,
-  idOf,
-  parseRows,
-  plainText,
-} from './model.ts';
+  isSameCell,
+  type Misfit,
+  nextPart,
+  reversed,
+  type RowEdit,
+  sent,
+  type Values,
+} from './row-edits.ts';
 import { problemOf, versionOf } from './rows.ts';
+import { joined, type Step } from './undo-step.ts';
 
 /** A refused change; `status` 412 means that the file has changed since. */
 export class ChangeRefused extends Error {
@@ -36,19 +37,20 @@ export class ChangeRefused extends Error {
   }
 }
 
-/** Values by column name. */
-export type Values = Readonly<Record<string, CellValue>>;
-
-/** Something that was done and can be taken back. */
-export interface Step {
-  /** `the change of price of row 3`, `the new row`. */
+/** A change of many cells at once. */
+export interface BlockChange {
+  /** `the paste of 12 values`: what undo calls it. */
   readonly label: string;
-  /** Resolves when it is taken back. */
-  undo(): Promise<void>;
-  /** Resolves when it is done again. */
-  redo(): Promise<void>;
-  /** Somebody else has changed the file since: what is there is compared with what was left there. */
-  isDoubtful: boolean;
+  readonly edits: readonly RowEdit[];
+  /** Rows that are added at the end, after the edits. */
+  readonly added: readonly Values[];
+  /** Of the file when the rows were seen. */
+  readonly version: string;
+  /**
+   * Somebody was faster: what is still to be done of the rest, and the version it is meant for. Rejects when the person gives
+   * up.
+   */
+  settle(rest: readonly RowEdit[]): Promise<{ edits: readonly RowEdit[]; version: string }>;
 }
 
 interface ChangesOptions {
@@ -74,6 +76,8 @@ const PUT_BACK = { Prefer: 'handling=lenient' };
 /** Row ids in one filter, and in one deletion. */
 const IDS_PER_READ = 500;
 const IDS_PER_DELETION = 500;
+/** How often rows of several answers are read again because they are not of one version. */
+const MAX_READS = 5;
 
 /** Sends changes and remembers how to undo them. */
 export class Changes {
@@ -88,6 +92,8 @@ export class Changes {
   readonly #running = new Set<Promise<unknown>>();
   /** The version that the last `read` saw. */
   readVersion = '';
+  /** The version that our last change made. */
+  #madeVersion = '';
 
   constructor(options: ChangesOptions) {
     this.#options = options;
@@ -144,6 +150,12 @@ export class Changes {
   }
 
   async #create(rows: readonly Values[]): Promise<number[]> {
+    const { ids, step } = await this.#add(rows);
+    this.#remember(step);
+    return ids;
+  }
+
+  async #add(rows: readonly Values[]): Promise<{ readonly ids: number[]; readonly step: Step }> {
     let ids = await this.#send('POST', { action: 'create', data: rows }, this.#options.version);
     const created = [...ids];
     const step: Step = {
@@ -164,8 +176,120 @@ export class Changes {
         created.forEach((id, index) => this.#moved.set(id, ids[index]!));
       },
     };
-    this.#remember(step);
-    return created;
+    return { ids: created, step };
+  }
+
+  /**
+   * Changes cells of many rows and adds some, some hundred rows in one write and all of it in one step of undo. What was
+   * done before a refusal or before it was given up stays done and can be undone; the answer are the ids of the added rows.
+   */
+  replace(change: BlockChange, following: Following): Promise<number[]> {
+    return this.#track(this.#replace(change, following));
+  }
+
+  async #replace(change: BlockChange, { progress, signal }: Following): Promise<number[]> {
+    const done: RowEdit[] = [];
+    const parts: Step[] = [];
+    let { edits: rest, version } = change;
+    let ids: number[] = [];
+    try {
+      while (rest.length > 0 && !signal.aborted) {
+        const part = nextPart(rest);
+        try {
+          await this.#sendCells(part, () => version);
+        } catch (error) {
+          if (!(error instanceof ChangeRefused) || error.status !== 412) throw error;
+          ({ edits: rest, version } = await change.settle(rest));
+          continue;
+        }
+        version = this.#madeVersion;
+        done.push(...part);
+        rest = rest.slice(part.length);
+        progress(done.length);
+      }
+      if (change.added.length > 0 && !signal.aborted) {
+        const added = await this.#add(change.added);
+        parts.push(added.step);
+        ids = added.ids;
+      }
+    } finally {
+      if (done.length > 0) parts.unshift(this.#cellsStep(done));
+      if (parts.length > 0) this.#remember(joined(change.label, parts));
+    }
+    return ids;
+  }
+
+  /** A change of cells of many rows, which can be given up half-way and gone on with. */
+  #cellsStep(edits: readonly RowEdit[]): Step {
+    /** The first so many are as they were before. */
+    let back = 0;
+    const put = async (
+      part: readonly RowEdit[],
+      targets: readonly RowEdit[],
+      gone: (count: number) => void,
+    ): Promise<void> => {
+      let version: string | null = null;
+      if (step.isDoubtful) {
+        const ids = part.map(({ row }) => this.#presentId(idOf(row)));
+        const expected = part.map(({ row, values }) => ({ ...row, ...values }) as GridRow);
+        version = await this.#verify(ids, expected);
+      }
+      for (let from = 0; from < targets.length;) {
+        const sending = nextPart(targets.slice(from));
+        const tag = version;
+        await this.#sendCells(sending, tag === null ? this.#options.version : () => tag, PUT_BACK);
+        if (version !== null) version = this.#madeVersion;
+        from += sending.length;
+        gone(sending.length);
+      }
+    };
+    const step: Step = {
+      label: '',
+      isDoubtful: false,
+      undo: () => {
+        const part = edits.slice(back);
+        return put(part, part.map(reversed), (count) => {
+          back += count;
+        });
+      },
+      redo: () => {
+        const part = edits.slice(0, back).reverse();
+        return put(part.map(reversed), part, (count) => {
+          back -= count;
+        });
+      },
+    };
+    return step;
+  }
+
+  async #sendCells(
+    edits: readonly RowEdit[],
+    version: () => string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const data = edits.map(({ row, values }) => ({
+      ...values,
+      _row_id: this.#presentId(idOf(row)),
+    }));
+    // The page takes many rows in one write; the API takes one after the other.
+    await this.#send('POST', { action: 'update', data }, version, headers, this.#options.page);
+  }
+
+  /** Which of these values do not fit; nothing is changed. Throws ChangeRefused. */
+  async misfits(rows: readonly Values[]): Promise<Misfit[]> {
+    const response = await fetch(this.#options.page, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json',
+        ...csrfHeaders(),
+      },
+      body: JSON.stringify({ action: 'check', data: rows }),
+    }).catch(() => {
+      throw new ChangeRefused(0, UNREACHABLE);
+    });
+    if (!response.ok) await refuse(response);
+    return ((await response.json()) as { misfits: Misfit[] }).misfits;
   }
 
   /**
@@ -194,21 +318,33 @@ export class Changes {
     return done;
   }
 
-  /** Rows by their ids as they are now, in file order; those that are gone are missing. */
+  /**
+   * Rows by their ids as they are now, in file order and all of `readVersion`; those that are gone are missing. Throws
+   * ChangeRefused.
+   */
   async read(ids: readonly number[]): Promise<GridRow[]> {
-    const rows: GridRow[] = [];
-    for (let from = 0; from < ids.length; from += IDS_PER_READ) {
-      const filter = JSON.stringify({ _row_id: { $in: ids.slice(from, from + IDS_PER_READ) } });
-      const response = await fetch(`${this.#options.api}?${new URLSearchParams({ filter })}`, {
-        headers: { Accept: 'application/json' },
-      }).catch(() => {
-        throw new ChangeRefused(0, UNREACHABLE);
-      });
-      if (!response.ok) await refuse(response);
-      this.readVersion = versionOf(response);
-      rows.push(...parseRows(await response.text()));
+    for (let attempt = 1; attempt <= MAX_READS; attempt++) {
+      const rows: GridRow[] = [];
+      const versions = new Set<string>();
+      for (let from = 0; from < ids.length; from += IDS_PER_READ) {
+        rows.push(...(await this.#readSome(ids.slice(from, from + IDS_PER_READ))));
+        versions.add(this.readVersion);
+      }
+      if (versions.size < 2) return rows;
     }
-    return rows;
+    throw new ChangeRefused(409, 'The file is being changed all the time.');
+  }
+
+  async #readSome(ids: readonly number[]): Promise<GridRow[]> {
+    const filter = JSON.stringify({ _row_id: { $in: ids } });
+    const response = await fetch(`${this.#options.api}?${new URLSearchParams({ filter })}`, {
+      headers: { Accept: 'application/json' },
+    }).catch(() => {
+      throw new ChangeRefused(0, UNREACHABLE);
+    });
+    if (!response.ok) await refuse(response);
+    this.readVersion = versionOf(response);
+    return parseRows(await response.text());
   }
 
   /** Undoes the last change; its label, or null when there is none. Throws ChangeRefused, and may be tried again then. */
@@ -334,7 +470,8 @@ export class Changes {
         body: JSON.stringify(body),
       });
       if (!response.ok) await refuse(response);
-      this.#options.changed(versionOf(response));
+      this.#madeVersion = versionOf(response);
+      this.#options.changed(this.#madeVersion);
       return ((await response.json()) as { row_ids: number[] }).row_ids;
     });
     this.#last = sending.catch(() => {});
@@ -353,27 +490,3 @@ async function refuse(response: Response): Promise<never> {
 }
 
 const UNREACHABLE = 'The server cannot be reached.';
-
-/** Whether the file can say the same by both: a text as it was typed, and the value read from it. */
-export function isSameCell(one: CellValue, other: CellValue): boolean {
-  const [a, b] = [plainText(one), plainText(other)];
-  if (a === b) return true;
-  if (a === '' || b === '') return false;
-  const truth = [TRUTH.get(a.trim().toLowerCase()), TRUTH.get(b.trim().toLowerCase())];
-  if (typeof one === 'boolean' || typeof other === 'boolean') return truth[0] === truth[1];
-  return Number(a) === Number(b);
-}
-
-const TRUTH = new Map([
-  ['true', true],
-  ['1', true],
-  ['yes', true],
-  ['false', false],
-  ['0', false],
-  ['no', false],
-]);
-
-/** A value as it is sent back: digits of long integers, since JSON has no bigint here. */
-function sent(value: CellValue): CellValue {
-  return typeof value === 'bigint' ? String(value) : value;
-}

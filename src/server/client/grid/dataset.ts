@@ -3,8 +3,10 @@
  * `show`, which writes the address; whatever changes rows is in `writing.ts`.
  */
 import { localNumber } from '../times.ts';
+import { sizeOf } from './block-plan.ts';
 import { Changes } from './changes.ts';
 import { ChartPanel } from './chart-panel.ts';
+import { TABBED } from './clip.ts';
 import { openColumnMenu } from './column-menu.ts';
 import { openColumns } from './columns-dialog.ts';
 import { describeMember, parseFilter, withMember } from './conditions.ts';
@@ -333,8 +335,15 @@ class DatasetPage {
     const columns = isCut
       ? ` · the first ${this.#table.columns.length} of ${localNumber(this.#data.columns.length)} columns`
       : '';
-    const chosen = size > 0 ? ` · ${localNumber(size)} selected` : '';
+    const chosen = size > 0 ? ` · ${localNumber(size)} selected` : this.#blockText();
     this.#count.textContent = total === null ? '' : countText(total) + columns + chosen;
+  }
+
+  #blockText(): string {
+    const { block } = this.#table;
+    if (block === null) return '';
+    const { rows, cells } = sizeOf(block);
+    return ` · ${countText(cells, 'cell')} in ${countText(rows)} selected`;
   }
 
   #problem({ status, message }: { status: number; message: string }): Node[] {
@@ -547,27 +556,50 @@ class DatasetPage {
     }
   }
 
-  /** The selected rows as a spreadsheet takes them, or the active cell. */
+  /** The selected rows as a spreadsheet takes them, or the block of cells, or the active cell. */
   #copy(event: ClipboardEvent): void {
-    const { activeRow, active, columns, selected, element } = this.#table;
+    const { activeRow, active, columns, selected, element, block } = this.#table;
     const hasMarked = getSelection()?.isCollapsed === false;
     if (document.activeElement !== element || hasMarked) return;
     const column = columns[active.column];
     let text: string;
+    let cells: string | null = null;
     if (selected.size > 0) {
-      const line = (cells: readonly string[]): string => cells.map(quotedCell).join('\t');
       const chosen = [...selected.values()].sort((a, b) => a.place - b.place);
-      const lines = chosen.map(({ row }) =>
-        line(columns.map(({ name }) => plainText(cellOf(row, name)))),
-      );
-      text = [line(columns.map(({ name }) => name)), ...lines].join('\n');
+      text = tabbed([
+        columns.map(({ name }) => name),
+        ...cellsOf(
+          chosen.map(({ row }) => row),
+          columns,
+        ),
+      ]);
       this.#notices.show(`Copied ${countText(selected.size)}, with the names of the columns.`);
+    } else if (block !== null) {
+      const rows = this.#table.blockRows;
+      event.preventDefault();
+      if (rows === null) {
+        this.#notices.show('Not copied: these rows are still on their way. Try again.');
+        return;
+      }
+      text = tabbed(cellsOf(rows, this.#table.columnsOf(block)));
+      this.#notices.show(`Copied ${countText(sizeOf(block).cells, 'cell')}.`);
     } else if (activeRow !== undefined && column !== undefined) {
       text = plainText(cellOf(activeRow, column.name));
+      cells = tabbed([[text]]);
     } else return;
     event.clipboardData?.setData('text/plain', text);
+    // Says that neither commas nor lines in it are borders of cells.
+    event.clipboardData?.setData(TABBED, cells ?? text);
     event.preventDefault();
   }
+}
+
+function cellsOf(rows: readonly GridRow[], columns: readonly GridColumn[]): string[][] {
+  return rows.map((row) => columns.map(({ name }) => plainText(cellOf(row, name))));
+}
+
+function tabbed(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => cells.map(quotedCell).join('\t')).join('\n');
 }
 
 function quotedCell(text: string): string {

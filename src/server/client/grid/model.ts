@@ -20,6 +20,8 @@ export interface GridData {
   readonly api: string;
   readonly page: string;
   readonly mayWrite: boolean;
+  /** The file tells an empty text from nothing. */
+  readonly hasNull: boolean;
   /** Address of the script that draws charts, fetched when the first one is opened. */
   readonly chartScript: string;
   /** In file order. */
@@ -47,6 +49,13 @@ export function cellOf(row: GridRow, column: string): CellValue {
 /** Whether there is nothing in the cell. */
 export function isBlank(value: CellValue): boolean {
   return value === null || value === '';
+}
+
+/** What emptying cells of these columns leaves, where that is not plain to see; `''` elsewhere. */
+export function blankNote({ hasNull, columns }: GridData, names: readonly string[]): string {
+  const texts = columns.filter(({ name, type }) => type === 'string' && names.includes(name));
+  if (!hasNull || texts.length === 0) return '';
+  return ` In ${texts.map(({ name }) => name).join(', ')} that is an empty text, not null.`;
 }
 
 /** The cell as it is edited, copied and found in the file: no grouping, a point before decimals. */

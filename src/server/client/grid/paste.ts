@@ -1,58 +1,14 @@
 /**
  * Rows out of a spreadsheet: what was copied there is shown as the rows it would become before anything is written.
  */
-import type { Values } from './changes.ts';
+import { parseCells } from './clip.ts';
 import { make, makeDialog, quietButton } from './element.ts';
 import { countText, fits, type GridColumn, plainNumber } from './model.ts';
+import type { Values } from './row-edits.ts';
 
 const MAX_PREVIEW = 8;
 /** Characters. */
 const LONG_TEXT = 10_000;
-
-/** Cells of a text: tabs between them if there are any, else commas or semicolons; quotes as in CSV. */
-export function parseCells(text: string): string[][] {
-  const [firstLine = ''] = text.split('\n', 1);
-  const separator = firstLine.includes('\t')
-    ? '\t'
-    : firstLine.split(';').length > firstLine.split(',').length
-      ? ';'
-      : ',';
-  const rows: string[][] = [[]];
-  let at = 0;
-  while (at < text.length) {
-    const { cell, end } = cellAt(text, at, separator);
-    rows.at(-1)!.push(cell);
-    at = end;
-    if (text[at] === separator) {
-      at++;
-      if (at === text.length) rows.at(-1)!.push('');
-      continue;
-    }
-    if (text[at] === '\r') at++;
-    if (text[at] === '\n') at++;
-    if (at < text.length) rows.push([]);
-  }
-  return rows.filter((row) => row.some((cell) => cell !== ''));
-}
-
-function cellAt(text: string, from: number, separator: string): { cell: string; end: number } {
-  if (text[from] !== '"') {
-    let end = from;
-    while (end < text.length && text[end] !== separator && text[end] !== '\n') end++;
-    const cell = text.slice(from, end);
-    return cell.endsWith('\r') ? { cell: cell.slice(0, -1), end } : { cell, end };
-  }
-  let cell = '';
-  let at = from + 1;
-  for (;;) {
-    const quote = text.indexOf('"', at);
-    if (quote < 0) return { cell: cell + text.slice(at), end: text.length };
-    cell += text.slice(at, quote);
-    if (text[quote + 1] !== '"') return { cell, end: quote + 1 };
-    cell += '"';
-    at = quote + 2;
-  }
-}
 
 /** Rows as they would be created. */
 export interface PastedRows {
@@ -96,10 +52,12 @@ interface PasteOptions {
   readonly text: string;
   /** Rejects with what is wrong in words. */
   create(rows: readonly Values[]): Promise<void>;
+  /** Writes over the cells instead; absent where there are none. */
+  replace?(): void;
 }
 
 /** Asks what to do with pasted text. */
-export function openPaste({ columns, file, text, create }: PasteOptions): void {
+export function openPaste({ columns, file, text, create, replace }: PasteOptions): void {
   const box = make('textarea', {
     rows: 5,
     'aria-label': 'Rows to add',
@@ -117,7 +75,18 @@ export function openPaste({ columns, file, text, create }: PasteOptions): void {
     box,
     preview,
     problem,
-    make('p', { class: 'dialog-actions' }, add, cancel),
+    make(
+      'p',
+      { class: 'dialog-actions' },
+      add,
+      cancel,
+      replace === undefined
+        ? null
+        : quietButton('Write over the cells instead…', () => {
+            dialog.close();
+            replace();
+          }),
+    ),
   );
   const dialog = makeDialog(`Paste rows into ${file}`, form);
   dialog.classList.add('broad');

@@ -5,6 +5,7 @@
  * 900,000. The element that scrolls has the focus, the active cell is told by `aria-activedescendant` (WAI-ARIA grid
  * pattern), so recycling rows never loses the focus.
  */
+import { type CellBlock, sizeOf } from './block-plan.ts';
 import {
   cellOf,
   type CellValue,
@@ -62,7 +63,7 @@ const OVERSCAN = 8;
 /** Browsers stop at some 17 to 33 million pixels; beyond this the scroll bar is scaled. */
 const MAX_HEIGHT = 12_000_000;
 /** Rows selected at once: as many as a spreadsheet takes from the clipboard without a pause. */
-const MAX_SELECTED = 10_000;
+export const MAX_SELECTED = 10_000;
 const NUMBER_WIDTH = 56;
 const SELECT_WIDTH = 28;
 const MIN_WIDTH = 72;
@@ -96,6 +97,15 @@ export class GridTable {
   held: number | null = null;
   #frame = 0;
   #anchorRow = 0;
+  /** Where the block of cells began, whose other corner is the active cell; null while there is none. */
+  #corner: Place | null = null;
+  /** The block as it is drawn. */
+  #drawnBlock: CellBlock | null = null;
+  /** Rows of the block, those that were never in sight too; null while they are on their way. */
+  #blockRows: readonly GridRow[] | null = null;
+  /** Where the mouse went down on a cell, and whether it has left it since. */
+  #pressed: Place | null = null;
+  #isDragging = false;
   /** Where the last click was. */
   #tapped: Place = { row: -1, column: -1 };
   /** Counts selections, because rows for one may come after the next was made. */
@@ -118,12 +128,19 @@ export class GridTable {
         onkeydown: (event: KeyboardEvent) => this.#key(event),
         onclick: (event: PointerEvent) => this.#click(event),
         ondblclick: (event: MouseEvent) => this.#doubleClick(event),
+        onpointerdown: (event: PointerEvent) => this.#press(event),
+        onpointermove: (event: PointerEvent) => this.#drag(event),
         onfocus: () => this.#markActive(),
       },
       this.#head,
       this.#body,
     );
     new ResizeObserver(() => this.draw()).observe(this.element);
+    document.addEventListener('pointerup', () => {
+      this.#pressed = null;
+      this.#isDragging = false;
+      this.element.classList.remove('dragging');
+    });
   }
 
   /** Shows these columns from now on. */
@@ -133,6 +150,8 @@ export class GridTable {
     sort: readonly SortStep[],
     filtered: Iterable<string>,
   ): void {
+    const before = this.columns.map(({ name }) => name);
+    if (columns.some(({ name }, index) => name !== before[index])) this.#corner = null;
     this.columns = columns;
     this.#pinned = new Set(pinned);
     this.#sort = sort;
@@ -177,11 +196,19 @@ export class GridTable {
     this.#offset = 0;
     this.element.scrollTop = 0;
     this.#scrollTop = 0;
+    this.#corner = null;
     this.active = { row: 0, column: Math.max(0, this.active.column) };
   }
 
-  /** Makes a cell the active one and brings it into sight. */
+  /** Makes a cell the active one, without a block, and brings it into sight. */
   activate(place: Place): void {
+    const hadBlock = this.#corner !== null;
+    this.#corner = null;
+    this.#goTo(place);
+    if (hadBlock) this.#options.events.selectionChanged();
+  }
+
+  #goTo(place: Place): void {
     const total = this.#options.store.total ?? 0;
     const first = -1;
     this.active = {
@@ -210,8 +237,90 @@ export class GridTable {
     return this.active.row < 0 ? undefined : this.#options.store.at(this.active.row);
   }
 
+  /** The selected cells when they are more than the active one. */
+  get block(): CellBlock | null {
+    if (this.#corner === null) return null;
+    const { row, column } = this.active;
+    const block = {
+      top: Math.min(row, this.#corner.row),
+      bottom: Math.max(row, this.#corner.row),
+      left: Math.min(column, this.#corner.column),
+      right: Math.max(column, this.#corner.column),
+    };
+    return sizeOf(block).cells > 1 ? block : null;
+  }
+
+  /** The block, else the active cell; null on the head and on the numbers of the rows. */
+  get target(): CellBlock | null {
+    const { row, column } = this.active;
+    if (this.block !== null || row < 0 || column < 0) return this.block;
+    return { top: row, bottom: row, left: column, right: column };
+  }
+
+  /** Columns of a block. */
+  columnsOf({ left, right }: CellBlock): readonly GridColumn[] {
+    return this.columns.slice(left, right + 1);
+  }
+
+  /** The rows of the block, as they are here; null while some are on their way. */
+  get blockRows(): readonly GridRow[] | null {
+    const { block } = this;
+    if (block === null) return null;
+    const { rows } = sizeOf(block);
+    const present: GridRow[] = [];
+    for (let row = block.top; row <= block.bottom; row++) {
+      const data = this.#options.store.at(row);
+      if (data === undefined) break;
+      present.push(data);
+    }
+    if (present.length === rows) return present;
+    return this.#blockRows?.length === rows ? this.#blockRows : null;
+  }
+
+  /** Selects a block, with its first cell as the active one. */
+  selectBlock({ top, bottom, left, right }: CellBlock): void {
+    this.#goTo({ row: top, column: left });
+    this.#corner = { row: bottom, column: right };
+    this.#blockChanged();
+  }
+
+  /** Stretches the block from where it began to a cell. */
+  #stretchTo(place: Place): void {
+    const { row, column } = this.#corner ?? this.active;
+    const start = { row: Math.max(0, row), column: Math.max(0, column) };
+    const last = start.row + (MAX_SELECTED - 1) * Math.sign(place.row - start.row);
+    const isTooFar = Math.abs(place.row - start.row) >= MAX_SELECTED;
+    const end = Math.max(0, isTooFar ? last : place.row);
+    this.#selecting++;
+    if (this.selected.size > 0) {
+      this.selected.clear();
+      this.update();
+    }
+    this.#goTo({ row: end, column: Math.max(0, place.column) });
+    this.#corner = start;
+    this.#blockChanged();
+    if (isTooFar) this.#options.events.tooMany(MAX_SELECTED);
+  }
+
+  #blockChanged(): void {
+    this.draw();
+    this.#options.events.selectionChanged();
+    void this.fetchBlock();
+  }
+
+  /** Fetches the rows of the block that are not here: who copies cannot wait. */
+  async fetchBlock(): Promise<void> {
+    const { block } = this;
+    this.#blockRows = null;
+    if (block === null || this.blockRows !== null) return;
+    const selecting = ++this.#selecting;
+    const rows = await this.#options.store.between(block.top, block.bottom);
+    if (selecting === this.#selecting) this.#blockRows = rows;
+  }
+
   /** Nothing is selected any more. */
   selectNone(): void {
+    this.#corner = null;
     this.selected.clear();
     this.update();
     this.#options.events.selectionChanged();
@@ -223,6 +332,7 @@ export class GridTable {
     const first = Math.max(0, Math.min(one, other));
     const last = Math.min(this.#total - 1, Math.max(one, other));
     const selecting = ++this.#selecting;
+    this.#corner = null;
     const rows = await store.between(first, Math.min(last, first + MAX_SELECTED - 1));
     if (selecting !== this.#selecting) return;
     rows.forEach((row, index) => {
@@ -436,6 +546,23 @@ export class GridTable {
     }
     this.#markActive();
     this.#markAll();
+    this.#markBlock();
+  }
+
+  #markBlock(): void {
+    const { block } = this;
+    if (block === null && this.#drawnBlock === null) return;
+    this.#drawnBlock = block;
+    for (const [index, row] of this.#rows) {
+      const isRow = block !== null && index >= block.top && index <= block.bottom;
+      for (let at = 0; at < this.columns.length; at++) {
+        const cell = row.children[at + 1]!;
+        const isIn = isRow && at >= block.left && at <= block.right;
+        cell.classList.toggle('in-block', isIn);
+        if (isIn) cell.setAttribute('aria-selected', 'true');
+        else cell.removeAttribute('aria-selected');
+      }
+    }
   }
 
   /** The box in the corner says whether all, some or none are selected. */
@@ -547,6 +674,11 @@ export class GridTable {
     const { row, column: at } = this.#tapped;
     const isSecondTap = event.pointerType === 'touch' && place.row === row && place.column === at;
     this.#tapped = place;
+    if (event.shiftKey && place.column >= 0) {
+      getSelection()?.removeAllRanges();
+      this.#stretchTo(place);
+      return;
+    }
     this.activate(place);
     const data = this.activeRow;
     if (data === undefined) return;
@@ -560,6 +692,30 @@ export class GridTable {
     else if (isSecondTap && place.column >= 0) this.#options.events.edit(place, null);
     this.#anchorRow = place.row;
     if (target.matches('input, button')) this.element.focus({ preventScroll: true });
+  }
+
+  #press(event: PointerEvent): void {
+    const place = this.#placeOf(event.target);
+    const isCell = place !== null && place.row >= 0 && place.column >= 0;
+    const isPlain = event.pointerType === 'mouse' && event.button === 0 && !event.shiftKey;
+    const isFree = (event.target as HTMLElement).closest('.editor') === null;
+    this.#pressed = isCell && isPlain && isFree ? place : null;
+  }
+
+  /** The mouse pulls a block; a finger scrolls. */
+  #drag(event: PointerEvent): void {
+    const from = this.#pressed;
+    if (from === null || event.buttons !== 1) return;
+    const place = this.#placeOf(event.target);
+    if (place === null || place.row < 0 || place.column < 0) return;
+    const { row, column } = this.#isDragging ? this.active : from;
+    // Within one cell its text is marked, as anywhere.
+    if (place.row === row && place.column === column) return;
+    getSelection()?.removeAllRanges();
+    this.element.classList.add('dragging');
+    if (!this.#isDragging) this.activate(from);
+    this.#isDragging = true;
+    this.#stretchTo(place);
   }
 
   #clickCorner(target: HTMLElement): void {
@@ -599,9 +755,8 @@ export class GridTable {
     const moved = this.#movement(event, isCommand);
     if (moved !== null) {
       event.preventDefault();
-      if (event.shiftKey && moved.row !== this.active.row) {
-        this.#extendTo(moved.row);
-      } else if (!event.shiftKey) this.#anchorRow = Math.max(0, moved.row);
+      if (event.shiftKey) return this.#stretchTo(moved);
+      this.#anchorRow = Math.max(0, moved.row);
       this.activate(moved);
       return;
     }
@@ -614,7 +769,8 @@ export class GridTable {
       this.selectAll();
       return true;
     }
-    if (key !== 'Escape' || this.selected.size === 0) return false;
+    const isNothing = this.selected.size === 0 && this.block === null;
+    if (key !== 'Escape' || isNothing) return false;
     this.selectNone();
     return true;
   }
@@ -676,6 +832,9 @@ export class GridTable {
       if (head === undefined) return;
       if (event.key === 'Enter') events.sort(head, event.shiftKey);
       else this.#openMenu(head);
+    } else if (event.key === ' ' && this.block !== null) {
+      event.preventDefault();
+      void this.selectBetween(this.block.top, this.block.bottom);
     } else if (event.key === ' ') {
       event.preventDefault();
       this.#toggle(row, row);

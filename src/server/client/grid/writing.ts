@@ -2,12 +2,26 @@
  * Everything that changes rows: cells, rows, pasted rows, deletions, undo, and what happens when somebody else was faster. Only
  * made for those who may write; nobody else gets any of its controls.
  */
-import { ChangeRefused, type Changes, isSameCell, type Values } from './changes.ts';
+import { BlockWriting } from './block-writing.ts';
+import { ChangeRefused, type Changes } from './changes.ts';
+import { clipOf } from './clip.ts';
+import { askAboutConflict } from './conflict-dialog.ts';
 import { CellEditor, type Edit, type Step } from './editor.ts';
 import { make, makeDialog, quietButton } from './element.ts';
-import { cellOf, countText, type GridData, type GridRow, idOf, plainText } from './model.ts';
+import {
+  blankNote,
+  cellOf,
+  countText,
+  fits,
+  type GridData,
+  type GridRow,
+  idOf,
+  plainNumber,
+  plainText,
+} from './model.ts';
+import { isSameCell, type RowEdit, type Values } from './row-edits.ts';
 import type { Notices } from './notices.ts';
-import { openPaste, parseCells } from './paste.ts';
+import { openPaste } from './paste.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
 import type { RowStore } from './rows.ts';
 import type { GridTable, Place } from './table.ts';
@@ -26,20 +40,20 @@ interface WritingOptions {
 /** Messages about values that are not in the file. */
 const UNSAVED = 'unsaved';
 
-/** What a person decides when the file has changed under an edit. */
-type Decision = 'reload' | 'overwrite' | 'cancel';
-
 /** The writing half of the page. */
 export class Writing {
   readonly tools: HTMLElement;
   readonly #options: WritingOptions;
   readonly #editor: CellEditor;
+  readonly #blocks: BlockWriting;
   readonly #deleteButton: HTMLButtonElement;
   readonly #undoButton: HTMLButtonElement;
   readonly #redoButton: HTMLButtonElement;
   /** Values that were typed and are not in the file yet. */
   readonly unsaved: UnsavedEdits;
   #running = 0;
+  /** Values on their way, until the page has the row as it is then. */
+  readonly #taking = new Set<Promise<void>>();
   #settling: Promise<unknown> = Promise.resolve();
 
   constructor(options: WritingOptions) {
@@ -53,6 +67,15 @@ export class Writing {
       moved: (step) => this.#moved(step),
     });
     this.unsaved = new UnsavedEdits(() => table.update());
+    this.#blocks = new BlockWriting({
+      ...options,
+      run: (change) => this.#run(change),
+      changed: () => this.#changed(),
+      offerUndo: (text) => this.#offerUndo(text),
+      addRows: (text, replace) => this.#openPaste(text, replace),
+      settled: async () => void (await Promise.all(this.#taking)),
+      forget: (edits) => this.#forget(edits),
+    });
     this.#deleteButton = quietButton('Delete', () => this.#confirmDelete(), {
       class: 'quiet small danger',
     });
@@ -112,8 +135,13 @@ export class Writing {
       void this.#undo(key === 'y' || event.shiftKey);
       return true;
     }
+    if (isCommand && key === 'd') {
+      void this.#blocks.fillDown();
+      return true;
+    }
     if (key !== 'delete' && key !== 'backspace') return false;
     if (table.selected.size > 0) this.#confirmDelete();
+    else if (table.block !== null) void this.#blocks.empty();
     else void this.#clearCell();
     return true;
   }
@@ -161,6 +189,13 @@ export class Writing {
 
   /** Sends a value while the person goes on; until it is in the file, the cell shows it as such. */
   async #take(edit: Edit): Promise<void> {
+    const taking = this.#send(edit);
+    this.#taking.add(taking);
+    await taking;
+    this.#taking.delete(taking);
+  }
+
+  async #send(edit: Edit): Promise<void> {
     const { store, notices, table, changes } = this.#options;
     const { row, column, value } = edit;
     this.unsaved.put(edit, null);
@@ -273,14 +308,16 @@ export class Writing {
   }
 
   async #clearCell(): Promise<void> {
-    const { table, store } = this.#options;
+    const { table, store, data } = this.#options;
     const row = table.activeRow;
     const column = table.columns[table.active.column];
     if (row === undefined || column?.isWritable !== true) return;
     if (plainText(cellOf(row, column.name)) === '') return;
     await this.#take({ row, column, value: '', version: store.version });
     if (this.unsaved.size === 0)
-      this.#offerUndo(`${column.name} of row ${idOf(row)} is blank now.`);
+      this.#offerUndo(
+        `${column.name} of row ${idOf(row)} is blank now.${blankNote(data, [column.name])}`,
+      );
   }
 
   #openNewRow(): void {
@@ -294,25 +331,54 @@ export class Writing {
     });
   }
 
-  #openPaste(text: string): void {
+  #openPaste(text: string, replace?: () => void): void {
     const { data, table } = this.#options;
     openPaste({
       columns: table.columns.filter(({ isWritable }) => isWritable),
       file: data.file,
       text,
       create: (rows) => this.#create(rows),
+      ...(replace !== undefined && { replace }),
     });
+  }
+
+  /** What was refused in these cells is overtaken. */
+  #forget(edits: readonly RowEdit[]): void {
+    const cells = new Map(edits.map(({ row, values }) => [idOf(row), values]));
+    for (const edit of this.unsaved.failed()) {
+      const values = cells.get(idOf(edit.row));
+      if (values !== undefined && Object.hasOwn(values, edit.column.name)) {
+        this.unsaved.remove(edit);
+      }
+    }
   }
 
   #pasted(event: ClipboardEvent): void {
     const { table } = this.#options;
-    const text = event.clipboardData?.getData('text/plain') ?? '';
-    if (document.activeElement !== table.element || text === '') return;
+    const clip = event.clipboardData === null ? null : clipOf(event.clipboardData);
+    if (document.activeElement !== table.element || clip === null || clip.text === '') return;
     event.preventDefault();
-    const cells = parseCells(text);
-    const isOneCell = !text.trim().includes('\n') && !text.includes('\t');
-    if (isOneCell && table.active.row >= 0) this.edit(table.active, text.replace(/\r?\n$/, ''));
-    else if (cells.length > 0) this.#openPaste(text);
+    const [[cell = ''] = []] = clip.cells;
+    const isOneCell = clip.cells.length === 1 && clip.cells[0]!.length === 1;
+    if (isOneCell && table.block === null && table.target !== null) this.#pasteCell(cell);
+    else if (clip.cells.length > 0) this.#blocks.paste(clip);
+  }
+
+  /** One value into the active cell; one that does not fit is left in the editor. */
+  #pasteCell(text: string): void {
+    const { table, store } = this.#options;
+    const row = table.activeRow;
+    const column = table.columns[table.active.column];
+    if (row === undefined || column === undefined) return;
+    if (!column.isWritable) {
+      this.#options.notices.show(`${column.name} cannot be changed.`);
+      return;
+    }
+    const value = plainNumber(text, column);
+    if (!fits(value, column)) this.edit(table.active, text);
+    else if (plainText(this.unsaved.of(row, column)?.value ?? cellOf(row, column.name)) !== value) {
+      void this.#take({ row, column, value, version: store.version });
+    }
   }
 
   async #create(rows: readonly Values[]): Promise<void> {
@@ -396,7 +462,7 @@ export class Writing {
       this.#changed();
       const isAgain = label.startsWith('the deletion') && !isRedo;
       notices.show(
-        `${isRedo ? 'Redid' : 'Undid'} ${label}.${isAgain ? ' The rows are at the end, with new numbers.' : ''}`,
+        `${isRedo ? 'Redid' : 'Undid'} ${label}.${isAgain ? ' What was deleted is put back at the end of the file, with new numbers.' : ''}`,
       );
     } catch (error) {
       const isConflict = error instanceof ChangeRefused && error.status === 412;
@@ -460,79 +526,9 @@ export class Writing {
   }
 }
 
-/** Shows what is in the file now beside what was typed. */
-function askAboutConflict(
-  file: string,
-  before: GridRow,
-  present: GridRow | undefined,
-  values: Values,
-): Promise<Decision> {
-  const lines = Object.entries(values).map(([name, mine]) =>
-    make(
-      'tr',
-      {},
-      make('th', { scope: 'row' }, name),
-      make('td', {}, plainText(cellOf(before, name))),
-      make('td', {}, present === undefined ? 'the row is gone' : plainText(cellOf(present, name))),
-      make('td', {}, plainText(mine)),
-    ),
-  );
-  const head = ['', 'You saw', 'In the file now', 'You typed'].map((text) =>
-    make('th', { scope: 'col' }, text),
-  );
-  const others = present === undefined ? [] : otherCells(before, present, values);
-  return new Promise((resolve) => {
-    let decision: Decision = 'cancel';
-    const choose = (chosen: Decision) => (): void => {
-      decision = chosen;
-      dialog.close();
-    };
-    const dialog = makeDialog(
-      `${file} was changed by someone else`,
-      make(
-        'div',
-        { class: 'scroll' },
-        make('table', {}, make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...lines)),
-      ),
-      others.length > 0
-        ? make(
-            'p',
-            { class: 'notice' },
-            `Row ${idOf(before)} is different elsewhere too: ${others.join('; ')}`,
-          )
-        : null,
-      make(
-        'p',
-        { class: 'dialog-actions' },
-        quietButton('Reload', choose('reload'), { autofocus: true }),
-        present === undefined
-          ? null
-          : quietButton('Overwrite with mine', choose('overwrite'), { class: 'small danger' }),
-        quietButton('Back to typing', choose('cancel')),
-      ),
-    );
-    dialog.classList.add('broad');
-    dialog.addEventListener('close', () => resolve(decision));
-    dialog.showModal();
-  });
-}
-
 /** Whether a row has these values, as far as it knows their columns. */
 function hasCells(row: GridRow, values: Values): boolean {
   return Object.keys(values).every((name) => isSameCell(cellOf(row, name), cellOf(values, name)));
-}
-
-const MAX_OTHERS = 4;
-
-function otherCells(before: GridRow, present: GridRow, values: Values): string[] {
-  const changed = Object.keys(present).filter(
-    (name) =>
-      !Object.hasOwn(values, name) &&
-      plainText(cellOf(before, name)) !== plainText(cellOf(present, name)),
-  );
-  return changed
-    .slice(0, MAX_OTHERS)
-    .map((name) => `${name} is ${plainText(cellOf(present, name)).slice(0, 60) || 'blank'}`);
 }
 
 function isInDialog(): boolean {

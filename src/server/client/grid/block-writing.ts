@@ -1,0 +1,298 @@
+/**
+ * Changes of many cells at once: pasted over, filled down, emptied. Each is one step of undo, sent in few writes that can be
+ * stopped, and asks about rows that somebody else has changed meanwhile.
+ */
+import {
+  type BlockPlan,
+  namedColumns,
+  pastePlaces,
+  planEmpty,
+  planFill,
+  planPaste,
+  valueCount,
+} from './block-plan.ts';
+import { ChangeRefused, type Changes } from './changes.ts';
+import type { Clip } from './clip.ts';
+import { askAboutRows, type RowConflict } from './conflict-dialog.ts';
+import {
+  blankNote,
+  cellOf,
+  countText,
+  type GridColumn,
+  type GridData,
+  type GridRow,
+  idOf,
+} from './model.ts';
+import { isSameCell, type RowEdit, type Values } from './row-edits.ts';
+import type { Notices } from './notices.ts';
+import { openPasteOver } from './paste-over.ts';
+import type { RowStore } from './rows.ts';
+import { type GridTable, MAX_SELECTED } from './table.ts';
+
+interface BlockWritingOptions {
+  readonly data: GridData;
+  readonly store: RowStore;
+  readonly table: GridTable;
+  readonly notices: Notices;
+  readonly changes: Changes;
+  /** Counts as a change on its way. */
+  run<T>(change: () => Promise<T>): Promise<T>;
+  /** After every change. */
+  changed(): void;
+  offerUndo(text: string): void;
+  /** Takes pasted rows as new ones; `replace` writes them over cells instead. */
+  addRows(text: string, replace?: () => void): void;
+  /** Resolves when no single value is on its way: rows are as they are shown. */
+  settled(): Promise<void>;
+  /** A value on its way, or refused, is overtaken. */
+  forget(edits: readonly RowEdit[]): void;
+}
+
+/** What is to be done to cells. */
+interface Work {
+  /** `the paste of 12 values`. */
+  readonly label: string;
+  readonly edits: readonly RowEdit[];
+  readonly added: readonly Values[];
+  readonly version: string;
+  /** `Replacing`. */
+  readonly doing: string;
+  /** What is said when all of it is done. */
+  readonly done: string;
+}
+
+/** The changes of blocks of cells. */
+export class BlockWriting {
+  readonly #options: BlockWritingOptions;
+
+  constructor(options: BlockWritingOptions) {
+    this.#options = options;
+  }
+
+  /** Pastes over the block, or from the active cell on, after a look at it; rows with the names of their columns are new ones. */
+  paste(clip: Clip): void {
+    const { table, addRows } = this.#options;
+    const isNamed = namedColumns(clip.cells, table.columns) !== null;
+    const over = (): void => void this.#pasteOver(clip);
+    if (table.target === null) addRows(clip.text);
+    else if (isNamed) addRows(clip.text, over);
+    else over();
+  }
+
+  async #pasteOver(clip: Clip): Promise<void> {
+    const { table, store, changes, notices, data, addRows } = this.#options;
+    const block = table.target;
+    if (block === null) return;
+    const target = { block, columns: table.columns, total: store.total ?? 0 };
+    const places = pastePlaces(clip.cells, target);
+    if (places.cells.length > MAX_SELECTED) {
+      const most = countText(MAX_SELECTED);
+      notices.show(`Up to ${most} are pasted over cells at once; upload a file for more.`);
+      return;
+    }
+    const found = await this.#rows(places.top, places.bottom);
+    if (found === null) return;
+    const { rows, version } = found;
+    const plan = planPaste(places, rows);
+    if (this.#isLocked(plan)) return;
+    openPasteOver({
+      file: data.file,
+      plan,
+      isFileOrder: isFileOrder(),
+      misfits: (values) => changes.misfits(values),
+      agree: ({ edits, added }) => {
+        const count = countText(valueCount(edits), 'value');
+        const replaced =
+          edits.length > 0 ? [`Replaced ${count} in ${countText(edits.length)}`] : [];
+        const news = added.length > 0 ? [`added ${countText(added.length)}`] : [];
+        const done = `${[...replaced, ...news].join(' and ')} of ${data.file}.`;
+        void this.#apply({
+          label: `the paste of ${edits.length > 0 ? count : countText(added.length)}`,
+          edits,
+          added,
+          version,
+          doing: 'Replacing',
+          done: done[0]!.toUpperCase() + done.slice(1),
+        }).then(() => {
+          if (!isFileOrder() || places.hasHead) return;
+          const right = Math.min(block.left + places.columns.length, table.columns.length) - 1;
+          table.selectBlock({ ...block, bottom: places.top + places.cells.length - 1, right });
+        });
+      },
+      addRows: () => addRows(clip.text),
+      closed: () => table.element.focus({ preventScroll: true }),
+    });
+  }
+
+  /** Nothing to do but in columns that cannot be changed; says so. */
+  #isLocked({ edits, added, locked, hasHead }: BlockPlan): boolean {
+    if (edits.length + added.length > 0 || locked.length === 0 || hasHead) return false;
+    this.#options.notices.show(`${locked.join(', ')} cannot be changed.`);
+    return true;
+  }
+
+  /** Puts the first row of the block into all of its others, or the cell above into the active one. */
+  async fillDown(): Promise<void> {
+    const { table } = this.#options;
+    const { target } = table;
+    if (target === null) return;
+    const isOneRow = target.top === target.bottom;
+    const top = isOneRow ? target.top - 1 : target.top;
+    if (top < 0) return;
+    const columns = this.#writable(table.columnsOf(target));
+    const found = columns.length === 0 ? null : await this.#rows(top, target.bottom);
+    if (found === null) return;
+    const { rows, version } = found;
+    const edits = planFill(rows, columns);
+    const what = this.#whatOf(edits);
+    await this.#applyCells(edits, version, {
+      label: `the filling of ${what.cells}`,
+      doing: 'Filling',
+      done: `${what.text} filled from row ${idOf(rows[0]!)}.`,
+    });
+  }
+
+  /** Empties the cells of the block. */
+  async empty(): Promise<void> {
+    const { table, data } = this.#options;
+    const { target } = table;
+    if (target === null) return;
+    const columns = this.#writable(table.columnsOf(target));
+    const found = columns.length === 0 ? null : await this.#rows(target.top, target.bottom);
+    if (found === null) return;
+    const { rows, version } = found;
+    const edits = planEmpty(rows, columns);
+    const what = this.#whatOf(edits);
+    const names = columns.map(({ name }) => name);
+    await this.#applyCells(edits, version, {
+      label: `the emptying of ${what.cells}`,
+      doing: 'Emptying',
+      done: `${what.text} blank now.${blankNote(data, names)}`,
+    });
+  }
+
+  #writable(columns: readonly GridColumn[]): readonly GridColumn[] {
+    const writable = columns.filter(({ isWritable }) => isWritable);
+    const names = columns.map(({ name }) => name).join(', ');
+    if (writable.length === 0) this.#options.notices.show(`${names} cannot be changed.`);
+    return writable;
+  }
+
+  #whatOf(edits: readonly RowEdit[]): { readonly cells: string; readonly text: string } {
+    const count = valueCount(edits);
+    const [first] = edits;
+    const name = Object.keys(first?.values ?? {})[0] ?? '';
+    if (count === 1) {
+      const cells = `${name} of row ${idOf(first!.row)}`;
+      return { cells, text: `${cells} is` };
+    }
+    const cells = countText(count, 'value');
+    return { cells, text: `${cells} in ${countText(edits.length)} are` };
+  }
+
+  #applyCells(
+    edits: readonly RowEdit[],
+    version: string,
+    texts: Pick<Work, 'label' | 'doing' | 'done'>,
+  ): Promise<void> | void {
+    if (edits.length === 0) return;
+    return this.#apply({ edits, added: [], version, ...texts });
+  }
+
+  /** The rows between two places, which may never have been in sight; null when they cannot be had, which is said. */
+  async #rows(
+    top: number,
+    bottom: number,
+  ): Promise<{ readonly rows: readonly GridRow[]; readonly version: string } | null> {
+    const { store, notices, settled } = this.#options;
+    await settled();
+    const { version } = store;
+    if (bottom < top) return { rows: [], version };
+    const rows = await store.between(top, bottom);
+    if (rows.length === bottom - top + 1) return { rows, version };
+    notices.show('These rows cannot be fetched now. Try again.');
+    return null;
+  }
+
+  async #apply({ label, edits, added, version, doing, done }: Work): Promise<void> {
+    const { changes, notices, table, store, offerUndo } = this.#options;
+    const giveUp = new AbortController();
+    const all = countText(edits.length);
+    let count = 0;
+    const progress = (rows: number): void => {
+      count = rows;
+      if (count === edits.length && added.length === 0) return;
+      const stop = { label: 'Stop', run: () => giveUp.abort() };
+      notices.show(`${doing}… ${countText(count)} of ${all}`, stop);
+    };
+    this.#options.forget(edits);
+    if (edits.length > 1) progress(0);
+    let kept = 0;
+    const settle = async (rest: readonly RowEdit[]) => {
+      const settled = await this.#settle(rest);
+      kept += rest.length - settled.edits.length;
+      return settled;
+    };
+    try {
+      const change = { label, edits, added, version, settle };
+      const { signal } = giveUp;
+      const ids = await this.#options.run(() => changes.replace(change, { progress, signal }));
+      // In file order the new rows are the last ones.
+      if (isFileOrder()) store.total = (store.total ?? 0) + ids.length;
+      const missing = edits.length - count - kept;
+      const rest = [
+        missing > 0 ? ` Stopped: ${countText(missing)} of ${all} are as they were.` : '',
+        kept > 0 ? ` ${countText(kept)} changed by someone else stayed so.` : '',
+      ];
+      offerUndo(done + rest.join(''));
+    } catch (error) {
+      const reason = error instanceof ChangeRefused ? error.reason : String(error);
+      if (count === 0) notices.show(`Nothing was changed: ${reason}`);
+      else offerUndo(`Not all of it is done: ${reason} ${countText(count)} of ${all} are changed.`);
+    }
+    store.reload();
+    this.#options.changed();
+    void table.fetchBlock();
+  }
+
+  /** What is still to be done when the file has changed: rows that are as they were seen, and what the person decides of others. */
+  async #settle(rest: readonly RowEdit[]): Promise<{ edits: readonly RowEdit[]; version: string }> {
+    const { changes, data } = this.#options;
+    const read = await changes.read(rest.map(({ row }) => idOf(row)));
+    const present = new Map(read.map((row) => [idOf(row), row]));
+    const version = changes.readVersion;
+    changes.doubt();
+    const clear: RowEdit[] = [];
+    const conflicts: RowConflict[] = [];
+    for (const { row, values } of rest) {
+      const now = present.get(idOf(row));
+      // As it was seen; or an answer got lost on its way, and the file has it.
+      const isClear = now !== undefined && (hasSame(now, row) || hasSame(now, values));
+      if (isClear) clear.push({ row, values });
+      else conflicts.push({ before: row, present: now, values });
+    }
+    if (conflicts.length === 0) return { edits: clear, version };
+    const decision = await askAboutRows(data.file, conflicts);
+    if (decision === 'cancel')
+      throw new ChangeRefused(0, 'Stopped, since someone else has changed the file.');
+    const mine =
+      decision === 'keep'
+        ? []
+        : conflicts.flatMap(({ present: now, values }) =>
+            now === undefined ? [] : [{ row: now, values }],
+          );
+    return { edits: [...clear, ...mine], version };
+  }
+}
+
+/** Whether a row has these values. */
+function hasSame(row: GridRow, values: Values): boolean {
+  return Object.keys(values).every((name) =>
+    isSameCell(cellOf(row, name), cellOf(values as GridRow, name)),
+  );
+}
+
+/** Rows stand in the view as they do in the file. */
+function isFileOrder(): boolean {
+  return !/[?&](?:sort|filter|q)=/.test(location.search);
+}
