@@ -1,7 +1,7 @@
 /**
  * `bun run bench [names...]`: measures `svc` against the references, and rewrites RESULTS.md when all of it was run.
  *
- *     --rounds <n>   how often each side is measured; 5 unless given
+ *     --rounds <n>   how often each side is measured at most; 5 unless given
  *
  * Exit code 1 when an answer was wrong or a benchmark broke; a missed goal is a result, not a failure.
  */
@@ -107,8 +107,9 @@ async function report(): Promise<string> {
   return `# Results
 
 Written by \`bun run bench\` on ${startedAt.toISOString()} in ${seconds(startedAt)} s. Every figure is the median of
-${rounds} rounds in which the sides take turns; only the ratio counts. *Noisy*: the rounds were more than 30 % apart, or
-others kept more than 0.3 cores busy right before.
+${rounds} rounds in which the sides take turns, or of the first three or four where no side's were more than 15 % apart; of three
+without a goal. Only the ratio counts. *Noisy*: the rounds were more than 30 % apart, or others kept more than 0.3 cores busy
+right before.
 
 ${facts.map(([name, value]) => `- ${name}: ${value}`).join('\n')}
 - data: made by bench/data.ts with seed ${SEED}; row ids and prices that are asked for come from the same seed

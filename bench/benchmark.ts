@@ -7,7 +7,7 @@
 export interface Bench {
   /** The executable under test; a private copy, so that a build meanwhile changes nothing. */
   readonly executable: string;
-  /** How often each side is measured. */
+  /** How often each side is measured at most. */
   readonly rounds: number;
   /** A fresh folder on the disk of the project, removed after the benchmark. */
   readonly folder: string;
@@ -81,7 +81,7 @@ export function isReached(finding: Finding): boolean | null {
   return value >= (goal.atLeast ?? -Infinity) && value <= (goal.atMost ?? Infinity);
 }
 
-/** How far the rounds of a series are apart, as a share of their median. */
-export function spread({ values }: Series): number {
+/** How far the rounds of a side are apart, as a share of their median. */
+export function spreadOf(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / median(values);
 }

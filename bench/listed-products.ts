@@ -41,13 +41,13 @@ export async function listLoads(
     requireEqual(`the list from ${price} on of ${url}`, ids, await expectedIds(rows, price));
     sizes.push(answer.length);
   }
-  const common = { url, headers, connections: 16, seconds: 2, answerBytes: Math.min(...sizes) };
+  const common = { url, headers, connections: 16, seconds: 1, answerBytes: Math.min(...sizes) };
   const loads = {
     same: { ...common, paths: [pathOf(PRICE)] },
     varied: { ...common, paths: prices.map(pathOf) },
   };
   // What a just-in-time compiler learns belongs to the warming up.
-  for (const load of Object.values(loads)) await requestsPerSecond({ ...load, seconds: 1 });
+  for (const load of Object.values(loads)) await requestsPerSecond(load);
   return loads;
 }
 

@@ -7,7 +7,7 @@ import { soulVersion } from './peers/soul.ts';
 import { output } from './processes.ts';
 import manifest from '../package.json' with { type: 'json' };
 
-const SAMPLE_MS = 500;
+const SAMPLE_MS = 250;
 const TICKS_PER_SECOND = 100;
 
 /** Name and value of each fact. */
@@ -32,7 +32,7 @@ export async function machineFacts(executable: string): Promise<[name: string, v
   ];
 }
 
-/** How many cores others keep busy, and the host takes away, while nothing is measured; looks on for half a second. */
+/** How many cores others keep busy, and the host takes away, while nothing is measured; looks on for a quarter of a second. */
 export async function busyCores(): Promise<number> {
   const before = busyTicks();
   await Bun.sleep(SAMPLE_MS);

@@ -1,7 +1,7 @@
 /**
  * What was found out, as a table for a terminal and for RESULTS.md.
  */
-import { type Finding, isReached, median, ratioOf, type Series, spread } from './benchmark.ts';
+import { type Finding, isReached, median, ratioOf, type Series, spreadOf } from './benchmark.ts';
 import type { Benchmark, Goal } from './benchmark.ts';
 import { shown } from './rounds.ts';
 
@@ -69,7 +69,7 @@ function verdict(finding: Finding): string {
 function isNoisy({ subject, reference }: Finding, busyCores: number): boolean {
   const series = reference === null ? [subject] : [subject, reference];
   const measured = series.filter(({ values }) => values.length > 1);
-  return measured.some((one) => busyCores > NOISY_CORES || spread(one) > NOISY_SPREAD);
+  return measured.some((one) => busyCores > NOISY_CORES || spreadOf(one.values) > NOISY_SPREAD);
 }
 
 /** Every round of every side, for whoever doubts a median. */

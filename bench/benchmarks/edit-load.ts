@@ -11,7 +11,7 @@ import { BenchService } from '../service.ts';
 
 const ROWS = 100_000;
 const CLIENTS = 16;
-const SECONDS = 2;
+const SECONDS = 1;
 const COPIES = 25;
 
 export const editLoad: Benchmark = {

@@ -12,7 +12,7 @@ import { inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
 
 const ROWS = 20_000;
-const TIMES = 10;
+const TIMES = 5;
 const ADDRESS = `/api/products/${SHEET}/`;
 
 export const editXlsx: Benchmark = {

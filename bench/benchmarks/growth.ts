@@ -11,7 +11,7 @@ import { Editor } from '../edits.ts';
 import { pagesAfter, startListed } from '../listed-products.ts';
 import { requestsPerSecond } from '../load.ts';
 import { listPath, PRICE } from '../products.ts';
-import { inTurns, type Rounds } from '../rounds.ts';
+import { forOrientation, inTurns, type Rounds } from '../rounds.ts';
 
 const SIZES = [10_000, 100_000, 1_000_000] as const;
 /** Pages that are asked for in turn, so that none is answered from memory. */
@@ -62,7 +62,7 @@ export const growth: Benchmark = {
       ...listFindings(
         'list with another price every time',
         'list, another price',
-        await inTurns(bench, varied),
+        await inTurns(forOrientation(bench), varied),
         null,
       ),
     ];

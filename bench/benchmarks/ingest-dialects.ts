@@ -5,12 +5,12 @@ import { snappyCompress } from 'hysnappy';
 import { protobufMessage } from '../../src/events/wire/protobuf.ts';
 import type { Benchmark } from '../benchmark.ts';
 import { logEvents, postsPerSecond } from '../events.ts';
-import { inTurns } from '../rounds.ts';
+import { forOrientation, inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
 
 const BULK = 1_000;
 const CLIENTS = 4;
-const SECONDS = 2;
+const SECONDS = 1;
 const TIME = 1_795_168_800;
 
 interface Load {
@@ -141,7 +141,7 @@ export const ingestDialects: Benchmark = {
     const measured = Object.fromEntries(
       Object.entries(LOADS).map(([name, load]) => [name, () => rate(load)]),
     ) as Record<keyof typeof LOADS, () => Promise<number>>;
-    const rounds = await inTurns(bench, measured);
+    const rounds = await inTurns(forOrientation(bench), measured);
     const { rest, ...dialects } = rounds;
     const reference = { name: 'bulk REST', unit: 'rows/s', values: rest } as const;
     return Object.entries(dialects).map(([part, values]) => ({

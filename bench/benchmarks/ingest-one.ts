@@ -8,7 +8,7 @@ import { BenchService } from '../service.ts';
 import { insertsPerSecond } from './ingest.ts';
 
 const CLIENTS = 64;
-const SECONDS = 2;
+const SECONDS = 1;
 
 export const ingestOne: Benchmark = {
   name: 'ingest-one',

@@ -11,7 +11,7 @@ import { BenchService } from '../service.ts';
 
 const BULK = 1_000;
 const CLIENTS = 4;
-const SECONDS = 2;
+const SECONDS = 1;
 
 export const ingest: Benchmark = {
   name: 'ingest',

@@ -9,8 +9,8 @@ import { inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
 
 const ROWS = 1_000_000;
-const IDLE_SECONDS = 2;
-const BUSY_SECONDS = 4;
+const IDLE_SECONDS = 1;
+const BUSY_SECONDS = 3;
 /** Heavy work under way before anything is measured. */
 const LEAD_MS = 1000;
 

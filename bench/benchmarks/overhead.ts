@@ -45,7 +45,7 @@ export const overhead: Benchmark = {
       logFile: join(bench.folder, 'duties.log'),
     });
     requireEqual('the same rows', await (await fetch(duties.url, { headers })).text(), rows);
-    const common = { connections: 16, seconds: 2 };
+    const common = { connections: 16, seconds: 1 };
     const rates = {
       health: () =>
         requestsPerSecond({ ...common, url, paths: ['/health'], answerBytes: health.length }),

@@ -41,7 +41,7 @@ export const point: Benchmark = {
     const found = await (await service.get(pathOf(SAMPLE))).json();
     requireEqual('the row', withNumbers(found as ProductRow[]), expected);
     const ids = someIds();
-    const common = { connections: 64, seconds: 2, answerBytes: 100 };
+    const common = { connections: 64, seconds: 1, answerBytes: 100 };
     const floorLoad = { ...common, url: floor.url, paths: ids.map(floorPathOf) };
     const { url, headers } = service;
     const load = { ...common, url, headers, paths: ids.map(pathOf) };

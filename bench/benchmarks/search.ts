@@ -38,7 +38,7 @@ export const search: Benchmark = {
       const { count } = (await (await service.get(path)).json()) as { count: number };
       requireEqual(`the results of ${path}`, count, 20);
     }
-    const common = { paths, connections: 8, seconds: 3, answerBytes: 2_000 };
+    const common = { paths, connections: 8, seconds: 2, answerBytes: 2_000 };
     const loads: Record<'svc' | 'FTS5' | 'groonga', Load> = {
       svc: { ...common, url: service.url, headers: service.headers },
       FTS5: { ...common, url: floor.url },
