@@ -96,14 +96,22 @@ export async function getSavedSearch(db: Database, id: number): Promise<SavedSea
   return row === null ? null : searchOf(row);
 }
 
-/** Stores a new search; null when its owner has `most` already. */
+/**
+ * Stores a new search; null when its owner has `most` already. With an id it is the search that had it before it was deleted
+ * (ids are never given again); null also when it is another's now.
+ */
 export async function createSavedSearch(
   db: Database,
   owner: { readonly id: number; readonly most: number },
   input: SavedSearchInput,
   now: number,
-): Promise<SavedSearch | null> {
+  id: number | null = null,
+): Promise<{ readonly search: SavedSearch; readonly isNew: boolean } | null> {
   return db.transaction(async (tx) => {
+    const present = id === null ? null : await getSavedSearch(tx, id);
+    if (present !== null) {
+      return present.ownerId === owner.id ? { search: present, isNew: false } : null;
+    }
     const own = await tx.get<{ n: number }>(
       'SELECT count(*) AS n FROM saved_searches WHERE owner_id = ?',
       [owner.id],
@@ -111,11 +119,11 @@ export async function createSavedSearch(
     if (own!.n >= owner.most) return null;
     const at = timestamp(now);
     const { lastId } = await tx.run(
-      'INSERT INTO saved_searches (owner_id, name, query, is_public, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [owner.id, input.name, input.query, input.isPublic ? 1 : 0, at, at],
+      'INSERT INTO saved_searches (id, owner_id, name, query, is_public, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      [id, owner.id, input.name, input.query, input.isPublic ? 1 : 0, at, at],
     );
     await share(tx, lastId, input);
-    return (await getSavedSearch(tx, lastId))!;
+    return { search: (await getSavedSearch(tx, lastId))!, isNew: true };
   });
 }
 

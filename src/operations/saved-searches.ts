@@ -157,24 +157,47 @@ export async function getSavedSearch(
 }
 
 /** Stores a search of the caller; audited. One more than `events.search.saved_per_user` is an error of the input. */
-export async function createSavedSearch(
+export function createSavedSearch(
   services: EventServices,
   caller: Principal,
   origin: Origin,
   request: SavedSearchRequest,
+): Promise<SavedSearchResult> {
+  return store(services, caller, origin, request, null);
+}
+
+/**
+ * Brings a search of the caller's own back under the id it had, as `createSavedSearch`. One that is back already stays as it is
+ * now. That the caller had deleted it is for whoever asks to know.
+ */
+export function restoreSavedSearch(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  { id, ...request }: SavedSearchRequest & { readonly id: number },
+): Promise<SavedSearchResult> {
+  return store(services, caller, origin, request, id);
+}
+
+async function store(
+  services: EventServices,
+  caller: Principal,
+  origin: Origin,
+  request: SavedSearchRequest,
+  id: number | null,
 ): Promise<SavedSearchResult> {
   requireScope(caller, 'write');
   const read = await readInput(services.db, request, null, false);
   if ('errors' in read) return read;
   const { saved_per_user: most } = services.config.events.search;
   const owner = { id: caller.userId, most };
-  const made = await create(services.db, owner, read.input, services.clock.now());
+  const made = await create(services.db, owner, read.input, services.clock.now(), id);
   if (made === null) {
     const text = `You have ${most} saved searches, the most one user may have; delete some first.`;
     return { errors: { non_field_errors: [text] } };
   }
-  await auditChange(services, caller, origin, 'create', made.id);
-  return { view: viewOf(made, caller) };
+  if (made.isNew) await auditChange(services, caller, origin, 'create', made.search.id);
+  return { view: viewOf(made.search, caller) };
 }
 
 /** Changes a search of the caller's own; audited. Throws `not-found` for everybody else's. */
