@@ -4,7 +4,6 @@
 import { timestamp } from '../base/clock.ts';
 import { isVideo } from '../base/media-type.ts';
 import { encodePath, fileNameOf } from '../base/paths.ts';
-import { sizeText } from '../base/size-text.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { type ContentServices, describeMedia, listMedia } from '../operations/content.ts';
 import type { MediaDescription } from '../operations/content.ts';
@@ -39,6 +38,7 @@ export async function mediaPageReply(
     type: media.mime_type,
     hasCover: media.thumbnail !== null,
     facts: factsOf(media),
+    size: media.file_size,
     position: index < 0 ? '' : `${index + 1} of ${all.length} in this folder`,
     previous: linkOf(all[index - 1]),
     next: index < 0 ? null : linkOf(all[index + 1]),
@@ -106,9 +106,10 @@ async function entryOf(
   const address = encodePath(resource.canonical);
   return {
     name: media.title ?? fileNameOf(resource.canonical),
-    detail: [media.artist, durationText(media.duration), sizeText(media.file_size)]
+    detail: [media.artist, durationText(media.duration)]
       .filter((text) => text !== null)
       .join(' · '),
+    size: media.file_size,
     isVideo: media.media_type === 'video',
     href: `/ui/${address}`,
     cover: media.thumbnail === null ? null : `/media/${address}?thumbnail=true`,
@@ -130,7 +131,6 @@ function factsOf(media: MediaDescription): { name: string; text: string }[] {
     ['Channels', media.channels === null ? null : String(media.channels)],
     ['File', media.file_name],
     ['Type', media.mime_type],
-    ['Size', sizeText(media.file_size)],
   ];
   return facts.flatMap(([name, text]) => (text === null ? [] : [{ name, text }]));
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
       files: {
         'shop/products.csv': 'name,price\ncup,2\nplate,3\n',
         'shop/broken.csv': new Uint8Array([0x61, 0x0a, 0xff, 0x0a]),
-        'shop/guide.md': '# Guide\n\ntext\n',
+        'shop/guide.md': '# Guide\n\ntext\n'.padEnd(1_536),
         'notes.txt': 'note',
         ...Object.fromEntries(numbered),
       },
@@ -52,6 +52,20 @@ async function started(username: string, options = {}): Promise<Page> {
 
 const row = (page: Page, name: string) =>
   page.locator('.entry', { has: page.getByRole('link', { name, exact: true }) });
+
+test('sizes are written as the reader writes numbers, and with a point where there is no script', async () => {
+  for (const [javaScriptEnabled, size] of [
+    [true, '1,5 KiB'],
+    [false, '1.5 KiB'],
+  ] as const) {
+    const page = await started('ada', { locale: 'de-DE', javaScriptEnabled });
+    await page.getByText('shop', { exact: true }).click();
+    const amount = row(page, 'guide').locator('.amount');
+    expect((await amount.textContent())!.trim()).toBe(size);
+    expect(await page.getByText(/Up to 10[0-9]* MiB\./).count()).toBe(1);
+    await page.context().close();
+  }
+});
 
 test('folders open and close; a file has its kind, its rows, its time, or why it cannot be read', async () => {
   await eventually(async () => {

@@ -2,8 +2,7 @@
  * Downloads with progress, a way to stop them, and their errors as text: links with `data-download`. Without this script, or
  * when the file becomes too large to be kept by a page, the browser downloads them by itself.
  */
-import { sizeText } from '../../base/size-text.ts';
-import { localNumber } from './times.ts';
+import { localNumber, localSize } from './times.ts';
 import { beginWork, elapsedText, type Work } from './work-panel.ts';
 
 /** Larger files are the browser's. */
@@ -57,7 +56,7 @@ async function download(href: string, label: string): Promise<void> {
     }
     const file = await received(response, (bytes, share, rows) => {
       state.share = share;
-      state.text = rows === null ? sizeText(bytes) : `${rows}, ${sizeText(bytes)}`;
+      state.text = rows === null ? localSize(bytes) : `${rows}, ${localSize(bytes)}`;
     });
     if (file === null) {
       stopper.abort();
@@ -65,7 +64,7 @@ async function download(href: string, label: string): Promise<void> {
       return;
     }
     save(file, nameIn(response, label));
-    work.end(`Done: ${sizeText(file.size)} in ${elapsedText(startedAt)}`, DONE_MS);
+    work.end(`Done: ${localSize(file.size)} in ${elapsedText(startedAt)}`, DONE_MS);
   } catch {
     const text = stopper.signal.aborted
       ? 'Cancelled.'
@@ -140,7 +139,7 @@ function linesIn(bytes: Uint8Array): number {
 /** The browser begins anew, and writes to the disk as it reads. */
 function handOver(href: string, work: Work): void {
   work.end(
-    `It is larger than ${sizeText(MAX_BYTES)}, so your browser downloads it: see its own list.`,
+    `It is larger than ${localSize(MAX_BYTES)}, so your browser downloads it: see its own list.`,
     HANDED_OVER_MS,
   );
   follow(href, '');

@@ -1,6 +1,7 @@
 /**
  * Times and numbers as the reader writes them. The server sends UTC and plain digits, which is what stays without script.
  */
+import { sizeText } from '../../base/size-text.ts';
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
@@ -23,7 +24,12 @@ export function localNumber(value: number): string {
   return number.format(value);
 }
 
-/** Rewrites every `<time datetime>` (with the class `when`: in few letters) and `<data class="count" value>` below an element. */
+/** A number of bytes in the reader's locale: `1,5 MiB`. */
+export function localSize(bytes: number): string {
+  return sizeText(bytes, localNumber);
+}
+
+/** Rewrites every `<time datetime>` (with the class `when`: in few letters), `<data class="count" value>` and `<data class="size" value>` below an element. */
 export function localise(within: ParentNode): void {
   for (const element of within.querySelectorAll<HTMLTimeElement>('time[datetime]')) {
     const date = new Date(element.dateTime);
@@ -34,5 +40,8 @@ export function localise(within: ParentNode): void {
   }
   for (const element of within.querySelectorAll<HTMLDataElement>('data.count')) {
     element.textContent = localNumber(Number(element.value));
+  }
+  for (const element of within.querySelectorAll<HTMLDataElement>('data.size')) {
+    element.textContent = localSize(Number(element.value));
   }
 }

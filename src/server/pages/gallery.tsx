@@ -5,6 +5,7 @@
  */
 import type { Format } from '../../dataset/format.ts';
 import { trailTo } from '../trail.ts';
+import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
 import { ExportMenu } from '../page-parts/export-menu.tsx';
@@ -12,8 +13,10 @@ import { ExportMenu } from '../page-parts/export-menu.tsx';
 /** A media file as a card. */
 export interface GalleryEntry {
   readonly name: string;
-  /** Artist, length, size; what is known of them. */
+  /** Artist and length; what is known of them. */
   readonly detail: string;
+  /** Bytes of the file. */
+  readonly size: number;
   readonly isVideo: boolean;
   readonly href: string;
   /** Address of its cover; null without one. */
@@ -141,8 +144,11 @@ function Card({ entry }: { entry: GalleryEntry }) {
         <span class="name" safe>
           {entry.name}
         </span>
-        <span class="fine" safe>
-          {`${entry.isVideo ? 'Film' : 'Sound'} · ${entry.detail}`}
+        <span class="fine">
+          <span safe>
+            {[entry.isVideo ? 'Film' : 'Sound', entry.detail].filter(Boolean).join(' · ')}
+          </span>{' '}
+          · <Size bytes={entry.size} />
         </span>
       </a>
     </li>

@@ -4,11 +4,11 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { sizeText } from '../../base/size-text.ts';
 import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource-tree.ts';
 import { folderAddress, trailTo } from '../trail.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
+import { Size } from '../page-parts/size.tsx';
 import { CsrfField } from './frame.tsx';
 
 /** What the start page shows. */
@@ -326,11 +326,7 @@ function Amount({ entry: { rows, size } }: { entry: TreeEntry }) {
       </span>
     );
   }
-  return (
-    <span class="fine amount" safe>
-      {size === null ? '' : sizeText(size)}
-    </span>
-  );
+  return <span class="fine amount">{size === null ? '' : <Size bytes={size} />}</span>;
 }
 
 function Paging({ view }: { view: LandingView }) {
@@ -359,7 +355,7 @@ export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }
           <input name="filename" required maxlength="255" autocomplete="off" spellcheck="false" />
         </label>
         <p class="fine">
-          <span safe>{`Up to ${sizeText(limit)}.`}</span>{' '}
+          Up to <Size bytes={limit} />.{' '}
           <span class="hint">You can drop it anywhere on this card.</span>
         </p>
         <p class="actions">

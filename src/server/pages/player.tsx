@@ -4,6 +4,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import { trailTo } from '../trail.ts';
+import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
 /** What the player shows. */
@@ -17,6 +18,8 @@ export interface PlayerView {
   readonly type: string;
   readonly hasCover: boolean;
   readonly facts: readonly { readonly name: string; readonly text: string }[];
+  /** Bytes of the file. */
+  readonly size: number;
   /** `2 of 7 in this folder`; `''` for the only one. */
   readonly position: string;
   readonly previous: PlayerLink | null;
@@ -50,6 +53,12 @@ export const playerPage: Page<PlayerView> = {
               <dd safe>{text}</dd>
             </div>
           ))}
+          <div>
+            <dt>Size</dt>
+            <dd>
+              <Size bytes={view.size} />
+            </dd>
+          </div>
         </dl>
         <p class="fine downloads">
           <a href={`${view.source}?download=true`} download="">

@@ -3,9 +3,9 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { sizeText } from '../../base/size-text.ts';
 import type { ReadingProgress } from '../../dataset/reading-progress.ts';
 import { folderAddress, trailTo } from '../trail.ts';
+import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
 /** A file that is being read. */
@@ -28,14 +28,16 @@ export const readingPage: Page<ReadingView> = {
   trail: ({ name }) => trailTo(name),
   content: ({ name, file, size, progress }) => (
     <section class="empty" role="status">
-      <p safe>{`${file} (${sizeText(size)}) is being read.`}</p>
+      <p>
+        <span safe>{file}</span> (<Size bytes={size} />) is being read.
+      </p>
       <progress
         aria-label="The file is being read"
         max={progress === null ? undefined : String(progress.size)}
         value={progress === null ? undefined : String(progress.bytes)}
       ></progress>
-      <p class="fine" safe>
-        {progressText(progress)}
+      <p class="fine">
+        <Progress progress={progress} />
       </p>
       <p>
         That is done once for each version of a file and takes some seconds for a million rows. The
@@ -54,9 +56,13 @@ export const readingPage: Page<ReadingView> = {
   ),
 };
 
-function progressText(progress: ReadingProgress | null): string {
-  if (progress === null) return 'It has just begun.';
+function Progress({ progress }: { progress: ReadingProgress | null }) {
+  if (progress === null) return <>It has just begun.</>;
   const { bytes, size, pass } = progress;
   const again = pass > 1 ? ', for the second time: a later row changed the type of a column' : '';
-  return `${sizeText(bytes)} of ${sizeText(size)} read${again}`;
+  return (
+    <>
+      <Size bytes={bytes} /> of <Size bytes={size} /> read<span safe>{again}</span>
+    </>
+  );
 }

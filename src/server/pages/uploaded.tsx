@@ -3,8 +3,8 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { sizeText } from '../../base/size-text.ts';
 import type { UploadResult } from '../../operations/uploads.ts';
+import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
 /** A stored file and where it answers. */
@@ -31,8 +31,8 @@ export const uploadedPage: Page<UploadedView> = {
           </a>
         )}
       </p>
-      <p class="fine" safe>
-        {`${sizeText(view.size)}, ${view.mime_type}`}
+      <p class="fine">
+        <Size bytes={view.size} />, <span safe>{view.mime_type}</span>
       </p>
       {view.href === null ? <p>Files of this kind are stored, but not shown.</p> : ''}
       {view.problem === null ? (

@@ -5,8 +5,8 @@
  */
 import type { RejectView, SenderCounters, UnknownView } from '../../../events/counters.ts';
 import type { IndexView } from '../../../operations/event-indexes.ts';
-import { sizeText } from '../../../base/size-text.ts';
 import { Problem } from '../../page-parts/messages.tsx';
+import { Size } from '../../page-parts/size.tsx';
 import { Moment, Count, AuditLink, WhoMayLink } from './cells.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
@@ -51,19 +51,20 @@ function Queue({ data: { queue, commits } }: { data: EventsData }) {
       <div>
         <dt>Waiting to be written</dt>
         <dd>
-          <Count value={queue.events} /> <span safe>{`events, ${sizeText(queue.bytes)}`}</span>
+          <Count value={queue.events} /> events, <Size bytes={queue.bytes} />
         </dd>
       </div>
       <div>
         <dt>Room in the queue</dt>
         <dd>
-          <Count value={queue.capacity_events} />{' '}
-          <span safe>{`events, ${sizeText(queue.capacity_bytes)}`}</span>
+          <Count value={queue.capacity_events} /> events, <Size bytes={queue.capacity_bytes} />
         </dd>
       </div>
       <div>
         <dt>Commits a second</dt>
-        <dd safe>{String(Number(commits.per_second.toFixed(1)))}</dd>
+        <dd>
+          <Count value={Number(commits.per_second.toFixed(1))} />
+        </dd>
       </div>
       <div>
         <dt>99 of 100 commits within</dt>
@@ -109,8 +110,8 @@ function Index({ one }: { one: IndexView }) {
       <td>
         <Count value={one.events} />
       </td>
-      <td class="nowrap" safe>
-        {sizeText(one.bytes)}
+      <td class="nowrap">
+        <Size bytes={one.bytes} />
       </td>
       <td>
         <Moment at={one.oldest} />
@@ -118,7 +119,9 @@ function Index({ one }: { one: IndexView }) {
       <td>
         <Moment at={one.newest} />
       </td>
-      <td safe>{retentionText(one)}</td>
+      <td>
+        <Retention index={one} />
+      </td>
       <td class="acts">
         <WhoMayLink action="read" resource={`@events/${one.index}`} />
         <AuditLink query={{ q: `@events/${one.index}` }} about={one.index} />
@@ -127,12 +130,17 @@ function Index({ one }: { one: IndexView }) {
   );
 }
 
-function retentionText({ max_age_days: days, max_bytes: bytes }: IndexView): string {
-  const rules = [
-    ...(days === null ? [] : [days === 1 ? '1 day' : `${days} days`]),
-    ...(bytes === null ? [] : [`up to ${sizeText(bytes)}`]),
-  ];
-  return rules.length === 0 ? 'for ever' : rules.join(', ');
+function Retention({ index: { max_age_days: days, max_bytes: bytes } }: { index: IndexView }) {
+  if (days === null && bytes === null) return <>for ever</>;
+  return (
+    <>
+      {days === null ? '' : <Count value={days} />}
+      {days === null ? '' : days === 1 ? ' day' : ' days'}
+      {days === null || bytes === null ? '' : ', '}
+      {bytes === null ? '' : 'up to '}
+      {bytes === null ? '' : <Size bytes={bytes} />}
+    </>
+  );
 }
 
 function Senders({ listing }: { listing: Listing<SenderCounters> }) {
@@ -180,8 +188,8 @@ function Sender({ sender }: { sender: SenderCounters }) {
           </td>
         ),
       )}
-      <td class="nowrap" safe>
-        {sizeText(sender.bytes)}
+      <td class="nowrap">
+        <Size bytes={sender.bytes} />
       </td>
       <td>
         <Moment at={sender.last_at} />

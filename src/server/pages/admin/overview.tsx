@@ -3,7 +3,7 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
-import { sizeText } from '../../../base/size-text.ts';
+import { Size } from '../../page-parts/size.tsx';
 import { Count } from './cells.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 
@@ -106,13 +106,14 @@ function Health({ data }: { data: OverviewData }) {
         <div>
           <dt>Events in the queue</dt>
           <dd>
-            <Count value={ingest.queuedEvents} />{' '}
-            <span safe>{`(${sizeText(ingest.queuedBytes)})`}</span>
+            <Count value={ingest.queuedEvents} /> (<Size bytes={ingest.queuedBytes} />)
           </dd>
         </div>
         <div>
           <dt>Event commits a second</dt>
-          <dd safe>{String(Number(ingest.commitsPerSecond.toFixed(1)))}</dd>
+          <dd>
+            <Count value={Number(ingest.commitsPerSecond.toFixed(1))} />
+          </dd>
         </div>
         <div>
           <dt>Events not stored</dt>
