@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { soon } from '../http/eventually.ts';
 import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -79,24 +80,25 @@ describe.each([
     await sections.getByRole('link', { name: 'Users' }).click();
     await fill(page, 'New user', { 'User name': name, Password: PASSWORD });
     await page.getByRole('button', { name: 'Create the user' }).click();
-    expect(await notice(page)).toStartWith('The user was created.');
+    await soon(() => notice(page)).toStartWith('The user was created.');
 
     await sections.getByRole('link', { name: 'Groups' }).click();
     await fill(page, 'New group', { Name: `${name}s`, 'What it is for': 'reads reports' });
     await page.getByRole('button', { name: 'Create the group' }).click();
     await page.getByRole('link', { name: `${name}s`, exact: true }).click();
+    await page.waitForURL(/\/groups\/\d+$/);
     const group = page.url();
     await page.getByLabel('Resource').fill('reports/*');
     await page.getByRole('button', { name: 'Give the right' }).click();
-    expect(await notice(page)).toBe('The members have the right now.');
+    await soon(() => notice(page)).toBe('The members have the right now.');
     await page.getByLabel('User name').fill(name);
     await page.getByRole('button', { name: 'Add' }).click();
-    expect(await notice(page)).toBe('The user is a member now.');
+    await soon(() => notice(page)).toBe('The user is a member now.');
 
     const colleague = await browser.open(svc, { javaScriptEnabled });
     await signIn(colleague, name);
     await colleague.goto('/ui/reports/sales/');
-    expect(await colleague.title()).toStartWith('sales');
+    await soon(() => colleague.title()).toStartWith('sales');
     expect(await colleague.getByRole('link', { name: 'Administration' }).count()).toBe(0);
     const forbidden = await colleague.goto('/ui/plain/');
     expect(forbidden!.status()).toBe(403);
@@ -105,17 +107,17 @@ describe.each([
     await page.getByLabel('User', { exact: true }).fill(name);
     await page.getByLabel('Resource').fill('reports/sales');
     await page.getByRole('button', { name: 'Explain' }).click();
-    expect(await page.locator('.verdict').innerText()).toBe(
+    await soon(() => page.locator('.verdict').innerText()).toBe(
       `${name} may read reports/sales: group '${name}s' holds read on reports/*`,
     );
     await page.getByLabel('User', { exact: true }).fill('');
     await page.getByRole('button', { name: 'Explain' }).click();
-    expect(await page.getByRole('row', { name }).innerText()).toContain(`${name}s holds read`);
+    await soon(() => page.getByRole('row', { name }).innerText()).toContain(`${name}s holds read`);
 
     await page.goto(group);
     await page.getByRole('button', { name: `Remove ${name} from ${name}s` }).click();
     await confirm(page, `Remove ${name} from group ${name}s?`, 'Remove');
-    expect(await notice(page)).toBe('The user is no longer a member.');
+    await soon(() => notice(page)).toBe('The user is no longer a member.');
     expect((await colleague.goto('/ui/reports/sales/'))!.status()).toBe(403);
 
     await sections.getByRole('link', { name: 'Audit' }).click();
@@ -123,8 +125,7 @@ describe.each([
     await page.getByLabel('Who').fill('ada');
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByRole('cell', { name: `Removed user ${name} from group ${name}s` }).waitFor();
-    const details = await page.locator('td.text').allInnerTexts();
-    expect(details).toEqual([
+    await soon(() => page.locator('td.text').allInnerTexts()).toEqual([
       `Removed user ${name} from group ${name}s`,
       `Added user ${name} to group ${name}s`,
       `Added permission read on reports/* to group ${name}s`,
@@ -138,11 +139,12 @@ describe.each([
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: `Delete ${name}` }).click();
     await confirm(page, `Delete user ${name}?`, `Delete user ${name}`);
-    expect(new URL(page.url()).pathname).toBe('/admin/ui/users');
-    expect(await notice(page)).toBe('The user was deleted.');
+    await soon(() => new URL(page.url()).pathname).toBe('/admin/ui/users');
+    await soon(() => notice(page)).toBe('The user was deleted.');
+    await page.waitForLoadState();
     expect(await page.getByRole('link', { name, exact: true }).count()).toBe(0);
     await colleague.goto('/ui/reports/sales/');
-    expect(new URL(colleague.url()).pathname).toBe('/auth/login');
+    await soon(() => new URL(colleague.url()).pathname).toBe('/auth/login');
     await page.context().close();
     await colleague.context().close();
     browser.reports.length = 0;
@@ -154,16 +156,17 @@ test('a refused form says why, keeps what was filled in, and tells no password',
   await page.goto('/admin/ui/users');
   await fill(page, 'New user', { 'User name': 'bea', Password: PASSWORD });
   await page.getByRole('button', { name: 'Create the user' }).click();
-  expect(await page.getByRole('alert').innerText()).toBe('User already exists');
-  expect(await page.getByLabel('User name').inputValue()).toBe('bea');
-  expect(await page.getByLabel('Password').inputValue()).toBe('');
+  await soon(() => page.getByRole('alert').innerText()).toBe('User already exists');
+  await soon(() => page.getByLabel('User name').inputValue()).toBe('bea');
+  await soon(() => page.getByLabel('Password').inputValue()).toBe('');
   await page.getByLabel('User name').fill('new');
   await page.getByLabel('Password').fill('short');
   await page.getByRole('button', { name: 'Create the user' }).click();
-  expect(await page.getByRole('alert').innerText()).toStartWith('New password is too weak');
+  await soon(() => page.getByRole('alert').innerText()).toStartWith('New password is too weak');
+  await page.waitForLoadState();
   expect(await page.content()).not.toContain('value="short"');
-  browser.reports.length = 0;
   await page.context().close();
+  browser.reports.length = 0;
 });
 
 test('DS-138: nobody takes away himself, and so never the last superuser', async () => {
@@ -209,7 +212,7 @@ test('a key for somebody is shown once, works, is revoked; a session is ended', 
   await page.getByRole('button', { name: 'End session of bea' }).click();
   await confirm(page, 'End a session of bea?', 'End the session');
   expect((await bea.fetch('/auth/me')).status).toBe(401);
-  expect(await page.getByText('Nothing matches.').count()).toBe(1);
+  await soon(() => page.getByText('Nothing matches.').count()).toBe(1);
   await page.context().close();
 });
 
@@ -217,18 +220,20 @@ test('lists follow the boxes as somebody types, the address too, and page on the
   for (let no = 1; no <= 60; no++) await svc.accounts.group(`team ${String(no).padStart(2, '0')}`);
   const page = await openAs('ada');
   await page.goto('/admin/ui/groups?q=team');
-  expect(await page.locator('#list tbody tr').count()).toBe(50);
-  expect(await page.locator('.counted').innerText()).toContain('From 1 on, of 60 groups');
+  await soon(() => page.locator('#list tbody tr').count()).toBe(50);
+  await soon(() => page.locator('.counted').innerText()).toContain('From 1 on, of 60 groups');
   await page.getByRole('link', { name: 'Next' }).click();
-  expect(await page.locator('#list tbody tr').count()).toBe(10);
+  await soon(() => page.locator('#list tbody tr').count()).toBe(10);
   await page.getByRole('link', { name: 'Name', exact: true }).click();
+  await page.waitForURL(/sort=name/);
   await page.getByRole('link', { name: 'Name', exact: true }).click();
-  expect(await page.locator('#list tbody tr').first().innerText()).toStartWith('team 60');
+  await page.waitForURL(/sort=-name/);
+  await soon(() => page.locator('#list tbody tr').first().innerText()).toStartWith('team 60');
   await page.getByLabel('Name or purpose contains').fill('team 1');
   await page.getByText('10 groups').waitFor();
-  expect(new URL(page.url()).search).toBe('?q=team+1&sort=-name');
+  await soon(() => new URL(page.url()).search).toBe('?q=team+1&sort=-name');
   await page.reload();
-  expect(await page.locator('#list tbody tr').count()).toBe(10);
+  await soon(() => page.locator('#list tbody tr').count()).toBe(10);
   await page.locator('#list').getByText('Export', { exact: true }).click();
   const data = await page.getByRole('link', { name: 'Open JSON' }).getAttribute('href');
   const ada = await svc.as('ada');
@@ -242,12 +247,12 @@ test('lists follow the boxes as somebody types, the address too, and page on the
 test('the index is read again with progress; broken files tell why', async () => {
   const page = await openAs('ada');
   await page.goto('/admin/ui/resources?state=broken');
-  expect(await page.locator('#list tbody tr').count()).toBe(1);
-  expect(await page.locator('#list tbody .problem').innerText()).not.toBe('');
+  await soon(() => page.locator('#list tbody tr').count()).toBe(1);
+  await soon(() => page.locator('#list tbody .problem').innerText()).not.toBe('');
   await page.getByRole('button', { name: 'Read everything again' }).click();
   await confirm(page, 'Read everything into the search index again?', 'Read everything again');
   await page.getByText(/^Finished: \d+ read/).waitFor();
-  expect(await page.getByRole('button', { name: 'Read what changed' }).count()).toBe(1);
+  await soon(() => page.getByRole('button', { name: 'Read what changed' }).count()).toBe(1);
   await page.context().close();
 });
 

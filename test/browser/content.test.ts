@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { soon } from '../http/eventually.ts';
 import { clip, tone } from '../http/media-files.ts';
 import { TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -108,7 +109,7 @@ test.each(['/evil.html', '/evil.svg'])(
   async (path) => {
     const page = await opened(path);
     await page.waitForFunction('document.title.startsWith("refused")');
-    expect(await page.title()).toBe('refused null unreadable unreadable');
+    await soon(() => page.title()).toBe('refused null unreadable unreadable');
     await page.context().close();
   },
 );
@@ -119,7 +120,7 @@ test('XML and text run nothing', async () => {
     ['/polyglot', ''],
   ] as const) {
     const page = await opened(path);
-    expect(await page.title()).toBe(title);
+    await soon(() => page.title()).toBe(title);
     await page.context().close();
   }
 });
@@ -136,7 +137,7 @@ test('hostile Markdown is a page of text', async () => {
   for (const link of await page.locator('article a').all()) {
     if ((await link.getAttribute('href')) === null) await link.click();
   }
-  expect(await page.title()).toBe('Title · svc');
+  await soon(() => page.title()).toBe('Title · svc');
   await page.context().close();
 });
 
@@ -144,9 +145,9 @@ test('a drawing in a document is shown and runs nothing; headings are reached by
   const page = await opened('/shown');
   const drawn = "document.querySelector('article img').naturalWidth > 0";
   await page.waitForFunction(drawn);
-  expect(await page.title()).toBe('Shown · svc');
+  await soon(() => page.title()).toBe('Shown · svc');
   await page.getByRole('link', { name: 'Part' }).nth(1).click();
-  expect(page.url()).toBe(`${svc.url}/shown#part-1`);
+  await soon(() => page.url()).toBe(`${svc.url}/shown#part-1`);
   await page.context().close();
 });
 
@@ -167,7 +168,7 @@ for (const [look, options] of [
       [`/ui/${encodeURIComponent('<img src=x onerror=alert(1)>')}`, '<b>Tone</b>'],
     ] as const) {
       await page.goto(path);
-      expect(await page.locator('h1').innerText()).toBe(text);
+      await soon(() => page.locator('h1').innerText()).toBe(text);
       if (options.viewport.width === 320) {
         const box = await page.locator('main').boundingBox();
         expect(box!.x + box!.width).toBeLessThanOrEqual(320);

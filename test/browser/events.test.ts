@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
@@ -67,14 +67,14 @@ test('find, open an event, keep only its value, count: without script', async ()
     .click();
   await page.getByLabel('Query').fill('level=error');
   await page.getByRole('button', { name: 'Search', exact: true }).click();
-  expect(await page.getByRole('status').innerText()).toMatch(/^15 rows · .* scanned · .* ms$/);
+  await soon(() => page.getByRole('status').innerText()).toMatch(/^15 rows · .* scanned · .* ms$/);
   await page.locator('.lines li', { hasText: 'web-0' }).first().locator('summary').click();
   await page.getByRole('link', { name: 'Only events with host web-0' }).first().click();
-  expect(await page.getByLabel('Query').inputValue()).toBe('level=error host=web-0');
-  expect(await page.getByRole('status').innerText()).toMatch(/^5 rows/);
+  await soon(() => page.getByLabel('Query').inputValue()).toBe('level=error host=web-0');
+  await soon(() => page.getByRole('status').innerText()).toMatch(/^5 rows/);
   await page.getByLabel('Query').fill('level=error | stats count by host | sort host');
   await page.getByRole('button', { name: 'Search', exact: true }).click();
-  expect(await page.locator('#result tbody tr').allInnerTexts()).toEqual([
+  await soon(() => page.locator('#result tbody tr').allInnerTexts()).toEqual([
     'web-0\t5',
     'web-1\t5',
     'web-2\t5',
@@ -86,8 +86,8 @@ test('what is wrong with a query stands at its place, with what was meant', asyn
   const page = await browser.open(svc);
   await signIn(page, 'ada');
   await explorer(page, '?q=error+%7C+stat+count');
-  expect(await page.locator('.query-problem mark').innerText()).toBe('stat');
-  expect(await page.getByRole('alert').innerText()).toContain("did you mean 'stats'?");
+  await soon(() => page.locator('.query-problem mark').innerText()).toBe('stat');
+  await soon(() => page.getByRole('alert').innerText()).toContain("did you mean 'stats'?");
   await page.context().close();
 });
 
@@ -96,7 +96,9 @@ test('the editor completes, the histogram zooms, fields narrow, the result is ch
   await signIn(page, 'ada');
   await explorer(page);
   await page.locator('#histogram canvas').waitFor();
-  expect(await page.locator('#histogram p').innerText()).toMatch(/^61 events, each bar/);
+  await soon(() => page.locator('#histogram p').innerText()).toMatch(/^61 events, each bar/);
+  // What comes beside and above it has come: it stays where it is.
+  await page.locator('#fields summary').first().waitFor();
   const box = (await page.locator('#histogram .u-over').boundingBox())!;
   await page.mouse.move(box.x + box.width * 0.9, box.y + 20);
   await page.mouse.down();
@@ -110,7 +112,7 @@ test('the editor completes, the histogram zooms, fields narrow, the result is ch
     .getByRole('button', { name: /^error/ })
     .click();
   await page.waitForURL(/level/);
-  expect(await page.getByRole('status').innerText()).toMatch(/^15 rows/);
+  await soon(() => page.getByRole('status').innerText()).toMatch(/^15 rows/);
   await page.locator('.editor .cm-content').click();
   await page.keyboard.press('Control+End');
   await page.keyboard.type(' | timech');
@@ -130,9 +132,9 @@ test('events come in live, pause under the pointer, and hostile ones stay text',
   await page.getByRole('button', { name: 'Watch live' }).click();
   await eventually(async () => {
     await send([{ host: 'web-9', sourcetype: 'text', data: `fresh ${MARKUP}` }]);
-    expect(await page.locator('#tail li').count()).toBeGreaterThan(0);
+    await soon(() => page.locator('#tail li').count()).toBeGreaterThan(0);
   });
-  expect(await page.locator('#tail li .line').first().innerText()).toBe(`fresh ${MARKUP}`);
+  await soon(() => page.locator('#tail li .line').first().innerText()).toBe(`fresh ${MARKUP}`);
   await page.getByRole('button', { name: /^Stop watching/ }).click();
   await page.context().close();
 });
@@ -145,20 +147,22 @@ test('save a search, share it, open, change, copy and delete it', async () => {
   await page.getByLabel('Name').fill(`Errors ${MARKUP}`);
   await page.getByLabel('Everybody may see it').check();
   await page.getByRole('button', { name: 'Save this search' }).click();
-  expect(await page.getByRole('status').innerText()).toBe('The search is saved.');
+  await soon(() => page.getByRole('status').innerText()).toBe('The search is saved.');
   await svc.accounts.user('bea', { password: PASSWORD });
   const other = await browser.open(svc);
   await signIn(other, 'bea');
   await other.goto('/savedsearches');
-  expect(await other.getByRole('link', { name: `Errors ${MARKUP}`, exact: true }).count()).toBe(1);
+  await soon(() => other.getByRole('link', { name: `Errors ${MARKUP}`, exact: true }).count()).toBe(
+    1,
+  );
   expect(await other.getByText('Change', { exact: true }).count()).toBe(0);
   await other.context().close();
   await page.getByRole('link', { name: `Errors ${MARKUP}`, exact: true }).click();
-  expect(await page.locator('.tools').getByRole('status').innerText()).toMatch(/^15 rows/);
+  await soon(() => page.locator('.tools').getByRole('status').innerText()).toMatch(/^15 rows/);
   await page.goto('/savedsearches');
   await page.getByText('Delete', { exact: true }).click();
   await page.getByRole('button', { name: /^Delete it/ }).click();
-  expect(await page.getByRole('status').innerText()).toBe(
+  await soon(() => page.getByRole('status').innerText()).toBe(
     `The search “Errors ${MARKUP}” is deleted.`,
   );
   await page.context().close();

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
@@ -48,7 +48,7 @@ beforeAll(async () => {
     timezoneId: 'Europe/Berlin',
     viewport: { width: 1280, height: 900 },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -66,8 +66,8 @@ test('how many match, and every number and time, are as the reader writes them',
     .waitFor();
   await page.locator('#histogram').getByText('1.200 events, each bar 30m').waitFor();
   const time = page.locator('.lines time').first();
-  expect(await time.innerText()).toMatch(/^\d\d\.\d\d\.\d{4}, \d\d:\d\d:\d\d$/);
-  expect(await time.getAttribute('title')).toMatch(/Z$/);
+  await soon(() => time.innerText()).toMatch(/^\d\d\.\d\d\.\d{4}, \d\d:\d\d:\d\d$/);
+  await soon(() => time.getAttribute('title')).toMatch(/Z$/);
 });
 
 test('the histogram is walked, marked and zoomed by keys, and zoomed out of again', async () => {
@@ -76,7 +76,7 @@ test('the histogram is walked, marked and zoomed by keys, and zoomed out of agai
   for (let step = 0; step < 8; step++) await page.keyboard.press('ArrowRight');
   for (let step = 0; step < 3; step++) await page.keyboard.press('Shift+ArrowRight');
   const said = page.locator('#histogram div.visually-hidden');
-  expect(await said.innerText()).toMatch(/ to .*: \d+ events$/);
+  await soon(() => said.innerText()).toMatch(/ to .*: \d+ events$/);
   const told = /: (\d+) events$/.exec(await said.innerText())![1]!;
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.keyboard.press('Enter');
@@ -87,9 +87,9 @@ test('the histogram is walked, marked and zoomed by keys, and zoomed out of agai
   const { searchParams } = new URL(page.url());
   const span = Date.parse(searchParams.get('latest')!) - Date.parse(searchParams.get('earliest')!);
   expect(span).toBe(2 * HOUR_MS);
-  expect(await page.getByRole('combobox', { name: 'Time' }).inputValue()).toContain('..');
-  expect(
-    await page.getByRole('combobox', { name: 'Time' }).locator('option:checked').innerText(),
+  await soon(() => page.getByRole('combobox', { name: 'Time' }).inputValue()).toContain('..');
+  await soon(() =>
+    page.getByRole('combobox', { name: 'Time' }).locator('option:checked').innerText(),
   ).toMatch(/^\d\d\.\d\d\.\d{4}, .* – /);
   await page.getByRole('button', { name: 'Zoom out' }).click();
   await page.waitForURL((url) => {
@@ -106,6 +106,9 @@ test('a finger marks a part of the histogram', async () => {
   });
   await phone.goto('/events');
   const over = phone.locator('#histogram .u-over');
+  await over.waitFor();
+  // What comes above it has come: it stays where it is.
+  await phone.locator('#fields summary').first().waitFor({ state: 'attached' });
   await over.scrollIntoViewIfNeeded();
   const { x, y, width } = (await over.boundingBox())!;
   const session = await phone.context().newCDPSession(phone);
@@ -118,7 +121,7 @@ test('a finger marks a part of the histogram', async () => {
   for (const part of [0.4, 0.5, 0.6]) await touch('touchMove', part);
   await touch('touchEnd');
   await phone.waitForURL(/latest=/);
-  expect(await phone.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
+  await soon(() => phone.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
   await phone.context().close();
 });
 
@@ -129,38 +132,47 @@ test('a value is kept or left out from the sidebar and from the table, by keys t
   await summary()
     .getByText(/^first 100 of 300 rows/)
     .waitFor();
-  expect(await query()).toBe('NOT level=info');
+  await soon(() => query()).toBe('NOT level=info');
   await page.locator('a.value[data-field="host"]').first().focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menu').waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Escape');
-  expect(await page.getByRole('menu').count()).toBe(0);
+  await soon(() => page.getByRole('menu').count()).toBe(0);
   await page.keyboard.press('Enter');
+  await page
+    .getByRole('menuitem', { name: 'Only events with it' })
+    .and(page.locator(':focus'))
+    .waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/host/);
-  expect(await query()).toMatch(/^NOT level=info NOT host=web-\d$/);
+  await soon(() => query()).toMatch(/^NOT level=info NOT host=web-\d$/);
   await summary()
     .getByText(/^first 100 of 200 rows/)
     .waitFor();
-  expect(new URL(page.url()).searchParams.get('form')).toBe('table');
+  await soon(() => new URL(page.url()).searchParams.get('form')).toBe('table');
 });
 
 test('values are completed, rare ones too, and Enter searches', async () => {
   await page.goto('/events');
   await page.locator('.editor .cm-content').click();
   await page.keyboard.type('level=er');
-  const proposed = page.locator('.cm-tooltip-autocomplete li');
-  await proposed.filter({ hasText: 'error' }).waitFor();
+  // What is proposed for fewer letters is greyed; Enter takes what is chosen.
+  const proposed = page.locator(
+    '.cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled) li',
+  );
+  const chosen = proposed.and(page.locator('[aria-selected=true]'));
+  await chosen.filter({ hasText: 'error' }).waitFor();
   await page.keyboard.press('Enter');
   await page.keyboard.type(' user="user 8');
   await proposed.filter({ hasText: 'user 88' }).waitFor();
   await page.keyboard.type('8');
-  await eventually(async () => expect(await proposed.count()).toBe(1));
+  await soon(() => proposed.count()).toBe(1);
+  await chosen.filter({ hasText: 'user 88' }).waitFor();
   await page.keyboard.press('Enter');
-  expect(await query()).toBe('level=error user="user 88"');
+  await soon(() => query()).toBe('level=error user="user 88"');
   await page.keyboard.press('Enter');
   await page.waitForURL(/user/);
   await summary()
@@ -181,16 +193,18 @@ test('results over time are drawn at once; what is chosen stands in the address'
   await page.goto('/events?q=*+%7C+timechart+count+by+level');
   await page.locator('figure.chart canvas').waitFor();
   await page.getByRole('button', { name: 'Hide the chart' }).click();
-  expect(new URL(page.url()).searchParams.get('chart')).toBe('0');
+  await soon(() => new URL(page.url()).searchParams.get('chart')).toBe('0');
   await page.reload();
   await page.getByRole('button', { name: 'Chart', exact: true }).waitFor();
   expect(await page.locator('figure.chart').count()).toBe(0);
   await page.goto('/events?q=*+%7C+stats+count+sum(ms)+by+host&chart=1');
   await page.locator('.bars-box canvas').waitFor();
-  await eventually(async () =>
-    expect(await page.evaluate<string>('typeof svcDrawBars')).toBe('function'),
+  await eventually(
+    async () => await soon(() => page.evaluate<string>('typeof svcDrawBars')).toBe('function'),
   );
-  expect(await page.locator('#result tbody tr').first().innerText()).toBe('web-0\t400\t239.400');
+  await soon(() => page.locator('#result tbody tr').first().innerText()).toBe(
+    'web-0\t400\t239.400',
+  );
   expect(await accessibilityProblems(page)).toEqual([]);
 });
 
@@ -209,7 +223,7 @@ test('the live tail stands in the address, says how it goes, and its lines open'
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole('button', { name: `Only events with note ${MARKUP}` }).click();
   await page.waitForURL(/note/);
-  expect(await query()).toBe(`host=live note=${JSON.stringify(MARKUP)}`);
+  await soon(() => query()).toBe(`host=live note=${JSON.stringify(MARKUP)}`);
 });
 
 test('a tail that is refused says why', async () => {
@@ -219,9 +233,8 @@ test('a tail that is refused says why', async () => {
   );
   await page.getByRole('button', { name: 'Watch live' }).click();
   await page.getByText('Live events stopped. Too many tail streams.').waitFor();
-  expect(await page.getByRole('button', { name: 'Watch live' }).count()).toBe(1);
+  await soon(() => page.getByRole('button', { name: 'Watch live' }).count()).toBe(1);
   await page.unroute('**/api/events/tail*');
-  browser.reports.length = 0;
 });
 
 test('a histogram and fields that cannot be had say so and are asked again', async () => {
@@ -234,20 +247,19 @@ test('a histogram and fields that cannot be had say so and are asked again', asy
   await page.locator('#fields').getByText('The fields could not be read.').waitFor();
   await page.locator('#histogram').getByRole('button', { name: 'Try again' }).click();
   await bars().waitFor();
-  browser.reports.length = 0;
 });
 
 test('an error stands in the query as typed, with a way on; the queries before stay at hand', async () => {
   await page.goto('/events?q=error+%7C+stat+count&earliest=-7d');
   const problem = page.getByRole('alert');
-  expect(await problem.locator('pre').innerText()).toBe('error | stat count');
-  expect(await problem.locator('mark').innerText()).toBe('stat');
-  expect(await summary().innerText()).toBe('Nothing was searched');
-  expect(await page.getByText('History', { exact: true }).isVisible()).toBe(true);
+  await soon(() => problem.locator('pre').innerText()).toBe('error | stat count');
+  await soon(() => problem.locator('mark').innerText()).toBe('stat');
+  await soon(() => summary().innerText()).toBe('Nothing was searched');
+  await soon(() => page.getByText('History', { exact: true }).isVisible()).toBe(true);
   expect(await page.getByText('Save', { exact: true }).count()).toBe(0);
   await problem.getByRole('link', { name: 'Search with “stats”' }).click();
-  expect(await query()).toBe('error | stats count');
-  expect(new URL(page.url()).searchParams.get('earliest')).toBe('-7d');
+  await soon(() => query()).toBe('error | stats count');
+  await soon(() => new URL(page.url()).searchParams.get('earliest')).toBe('-7d');
   await summary()
     .getByText(/^1 row ·/)
     .waitFor();
@@ -270,13 +282,16 @@ test('on paper stands what was asked, over which time, and the bars fit', async 
   await paper.emulateMedia({ media: 'print' });
   await paper.getByText('Last 24 hours', { exact: true }).last().waitFor();
   for (const name of ['Export', 'Zoom out', 'Show more', 'Between two times']) {
-    expect([name, await paper.getByText(name, { exact: true }).isVisible()]).toEqual([name, false]);
+    await soon(async () => [
+      name,
+      await paper.getByText(name, { exact: true }).isVisible(),
+    ]).toEqual([name, false]);
   }
-  expect(await paper.evaluate<number>('document.documentElement.scrollWidth')).toBe(800);
+  await soon(() => paper.evaluate<number>('document.documentElement.scrollWidth')).toBe(800);
   await paper.context().close();
 });
 
-test('nothing was reported, and no other server asked', () => {
-  expect(browser.reports).toEqual([]);
+test('nothing was reported but the refusals, and no other server asked', () => {
+  expect(browser.reports.filter((report) => !report.includes('status of 429'))).toEqual([]);
   expect(browser.foreignRequests).toEqual([]);
 });

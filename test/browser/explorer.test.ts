@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   );
   browser = await TestBrowser.start();
   page = await openAs(browser, svc, 'ada', { timezoneId: 'Asia/Kolkata' });
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -56,24 +56,26 @@ test('letters that are keys elsewhere are typed into the editor', async () => {
   await page.goto('/events');
   await page.locator('.editor .cm-content').click();
   await page.keyboard.type('level=error / ?c');
-  expect(await page.locator('.editor .cm-content').innerText()).toBe('level=error / ?c');
+  await soon(() => page.locator('.editor .cm-content').innerText()).toBe('level=error / ?c');
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
 test('events are shown as a table of their fields, and as lines again', async () => {
   await page.goto('/events?q=level%3Derror&earliest=-24h');
   await page.getByRole('link', { name: 'As a table' }).click();
+  await page.waitForURL(/form=table/);
   const heads = await page.locator('#result th').allInnerTexts();
   expect(heads[0]).toBe('_time');
   expect(heads).toContain('hours');
   expect(heads.at(-1)).toBe('data');
-  expect(await page.locator('#result tbody tr').first().innerText()).toContain(MARKUP);
+  await soon(() => page.locator('#result tbody tr').first().innerText()).toContain(MARKUP);
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole('link', { name: 'As lines' }).click();
-  expect(await page.locator('.lines:not([hidden]) > li').count()).toBe(5);
+  await soon(() => page.locator('.lines:not([hidden]) > li').count()).toBe(5);
 });
 
 test('a span between two moments is in the time of the reader, and in the address', async () => {
+  await page.waitForLoadState();
   await page.getByText('Between two times').click();
   const local = (hours: number): string => {
     const at = new Date(Date.now() - hours * HOUR_MS + 5.5 * HOUR_MS);
@@ -121,7 +123,7 @@ test('live events are held back while paused, and shown afterwards', async () =>
   await page.getByRole('button', { name: 'Watch live' }).click();
   await eventually(async () => {
     await send([{ host: 'web-9', sourcetype: 'text', data: 'first' }]);
-    expect(await page.locator('#tail li').count()).toBeGreaterThan(0);
+    await soon(() => page.locator('#tail li').count()).toBeGreaterThan(0);
   });
   await page.getByRole('button', { name: 'Pause' }).click();
   await send([{ host: 'web-9', sourcetype: 'text', data: `held ${MARKUP}` }]);
@@ -141,10 +143,10 @@ test('without script the boxes are UTC, and the choice replaces them', async () 
   await plain.getByLabel('From (UTC)').fill(utc(3.5));
   await plain.getByLabel('To (UTC)').fill(utc(1.5));
   await plain.getByRole('button', { name: 'Search between' }).click();
-  expect(await plain.getByRole('status').innerText()).toMatch(/^2 rows/);
+  await soon(() => plain.getByRole('status').innerText()).toMatch(/^2 rows/);
   await plain.getByRole('combobox', { name: 'Time' }).selectOption('Last 24 hours');
   await plain.getByRole('button', { name: 'Search', exact: true }).click();
-  expect(await plain.getByRole('status').innerText()).toMatch(/^5 rows/);
+  await soon(() => plain.getByRole('status').innerText()).toMatch(/^5 rows/);
   await plain.context().close();
 });
 

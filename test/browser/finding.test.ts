@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clip, tone } from '../http/media-files.ts';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
     };
     expect(answer.count).toBe(30);
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -62,23 +62,24 @@ afterAll(async () => {
 test('the search follows what is typed; kinds narrow it; a row opens its table at that row', async () => {
   const page = await openAs(browser, svc, 'bob');
   await page.goto('/search');
+  await page.getByRole('searchbox').and(page.locator(':focus')).waitFor();
   await page.keyboard.type('cup');
   const results = page.locator('.results li');
   await page.getByText('3 results').waitFor();
-  expect(await page.locator('.chips').innerText()).toBe('Everything\nTables\nDocuments\nMedia');
-  expect(await results.locator('mark').first().innerText()).toMatch(/^cups?$/);
+  await soon(() => page.locator('.chips').innerText()).toBe('Everything\nTables\nDocuments\nMedia');
+  await soon(() => results.locator('mark').first().innerText()).toMatch(/^cups?$/);
   expect(await page.locator('main').innerText()).not.toContain('plan');
   await page.getByRole('link', { name: 'Tables' }).click();
   await page.getByText('2 results').waitFor();
-  expect(await page.getByRole('link', { name: 'Tables' }).getAttribute('aria-current')).toBe(
+  await soon(() => page.getByRole('link', { name: 'Tables' }).getAttribute('aria-current')).toBe(
     'true',
   );
-  expect(new URL(page.url()).searchParams.get('type')).toBe('csv,excel,parquet');
+  await soon(() => new URL(page.url()).searchParams.get('type')).toBe('csv,excel,parquet');
   await results.getByRole('link', { name: 'red cup' }).click();
   await page.waitForURL((url) => url.pathname === '/ui/shop/products/');
-  expect(new URL(page.url()).search).toBe('?at=2');
+  await soon(() => new URL(page.url()).search).toBe('?at=2');
   await page.locator('[role=gridcell].active', { hasText: 'red cup' }).waitFor();
-  expect(await page.getByText('blue cup').count()).toBe(1);
+  await soon(() => page.getByText('blue cup').count()).toBe(1);
   await page.goto('/search?q=teaspoon');
   await results.getByRole('link', { name: 'teaspoon' }).click();
   await page.locator('[role=gridcell].active', { hasText: 'teaspoon' }).waitFor();
@@ -94,6 +95,7 @@ test('a search that takes its time says so', async () => {
     await promise;
     await route.continue();
   });
+  await page.getByRole('searchbox').and(page.locator(':focus')).waitFor();
   await page.keyboard.type('plate');
   await page.getByRole('status').getByText('Looking…').waitFor();
   resolve();
@@ -105,39 +107,41 @@ test('without script a row opens the page of its table that it is on', async () 
   const page = await openAs(browser, svc, 'bob', { javaScriptEnabled: false });
   await page.goto('/search?q=teaspoon');
   await page.getByRole('link', { name: 'teaspoon', exact: true }).click();
-  expect(await page.getByRole('status').innerText()).toBe('251–300 of 400 rows');
-  expect(await page.getByRole('cell', { name: 'teaspoon' }).count()).toBe(1);
+  await soon(() => page.getByRole('status').innerText()).toBe('251–300 of 400 rows');
+  await soon(() => page.getByRole('cell', { name: 'teaspoon' }).count()).toBe(1);
   await page.getByRole('link', { name: 'Next' }).click();
-  expect(await page.getByRole('status').innerText()).toBe('301–350 of 400 rows');
+  await soon(() => page.getByRole('status').innerText()).toBe('301–350 of 400 rows');
   await page.context().close();
 });
 
 test('pages of results are plain links, and what is not found says so', async () => {
   const page = await openAs(browser, svc, 'bob', { javaScriptEnabled: false });
   await page.goto('/search?q=porcelain');
-  expect(await page.getByRole('status').innerText()).toBe('Results 1–20, and more');
+  await soon(() => page.getByRole('status').innerText()).toBe('Results 1–20, and more');
   await page.getByRole('link', { name: 'Next' }).click();
-  expect(await page.getByRole('status').innerText()).toBe('Results 21–30');
+  await soon(() => page.getByRole('status').innerText()).toBe('Results 21–30');
   await page.getByRole('searchbox').fill('nowhere');
   await page.getByRole('button', { name: 'Search' }).click();
-  expect(await page.getByRole('status').innerText()).toBe('Nothing found');
-  expect(await page.locator('.empty').innerText()).toContain('Try fewer or other words');
+  await soon(() => page.getByRole('status').innerText()).toBe('Nothing found');
+  await soon(() => page.locator('.empty').innerText()).toContain('Try fewer or other words');
   await page.context().close();
 });
 
 test('a document has its way, outline, source and download, and links to its sections', async () => {
   const page = await openAs(browser, svc, 'bob');
   await page.goto('/shop/guide');
-  expect(await page.getByRole('navigation', { name: 'Path' }).innerText()).toBe('Resources\nshop');
-  expect(await page.locator('.place time').getAttribute('title')).toEndWith('Z');
+  await soon(() => page.getByRole('navigation', { name: 'Path' }).innerText()).toBe(
+    'Resources\nshop',
+  );
+  await soon(() => page.locator('.place time').getAttribute('title')).toEndWith('Z');
   await page.getByRole('link', { name: 'Sizes & colours' }).click();
-  expect(new URL(page.url()).hash).toBe('#sizes--colours');
+  await soon(() => new URL(page.url()).hash).toBe('#sizes--colours');
   await page.locator('h2', { hasText: 'Handles' }).hover();
   await page.getByRole('link', { name: 'Link to this section' }).first().click();
-  expect(new URL(page.url()).hash).toBe('#handles');
+  await soon(() => new URL(page.url()).hash).toBe('#handles');
   await page.getByRole('link', { name: 'Source', exact: true }).click();
-  expect(await page.locator('pre.source').textContent()).toBe(GUIDE);
-  expect(new URL(page.url()).search).toBe('?source=true');
+  await soon(() => page.locator('pre.source').textContent()).toBe(GUIDE);
+  await soon(() => new URL(page.url()).search).toBe('?source=true');
   await page.getByRole('link', { name: 'Page', exact: true }).click();
   await page.getByText('Left or right.').waitFor();
   const download = page.waitForEvent('download');
@@ -149,10 +153,10 @@ test('a document has its way, outline, source and download, and links to its sec
 test('the gallery filters, sorts and is walked through with the arrows; the player goes on in the folder', async () => {
   const page = await openAs(browser, svc, 'bob', { viewport: { width: 1280, height: 800 } });
   await page.goto('/ui/media');
-  expect(await page.getByRole('status').innerText()).toBe('3 files');
+  await soon(() => page.getByRole('status').innerText()).toBe('3 files');
   await page.getByLabel('Kind').selectOption('Films');
   await page.getByText('1 file', { exact: true }).waitFor();
-  expect(new URL(page.url()).searchParams.get('type')).toBe('video');
+  await soon(() => new URL(page.url()).searchParams.get('type')).toBe('video');
   await page.getByLabel('Kind').selectOption('Sound and films');
   await page.getByText('3 files').waitFor();
   await page.getByPlaceholder('Filter by name').fill('nothing of that name');
@@ -165,13 +169,15 @@ test('the gallery filters, sorts and is walked through with the arrows; the play
   for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft', 'ArrowRight', 'Home']) {
     await page.keyboard.press(key);
   }
-  expect(await page.evaluate<string>('document.activeElement.pathname')).toBe('/ui/music/b-song');
+  await soon(() => page.evaluate<string>('document.activeElement.pathname')).toBe(
+    '/ui/music/b-song',
+  );
   await page.keyboard.press('Enter');
   await page.waitForURL('**/ui/music/b-song');
-  expect(await page.getByRole('navigation', { name: 'In this folder' }).innerText()).toContain(
+  await soon(() => page.getByRole('navigation', { name: 'In this folder' }).innerText()).toContain(
     '2 of 3 in this folder',
   );
-  expect(await page.locator('.facts').innerText()).toContain('Ann');
+  await soon(() => page.locator('.facts').innerText()).toContain('Ann');
   await page.keyboard.press('n');
   await page.waitForURL('**/ui/music/c-film');
   await page.keyboard.press('p');
@@ -182,10 +188,10 @@ test('the gallery filters, sorts and is walked through with the arrows; the play
 test('a refusal names who one is, and nothing of what is there', async () => {
   const page = await openAs(browser, svc, 'eve');
   await page.goto('/secret/plan');
-  expect(await page.locator('h1').innerText()).toBe('You may not open this');
-  expect(await page.locator('main').innerText()).toContain('You are signed in as eve');
+  await soon(() => page.locator('h1').innerText()).toBe('You may not open this');
+  await soon(() => page.locator('main').innerText()).toContain('You are signed in as eve');
   await page.goto('/shop/nothing');
-  expect(await page.locator('h1').innerText()).toBe('Nothing here');
+  await soon(() => page.locator('h1').innerText()).toBe('Nothing here');
   await page.locator('main').getByRole('link', { name: 'Search' }).click();
   await page.waitForURL('**/search');
   await page.goto('/ui/media');

@@ -3,6 +3,7 @@
  * cannot use a mouse.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { soon } from '../http/eventually.ts';
 import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -30,16 +31,16 @@ test('the look is switched, and remembered on the next page', async () => {
   const light = await paper();
   const button = page.getByRole('button', { name: /^Look:/ });
   await button.click();
-  expect(await button.getAttribute('aria-label')).toBe('Look: light');
+  await soon(() => button.getAttribute('aria-label')).toBe('Look: light');
   await button.click();
+  await soon(paper).not.toBe(light);
   const dark = await paper();
-  expect(dark).not.toBe(light);
   await page.goto('/');
-  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
-  expect(await paper()).toBe(dark);
+  await soon(() => page.locator('html').getAttribute('data-theme')).toBe('dark');
+  await soon(() => paper()).toBe(dark);
   await page.getByRole('button', { name: /^Look:/ }).click();
   await page.goto('/auth/login');
-  expect(await paper()).toBe(light);
+  await soon(() => paper()).toBe(light);
   await page.context().close();
 });
 
@@ -63,10 +64,11 @@ test('? lists the keys, / goes to the search', async () => {
   await signIn(page, 'ada');
   await page.keyboard.press('?');
   const list = page.getByRole('dialog', { name: 'Keys' });
-  expect(await list.innerText()).toContain('Search everything');
+  await soon(() => list.innerText()).toContain('Search everything');
   await page.keyboard.press('Escape');
+  await list.waitFor({ state: 'detached' });
   await page.keyboard.press('/');
-  expect(await page.evaluate<string>('document.activeElement.name')).toBe('q');
+  await soon(() => page.evaluate<string>('document.activeElement.name')).toBe('q');
   await page.context().close();
 });
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
     .locator('.row-count')
     .getByText(`${ROWS.toLocaleString('en')} rows`)
     .waitFor();
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -89,13 +89,12 @@ const LOOK = `(total, height) => {
 
 /** What is in sight once nothing is wrong with it and `isReached`. */
 async function settled(isReached: (rows: readonly number[]) => boolean): Promise<Sight> {
-  let last: Sight = { rows: [], problem: 'never looked' };
-  for (let look = 0; look < 600; look++) {
-    last = await page.evaluate<Sight>(`(${LOOK})(${ROWS}, ${ROW_HEIGHT})`);
-    if (last.problem === '' && isReached(last.rows)) return last;
-    await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
-  }
-  throw new Error(`${last.problem}; in sight: ${last.rows.at(0)} to ${last.rows.at(-1)}`);
+  return eventually(async () => {
+    const sight = await page.evaluate<Sight>(`(${LOOK})(${ROWS}, ${ROW_HEIGHT})`);
+    const { problem, rows } = sight;
+    if (problem === '' && isReached(rows)) return sight;
+    throw new Error(`${problem}; in sight: ${rows.at(0)} to ${rows.at(-1)}`);
+  });
 }
 
 async function toStart(): Promise<void> {
@@ -106,7 +105,7 @@ async function toStart(): Promise<void> {
     await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
     const { rows } = await page.evaluate<Sight>(`(${LOOK})(${ROWS}, ${ROW_HEIGHT})`);
     expect(rows[0]).toBe(0);
-  }, 15_000);
+  });
   await settled((rows) => rows[0] === 0);
 }
 
@@ -128,7 +127,7 @@ test('the wheel passes every row: none is left out and none stays blank', async 
   const { rows } = sight;
   await page.mouse.wheel(0, -10 * ROW_HEIGHT);
   await settled((next) => next[0]! < rows[0]!);
-}, 40_000);
+});
 
 test('turns of the wheel faster than rows can come end at rows that are there', async () => {
   await toStart();
@@ -136,7 +135,7 @@ test('turns of the wheel faster than rows can come end at rows that are there', 
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, 2_400);
   await settled((rows) => rows[0]! > 2_000);
-}, 40_000);
+});
 
 test('the scroll bar is dragged to anywhere and to the end', async () => {
   await toStart();
@@ -161,7 +160,7 @@ test('the scroll bar is dragged to anywhere and to the end', async () => {
   await page.mouse.move(x, box.y - 200, { steps: 6 });
   await settled((rows) => rows[0] === 0);
   await page.mouse.up();
-}, 40_000);
+});
 
 test('jumps lead to the end, to a row, and back', async () => {
   await toStart();
@@ -174,7 +173,7 @@ test('jumps lead to the end, to a row, and back', async () => {
   await page.keyboard.press('Enter');
   await settled((rows) => rows.includes(ROWS / 2 - 1));
   await toStart();
-}, 40_000);
+});
 
 test('rows that are slow to come are announced as waiting, and are there afterwards', async () => {
   await toStart();
@@ -191,13 +190,15 @@ test('rows that are slow to come are announced as waiting, and are there afterwa
   await settled((rows) => rows.includes(Math.floor(ROWS * 0.8) - 1));
   await page.unroute('**/api/big/?*');
   await page.waitForFunction('document.querySelector(".grid-body .row.waiting") === null');
-}, 40_000);
+});
 
 test('a file that changes under the scrolling leaves no blank rows', async () => {
   await toStart();
   const writer = await svc.as('ada');
   const box = (await page.getByRole('grid').boundingBox())!;
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  // Told for some seconds only, maybe while the rows still come.
+  const told = page.getByText('was changed by someone else').waitFor();
   const change = writer.fetch('/api/big/', {
     method: 'PATCH',
     headers: { 'Content-Type': 'application/json' },
@@ -209,10 +210,10 @@ test('a file that changes under the scrolling leaves no blank rows', async () =>
   expect((await change).status).toBe(200);
   for (let turn = 0; turn < 5; turn++) await page.mouse.wheel(0, 3_000);
   await settled((rows) => rows[0]! > 0);
-  await page.getByText('was changed by someone else').waitFor();
+  await told;
   await toStart();
   await page.locator('#grid-4-1').getByText('new').waitFor();
-}, 60_000);
+});
 
 test('nothing was reported, and no other server asked', () => {
   expect(browser.reports).toEqual([]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -53,7 +53,7 @@ test('a cell is edited by keyboard alone; the bytes are on disk, undone, and obj
   await page.getByRole('textbox', { name: 'price' }).fill('expensive');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').getByText('expected number, received string').waitFor();
-  expect(await page.getByRole('textbox', { name: 'price' }).inputValue()).toBe('expensive');
+  await soon(() => page.getByRole('textbox', { name: 'price' }).inputValue()).toBe('expensive');
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await cell(0, 1).getByText('2.5').waitFor();
@@ -128,7 +128,7 @@ test('rows of a spreadsheet are pasted after a look at them, a new row is writte
   await sheet.getByLabel('price', { exact: true }).fill('x');
   await sheet.getByRole('button', { name: 'Add' }).click();
   await sheet.getByRole('alert').getByText('expected number').waitFor();
-  expect(await sheet.getByLabel('price', { exact: true }).getAttribute('aria-invalid')).toBe(
+  await soon(() => sheet.getByLabel('price', { exact: true }).getAttribute('aria-invalid')).toBe(
     'true',
   );
   await sheet.getByLabel('price', { exact: true }).fill('1');
@@ -144,10 +144,10 @@ test('who comes too late sees both values and decides; what is being typed survi
   await price.fill('9');
   svc.write('products.csv', START.replace('2.5', '3'));
   await notice().getByText('What you are typing is kept.').waitFor();
-  expect(await price.inputValue()).toBe('9');
+  await soon(() => price.inputValue()).toBe('9');
   await price.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'products.csv was changed by someone else' });
-  expect(await dialog.locator('tbody tr').innerText()).toBe('price\t2.5\t3\t9');
+  await soon(() => dialog.locator('tbody tr').innerText()).toBe('price\t2.5\t3\t9');
   await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
   await notice().getByText('Your value is in the file now.').waitFor();
   expect(file()).toBe(START.replace('2.5', '9'));
@@ -191,8 +191,9 @@ test('columns changed elsewhere are told, with a way to see them', async () => {
 test('rows are copied and pasted with the keys for it', async () => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('checkbox', { name: 'Select row 3' }).click();
+  await page.getByText('1 selected').waitFor();
   await page.keyboard.press('Control+c');
-  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
+  await soon(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(
     'name\tprice\tstock\tsold\nbowl, deep\t4.5\t3\ttrue',
   );
   await page.keyboard.press('Control+v');

@@ -2,6 +2,7 @@
  * The guide in a real browser: read without script, on a phone, in the dark and on paper, with the keyboard; code is copied.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -28,9 +29,9 @@ test('from chapter to chapter by their links, without script, 320 pixels wide', 
   const neighbours = page.getByRole('navigation', { name: 'Previous and next chapter' });
   await neighbours.getByRole('link', { name: 'Next Security' }).click();
   await page.getByRole('link', { name: 'systemd unit' }).click();
-  expect(page.url()).toEndWith('/docs/guide/install#a-systemd-unit-without-a-package');
+  await soon(() => page.url()).toEndWith('/docs/guide/install#a-systemd-unit-without-a-package');
   await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'Guide' }).click();
-  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Guide');
+  await soon(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('Guide');
   await page.context().close();
 });
 
@@ -74,7 +75,7 @@ test('a key goes to the search, a hit leads to its heading', async () => {
   await page.keyboard.type('identity provider');
   await page.keyboard.press('Enter');
   await page.getByRole('region', { name: 'Sections found' }).getByRole('link').first().click();
-  expect(page.url()).toEndWith('/docs/guide/permissions#an-identity-provider');
+  await soon(() => page.url()).toEndWith('/docs/guide/permissions#an-identity-provider');
   await page.context().close();
 });
 
@@ -83,7 +84,7 @@ test('printed, a chapter is its text without navigation', async () => {
   await page.emulateMedia({ media: 'print' });
   await page.goto('/docs/guide/backup');
   expect(await page.getByRole('navigation').count()).toBe(0);
-  expect(await page.getByRole('heading', { name: 'Restoring' }).isVisible()).toBe(true);
+  await soon(() => page.getByRole('heading', { name: 'Restoring' }).isVisible()).toBe(true);
   await page.context().close();
 });
 

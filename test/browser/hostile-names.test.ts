@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { soon } from '../http/eventually.ts';
 import { id3Frame, mp3 } from '../http/media-files.ts';
 import { workbookFile } from '../plugins/workbook-files.ts';
 import { openAs, TestBrowser } from '../support/browser.ts';
@@ -57,7 +58,7 @@ beforeAll(async () => {
   await post('/api/events/', { ...event, extracted_fields: { [MARKUP]: MARKUP } });
   await post('/api/savedsearches/', { name: MARKUP, query: 'search error' });
   browser = await TestBrowser.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -117,6 +118,10 @@ test('no page runs, breaks or hides anything because of a name', async () => {
     href = pending.shift()
   ) {
     const answer = await page.goto(href);
+    // Rows, bars and fields come after the page.
+    if (/^\/(?:ui|events)(?:\/|$)/.test(new URL(href).pathname)) {
+      await page.waitForLoadState('networkidle');
+    }
     visited++;
     if (answer?.headers()['content-type']?.startsWith('text/html') !== true) continue;
     // Sandboxed documents of the folder are pages of their own.
@@ -140,9 +145,12 @@ test('the palette, the list of keys and a live filter show names as text', async
   await page.getByRole('option', { name: MARKUP }).first().waitFor();
   expect(await faultsOf(page)).toEqual([]);
   await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   expect(await faultsOf(page)).toEqual([]);
   await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
   await page.getByPlaceholder('Filter by name').fill(MARKUP);
   await page.getByText(`match “${MARKUP}”`).waitFor();
   expect(await faultsOf(page)).toEqual([]);
@@ -165,7 +173,7 @@ test('a refused upload and a refused sign-in repeat what was typed as text', asy
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('alert').waitFor();
   expect(await faultsOf(page)).toEqual([]);
-  expect(await page.getByLabel('User name').inputValue()).toBe(MARKUP);
+  await soon(() => page.getByLabel('User name').inputValue()).toBe(MARKUP);
   await page.context().close();
 });
 

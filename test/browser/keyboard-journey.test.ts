@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import { PASSWORD, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   expect(response.status).toBe(201);
   browser = await TestBrowser.start();
   keys = await browser.open(svc, { viewport: { width: 1280, height: 800 } });
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -61,6 +61,8 @@ async function tabTo(name: RegExp, most = 60): Promise<void> {
 }
 
 async function jumpTo(text: string): Promise<void> {
+  // The keys work once their button is there.
+  await keys.getByRole('button', { name: 'Go to…' }).waitFor();
   await keys.keyboard.press('Control+k');
   await keys.getByRole('dialog', { name: 'Go to' }).getByRole('option').first().waitFor();
   await keys.keyboard.type(text);
@@ -70,6 +72,7 @@ async function jumpTo(text: string): Promise<void> {
 
 test('they sign in and jump to a file', async () => {
   await keys.goto('/auth/login');
+  await keys.getByLabel('User name').and(keys.locator(':focus')).waitFor();
   await keys.keyboard.type('grace');
   await keys.keyboard.press('Tab');
   await keys.keyboard.type(PASSWORD);
@@ -82,10 +85,11 @@ test('they sign in and jump to a file', async () => {
 test('they find a row by its words and stand on it in its table', async () => {
   await keys.goto('/');
   await keys.keyboard.press('/');
-  expect(await keys.evaluate<string>('document.activeElement.name')).toBe('q');
+  await soon(() => keys.evaluate<string>('document.activeElement.name')).toBe('q');
   await keys.keyboard.type('plate');
   await keys.keyboard.press('Enter');
   await keys.getByRole('link', { name: 'plate', exact: true }).waitFor();
+  await keys.getByRole('searchbox').and(keys.locator(':focus')).waitFor();
   await tabTo(/^plate$/);
   await keys.keyboard.press('Enter');
   await keys.waitForURL((url) => url.pathname === '/ui/shop/products/');

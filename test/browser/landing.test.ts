@@ -3,7 +3,7 @@
  * by keyboard, narrow, dark and without script (DS-182, DS-183).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import type { Page } from 'playwright-core';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   // How many rows there are is known once they were read.
   await (await svc.as('ada')).fetch('/api/shop/products/');
   browser = await TestBrowser.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -78,13 +78,13 @@ test('folders open and close; a file has its kind, its rows, its time, or why it
   const products = row(page, 'products');
   expect(await products.isVisible()).toBe(false);
   await page.getByText('shop', { exact: true }).click();
-  expect(await products.locator('.kind').textContent()).toBe('CSV');
-  expect(await products.locator('.amount').textContent()).toBe('2 rows');
-  expect(await products.locator('time').getAttribute('title')).toEndWith('Z');
-  expect(await row(page, 'broken').locator('.problem').innerText()).toBe(
+  await soon(() => products.locator('.kind').textContent()).toBe('CSV');
+  await soon(() => products.locator('.amount').textContent()).toBe('2 rows');
+  await soon(() => products.locator('time').getAttribute('title')).toEndWith('Z');
+  await soon(() => row(page, 'broken').locator('.problem').innerText()).toBe(
     'invalid UTF-8 at byte offset 2',
   );
-  expect(await page.getByText('1 with a problem').isVisible()).toBe(true);
+  await soon(() => page.getByText('1 with a problem').isVisible()).toBe(true);
   await products.getByRole('link', { name: 'products', exact: true }).click();
   await page.waitForURL('**/ui/shop/products/');
   await page.context().close();
@@ -95,38 +95,41 @@ test('the list follows the filter while one types, and the address follows the l
   await page.keyboard.press('f');
   await page.keyboard.type('n10');
   await page.getByText('11 of 114 match “n10”').waitFor();
-  expect(await row(page, 'n10').isVisible()).toBe(true);
-  expect(new URL(page.url()).searchParams.get('filter')).toBe('n10');
+  await soon(() => row(page, 'n10').isVisible()).toBe(true);
+  await soon(() => new URL(page.url()).searchParams.get('filter')).toBe('n10');
   await page.getByPlaceholder('Filter by name').fill('nothing at all');
   await page.getByRole('link', { name: 'Search in the contents' }).waitFor();
   await page.getByPlaceholder('Filter by name').fill('');
   await page.getByText('114 resources').waitFor();
-  expect(new URL(page.url()).search).toBe('');
+  await soon(() => new URL(page.url()).search).toBe('');
   await page.context().close();
 });
 
 test('without script the form filters, folders fold, and a folder has a page', async () => {
   const options = { javaScriptEnabled: false, viewport: { width: 320, height: 700 } };
   const page = await started('bob', options);
-  expect(await page.getByRole('status').first().innerText()).toBe('3 resources');
+  await soon(() => page.getByRole('status').first().innerText()).toBe('3 resources');
   await page.getByPlaceholder('Filter by name').fill('guide');
   await page.getByRole('button', { name: 'Filter' }).click();
-  expect(await page.getByRole('status').first().innerText()).toBe('1 of 3 match “guide”');
+  await soon(() => page.getByRole('status').first().innerText()).toBe('1 of 3 match “guide”');
   await row(page, 'guide').getByRole('link', { name: 'guide' }).click();
   await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'shop' }).click();
-  expect(await page.locator('h1').innerText()).toBe('shop');
-  expect(await row(page, 'guide').isVisible()).toBe(true);
+  await soon(() => page.locator('h1').innerText()).toBe('shop');
+  await soon(() => row(page, 'guide').isVisible()).toBe(true);
   for (const part of ['.kind', '.amount', 'time']) {
-    expect([part, await row(page, 'guide').locator(part).isVisible()]).toEqual([part, true]);
+    await soon(async () => [part, await row(page, 'guide').locator(part).isVisible()]).toEqual([
+      part,
+      true,
+    ]);
   }
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
+  await soon(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
   await page.context().close();
 });
 
 test('an empty list says what to do to whom it may concern', async () => {
   const page = await openAs(browser, bare, 'ada');
   await page.goto('/');
-  expect(await page.locator('main').innerText()).toContain('Put files into the folder');
+  await soon(() => page.locator('main').innerText()).toContain('Put files into the folder');
   const other = await openAs(browser, bare, 'bob');
   await other.goto('/');
   const text = await other.locator('main').innerText();
@@ -139,7 +142,7 @@ test('an empty list says what to do to whom it may concern', async () => {
 test('controls are for those who may use them', async () => {
   const [ada, bob] = [await started('ada'), await started('bob')];
   const upload = (page: Page) => page.getByRole('heading', { name: 'Upload a file' }).count();
-  expect([await upload(ada), await upload(bob)]).toEqual([1, 0]);
+  await soon(async () => [await upload(ada), await upload(bob)]).toEqual([1, 0]);
   expect(await bob.getByText('archive').count()).toBe(0);
   await Promise.all([ada.context().close(), bob.context().close()]);
 });
@@ -150,6 +153,7 @@ test('the last searches are offered again, and forgotten with the sign-out', asy
   await page.keyboard.press('/');
   await page.keyboard.type('plate');
   await page.keyboard.press('Enter');
+  await page.waitForURL('**/search?q=plate');
   await page.getByRole('link', { name: 'plate' }).first().waitFor();
   await page.goto('/');
   const recent = page.locator('#recent');
@@ -158,7 +162,7 @@ test('the last searches are offered again, and forgotten with the sign-out', asy
   await page.getByRole('button', { name: 'Your account' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL('**/auth/login');
-  expect(await page.evaluate<number>('localStorage.length')).toBe(0);
+  await soon(() => page.evaluate<number>('localStorage.length')).toBe(0);
   await page.context().close();
 });
 
@@ -167,10 +171,10 @@ test('by keyboard alone: into the list, a folder opened, a file reached', async 
   await page.keyboard.press('f');
   for (const key of ['Tab', 'Tab', 'Tab', 'Enter', 'Tab']) await page.keyboard.press(key);
   const focused = () => page.evaluate<string>('document.activeElement.textContent');
-  expect(await focused()).toBe('broken');
+  await soon(() => focused()).toBe('broken');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
-  expect(await row(page, 'broken').isVisible()).toBe(false);
+  await soon(() => row(page, 'broken').isVisible()).toBe(false);
   await page.context().close();
 });
 
@@ -182,7 +186,7 @@ for (const [colorScheme, width] of [
     const page = await started('ada', { colorScheme, viewport: { width, height: 800 } });
     await page.getByText('shop', { exact: true }).click();
     const problems = await accessibilityProblems(page);
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width);
+    await soon(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width);
     await page.context().clearCookies();
     await page.goto('/');
     problems.push(...(await accessibilityProblems(page)));

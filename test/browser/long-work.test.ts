@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
+import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
   await (await (await svc.as('ada')).fetch('/api/large/?limit=1')).text();
   browser = await TestBrowser.start();
   page = await openAs(browser, svc, 'ada', { viewport: { width: 1280, height: 900 } });
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -63,8 +64,10 @@ test('a search that takes long says so, and cancelling ends it in the server (EV
   await page.waitForFunction('window.seen === "Searching"');
   await work('Searching').waitFor({ state: 'detached' });
   // One search of a user runs at once: this one could not while the other did.
-  await page.goto('/events?q=from+shop%2Fproducts&earliest=');
-  expect(await page.getByRole('main').getByRole('status').first().innerText()).toMatch(/^2 rows/);
+  await eventually(async () => {
+    await page.goto('/events?q=from+shop%2Fproducts&earliest=');
+    expect(await page.getByRole('main').getByRole('status').first().innerText()).toMatch(/^2 rows/);
+  });
 });
 
 test('a download shows its rows and bytes, and is the file', async () => {
@@ -119,7 +122,7 @@ test('the explorer has its result under addresses, also without script', async (
   await plain.getByRole('link', { name: 'Parquet' }).click();
   expect((await saved).suggestedFilename()).toBe('search.parquet');
   await plain.getByRole('link', { name: 'Open JSON' }).click();
-  expect(await plain.locator('body').innerText()).toContain('"rows":[{"name":"cup","price":2}');
+  await soon(() => plain.locator('body').innerText()).toContain('"rows":[{"name":"cup","price":2}');
   await plain.context().close();
 });
 
@@ -146,6 +149,6 @@ test('every list has its data at hand: for a terminal, as JSON, as files', async
 });
 
 test('nothing was reported, and no other server asked', () => {
-  expect(browser.reports.filter((text) => !text.includes('status of 400'))).toEqual([]);
+  expect(browser.reports.filter((text) => !/status of 4(?:00|29)/.test(text))).toEqual([]);
   expect(browser.foreignRequests).toEqual([]);
 });

@@ -3,6 +3,7 @@
  * that was not run, arrows on a page of rows, a chart of whatever comes first, a word the palette does not know.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { soon } from '../http/eventually.ts';
 import { PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -51,7 +52,7 @@ test('a query runs with Enter, and is saved as it stands in the field', async ()
   await page.getByRole('button', { name: 'Save this search' }).click();
   await page.getByText('The search is saved.').waitFor();
   const saved = page.locator('li.card', { hasText: 'Errors of one' });
-  expect((await saved.locator('pre').innerText()).trim()).toBe(
+  await soon(async () => (await saved.locator('pre').innerText()).trim()).toBe(
     'level=error host=web-1 earliest=-24h',
   );
   await page.context().close();
@@ -76,7 +77,7 @@ test('a filter takes its line from the rows: the page does not begin to scroll',
   await page.getByRole('button', { name: /^Remove the filter/ }).waitFor();
   await page.locator('#grid-0-0').waitFor();
   const fits = 'document.documentElement.scrollHeight <= innerHeight';
-  expect(await page.evaluate(fits)).toBe(true);
+  await soon(() => page.evaluate(fits)).toBe(true);
   await page.context().close();
 });
 
@@ -98,14 +99,14 @@ test('a new account leads to giving it access; who may not administer is told as
   await page.goto('/admin/');
   const { stdout } = await svc.command(['version']);
   const build = stdout.trim().replace('svc ', '');
-  expect(await page.getByText(build, { exact: true }).count()).toBe(1);
+  await soon(() => page.getByText(build, { exact: true }).count()).toBe(1);
   await page.goto('/admin/ui/share?resource=cups');
   await page.getByRole('link', { name: 'Make an account first' }).click();
   await page.getByLabel('User name').fill('bob');
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Create the user' }).click();
   await page.getByRole('link', { name: 'give access to a file or folder' }).click();
-  expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('bob');
+  await soon(() => page.getByLabel('User', { exact: true }).inputValue()).toBe('bob');
   await page.context().close();
 
   const other = await browser.open(svc);

@@ -3,16 +3,18 @@
  * at both, the back button, saying no, and coming back twice.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { soon } from '../http/eventually.ts';
+import { TestBrowser } from '../support/browser.ts';
 import { freePort, OpenIdProvider } from '../support/openid-provider.ts';
+import { patienceFor } from '../support/patience.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const CLIENT = { clientId: 'svc', clientSecret: 'a secret of the tests' };
 
 let svc: Service;
 let provider: OpenIdProvider;
-let browser: Browser;
-const contexts: BrowserContext[] = [];
+let browser: TestBrowser;
 
 beforeAll(async () => {
   const port = freePort();
@@ -28,32 +30,18 @@ beforeAll(async () => {
     env: { SVC_OIDC_CLIENT_SECRET: CLIENT.clientSecret },
   });
   await svc.accounts.grantGroup('shop', 'shop/*', 'read');
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'].concat(
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      // The provider's pages name a font of another site.
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-    ),
-  });
+  // The provider's pages name a font of another site.
+  const args = ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
+  browser = await TestBrowser.start({ args });
 });
 
 afterAll(async () => {
-  for (const context of contexts) await context.close();
-  await browser?.close();
+  await browser?.[Symbol.asyncDispose]();
   await svc?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
 });
 
-async function openPage(): Promise<Page> {
-  const context = await browser.newContext();
-  contexts.push(context);
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  return page;
-}
+const openPage = (): Promise<Page> => browser.open(svc);
 
 const offer = (page: Page) => page.getByRole('link', { name: 'Sign in with your organisation' });
 
@@ -90,9 +78,9 @@ test('the sign-in page offers the provider beside the password, and fits a phone
   const page = await openPage();
   await page.setViewportSize({ width: 320, height: 600 });
   await page.goto(`${svc.url}/auth/login`);
-  expect(await page.getByLabel('Password').count()).toBe(1);
-  expect(await offer(page).count()).toBe(1);
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
+  await soon(() => page.getByLabel('Password').count()).toBe(1);
+  await soon(() => offer(page).count()).toBe(1);
+  await soon(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
 });
 
 test('sign in: the account is made, its groups open its files, and the page asked for is shown', async () => {
@@ -146,7 +134,7 @@ test('going back after signing in shows no error and no secret, and changes noth
   await signIn(page, 'dora');
   await page.goBack();
   await page.goto(`${svc.url}/`);
-  expect(await page.getByRole('button', { name: 'Your account' }).count()).toBe(1);
+  await soon(() => page.getByRole('button', { name: 'Your account' }).count()).toBe(1);
   expect((await (await page.goto(`${svc.url}/auth/me`))?.json())?.username).toBe('dora');
 });
 
@@ -155,8 +143,8 @@ test('saying no leads to the sign-in page with the reason, and the next try work
   await reachConsent(page, 'emil');
   await page.getByRole('link', { name: 'Cancel' }).click();
   await page.waitForURL(`${svc.url}/auth/oidc/callback**`);
-  expect(await page.getByRole('alert').textContent()).toBe('access_denied');
-  expect(await page.getByLabel('Password').count()).toBe(1);
+  await soon(() => page.getByRole('alert').textContent()).toBe('access_denied');
+  await soon(() => page.getByLabel('Password').count()).toBe(1);
   expect(await cookieNames(page)).not.toContain('svc_session');
   await offer(page).click();
   await page.getByRole('button', { name: 'Continue' }).click();
@@ -184,13 +172,13 @@ test('two tabs of one browser: the one begun last ends signed in, the other is r
   const first = await openPage();
   await reachConsent(first, 'gina');
   const second = await first.context().newPage();
-  second.setDefaultTimeout(15_000);
+  second.setDefaultTimeout(patienceFor(15_000));
   await second.goto(`${svc.url}/auth/oidc/login`);
   await second.getByRole('button', { name: 'Continue' }).click();
   await second.waitForURL(`${svc.url}/`);
   await first.getByRole('button', { name: 'Continue' }).click();
   await first.waitForLoadState();
-  expect(await first.getByRole('alert').count()).toBe(1);
+  await soon(() => first.getByRole('alert').count()).toBe(1);
   expect((await (await second.goto(`${svc.url}/auth/me`))?.json())?.username).toBe('gina');
 });
 

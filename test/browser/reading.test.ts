@@ -3,17 +3,15 @@
  * nothing is reported on the console or against the content policy.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
+import { PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
-const PASSWORD = 'correct Horse 7 battery';
 const MARKUP = '<img src=x onerror=alert(1)>';
 const rows = Array.from({ length: 120 }, (_, index) => `item ${index + 1},${index * 1.5}`);
 
 let svc: Service;
-let browser: Browser;
-const reports: string[] = [];
+let browser: TestBrowser;
 
 beforeAll(async () => {
   svc = await startService({
@@ -24,42 +22,13 @@ beforeAll(async () => {
     },
   });
   await svc.createSuperuser('ada', PASSWORD);
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'].concat(
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ),
-  });
+  browser = await TestBrowser.start();
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await browser?.[Symbol.asyncDispose]();
   await svc?.[Symbol.asyncDispose]();
 });
-
-/** A page that notes everything the browser complains about. */
-async function openPage(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
-  page.on('console', (message) => reports.push(`${message.type()}: ${message.text()}`));
-  page.on('pageerror', (error) => reports.push(String(error)));
-  page.on('dialog', (dialog) => {
-    reports.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  return page;
-}
-
-async function signIn(page: Page): Promise<void> {
-  await page.goto(`${svc.url}/auth/login`);
-  await page.getByLabel('User name').fill('ada');
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`${svc.url}/`);
-}
 
 for (const [look, options] of [
   [
@@ -76,23 +45,27 @@ for (const [look, options] of [
   ],
 ] as const) {
   test(`sign in, find a file, sort, page, search and filter it: ${look}`, async () => {
-    const page = await openPage(options);
-    await signIn(page);
-    expect(await page.getByText('invalid UTF-8 at byte offset 2').count()).toBe(1);
+    const page = await browser.open(svc, options);
+    await signIn(page, 'ada');
+    await soon(() => page.getByText('invalid UTF-8 at byte offset 2').count()).toBe(1);
     await page.getByRole('link', { name: 'products', exact: true }).click();
-    expect(await page.getByRole('status').textContent()).toBe('1–50 of 121 rows');
-    expect(await page.locator('td', { hasText: MARKUP }).first().textContent()).toBe(MARKUP);
+    await soon(() => page.getByRole('status').textContent()).toBe('1–50 of 121 rows');
+    await soon(() => page.locator('td', { hasText: MARKUP }).first().textContent()).toBe(MARKUP);
     await page.getByRole('link', { name: 'Next' }).click();
-    expect(await page.getByRole('status').textContent()).toBe('51–100 of 121 rows');
+    await soon(() => page.getByRole('status').textContent()).toBe('51–100 of 121 rows');
     await page.getByRole('link', { name: 'price' }).click();
+    await page.waitForURL(/sort=price/);
     await page.getByRole('link', { name: 'price' }).click();
-    expect(await page.locator('tbody tr').first().locator('td').last().textContent()).toBe('178.5');
+    await page.waitForURL(/sort=-price/);
+    await soon(() => page.locator('tbody tr').first().locator('td').last().textContent()).toBe(
+      '178.5',
+    );
     await page.getByPlaceholder('Search words').fill('item 119');
     await page.getByRole('button', { name: 'Apply' }).click();
-    expect(await page.getByRole('status').textContent()).toBe('1–1 of 1 row');
+    await soon(() => page.getByRole('status').textContent()).toBe('1–1 of 1 row');
     await page.getByPlaceholder(/^Filter/).fill('{"nothing":1}');
     await page.getByRole('button', { name: 'Apply' }).click();
-    expect(await page.getByRole('alert').textContent()).toBe(
+    await soon(() => page.getByRole('alert').textContent()).toBe(
       "Invalid filter: unknown column 'nothing'",
     );
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
@@ -111,17 +84,17 @@ test('the first superuser is made through the one-time link', async () => {
     if (!found) throw new Error('no link was printed');
     return found[1]!;
   });
-  const page = await openPage();
+  const page = await browser.open(fresh);
   await page.goto(link);
   await page.getByLabel('User name').fill('grace');
   await page.getByLabel('Password').first().fill(PASSWORD);
   await page.locator('main button[type=submit]').click();
   await page.waitForURL(`${fresh.url}/`);
-  expect(await page.getByRole('link', { name: 'a', exact: true }).count()).toBe(1);
+  await soon(() => page.getByRole('link', { name: 'a', exact: true }).count()).toBe(1);
   await page.context().close();
 });
 
 test('the browser had nothing to complain about but the wrong filter', () => {
   const expected = /status of 422/;
-  expect(reports.filter((report) => !expected.test(report))).toEqual([]);
+  expect(browser.reports.filter((report) => !expected.test(report))).toEqual([]);
 });

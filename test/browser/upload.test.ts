@@ -6,13 +6,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
-import { PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { eventually, soon } from '../http/eventually.ts';
+import { limitUploads, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const LIMIT_BYTES = 3_000_000;
 /** At this rate the largest file takes long enough to be watched and stopped. */
-const SLOW_BYTES_PER_SECOND = 300_000;
+const SLOW_BYTES_PER_SECOND = 100_000;
 
 let svc: Service;
 let browser: TestBrowser;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await signIn(page, 'ada');
   form = page.locator('form[action="/api/uploads"]');
   status = form.getByRole('status');
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();
@@ -50,7 +50,7 @@ const filesThere = (): string[] =>
 
 test('a chosen file suggests its name, is sent, and is in the list', async () => {
   await choose('chosen.csv', 'n\n7\n');
-  expect(await form.getByLabel('Save as').inputValue()).toBe('chosen.csv');
+  await soon(() => form.getByLabel('Save as').inputValue()).toBe('chosen.csv');
   await form.getByRole('button', { name: 'Upload' }).click();
   await status.getByText('chosen.csv was created.').waitFor();
   expect(readFileSync(join(svc.docroot, 'chosen.csv'), 'utf8')).toBe('n\n7\n');
@@ -61,7 +61,7 @@ test('a chosen file suggests its name, is sent, and is in the list', async () =>
 test('a name typed before is kept, and the answer to it says what happened', async () => {
   await form.getByLabel('Save as').fill('typed.csv');
   await choose('other.csv', 'n\n8\n');
-  expect(await form.getByLabel('Save as').inputValue()).toBe('typed.csv');
+  await soon(() => form.getByLabel('Save as').inputValue()).toBe('typed.csv');
   await form.getByRole('button', { name: 'Upload' }).click();
   await status.getByText('typed.csv was created.').waitFor();
   await form.getByLabel('Save as').fill('run.ts');
@@ -77,10 +77,10 @@ test('a file dropped on the form is taken as if it had been chosen', async () =>
     '(() => { const dropped = new DataTransfer(); dropped.items.add(new File(["n\\n9\\n"], "dropped.csv")); return dropped; })()',
   );
   await form.dispatchEvent('dragover', { dataTransfer: dropped });
-  expect(await form.getAttribute('class')).toContain('dropping');
+  await soon(() => form.getAttribute('class')).toContain('dropping');
   await form.dispatchEvent('drop', { dataTransfer: dropped });
-  expect((await form.getAttribute('class')) ?? '').not.toContain('dropping');
-  expect(await form.getByLabel('Save as').inputValue()).toBe('dropped.csv');
+  await soon(async () => (await form.getAttribute('class')) ?? '').not.toContain('dropping');
+  await soon(() => form.getByLabel('Save as').inputValue()).toBe('dropped.csv');
   await form.getByRole('button', { name: 'Upload' }).click();
   await status.getByText('dropped.csv was created.').waitFor();
   expect(readFileSync(join(svc.docroot, 'dropped.csv'), 'utf8')).toBe('n\n9\n');
@@ -94,37 +94,38 @@ test('a file that is too large is refused before it is sent', async () => {
   await refusal.waitFor();
   await form.getByRole('button', { name: 'Upload' }).click();
   await refusal.waitFor();
-  expect(sent.filter((url) => url.endsWith('/api/uploads'))).toEqual([]);
   await choose('small.csv', 'n\n');
-  expect(await status.textContent()).toBe('');
+  await soon(() => status.textContent()).toBe('');
+  expect(sent.filter((url) => url.endsWith('/api/uploads'))).toEqual([]);
 });
 
 test('progress is shown, and stopping leaves nothing', async () => {
-  const network = await page.context().newCDPSession(page);
-  const throttle = (uploadThroughput: number) =>
-    network.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput,
-    });
-  await throttle(SLOW_BYTES_PER_SECOND);
+  await limitUploads(page, SLOW_BYTES_PER_SECOND);
   const before = filesThere();
   await form.getByLabel('Save as').fill('stopped.csv');
   await choose('stopped.csv', Buffer.alloc(LIMIT_BYTES, 'x'));
   const stop = form.getByRole('button', { name: 'Stop' });
   const progress = form.getByRole('progressbar');
-  expect([await stop.isVisible(), await progress.isVisible()]).toEqual([false, false]);
+  await soon(async () => [await stop.isVisible(), await progress.isVisible()]).toEqual([
+    false,
+    false,
+  ]);
   await form.getByRole('button', { name: 'Upload' }).click();
   await status.getByText(/^[1-9]\d? % sent$/).waitFor();
-  expect([await stop.isVisible(), await progress.isVisible()]).toEqual([true, true]);
-  expect(await form.getByRole('button', { name: 'Upload' }).isDisabled()).toBe(true);
-  expect(Number(await progress.getAttribute('value'))).toBeGreaterThan(0);
+  await soon(async () => [await stop.isVisible(), await progress.isVisible()]).toEqual([
+    true,
+    true,
+  ]);
+  await soon(() => form.getByRole('button', { name: 'Upload' }).isDisabled()).toBe(true);
+  await soon(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0);
   await stop.click();
   await status.getByText('Stopped; nothing was stored.').waitFor();
-  expect([await stop.isVisible(), await progress.isVisible()]).toEqual([false, false]);
+  await soon(async () => [await stop.isVisible(), await progress.isVisible()]).toEqual([
+    false,
+    false,
+  ]);
   await eventually(() => expect(filesThere().toSorted()).toEqual(before.toSorted()));
-  await throttle(-1);
+  await limitUploads(page, -1);
   await form.getByRole('button', { name: 'Upload' }).click();
   await status.getByText('stopped.csv was created.').waitFor();
 });

@@ -1,6 +1,7 @@
 /**
  * Conditions that come true a little later.
  */
+import { expect } from 'bun:test';
 import { patienceFor } from '../support/patience.ts';
 
 const POLL_MS = 10;
@@ -15,7 +16,7 @@ export const PICK_UP_MS = 1_000;
  */
 export async function eventually<Result>(
   check: () => Result | Promise<Result>,
-  limitMs = 5_000,
+  limitMs = 15_000,
 ): Promise<Result> {
   const deadline = performance.now() + patienceFor(limitMs);
   for (;;) {
@@ -27,4 +28,52 @@ export async function eventually<Result>(
     }
     await Bun.sleep(POLL_MS);
   }
+}
+
+/** What is expected of a value that is read until it is so. */
+interface Soon<Value> {
+  readonly not: Soon<Value>;
+  toBe(expected: Value): Promise<void>;
+  toEqual(expected: unknown): Promise<void>;
+  toMatch(pattern: RegExp): Promise<void>;
+  toContain(part: unknown): Promise<void>;
+  toStartWith(start: string): Promise<void>;
+  toEndWith(end: string): Promise<void>;
+  toHaveLength(length: number): Promise<void>;
+  toBeGreaterThan(limit: number): Promise<void>;
+  toBeGreaterThanOrEqual(limit: number): Promise<void>;
+  toBeLessThanOrEqual(limit: number): Promise<void>;
+}
+
+/**
+ * `expect` of a value that comes true a little later, such as what a page shows after a click: `await soon(() => rows.count()).toBe(3)`.
+ * Reads until it is as expected; the last failure is thrown as one of the caller's line.
+ */
+export function soon<Value>(read: () => Value | Promise<Value>): Soon<Value> {
+  const site = new Error();
+  Error.captureStackTrace(site, soon);
+  const matchers = (isNot: boolean): object =>
+    new Proxy(
+      {},
+      {
+        get: (_, name: keyof Soon<Value> | 'then') => {
+          if (name === 'then') return undefined;
+          if (name === 'not') return matchers(!isNot);
+          return async (expected: never): Promise<void> => {
+            try {
+              await eventually(async () => {
+                const expectation = expect(await read());
+                const subject = isNot ? expectation.not : expectation;
+                const matcher: (expected: never) => void = subject[name];
+                matcher.call(subject, expected);
+              });
+            } catch (error) {
+              site.message = error instanceof Error ? error.message : String(error);
+              throw site;
+            }
+          };
+        },
+      },
+    );
+  return matchers(false) as Soon<Value>;
 }

@@ -2,14 +2,17 @@
  * Chromium for the browser tests: pages that note everything the browser complains about.
  */
 import { readFileSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { patienceFor } from './patience.ts';
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
+import { BROWSER_SLOWDOWN, patienceFor } from './patience.ts';
 import type { Service } from './service.ts';
 
 const AXE_SOURCE = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8');
 
 /** A password that passes the rules, for users who sign in through the page. */
 export const PASSWORD = 'correct Horse 7 battery';
+
+/** What each request of a page waits for each time that the page is slower. */
+const LATENCY_MS = 25;
 
 /** A running browser, and what its pages reported: console lines, errors, dialogs, refusals of the content policy. */
 export class TestBrowser implements AsyncDisposable {
@@ -22,8 +25,14 @@ export class TestBrowser implements AsyncDisposable {
     this.#browser = browser;
   }
 
-  /** Starts Chromium; dispose it to end it. Scroll bars are hidden unless a test wants to drag one. */
-  static async start({ hasScrollBars = false } = {}): Promise<TestBrowser> {
+  /**
+   * Starts Chromium with further arguments; dispose it to end it. Scroll bars are hidden unless a test wants to drag one. With
+   * `BROWSER_SLOWDOWN` pages compute and are answered slowly.
+   */
+  static async start({
+    hasScrollBars = false,
+    args = [],
+  }: { hasScrollBars?: boolean; args?: readonly string[] } = {}): Promise<TestBrowser> {
     const browser = await chromium.launch({
       executablePath: '/usr/bin/chromium',
       ...(hasScrollBars && { ignoreDefaultArgs: ['--hide-scrollbars'] }),
@@ -35,6 +44,7 @@ export class TestBrowser implements AsyncDisposable {
         '--disable-background-networking',
         '--disable-component-update',
         '--disable-sync',
+        ...args,
       ],
     });
     return new TestBrowser(browser);
@@ -45,9 +55,15 @@ export class TestBrowser implements AsyncDisposable {
     service: Pick<Service, 'url'>,
     options: Parameters<Browser['newContext']>[0] = {},
   ): Promise<Page> {
-    const context = await this.#browser.newContext({ baseURL: service.url, ...options });
+    const context = await this.#browser.newContext({
+      baseURL: service.url,
+      // Colours are read while nothing fades.
+      reducedMotion: 'reduce',
+      ...options,
+    });
     const page = await context.newPage();
     page.setDefaultTimeout(patienceFor(15_000));
+    if (BROWSER_SLOWDOWN > 1) await slowDown(page);
     page.on('console', (message) => this.reports.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => this.reports.push(String(error)));
     page.on('dialog', (dialog) => {
@@ -65,6 +81,29 @@ export class TestBrowser implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser.close();
   }
+}
+
+async function slowDown(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: BROWSER_SLOWDOWN });
+  await limitUploads(page, -1);
+}
+
+const networks = new WeakMap<Page, Promise<CDPSession>>();
+
+/** From now on the page sends at most so many bytes a second; -1: as many as it can. */
+export async function limitUploads(page: Page, bytesPerSecond: number): Promise<void> {
+  // Of two sessions of one page the wishes of the first would win.
+  const network = networks.get(page) ?? page.context().newCDPSession(page);
+  networks.set(page, network);
+  await (
+    await network
+  ).send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: BROWSER_SLOWDOWN > 1 ? BROWSER_SLOWDOWN * LATENCY_MS : 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytesPerSecond,
+  });
 }
 
 /** Signs in through the page, as a user made with `PASSWORD`; ends on the start page. */

@@ -21,8 +21,16 @@ export function onSharedCores(ms: number): number {
   return ms * Math.max(1, loadavg()[0]! / availableParallelism());
 }
 
+/**
+ * How many times slower the pages of the browser tests are made than they would be: `BROWSER_SLOWDOWN=4` finds checks that come too
+ * early. Every limit of time is longer by as much; give `--timeout` as much more, too.
+ */
+export const BROWSER_SLOWDOWN = Math.max(1, Number(process.env['BROWSER_SLOWDOWN'] ?? 1));
+
 /** How long to wait for what takes so many ms on a machine of its own: generous, and within the limit of a test; 0 for 0. */
 export function patienceFor(ms: number): number {
   if (ms === 0) return 0;
-  return Math.min(onSharedCores(Math.max(ms, LEAST_PATIENCE_MS)), MOST_PATIENCE_MS);
+  return (
+    Math.min(onSharedCores(Math.max(ms, LEAST_PATIENCE_MS)), MOST_PATIENCE_MS) * BROWSER_SLOWDOWN
+  );
 }

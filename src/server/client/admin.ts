@@ -3,6 +3,7 @@
  * progress that moves, times as distances from now and in the reader's zone. Without this script all of it works by loading pages.
  */
 import { jsonOf } from './answers.ts';
+import { isTouched } from './live-form.ts';
 import { localise, localTime } from './times.ts';
 
 const TYPING_MS = 250;
@@ -22,8 +23,10 @@ document.addEventListener('submit', (event) => {
   void ask(form);
 });
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
+  // Before its moments are put into other words.
+  const isLate = isTouched(form);
   localiseMoments(form);
-  follow(form);
+  follow(form, isLate);
 }
 for (const box of document.querySelectorAll<HTMLInputElement>('input[data-suggest]')) suggest(box);
 if (document.querySelector('[data-poll]') !== null) setTimeout(poll, POLL_MS);
@@ -60,7 +63,7 @@ async function ask(form: HTMLFormElement): Promise<void> {
     return;
   }
   // A second click while the first one was on its way.
-  if (document.querySelector('dialog.asked') !== null) return;
+  if (document.querySelector('dialog.asked[open]') !== null) return;
   const dialog = document.createElement('dialog');
   dialog.className = 'asked';
   const title = document.createElement('h2');
@@ -85,8 +88,8 @@ function formBody(form: HTMLFormElement): URLSearchParams {
   return new URLSearchParams(fields);
 }
 
-/** Keeps the list at what stands in the boxes, and the address too; `data-live` names the list. */
-function follow(form: HTMLFormElement): void {
+/** Keeps the list at what stands in the boxes, at once when it is `late`, and the address too; `data-live` names the list. */
+function follow(form: HTMLFormElement, isLate: boolean): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = 0;
   const id = form.dataset['live']!;
@@ -118,6 +121,7 @@ function follow(form: HTMLFormElement): void {
     clearTimeout(timer);
     timer = setTimeout(() => void update(), TYPING_MS);
   });
+  if (isLate) void update();
 }
 
 /** Boxes for moments hold the reader's own time; the address says UTC, as without script. */
@@ -158,6 +162,7 @@ function suggest(box: HTMLInputElement): void {
     clearTimeout(timer);
     if (box.value.trim() !== '') timer = setTimeout(() => void update(), TYPING_MS);
   });
+  if (box.value !== box.defaultValue) void update();
 }
 
 async function namesFrom(address: string, member: string): Promise<string[] | null> {

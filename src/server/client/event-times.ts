@@ -21,7 +21,10 @@ export function startTimes(form: HTMLFormElement, explorer: HTMLElement): void {
     ?.addEventListener('toggle', (event) => {
       const isOpen = (event.target as HTMLDetailsElement).open;
       const ends = isOpen ? [earliest, latest] : ['', ''];
-      boxes.forEach((box, index) => (box.value = boxText(ends[index]!)));
+      boxes.forEach((box, index) => {
+        // Somebody may be typing already: this comes a moment after the opening.
+        if (!isOpen || box.value === '') box.value = boxText(ends[index]!);
+      });
     });
   form.addEventListener('formdata', ({ formData }) => {
     const between = ['from', 'to'].map((name) => String(formData.get(name) ?? ''));

@@ -36,7 +36,8 @@ function openMenu(link: HTMLAnchorElement, narrow: Narrow): void {
   menu.addEventListener('toggle', (event) => {
     if ((event as ToggleEvent).newState !== 'closed') return;
     menu.remove();
-    link.focus();
+    // Not away from where somebody has gone meanwhile.
+    if (document.activeElement === document.body) link.focus();
   });
   menu.addEventListener('keydown', (event) => step(menu, event));
   document.body.append(menu);

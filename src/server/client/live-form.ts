@@ -49,6 +49,21 @@ function follow(form: HTMLFormElement): void {
     clearTimeout(timer);
     timer = window.setTimeout(() => void update(), PAUSE_MS);
   });
+  if (isTouched(form)) void update();
+}
+
+/** Whether somebody was faster than the script: the form no longer says what the page shows. */
+export function isTouched(form: HTMLFormElement): boolean {
+  return [...form.elements].some((field) => {
+    if (field instanceof HTMLSelectElement) {
+      const preset = [...field.options].findIndex((option) => option.defaultSelected);
+      return field.selectedIndex !== Math.max(0, preset);
+    }
+    if (!(field instanceof HTMLInputElement)) return false;
+    // Moments and numbers are written in other words than the markup has.
+    const isText = field.type === 'text' || field.type === 'search';
+    return isText ? field.value !== field.defaultValue : field.checked !== field.defaultChecked;
+  });
 }
 
 /** What is shown is still that of the text before. */

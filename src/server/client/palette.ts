@@ -16,7 +16,7 @@ const MAX_SHOWN = 12;
 export function startPalette(): () => void {
   let entries: Promise<Entry[]> | null = null;
   return () => {
-    if (document.querySelector('dialog.palette') !== null) return;
+    if (document.querySelector('dialog.palette[open]') !== null) return;
     entries ??= findEntries();
     open(entries);
   };
@@ -43,6 +43,8 @@ function open(entries: Promise<readonly Entry[]>): void {
   dialog.append(input, list, nothing);
   let shown: readonly Entry[] = [];
   let selected = 0;
+  /** The letters that `shown` is about. */
+  let shownFor: string | null = null;
 
   const mark = (): void => {
     [...list.children].forEach((item, index) => {
@@ -57,6 +59,7 @@ function open(entries: Promise<readonly Entry[]>): void {
     const found = matching(await entries, wanted);
     if (input.value !== wanted) return;
     shown = found;
+    shownFor = wanted;
     selected = 0;
     list.replaceChildren(...found.map((entry, index) => itemOf(entry, index, choose)));
     nothing.textContent =
@@ -66,6 +69,13 @@ function open(entries: Promise<readonly Entry[]>): void {
   const choose = (entry: Entry): void => {
     dialog.close();
     entry.run();
+  };
+  const take = async (): Promise<void> => {
+    // Who types fast need not wait for the list.
+    if (shownFor !== input.value) await update();
+    if (!dialog.open) return;
+    if (shown[selected] !== undefined) choose(shown[selected]!);
+    else location.assign(`/search?${new URLSearchParams({ q: input.value })}`);
   };
   input.addEventListener('input', () => void update());
   input.addEventListener('keydown', (event) => {
@@ -78,12 +88,9 @@ function open(entries: Promise<readonly Entry[]>): void {
       // A search field would first be emptied by it.
       event.preventDefault();
       dialog.close();
-    } else if (event.key === 'Enter' && shown[selected] !== undefined) {
+    } else if (event.key === 'Enter') {
       event.preventDefault();
-      choose(shown[selected]!);
-    } else if (event.key === 'Enter' && nothing.textContent !== '') {
-      event.preventDefault();
-      location.assign(`/search?${new URLSearchParams({ q: input.value })}`);
+      void take();
     }
   });
   dialog.addEventListener('close', () => dialog.remove());

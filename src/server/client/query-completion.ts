@@ -49,7 +49,7 @@ export class QueryCompletion {
 
   /** The language; null when it cannot be had. */
   language(): Promise<Language | null> {
-    return this.#once('language', async () =>
+    return this.#once('language', null, async () =>
       jsonOf<Language>(await fetch('/search2/api/commands/')),
     );
   }
@@ -90,7 +90,7 @@ export class QueryCompletion {
   }
 
   #columnsOf(query: string): Promise<readonly string[] | null> {
-    return this.#once(`columns ${query}`, async () => {
+    return this.#once(`columns ${query}`, null, async () => {
       const response = await fetch('/search2/api/validate/', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', ...csrfHeaders() },
@@ -131,7 +131,7 @@ export class QueryCompletion {
   async #fields(terms: string): Promise<readonly Field[]> {
     const span = this.#span;
     if (span === null) return [];
-    return this.#once(`fields ${terms}`, async () => {
+    return this.#once(`fields ${terms}`, [], async () => {
       const query = new URLSearchParams(span);
       query.set('top', String(TOP_VALUES));
       query.set('sample', String(SAMPLE));
@@ -143,13 +143,15 @@ export class QueryCompletion {
     });
   }
 
-  /** Asked once; what failed is asked again. */
-  #once<T>(key: string, ask: () => Promise<T>): Promise<T> {
+  /** Asked once. What failed, as when the page is left meanwhile, is `without` for now and asked again. */
+  #once<T>(key: string, without: T, ask: () => Promise<T>): Promise<T> {
     const kept = this.#kept.get(key) as Promise<T> | undefined;
     if (kept !== undefined) return kept;
-    const asked = ask();
+    const asked = ask().catch(() => {
+      this.#kept.delete(key);
+      return without;
+    });
     this.#kept.set(key, asked);
-    asked.catch(() => this.#kept.delete(key));
     return asked;
   }
 }

@@ -43,6 +43,8 @@ function replace(area: HTMLTextAreaElement): void {
   host.className = 'editor';
   // Styles of the editor are constructed sheets inside the shadow: the content policy allows no style elements.
   const root = host.attachShadow({ mode: 'open' });
+  // Somebody was faster than this script.
+  const typedAt = document.activeElement === area ? area.selectionEnd : null;
   area.after(host);
   area.hidden = true;
   const search = (): boolean => {
@@ -88,6 +90,10 @@ function replace(area: HTMLTextAreaElement): void {
       ],
     }),
   });
+  if (typedAt !== null) {
+    view.focus();
+    view.dispatch({ selection: { anchor: typedAt } });
+  }
   // The commands get their colour once they are known; typing need not wait for that.
   void completion.language().then((found) => {
     const commands = new Set(found?.commands.map(({ name }) => name) ?? []);

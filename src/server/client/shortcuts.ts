@@ -49,6 +49,7 @@ function isTyping(event: KeyboardEvent): boolean {
 }
 
 function showList(): void {
+  if (document.querySelector('dialog.keys[open]') !== null) return;
   const dialog = document.createElement('dialog');
   dialog.className = 'keys';
   dialog.setAttribute('aria-labelledby', 'keys-title');

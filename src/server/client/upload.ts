@@ -67,9 +67,12 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
     }
     form.reset();
     suggested = '';
-    end(`${answer.path} was ${answer.operation}. `);
+    const told = `${answer.path} was ${answer.operation}. `;
+    end(told);
     void linksTo(answer.path ?? '').then(
       (links) => {
+        // Something else is told meanwhile.
+        if (status.textContent !== told) return;
         status.append(
           ...(links.length > 0 ? links : ['Files of this kind are stored, but not shown.']),
         );
@@ -82,6 +85,8 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
   };
 
   file.addEventListener('change', noteChosen);
+  // Somebody was faster than this script.
+  noteChosen();
   const card = form.parentElement ?? form;
   card.addEventListener('dragover', (event) => {
     event.preventDefault();

@@ -61,7 +61,9 @@ export function openColumnMenu(options: MenuOptions): void {
   menu.addEventListener('toggle', (event) => {
     if ((event as ToggleEvent).newState !== 'closed') return;
     menu.remove();
-    options.closed();
+    // Not away from where somebody has gone meanwhile.
+    const { activeElement } = document;
+    if (activeElement === document.body || activeElement === anchor) options.closed();
   });
   document.body.append(menu);
   menu.showPopover();
