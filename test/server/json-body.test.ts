@@ -126,7 +126,7 @@ describe('a long body', () => {
   });
 
   test('of any structure equals JSON.parse or is refused as by it', async () => {
-    const seed = Date.now();
+    const seed = Number(process.env['SEED'] ?? Date.now());
     const indent = fc.constantFrom('', '\t', ' '.repeat(10));
     const leaf = fc.oneof(fc.integer(), fc.string(), fc.boolean(), fc.constant(long));
     const { tree } = fc.letrec((tie) => ({

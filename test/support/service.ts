@@ -208,9 +208,18 @@ export class Service implements Client, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#tellOfEarlyEnd();
     if (this.#process !== null) await this.kill('SIGKILL');
     await this.accounts.close();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** A test whose server has gone fails at its next request, which does not say why it went. */
+  #tellOfEarlyEnd(): void {
+    const child = this.#process;
+    if (child === null || (child.exitCode === null && child.signalCode === null)) return;
+    const last = this.#stderr.trimEnd().split('\n').slice(-10).join('\n');
+    console.error(`The service ended by itself: ${child.signalCode ?? child.exitCode}\n${last}`);
   }
 
   get #configFile(): string {
