@@ -9,6 +9,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { failureResponse } from './child-error.ts';
 import { freezeObjectPrototype } from './frozen-prototype.ts';
 import { parentGone } from './parent-death.ts';
+import { MAY_BE_SILENT } from './silent-socket.ts';
 
 /** Built-in: tells whether this process is free. */
 export const PING = 'ping';
@@ -59,9 +60,8 @@ export async function serveChild(options: ChildServerOptions): Promise<void> {
   Bun.serve({
     unix: options.socketPath,
     development: false,
-    async fetch(request, server) {
-      // A long query and a slow reader are both silent without being dead; the parent keeps the time.
-      server.timeout(request, 0);
+    ...MAY_BE_SILENT,
+    async fetch(request) {
       const name = jobName(new URL(request.url).pathname);
       if (name === PING) return new Response(running === 0 ? PING_IDLE : PING_BUSY);
       if (name === BREAKAGE) {

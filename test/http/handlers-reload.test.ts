@@ -2,7 +2,7 @@
  * Handler files that appear, change and go while the server runs (DS-172), and what the executable brings for them (DS-164).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, unlinkSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
@@ -81,6 +81,7 @@ test('requests in progress finish on the old code (DS-172)', async () => {
   const slow = `
     import { existsSync, writeFileSync } from 'node:fs';
     async function answer(): Promise<string> {
+      if (existsSync('${folder.at('begun')}')) return 'not the first';
       writeFileSync('${folder.at('begun')}', '');
       while (!existsSync('${folder.at('go on')}')) await Bun.sleep(10);
       return 'old';
@@ -99,6 +100,20 @@ test('requests in progress finish on the old code (DS-172)', async () => {
   await answers('/api/slow', 'new', 2 * PICK_UP_MS);
   folder.write('go on', '');
   expect(await before).toBe('old');
+});
+
+test('a route that says nothing for longer than an idle connection may live is called once, and answers (DS-170)', async () => {
+  using folder = temporaryFolder();
+  const takesLong = `
+    import { appendFileSync } from 'node:fs';
+    async function answer(): Promise<string> {
+      appendFileSync('${folder.at('calls')}', 'called ');
+      await Bun.sleep(14_000);
+      return 'done';
+    }`;
+  svc.write('long.ts', script('answer()', takesLong));
+  await answers('/api/long', 'done');
+  expect(readFileSync(folder.at('calls'), 'utf8')).toBe('called ');
 });
 
 test('a module that never finishes loading is given up; others work (DS-171)', async () => {

@@ -11,6 +11,7 @@ import { parentGone } from '../../children/parent-death.ts';
 import { type FileCommand, HANDLER_HEADER, type HostState } from '../host-protocol.ts';
 import { type LoadedScript, loadScript } from './script-loader.ts';
 import { provideModules } from './script-modules.ts';
+import { MAY_BE_SILENT } from '../../children/silent-socket.ts';
 
 /** As much as the server in front accepts. */
 const MAX_HEAD_BYTES = 512 * 1024;
@@ -31,9 +32,8 @@ export async function serveScripts(socketPath: string, docroot: string): Promise
     unix: socketPath,
     development: false,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch(request, server) {
-      // A slow route and an event stream are both silent without being dead; the server in front keeps the time.
-      server.timeout(request, 0);
+    ...MAY_BE_SILENT,
+    fetch(request) {
       return host.answer(request);
     },
   });
