@@ -173,7 +173,7 @@ export async function describeResources(
     const table =
       openTable(services, resource) ??
       (isLate ? null : await Promise.race([findTable(services, resource), waited]));
-    described.push({ ...one, rows: table && describeRows(table) });
+    described.push({ ...one, rows: table && describeRows(table, one.mayRead) });
   }
   return described;
 }
@@ -203,26 +203,47 @@ async function findTable(services: DescribeServices, resource: Resource): Promis
   }
 }
 
-const described = new WeakMap<Table, DescribedRows>();
+/** What was worked out for a version of a table. */
+interface Described {
+  readonly version: string;
+  readonly forReaders: DescribedRows;
+  /** The same without values. */
+  readonly forWriters: DescribedRows;
+}
 
-function describeRows(table: Table): DescribedRows {
-  let rows = described.get(table);
-  if (!rows) {
+const described = new WeakMap<Table, Described>();
+
+/** Values are shown to those alone who may read them: the right to write does not include that (DS-128). */
+function describeRows(table: Table, mayRead: boolean): DescribedRows {
+  const version = table.version();
+  let known = described.get(table);
+  if (known?.version !== version) {
     const values = table.isClosed ? null : table.row(1);
-    const columns = table.head.columns.map((column, index): DescribedColumn => {
-      const example = exampleOf(column, values?.[index]);
-      const { name, type } = column;
-      return example === undefined ? { name, type } : { name, type, example };
-    });
-    const writable = new Set(table.writableColumns.map(({ name }) => name));
-    rows = {
-      columns,
-      writableColumns: columns.filter(({ name }) => writable.has(name)),
-      blank: table.head.blank,
+    known = {
+      version,
+      forReaders: rowsWith(table, (column, index) => exampleOf(column, values?.[index])),
+      forWriters: rowsWith(table, () => undefined),
     };
-    described.set(table, rows);
+    described.set(table, known);
   }
-  return rows;
+  return mayRead ? known.forReaders : known.forWriters;
+}
+
+function rowsWith(
+  table: Table,
+  valueOf: (column: Column, index: number) => DescribedColumn['example'],
+): DescribedRows {
+  const columns = table.head.columns.map((column, index): DescribedColumn => {
+    const example = valueOf(column, index);
+    const { name, type } = column;
+    return example === undefined ? { name, type } : { name, type, example };
+  });
+  const writable = new Set(table.writableColumns.map(({ name }) => name));
+  return {
+    columns,
+    writableColumns: columns.filter(({ name }) => writable.has(name)),
+    blank: table.head.blank,
+  };
 }
 
 /** A stored value as it reads; undefined for blanks, nested values and what has too many digits or characters. */
