@@ -122,7 +122,12 @@ function checkOwnOrigin(context: Context, route: Guarded, hosts: HostCheck): voi
 function checkRights(context: Context, route: Guarded): void {
   const { caller, services } = context;
   if (caller?.isCreateOnly === true && !takesEvents(context, route)) {
-    throw new AppError('permission-denied', 'You do not have permission to perform this action.');
+    if (route.access !== 'public' || !isSafeMethod(context.method)) {
+      throw new AppError('permission-denied', 'You do not have permission to perform this action.');
+    }
+    // What is open to everybody is shown as to anybody: nothing is seen with a key that may only create (EV-58).
+    context.caller = null;
+    return;
   }
   if (route.refusesScopedKeys === true && caller !== null && caller.scopes !== null) {
     throw new AppError('permission-denied', 'API key scope does not permit this');
@@ -135,7 +140,6 @@ function checkRights(context: Context, route: Guarded): void {
 }
 
 /** What a key that may only create events may do (EV-58), beside what is open to everybody. */
-function takesEvents({ method }: Context, { access, takesEventsBy }: Guarded): boolean {
-  if (access === 'public' && isSafeMethod(method)) return true;
+function takesEvents({ method }: Context, { takesEventsBy }: Guarded): boolean {
   return takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
 }

@@ -13,7 +13,10 @@ const PASSWORD = 'correct Horse 7 battery';
 let svc: Service;
 let root: Client;
 beforeAll(async () => {
-  svc = await startService({ config: { events: { min_free_bytes: 1 } } });
+  svc = await startService({
+    files: { 'pay.csv': 'who\nconfidential\n', 'song.mp3': 'no song' },
+    config: { events: { min_free_bytes: 1 } },
+  });
   await svc.createSuperuser('root', PASSWORD);
   root = await svc.as('root');
 });
@@ -87,6 +90,24 @@ describe('a key with create_only (EV-58)', () => {
   ])('is refused %s %s', async (method, path) => {
     expect((await send(key, method, path, method === 'GET' ? undefined : {})).status).toBe(403);
   });
+
+  test.each(['/', '/ui/media', '/admin/', '/openapi.json', '/docs', '/health', '/auth/login'])(
+    'shows at %s what everybody sees, also when its owner is a superuser',
+    async (path) => {
+      const made = await send(root, 'POST', '/api/apikeys', { description: 'sender of root' });
+      const settings = `/api/apikeys/${made.body.id}/ingest`;
+      expect((await send(root, 'PUT', settings, { create_only: true })).status).toBe(200);
+      const sender = svc.withHeaders({ 'X-API-Key': made.body.key });
+      for (const accept of ['application/json', 'text/html']) {
+        const shownTo = async (client: Client): Promise<unknown> => {
+          const answer = await client.fetch(path, { headers: { Accept: accept } });
+          const text = await answer.text();
+          return [answer.status, text.replace(/"timestamp":"[^"]+"|value="[\w-]{43}"/g, '')];
+        };
+        expect(await shownTo(sender)).toEqual(await shownTo(svc));
+      }
+    },
+  );
 });
 
 test('an alias works wherever its key does, until it is taken away (EV-58)', async () => {
