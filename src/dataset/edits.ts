@@ -100,6 +100,10 @@ interface Waiting {
 
 /** Edits written in one replacement; more would let the first wait too long for its answer. */
 const MAX_GROUP = 256;
+/** Of the time the last replacement took: how long edits that wait are kept for those who were just answered. */
+const GATHER_SHARE = 1 / 2;
+/** A client that is still there sends its next edit within a few milliseconds. */
+const MAX_GATHER_MS = 25;
 const RETRY_DELAYS_MS = [10, 20, 50, 100, 200];
 
 /** The edits of all files, one queue for each. */
@@ -132,11 +136,17 @@ export class Edits {
 
   async #drain(rel: string): Promise<void> {
     const queue = this.#queues.get(rel)!;
-    while (queue.length > 0) {
+    let answered = 0;
+    let startedAt = performance.now();
+    for (;;) {
       // One change after the other reaches those who follow, who may be slow: nothing may be held meanwhile that keeps
       // readers or other writers off.
       await this.#followed.get(rel);
+      if (answered > 1) await gather(queue, answered, performance.now() - startedAt);
+      if (queue.length === 0) break;
+      startedAt = performance.now();
       const group = takeGroup(queue);
+      answered = group.length;
       try {
         await this.#run(group);
       } catch (error) {
@@ -316,6 +326,16 @@ export class Edits {
 function isFaultOfOne(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
   return error.code === 'schema-mismatch' || error.code === 'unreadable-file';
+}
+
+/**
+ * Resolves when as many as were just answered have come back beside those who wait, or soon. Otherwise clients who edit
+ * one row after the other split into parties that take turns, and each replacement serves one of them.
+ */
+async function gather(queue: readonly Waiting[], answered: number, lastMs: number): Promise<void> {
+  const wanted = Math.min(queue.length + answered, MAX_GROUP);
+  const until = performance.now() + Math.min(lastMs * GATHER_SHARE, MAX_GATHER_MS);
+  while (queue.length < wanted && performance.now() < until) await Bun.sleep(1);
 }
 
 /** Edits of one table from the head of the queue; those of another sheet wait for the next replacement. */
