@@ -46,6 +46,22 @@ export function isIgnoredComponent(name: string): boolean {
   return name.startsWith('.') || name.startsWith('~$') || IGNORED_NAMES.has(name);
 }
 
+/** From here on UTF-16 and UTF-8 order differently. */
+const SURROGATES_AND_UP = /[\ud800-\uffff]/;
+
+/** The items ordered by a text of each as its UTF-8 bytes; equal ones as they came. */
+export function sortedByBytes<Item>(items: Iterable<Item>, textOf: (item: Item) => string): Item[] {
+  const list = [...items];
+  if (list.some((item) => SURROGATES_AND_UP.test(textOf(item)))) {
+    return list.sort((a, b) => compareBytes(textOf(a), textOf(b)));
+  }
+  // The runtime's own comparison takes half the time, and thousands of names are sorted at a start.
+  return list.sort((a, b) => {
+    const [x, y] = [textOf(a), textOf(b)];
+    return x < y ? -1 : Number(x > y);
+  });
+}
+
 /** Orders text as its UTF-8 bytes: negative when `a` comes first. Differs from `<` for characters past U+FFFF. */
 export function compareBytes(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);

@@ -5,7 +5,7 @@
  * share; its *canonical name* is the latter if no table before it in byte order took it and it is nobody's extension
  * form, so a canonical name denotes one resource. Names are compared in NFC (DS-5), files keep their bytes.
  */
-import { compareBytes, stemOf } from '../base/paths.ts';
+import { sortedByBytes, stemOf } from '../base/paths.ts';
 import type { Family, ResourceType } from './kind.ts';
 
 /** Something to be named. */
@@ -33,11 +33,6 @@ export interface Named<T> {
   readonly extensionForm: string;
 }
 
-/** Orders tables as the rules do: by rel in byte order; sheets of one file as they come. */
-function compareTables(a: { readonly rel: string }, b: { readonly rel: string }): number {
-  return compareBytes(a.rel, b.rel);
-}
-
 /** `inv.xlsx` and sheet `Stock` give `inv.xlsx/Stock`. */
 function extensionFormOf({ rel, sheet }: Pick<Table, 'rel' | 'sheet'>): string {
   return (sheet === null ? rel : `${rel}/${sheet}`).normalize('NFC');
@@ -59,14 +54,14 @@ export class Names<T extends Table> {
   };
   /** Segments of the longest handler name: a path of a hundred thousand is not tried at each of them. */
   #handlerDepth = 0;
-  /** In the order of `compareTables`. */
+  /** By rel in byte order; sheets of one file as they come. */
   readonly named: readonly Named<T>[];
   readonly shared: readonly SharedName<T>[];
   /** Tables that no name can reach: their rel differs from the holder's in Unicode normalisation only. */
   readonly unreachable: readonly SharedName<T>[];
 
   constructor(tables: Iterable<T>) {
-    const sorted = [...tables].sort(compareTables);
+    const sorted = sortedByBytes(tables, ({ rel }) => rel);
     this.unreachable = this.#takeExtensionForms(sorted);
     const reachable = [...this.#byExtensionForm].map(([extensionForm, table]) => ({
       extensionForm,

@@ -64,19 +64,25 @@ const contents = {
 /** Name of an embedded file in the source. */
 export type AssetName = keyof typeof contents;
 
-const all: ReadonlyMap<string, Asset> = new Map(
-  Object.entries(contents).map(([name, [type, content]]) => [name, asset(name, type, content)]),
-);
+let made: ReadonlyMap<string, Asset> | null = null;
+let byPath: ReadonlyMap<string, Asset> | null = null;
 
-const byPath = new Map([...all.values()].map((one) => [one.path, one]));
+/** Made with the first page: to hash a megabyte and a half at every start took milliseconds. */
+function assets(): ReadonlyMap<string, Asset> {
+  made ??= new Map(
+    Object.entries(contents).map(([name, [type, content]]) => [name, asset(name, type, content)]),
+  );
+  return made;
+}
 
 /** The asset of a source name. */
 export function assetNamed(name: AssetName): Asset {
-  return all.get(name)!;
+  return assets().get(name)!;
 }
 
 /** The asset served at a path; null when there is none. */
 export function assetAt(path: string): Asset | null {
+  byPath ??= new Map([...assets().values()].map((one) => [one.path, one]));
   return byPath.get(path) ?? null;
 }
 

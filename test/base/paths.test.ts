@@ -6,6 +6,7 @@ import {
   encodePath,
   extensionOf,
   isIgnoredComponent,
+  sortedByBytes,
   stemOf,
 } from '../../src/base/paths.ts';
 
@@ -106,6 +107,21 @@ describe('file names', () => {
         expect(Math.sign(compareBytes(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
       }),
       { examples: [['\u{1F600}', '\uff5e']] },
+    );
+  });
+
+  test('sorting orders texts as their UTF-8 bytes and leaves equal ones as they came', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 3 }).map((value) => value.toWellFormed());
+    fc.assert(
+      fc.property(fc.array(text), (texts) => {
+        const items = texts.map((text, index) => ({ text, index }));
+        const sorted = sortedByBytes(items, ({ text }) => text);
+        const expected = items.toSorted(
+          (a, b) => Buffer.compare(Buffer.from(a.text), Buffer.from(b.text)) || a.index - b.index,
+        );
+        expect(sorted).toEqual(expected);
+      }),
+      { examples: [[['\u{1F600}', '\uff5e', 'a', '\uff5e']], [['b', 'a', 'b']]] },
     );
   });
 });
