@@ -64,7 +64,7 @@ test('how many match, and every number and time, are as the reader writes them',
   await summary()
     .getByText(/^first 100 of 1\.200 rows · .* scanned · .* ms$/)
     .waitFor();
-  await page.locator('#histogram').getByText('1.200 events, each bar 30m').waitFor();
+  await page.locator('#histogram').getByText('1.200 events, each bar 30 minutes').waitFor();
   const time = page.locator('.lines time').first();
   await soon(() => time.innerText()).toMatch(/^\d\d\.\d\d\.\d{4}, \d\d:\d\d:\d\d$/);
   await soon(() => time.getAttribute('title')).toMatch(/Z$/);

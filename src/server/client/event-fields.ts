@@ -40,7 +40,8 @@ export async function showFields(
     place.hidden = true;
     return;
   }
-  note.textContent = `of the newest ${localNumber(sampled)} events`;
+  note.textContent =
+    sampled === 1 ? 'of one event' : `of the newest ${localNumber(sampled)} events`;
   const used = fields.filter(({ count }) => count > 0);
   place.append(...used.map((one) => itemOf(one, sampled, narrow)));
 }

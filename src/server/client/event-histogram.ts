@@ -81,8 +81,8 @@ class Plot {
     this.#starts = found.buckets.map(({ t }) => Date.parse(t) / 1000);
     this.#counts = found.buckets.map(({ count }) => count);
     this.#step = stepOf(this.#starts, found);
-    const about = found.truncated ? 'at least ' : '';
-    caption.textContent = `${about}${localNumber(found.total)} ${found.total === 1 ? 'event' : 'events'}, each bar ${found.interval}`;
+    const about = found.truncated ? 'At least ' : '';
+    caption.textContent = `${about}${eventsText(found.total)}, each bar ${spanText(found.interval)}`;
     const canvas = make('div', {
       class: 'bars',
       tabindex: 0,
@@ -105,6 +105,7 @@ class Plot {
   #draw(place: HTMLElement): uPlot {
     const first = this.#starts[0]!;
     const end = this.#starts.at(-1)! + this.#step;
+    const highest = Math.max(1, ...this.#counts);
     const options: uPlot.Options = {
       width: widthOf(place),
       height: HEIGHT,
@@ -112,9 +113,9 @@ class Plot {
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: {
         x: { range: () => [first, end] },
-        y: { range: (_, __, max) => [0, Math.max(1, max)] },
+        y: { range: [0, highest] },
       },
-      axes: [timeAxis(), { ...numberAxis(), space: 32, incrs: WHOLE }],
+      axes: [timeAxis(), { ...numberAxis(), splits: () => [0, highest] }],
       series: [
         {},
         {
@@ -243,11 +244,6 @@ class Plot {
   }
 }
 
-/** Steps of the axis of counts: there are no parts of events. */
-const WHOLE = Array.from({ length: 15 }, (_, power) =>
-  [1, 2, 5].map((no) => no * 10 ** power),
-).flat();
-
 function goalOf(key: string, at: number | null, last: number): number | null {
   switch (key) {
     case 'ArrowLeft':
@@ -270,6 +266,23 @@ function stepOf(starts: readonly number[], { from, to }: Histogram): number {
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  s: 'second',
+  m: 'minute',
+  h: 'hour',
+  d: 'day',
+  w: 'week',
+  mon: 'month',
+  y: 'year',
+};
+
+/** An interval of the service, such as `30m`, in words. */
+function spanText(interval: string): string {
+  const [, count = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(interval) ?? [];
+  const noun = UNITS[unit];
+  return noun === undefined ? interval : `${count} ${noun}${count === '1' ? '' : 's'}`;
 }
 
 function eventsText(count: number): string {

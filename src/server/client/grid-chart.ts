@@ -31,6 +31,9 @@ Chart.register(
   Tooltip,
 );
 
+Chart.defaults.font.family = 'system-ui, sans-serif';
+Chart.defaults.font.size = 12;
+
 const DAY_MS = 86_400_000;
 
 globalThis.svcDrawChart = (canvas: HTMLCanvasElement, drawing: ChartDrawing): (() => void) => {
@@ -78,7 +81,6 @@ function configurationOf({ type, series, xLabel, yLabel }: ChartDrawing): ChartC
       animation: false,
       responsive: true,
       maintainAspectRatio: false,
-      font: { family: 'system-ui, sans-serif', size: 13 },
       color: colours.muted,
       interaction: { mode: 'nearest', intersect: false, axis: 'x' },
       scales: {

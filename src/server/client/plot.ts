@@ -9,6 +9,8 @@ const DAY_SECONDS = 86_400;
 const FONT = '12px system-ui';
 /** Between two places of the axis of times: as wide as the longest text of a moment. */
 const TIME_SPACE = 72;
+/** Of the axis of times: two lines, the time and the day. */
+const TIME_SIZE = 42;
 
 const year = new Intl.DateTimeFormat(undefined, { year: 'numeric' });
 const month = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric' });
@@ -33,6 +35,7 @@ export function timeAxis(): uPlot.Axis {
   return {
     ...look,
     space: TIME_SPACE,
+    size: TIME_SIZE,
     values: (_, splits, __, ___, step) => timeTexts(splits, step),
   };
 }

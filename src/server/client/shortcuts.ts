@@ -20,8 +20,8 @@ export function startShortcuts(openPalette: () => void): void {
       showList();
       return;
     }
-    const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(event.key)}"]`);
-    if (target === null || target.closest('[hidden]') !== null) return;
+    const target = keyed().get(event.key);
+    if (target === undefined) return;
     event.preventDefault();
     use(target);
   });
@@ -31,7 +31,22 @@ function reveal(selector: string, run: () => void): void {
   const button = document.querySelector<HTMLButtonElement>(selector);
   if (button === null) return;
   button.hidden = false;
-  button.addEventListener('click', run);
+  button.addEventListener('click', () => {
+    // The focus goes back to what opened the menu, and from there into the dialog and back.
+    button.closest<HTMLElement>('[popover]')?.hidePopover();
+    run();
+  });
+}
+
+/** What each key of the page reaches; where two have the same, the one that is seen. */
+function keyed(): Map<string, HTMLElement> {
+  const found = new Map<string, HTMLElement>();
+  for (const element of document.querySelectorAll<HTMLElement>('[data-key]')) {
+    const key = element.dataset['key']!;
+    if (element.closest('[hidden]') !== null) continue;
+    if (found.get(key)?.checkVisibility() !== true) found.set(key, element);
+  }
+  return found;
 }
 
 function use(target: HTMLElement): void {
@@ -67,9 +82,7 @@ function showList(): void {
     list.append(term, description);
   };
   add('Ctrl K', 'Go to a page or resource');
-  for (const element of document.querySelectorAll<HTMLElement>('[data-key]')) {
-    if (element.closest('[hidden]') === null) add(element.dataset['key']!, meaningOf(element));
-  }
+  for (const [key, element] of keyed()) add(key, meaningOf(element));
   // Keys that a script of the page handles itself.
   for (const element of document.querySelectorAll<HTMLElement>('[data-keys]')) {
     for (const line of element.dataset['keys']!.split('\n')) {

@@ -54,6 +54,9 @@ const ADVICE: Readonly<Record<number, string>> = {
   507: 'Nothing was stored. Tell whoever runs this site.',
 };
 
+/** Details that say no more than the heading does. */
+const SAID_BY_TITLE: ReadonlySet<string> = new Set(['Not Found', 'Internal Server Error']);
+
 const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs this site.';
 
 /** The page of every failure. */
@@ -67,15 +70,20 @@ export const errorPage: Page<ErrorView> = {
   },
   content: (view, frame) => (
     <>
-      <p class="detail" safe>
-        {view.detail}
-      </p>
+      {SAID_BY_TITLE.has(view.detail) ? (
+        ''
+      ) : (
+        <p class="detail" safe>
+          {view.detail}
+        </p>
+      )}
       <Advice view={view} frame={frame} />
       <p class="actions">
         <Actions view={view} frame={frame} />
       </p>
       <p class="fine">
-        <span safe>{`Status ${view.status} · request `}</span>
+        <span safe>{`Status ${view.status}, request`}</span>
+        <br />
         <code safe>{view.requestId}</code>
       </p>
     </>

@@ -115,7 +115,7 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         <a class="skip" href="#content">
           Skip to content
         </a>
-        <Banner frame={frame} />
+        <Banner frame={frame} section={trail[0]?.href ?? null} />
         <main id="content" class={layout}>
           <Trail crumbs={trail} />
           {hasHeading ? '' : <h1 safe>{title}</h1>}
@@ -147,7 +147,13 @@ function Trail({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-function Banner({ frame }: { frame: FrameView }) {
+/** `section` is the first step of the trail: below it the page stands, whatever its own address. */
+function Banner({ frame, section }: { frame: FrameView; section: string | null }) {
+  const currentOf = (href: string): 'page' | 'true' | undefined => {
+    if (href === frame.path) return 'page';
+    return href === section ? 'true' : undefined;
+  };
+  const searches = frame.username !== null && frame.path !== '/search';
   return (
     <header class="banner">
       <a class="brand" href="/">
@@ -158,21 +164,23 @@ function Banner({ frame }: { frame: FrameView }) {
         ''
       ) : (
         <button class="quiet fold" type="button" popovertarget="menu">
-          Menu
+          <span class="glyph stripes" aria-hidden="true"></span>
+          <span class="word">Menu</span>
         </button>
       )}
       <nav id="menu" aria-label="Main" popover="auto">
         {frame.navigation.map(({ label, href }) => (
-          <a href={href} aria-current={href === frame.path ? 'page' : undefined} safe>
+          <a href={href} aria-current={currentOf(href)} safe>
             {label}
           </a>
         ))}
       </nav>
-      {frame.username === null || frame.path === '/search' ? '' : <Search />}
+      {searches ? <Search /> : ''}
       <div class="account">
+        {searches ? <SearchLink /> : ''}
         {frame.username === null ? '' : <Jump />}
         <button class="quiet icon" id="theme" type="button" data-action="Switch the look" hidden>
-          <span aria-hidden="true">◐</span>
+          <span class="glyph look" aria-hidden="true"></span>
         </button>
         <Account frame={frame} />
       </div>
@@ -194,33 +202,36 @@ function Search() {
   );
 }
 
-/** Shown by the script that makes them work. */
+/** In place of the box where there is no room for it. */
+function SearchLink() {
+  return (
+    <a
+      class="button quiet icon find-link"
+      href="/search"
+      title="Search everything"
+      aria-label="Search everything"
+      data-key="/"
+    >
+      <span class="glyph lens" aria-hidden="true"></span>
+    </a>
+  );
+}
+
+/** Shown by the script that makes it work. */
 function Jump() {
   return (
-    <>
-      <button
-        class="quiet icon"
-        id="palette"
-        type="button"
-        title="Go to a page, a resource, an action (Ctrl K)"
-        aria-label="Go to…"
-        aria-haspopup="dialog"
-        hidden
-      >
-        <span class="glyph jump" aria-hidden="true"></span>
-      </button>
-      <button
-        class="quiet icon"
-        id="key-list"
-        type="button"
-        title="Keys of this page (?)"
-        aria-label="Keys of this page"
-        aria-haspopup="dialog"
-        hidden
-      >
-        <span class="glyph keyboard" aria-hidden="true"></span>
-      </button>
-    </>
+    <button
+      class="quiet icon"
+      id="palette"
+      type="button"
+      title="Go to a page, a resource, an action (Ctrl K)"
+      aria-label="Go to…"
+      aria-haspopup="dialog"
+      hidden
+    >
+      <span class="glyph jump" aria-hidden="true"></span>
+      <kbd aria-hidden="true">Ctrl K</kbd>
+    </button>
   );
 }
 
@@ -246,6 +257,16 @@ function Account({ frame }: { frame: FrameView }) {
       </button>
       <div id="account" class="menu" popover="auto">
         <a href="/profile">Your profile</a>
+        <button
+          class="plain"
+          id="key-list"
+          type="button"
+          title="Keys of this page (?)"
+          aria-haspopup="dialog"
+          hidden
+        >
+          Keys of this page
+        </button>
         {frame.csrfToken === null ? (
           ''
         ) : (

@@ -42,7 +42,7 @@ export const guidePage: Page<GuideView> = {
   name: 'guide',
   layout: 'wide',
   title: ({ title, hits }) => (hits === null ? title : 'Search the guide'),
-  hasOwnHeading: ({ hits }) => hits === null,
+  hasOwnHeading: () => true,
   navigation: { label: 'Guide', href: '/docs/guide', audience: 'users' },
   styles: ['document.css', 'guide.css'],
   scripts: ['guide.js'],
@@ -124,6 +124,7 @@ function Hits({ view: { hits, q } }: { view: GuideView }) {
   const found = hits ?? [];
   return (
     <section class="hits" aria-label="Sections found">
+      <h1>Search the guide</h1>
       <p class="fine" role="status" safe>
         {found.length === 0
           ? `No section has all the words of “${q}”. Try fewer of them.`

@@ -237,7 +237,7 @@ function Change({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
         />
         <button type="submit">Share it so</button>
       </Fold>
-      <Fold label="Delete" about={name} {...form('delete')}>
+      <Fold label="Delete" about={name} isDanger {...form('delete')}>
         <p safe>{`Delete the saved search “${name}”? Queries that use it will fail.`}</p>
         <button class="quiet danger" type="submit" aria-label={`Delete it: ${name}`}>
           Delete it
@@ -309,14 +309,16 @@ interface FoldProps extends Around {
   readonly about: string;
   readonly action: string;
   readonly id: string;
+  readonly isDanger?: boolean;
 }
 
 /** A form behind its button; open at once when it was refused. */
 function Fold(props: PropsWithChildren<FoldProps>) {
-  const { label, about, view, frame, action, id, children } = props;
+  const { label, about, isDanger = false, view, frame, action, id, children } = props;
+  const look = isDanger ? 'button quiet small danger' : 'button quiet small';
   return (
     <details open={refusedOf(view, action, id) !== null}>
-      <summary class="button quiet small" aria-label={`${label} ${about}`.trim()} safe>
+      <summary class={look} aria-label={`${label} ${about}`.trim()} safe>
         {label}
       </summary>
       <form class="stack" method="post" action={view.address}>

@@ -68,8 +68,8 @@ const NUMBER_WIDTH = 56;
 const SELECT_WIDTH = 28;
 const MIN_WIDTH = 72;
 const MAX_WIDTH = 360;
-/** Room for the menu button and the padding of a head. */
-const HEAD_ROOM = 56;
+/** Room for the menu button, the arrow of a sort and the padding of a head. */
+const HEAD_ROOM = 68;
 
 /** The scrolling grid. */
 export class GridTable {
@@ -446,7 +446,7 @@ export class GridTable {
       if (this.#widths.has(column.name) && this.#hasMeasured === false) continue;
       const texts = sample.map((row) => lineText(cellOf(row, column.name)).slice(0, 60));
       const widest = Math.max(0, ...texts.map((text) => textWidth(text)));
-      const width = Math.max(textWidth(column.name) + HEAD_ROOM, widest + 28);
+      const width = Math.max(textWidth(column.name, 600) + HEAD_ROOM, widest + 28);
       this.#widths.set(column.name, Math.round(Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, width))));
     }
   }
@@ -484,7 +484,10 @@ export class GridTable {
         'aria-label': `Menu of ${column.name}`,
         'aria-haspopup': 'dialog',
       },
-      make('span', { 'aria-hidden': 'true' }, this.#filtered.has(column.name) ? '▼' : '⋮'),
+      make('span', {
+        'aria-hidden': 'true',
+        class: this.#filtered.has(column.name) ? 'glyph funnel' : 'glyph dots',
+      }),
     );
     const head = make(
       'div',
@@ -855,8 +858,8 @@ function isNumeric({ type }: GridColumn): boolean {
 
 const canvas = document.createElement('canvas').getContext('2d');
 
-function textWidth(text: string): number {
+function textWidth(text: string, weight = 400): number {
   if (canvas === null) return text.length * 8;
-  canvas.font = '14px system-ui, sans-serif';
+  canvas.font = `${weight} 14px system-ui, sans-serif`;
   return canvas.measureText(text).width;
 }

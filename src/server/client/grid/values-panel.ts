@@ -119,7 +119,8 @@ export class ValuesPanel {
       `${distinct} different`,
       facts.blanks > 0 ? `${countText(facts.blanks)} blank` : 'none blank',
     ];
-    if (facts.mean !== null) lines.push(`mean ${shownText(Number(facts.mean.toPrecision(6)))}`);
+    if (facts.mean !== null)
+      lines.push(`mean\u00a0${shownText(Number(facts.mean.toPrecision(4)))}`);
     const parts: Node[] = [make('p', { class: 'fine' }, lines.join(' · '))];
     if (facts.isPartial) {
       parts.push(

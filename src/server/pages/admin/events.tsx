@@ -51,13 +51,19 @@ function Queue({ data: { queue, commits } }: { data: EventsData }) {
       <div>
         <dt>Waiting to be written</dt>
         <dd>
-          <Count value={queue.events} /> events, <Size bytes={queue.bytes} />
+          <Count value={queue.events} /> events,{' '}
+          <span class=\"nowrap\">
+            <Size bytes={queue.bytes} />
+          </span>
         </dd>
       </div>
       <div>
         <dt>Room in the queue</dt>
         <dd>
-          <Count value={queue.capacity_events} /> events, <Size bytes={queue.capacity_bytes} />
+          <Count value={queue.capacity_events} /> events,{' '}
+          <span class=\"nowrap\">
+            <Size bytes={queue.capacity_bytes} />
+          </span>
         </dd>
       </div>
       <div>
@@ -87,8 +93,8 @@ function Indexes({ listing }: { listing: Listing<IndexView> }) {
         empty="No event is stored yet."
         columns={[
           { label: 'Index', sort: 'index' },
-          { label: 'Events', sort: 'events' },
-          { label: 'Size', sort: 'bytes' },
+          { label: 'Events', sort: 'events', isNumber: true },
+          { label: 'Size', sort: 'bytes', isNumber: true },
           { label: 'Oldest', sort: 'oldest' },
           { label: 'Newest', sort: 'newest' },
           { label: 'Kept' },
@@ -107,10 +113,10 @@ function Index({ one }: { one: IndexView }) {
   return (
     <tr>
       <td safe>{one.index}</td>
-      <td>
+      <td class="number">
         <Count value={one.events} />
       </td>
-      <td class="nowrap">
+      <td class="nowrap number">
         <Size bytes={one.bytes} />
       </td>
       <td>
@@ -157,12 +163,12 @@ function Senders({ listing }: { listing: Listing<SenderCounters> }) {
         columns={[
           { label: 'Credential', sort: 'label' },
           { label: 'Protocol' },
-          { label: 'Requests', sort: 'requests' },
-          { label: 'Stored', sort: 'accepted' },
-          { label: 'Rejected', sort: 'rejected' },
-          { label: 'Repeated' },
-          { label: 'Throttled' },
-          { label: 'Size', sort: 'bytes' },
+          { label: 'Requests', sort: 'requests', isNumber: true },
+          { label: 'Stored', sort: 'accepted', isNumber: true },
+          { label: 'Rejected', sort: 'rejected', isNumber: true },
+          { label: 'Repeated', isNumber: true },
+          { label: 'Throttled', isNumber: true },
+          { label: 'Size', sort: 'bytes', isNumber: true },
           { label: 'Last', sort: 'last' },
           { label: 'Last error' },
           { label: 'Audit', isHidden: true },
@@ -176,19 +182,34 @@ function Senders({ listing }: { listing: Listing<SenderCounters> }) {
   );
 }
 
+/** How somebody showed who they are. */
+const KINDS: Readonly<Record<SenderCounters['kind'], string>> = {
+  api_key: 'API key',
+  token: 'token',
+  basic: 'password',
+  session: 'session',
+  bearer: 'bearer token',
+  listener: 'listener',
+};
+
 function Sender({ sender }: { sender: SenderCounters }) {
   return (
     <tr>
-      <td safe>{`${sender.label} (${sender.kind.replace('_', ' ')})`}</td>
+      <td>
+        <span safe>{sender.label}</span>{' '}
+        <span class="fine nowrap" safe>
+          {KINDS[sender.kind]}
+        </span>
+      </td>
       <td safe>{sender.dialect}</td>
       {[sender.requests, sender.accepted, sender.rejected, sender.duplicates, sender.throttled].map(
         (value) => (
-          <td>
+          <td class="number">
             <Count value={value} />
           </td>
         ),
       )}
-      <td class="nowrap">
+      <td class="nowrap number">
         <Size bytes={sender.bytes} />
       </td>
       <td>
@@ -199,7 +220,10 @@ function Sender({ sender }: { sender: SenderCounters }) {
           ''
         ) : (
           <>
-            <span safe>{sender.last_error}</span> <Moment at={sender.last_error_at} none="" />
+            <span safe>{sender.last_error}</span>{' '}
+            <span class="fine">
+              <Moment at={sender.last_error_at} none="" />
+            </span>
           </>
         )}
       </td>
@@ -219,7 +243,7 @@ function Unknown({ unknown }: { unknown: readonly UnknownView[] }) {
         label="Credentials nobody has"
         columns={[
           { label: 'Begins, as SHA-256' },
-          { label: 'Times' },
+          { label: 'Times', isNumber: true },
           { label: 'From' },
           { label: 'Last' },
         ]}
@@ -229,7 +253,7 @@ function Unknown({ unknown }: { unknown: readonly UnknownView[] }) {
             <td>
               <code safe>{one.hash}</code>
             </td>
-            <td>
+            <td class="number">
               <Count value={one.count} />
             </td>
             <td safe>{one.last_address}</td>

@@ -32,8 +32,8 @@ export const groupsPage = adminPage<GroupsData>({
         columns={[
           { label: 'Name', sort: 'name' },
           { label: 'For', sort: 'description' },
-          { label: 'Members' },
-          { label: 'Rights' },
+          { label: 'Members', isNumber: true },
+          { label: 'Rights', isNumber: true },
           { label: 'Audit', isHidden: true },
         ]}
       >
@@ -43,10 +43,10 @@ export const groupsPage = adminPage<GroupsData>({
               <GroupLink {...group} />
             </td>
             <td safe>{group.description ?? ''}</td>
-            <td>
+            <td class="number">
               <Count value={group.members} />
             </td>
-            <td>
+            <td class="number">
               <Count value={group.permissions} />
             </td>
             <td>

@@ -89,23 +89,30 @@ export function adminPage<Data>(parts: AdminPageParts<Data>): Page<AdminView<Dat
   };
 }
 
+/** Beside the content where there is room, else behind its button; both without script. */
 function Sections({ path }: { path: string }) {
   const isHere = (href: string): boolean => path === href || path.startsWith(`${href}/`);
   return (
-    <nav class="sections" aria-label="Administration">
-      <a href={ADMIN_HOME} aria-current={/^\/admin\/?$/.test(path) ? 'page' : undefined}>
-        Overview
-      </a>
-      {ADMIN_SECTIONS.map(({ label, name }) => (
-        <a
-          href={`${ADMIN_PAGES}/${name}`}
-          aria-current={isHere(`${ADMIN_PAGES}/${name}`) ? 'page' : undefined}
-          safe
-        >
-          {label}
+    <>
+      <button class="quiet small fold" type="button" popovertarget="sections">
+        <span class="glyph stripes" aria-hidden="true"></span>
+        Sections
+      </button>
+      <nav id="sections" class="foldable" aria-label="Administration" popover="auto">
+        <a href={ADMIN_HOME} aria-current={/^\/admin\/?$/.test(path) ? 'page' : undefined}>
+          Overview
         </a>
-      ))}
-    </nav>
+        {ADMIN_SECTIONS.map(({ label, name }) => (
+          <a
+            href={`${ADMIN_PAGES}/${name}`}
+            aria-current={isHere(`${ADMIN_PAGES}/${name}`) ? 'page' : undefined}
+            safe
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
+    </>
   );
 }
 

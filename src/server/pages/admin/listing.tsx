@@ -46,6 +46,8 @@ export interface ListColumn {
   readonly sort?: string;
   /** Read out, not shown: what the buttons of the row are for. */
   readonly isHidden?: boolean;
+  /** Figures: to the right, like the cells below. */
+  readonly isNumber?: boolean;
 }
 
 interface FilterProps {
@@ -208,15 +210,16 @@ function Head({ column, sort }: { column: ListColumn; sort: SortLink | undefined
       </th>
     );
   }
+  const look = column.isNumber === true ? 'number' : undefined;
   if (sort === undefined) {
     return (
-      <th scope="col" safe>
+      <th scope="col" class={look} safe>
         {column.label}
       </th>
     );
   }
   return (
-    <th scope="col" aria-sort={sort.sorted ?? undefined}>
+    <th scope="col" class={look} aria-sort={sort.sorted ?? undefined}>
       <a class="sort" href={sort.href} safe>
         {column.label}
       </a>
