@@ -27,6 +27,13 @@ declare global {
 
 const HEIGHT = 280;
 const COLORS = ['--accent', '--series-2', '--series-3', '--series-4', '--series-5', '--series-6'];
+const COLOR_OF_LEVEL: Readonly<Record<string, string>> = {
+  warn: '--series-2',
+  warning: '--series-2',
+  error: '--series-6',
+  critical: '--series-6',
+  fatal: '--series-6',
+};
 const MAX_SERIES = 12;
 /** More bars are too thin to be told apart. */
 const MAX_BARS = 100;
@@ -76,13 +83,21 @@ function readResult(table: HTMLTableElement): Result {
     .map((name, index) => ({ name, values: rows.map((cells) => numberIn(cells[index]!)) }))
     .slice(1)
     .filter(({ values }) => values.some((value) => value !== null))
-    .slice(0, MAX_SERIES)
-    .map((one, index) => ({ ...one, color: COLORS[index % COLORS.length]! }));
+    .slice(0, MAX_SERIES);
+  const colors = colorsOf(series.map(({ name }) => name));
   return {
     labels: rows.map((cells) => cells[0]!.textContent?.trim() || '(empty)'),
     times: isTimed ? times.map((time) => Date.parse(time) / 1000) : null,
-    series,
+    series: series.map((one, index) => ({ ...one, color: colors[index]! })),
   };
+}
+
+/** One after the other, but what is known to be bad is red and what is a warning orange. */
+function colorsOf(names: readonly string[]): string[] {
+  const known = names.map((name) => COLOR_OF_LEVEL[name.toLowerCase()]);
+  const others = COLORS.filter((color) => !known.includes(color));
+  let next = 0;
+  return known.map((color) => color ?? others[next++ % others.length]!);
 }
 
 function numberIn(cell: HTMLTableCellElement): number | null {

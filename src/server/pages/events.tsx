@@ -307,7 +307,7 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
       {view.isChartable ? (
         <button
           type="button"
-          class="quiet small"
+          class={isDrawn(view) ? 'quiet small drawn' : 'quiet small'}
           id="chart"
           hidden
           data-key="c"
@@ -325,6 +325,11 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
       {view.problem === null ? <Keep view={view} frame={frame} /> : ''}
     </div>
   );
+}
+
+/** The chart is there without being asked for: the reader chose it, or the rows are of times. */
+function isDrawn({ chart, rows }: EventsView): boolean {
+  return chart === '' ? rows.every(([first]) => first?.kind === 'time') : chart === '1';
 }
 
 /** Buttons that script shows where there are events to watch. */

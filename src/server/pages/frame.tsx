@@ -230,7 +230,6 @@ function Jump() {
       hidden
     >
       <span class="glyph jump" aria-hidden="true"></span>
-      <kbd aria-hidden="true">Ctrl K</kbd>
     </button>
   );
 }
