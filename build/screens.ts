@@ -35,6 +35,7 @@ const pages = {
   guide: '/docs/guide',
   'guide-chapter': '/docs/guide/shippers',
   'guide-search': '/docs/guide?q=api+key',
+  'search-language': '/docs/search-language',
   profile: '/profile',
   events: '/events',
   'events-chart': '/events?q=*+%7C+timechart+count+by+level&earliest=-24h',

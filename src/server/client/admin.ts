@@ -37,6 +37,7 @@ function refine(within: ParentNode): void {
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.getTime())) continue;
     element.title = `${localTime(date)} · ${element.dateTime}`;
+    element.dataset['moment'] = localTime(date);
     element.textContent = distanceOf(date);
   }
 }

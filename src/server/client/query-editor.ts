@@ -143,17 +143,33 @@ const look = EditorView.theme({
     color: 'var(--ink)',
     border: '1px solid var(--line)',
     borderRadius: '8px',
+    boxShadow: 'var(--shadow)',
   },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': {
     fontFamily: 'ui-monospace, monospace',
     maxWidth: 'min(640px, calc(100vw - 32px))',
+    padding: '4px',
   },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '4px 8px' },
-  '.cm-completionDetail': { color: 'var(--muted)', fontStyle: 'normal' },
-  'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': {
+    padding: '4px 8px',
+    borderRadius: '4px',
+    lineHeight: '20px',
+  },
+  '.cm-completionMatchedText': { fontWeight: '600', textDecoration: 'none' },
+  '.cm-completionDetail': {
+    marginLeft: '16px',
+    color: 'var(--muted)',
+    fontFamily: 'system-ui, sans-serif',
+    fontStyle: 'normal',
+  },
   '.cm-tooltip-autocomplete ul li[aria-selected]': {
-    background: 'var(--accent)',
-    color: 'var(--on-accent)',
+    background: 'var(--tint)',
+    color: 'var(--ink)',
+  },
+  '.cm-tooltip.cm-completionInfo': {
+    padding: '8px 12px',
+    fontSize: '14px',
+    lineHeight: '20px',
   },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': { background: 'var(--tint)' },
 });

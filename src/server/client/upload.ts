@@ -34,22 +34,23 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
   const stop = part<HTMLButtonElement>('[type=button]');
   let suggested = '';
 
-  const say = (text: string): void => {
+  const say = (text: string, isProblem = false): void => {
     status.textContent = text;
+    status.classList.toggle('problem', isProblem);
   };
   const setBusy = (isBusy: boolean): void => {
     send.disabled = isBusy;
     progress.hidden = stop.hidden = !isBusy;
     progress.value = 0;
   };
-  const end = (text: string): void => {
+  const end = (text: string, isProblem = false): void => {
     setBusy(false);
-    say(text);
+    say(text, isProblem);
   };
   /** Says so when the chosen file would be refused for its size, which no sending is needed to find out. */
   const isTooLarge = (): boolean => {
     const isRefused = (file.files?.[0]?.size ?? 0) > Number(form.dataset['limit']);
-    say(isRefused ? 'This file is larger than an upload may be.' : '');
+    say(isRefused ? 'This file is larger than an upload may be.' : '', isRefused);
     return isRefused;
   };
   const noteChosen = (): void => {
@@ -62,7 +63,7 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
     const answer = parsed(request.responseText);
     if (request.status !== 201) {
       const { detail } = answer;
-      end(`Not stored: ${typeof detail === 'string' ? detail : `status ${request.status}`}`);
+      end(`Not stored: ${typeof detail === 'string' ? detail : `status ${request.status}`}`, true);
       return;
     }
     form.reset();
@@ -112,7 +113,9 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
     });
     request.upload.addEventListener('load', () => say('Sent; it is being read.'));
     request.addEventListener('load', () => finish(request));
-    request.addEventListener('error', () => end('The connection was lost; nothing was stored.'));
+    request.addEventListener('error', () =>
+      end('The connection was lost; nothing was stored.', true),
+    );
     request.addEventListener('abort', () => end('Stopped; nothing was stored.'));
     stop.onclick = () => request.abort();
     setBusy(true);

@@ -25,6 +25,7 @@ export const searchLanguagePage: Page<SearchLanguageView> = {
   layout: 'wide',
   title: () => 'Search language',
   styles: ['document.css'],
+  trail: () => [{ label: 'API', href: '/docs' }],
   content: (view) => (
     <article class="prose">
       <p>

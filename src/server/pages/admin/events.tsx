@@ -52,7 +52,7 @@ function Queue({ data: { queue, commits } }: { data: EventsData }) {
         <dt>Waiting to be written</dt>
         <dd>
           <Count value={queue.events} /> events,{' '}
-          <span class=\"nowrap\">
+          <span class="nowrap">
             <Size bytes={queue.bytes} />
           </span>
         </dd>
@@ -61,7 +61,7 @@ function Queue({ data: { queue, commits } }: { data: EventsData }) {
         <dt>Room in the queue</dt>
         <dd>
           <Count value={queue.capacity_events} /> events,{' '}
-          <span class=\"nowrap\">
+          <span class="nowrap">
             <Size bytes={queue.capacity_bytes} />
           </span>
         </dd>
