@@ -11,6 +11,9 @@ export const BEARER_CHALLENGE = 'Bearer realm="svc", error="invalid_token"';
 /** A Basic header was sent and is bad. */
 export const BASIC_CHALLENGE = 'Basic realm="svc", charset="UTF-8"';
 
+/** A Token header was sent and is bad. */
+export const TOKEN_CHALLENGE = 'Token realm="svc"';
+
 /** The 401 of DS-94 and DS-96; `refusal` says what was wrong with the credential that was sent. */
 export function notAuthenticated(challenge: string = ANY_CHALLENGE, refusal?: Refusal): AppError {
   const headers = { 'WWW-Authenticate': challenge };

@@ -1,14 +1,12 @@
 /**
  * Failures of the event routes in the words of their contract (EV-3 to EV-5).
  */
-import { refusalOf } from '../auth/challenges.ts';
+import { BASIC_CHALLENGE, refusalOf, TOKEN_CHALLENGE } from '../auth/challenges.ts';
 import type { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import type { Reply } from './reply.ts';
 import { jsonReply } from './reply.ts';
 
-const BASIC = 'Basic realm="svc", charset="UTF-8"';
-const TOKEN = 'Token realm="svc"';
 const FORM_FAULTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   basic: {
     empty: 'Invalid basic header. No credentials provided.',
@@ -49,7 +47,7 @@ export function eventErrorReply(failure: AppError, context: Context): Reply {
 /** A page's own requests never open the browser's password box (EV-5). */
 function challengeFor(context: Context): string {
   const mode = context.request.headers.get('sec-fetch-mode');
-  return mode === null || mode === 'navigate' ? BASIC : TOKEN;
+  return mode === null || mode === 'navigate' ? BASIC_CHALLENGE : TOKEN_CHALLENGE;
 }
 
 function credentialText(failure: AppError): string {

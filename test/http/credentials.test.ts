@@ -46,6 +46,7 @@ async function nameOf(response: Response): Promise<unknown> {
 const ANY = 'Bearer realm="svc"';
 const INVALID = 'Bearer realm="svc", error="invalid_token"';
 const BASIC = 'Basic realm="svc", charset="UTF-8"';
+const TOKEN = 'Token realm="svc"';
 
 describe('every route takes every credential (DS-93)', () => {
   const credentials: readonly (readonly [string, () => Record<string, string>])[] = [
@@ -182,6 +183,10 @@ describe('a bad credential is 401 everywhere, on public routes too (DS-94, DS-95
     ['Negotiate', () => ({ Authorization: 'Negotiate abc' }), INVALID],
     ['a key without a scheme', () => ({ Authorization: annaKey }), INVALID],
     ['an empty Authorization', () => ({ Authorization: '' }), INVALID],
+    ['an unknown token', () => ({ Authorization: `Token ${'a'.repeat(40)}` }), TOKEN],
+    ['Token that is none', () => ({ Authorization: 'token a b' }), TOKEN],
+    ['Token without a value', () => ({ Authorization: 'Token' }), TOKEN],
+    ['an unknown token as Bearer', () => ({ Authorization: `Bearer ${'a'.repeat(40)}` }), INVALID],
     ['a wrong Basic password', () => ({ Authorization: basic('anna', 'wrong') }), BASIC],
     ['an unknown Basic user', () => ({ Authorization: basic('nobody', PASSWORD) }), BASIC],
     ['Basic that is no base64', () => ({ Authorization: 'Basic !!!' }), BASIC],

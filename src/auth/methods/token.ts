@@ -1,7 +1,7 @@
 /**
  * `Authorization: Token <40 hex>`, the same value as Bearer too (EV-12).
  */
-import { BEARER_CHALLENGE } from '../challenges.ts';
+import { BEARER_CHALLENGE, TOKEN_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
 import { findToken, isTokenText, isTokenUseDue, noteTokenUse } from '../tokens.ts';
@@ -14,7 +14,8 @@ export const token: AuthenticationMethod = {
     const isOurs =
       split?.scheme === 'token' || (split?.scheme === 'bearer' && isTokenText(split.rest));
     if (split === null || !isOurs) return [];
-    return [{ carrier: 'authorization', value: split.rest, challenge: BEARER_CHALLENGE }];
+    const challenge = split.scheme === 'token' ? TOKEN_CHALLENGE : BEARER_CHALLENGE;
+    return [{ carrier: 'authorization', value: split.rest, challenge }];
   },
   async prove(services, { value }) {
     if (value === '') return 'empty';
