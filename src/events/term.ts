@@ -49,6 +49,8 @@ export function anyMemberHas(term: string): SqlCondition {
 }
 
 function columnHas(column: string, folded: string): SqlCondition {
+  // No text of an event holds NUL (EV-28, EV-62), and a pattern would end there.
+  if (folded.includes('\0')) return { sql: '0', params: [] };
   if (folded.length > MAX_LIKE_LENGTH) {
     return { sql: `svc_has_folded(${column}, ?)`, params: [folded] };
   }

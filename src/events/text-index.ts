@@ -115,8 +115,9 @@ export function candidates(
   };
 }
 
-/** All trigrams of the folded term must occur; null when it is shorter than one. */
+/** All trigrams of the folded term must occur; null when it is shorter than one, or holds NUL, where a query ends. */
 function trigramQuery(folded: string): string | null {
+  if (folded.includes('\0')) return null;
   const characters = [...folded];
   if (characters.length < 3) return null;
   const trigrams = new Set<string>();
