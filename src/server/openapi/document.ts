@@ -67,7 +67,7 @@ function addResource(
   const { canonical, extensionForm } = described.resource;
   // Under a built-in path the file only answers by its extension form (DS-29).
   const items = resourcePaths(described, canonical, parts);
-  const isShadowed = items.some(([path]) => paths.has(path) || paths.has(path.slice(0, -1)));
+  const isShadowed = items.some(([path]) => isTaken(path, paths));
   const shown = isShadowed ? resourcePaths(described, extensionForm, parts) : items;
   for (const [path, item] of shown) {
     if (Object.keys(item).length > 0 && !paths.has(path)) paths.set(path, item);
@@ -78,6 +78,12 @@ function addResource(
     const shownItem = handlerItem(item as JsonObject, described, address, parts);
     if (Object.keys(shownItem).length > 0 && !paths.has(address)) paths.set(address, shownItem);
   }
+}
+
+/** Whether a path is another's, with or without its last slash (DS-4). */
+function isTaken(path: string, paths: ReadonlyMap<string, JsonObject>): boolean {
+  const plain = path.endsWith('/') ? path.slice(0, -1) : path;
+  return paths.has(plain) || paths.has(`${plain}/`);
 }
 
 /** After everything else was written: errors name models too. */

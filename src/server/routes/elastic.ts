@@ -59,7 +59,7 @@ export const elasticRoutes: readonly Route[] = [
       answers: { 200: { description: 'What came of each document', schema: bulkModel } },
     }),
   ),
-  probe('/elastic', INFO),
+  { ...probe('/elastic', INFO), endsInSlash: true },
   probe('/elastic/_cluster/health', {
     cluster_name: 'svc',
     status: 'green',

@@ -24,6 +24,7 @@ const settings = { description: 'The settings', schema: ingestSettingsModel };
 export const eventAdministrationRoutes: readonly Route[] = [
   {
     pattern: '/api',
+    endsInSlash: true,
     access: 'user',
     answersFailure: eventErrorReply,
     describes: {

@@ -63,6 +63,7 @@ export const eventRoutes: readonly Route[] = [
   {
     ...EVENT_ROUTE,
     pattern: '/api/events',
+    endsInSlash: true,
     takesEventsBy: ['POST'],
     isListedFor: ({ usesEvents }) => usesEvents,
     beforeMethodRefusal: async ({ services, user, origin }) => {
@@ -99,6 +100,7 @@ export const eventRoutes: readonly Route[] = [
   {
     ...EVENT_ROUTE,
     pattern: '/api/events/{id:int}',
+    endsInSlash: true,
     isListedFor: ({ usesEvents }) => usesEvents,
     describes: {
       GET: {

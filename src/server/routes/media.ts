@@ -11,6 +11,7 @@ import type { Route } from '../route-table.ts';
 export const mediaRoute: Route = {
   pattern: '/ui/media',
   access: 'public',
+  isListedFor: ({ caller, readsMedia }) => readsMedia || caller?.isSuperuser === true,
   cacheControl: PRIVATE,
   describes: {
     GET: {

@@ -73,6 +73,7 @@ export const savedSearchRoutes: readonly Route[] = [
   {
     ...SHARED,
     pattern: '/api/savedsearches',
+    endsInSlash: true,
     describes: {
       GET: {
         summary: 'List saved searches',
@@ -106,6 +107,7 @@ export const savedSearchRoutes: readonly Route[] = [
   {
     ...SHARED,
     pattern: '/api/savedsearches/{id:int}',
+    endsInSlash: true,
     describes: {
       GET: { summary: 'Read a saved search', tag: 'events', answers: { 200: one }, errors: [404] },
       PUT: {

@@ -29,6 +29,7 @@ const tokenView = Type.Object(
 export const tokenRoutes: readonly Route[] = [
   {
     pattern: '/api-token-auth',
+    endsInSlash: true,
     access: 'public',
     hasJsonErrors: true,
     neverRedirects: true,
