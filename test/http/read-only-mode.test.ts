@@ -169,3 +169,17 @@ test('signing in and out still works and is still audited; use is still noted (D
   const actions = (await auditAfter(service, audit)).map(({ action }) => action);
   expect(actions).toEqual(['login_failed', 'login', 'logout']);
 });
+
+test('a token is issued, as a form of signing in, and not taken back (DS-22, EV-15)', async () => {
+  const body = JSON.stringify({ username: 'writer', password: PASSWORD });
+  const headers = { 'Content-Type': 'application/json' };
+  const ask = () => service.fetch('/api-token-auth/', { method: 'POST', headers, body });
+  const answer = await ask();
+  expect(answer.status).toBe(200);
+  const { token } = (await answer.json()) as { token: string };
+  expect(await (await ask()).json()).toEqual({ token });
+  const client = service.withHeaders({ Authorization: `Token ${token}` });
+  expect((await client.fetch('/auth/me')).status).toBe(200);
+  const taken = await client.fetch('/api-token-auth/', { method: 'DELETE' });
+  expect(await answerOf(taken)).toEqual(REFUSED);
+});

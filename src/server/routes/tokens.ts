@@ -62,7 +62,6 @@ export const tokenRoutes: readonly Route[] = [
     methods: {
       POST: async (context) => {
         const { services, origin } = context;
-        requireChangeable(context);
         requireFormat(context);
         const result = await issueToken(services, origin, await eventJsonBody(context));
         return 'errors' in result ? jsonReply(result.errors, { status: 400 }) : jsonReply(result);
