@@ -121,6 +121,25 @@ test('the index narrows a rare term and leaves a common one to the scan', () => 
   store.close();
 });
 
+test('a term with NUL is in no event, and the index is not asked for it', () => {
+  const dir = stateDir();
+  const store = new EventStore(join(dir, EVENTS_FILE));
+  insert(store, [event({ data: 'Failed login for bob' })]);
+  const indexer = new Indexer(dir);
+  while (indexer.step());
+  const reader = new EventReader(dir);
+  reader.snapshot(() => {
+    for (const term of ['login', 'bob\0', 'log\0in', '\0\0\0']) {
+      const { sql, params } = reader.term(term, 'data');
+      const found = reader.db.query(`SELECT id FROM events WHERE ${sql}`).values(...params);
+      expect([term, found.length]).toEqual([term, term === 'login' ? 1 : 0]);
+    }
+  });
+  reader.close();
+  indexer.close();
+  store.close();
+});
+
 function insert(store: EventStore, drafts: readonly EventDraft[]): void {
   store.begin();
   store.insert(drafts, Date.now() * 1000);
