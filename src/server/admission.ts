@@ -61,13 +61,14 @@ function admitKnown(
   });
 }
 
-/** Whether the credentials of a request that was let in still prove the same user; for answers that take long. */
+/** Whether the credentials of a request that was let in still prove the same user, and open as much; for answers that take long. */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
   const credentials = credentialsOf(context, null);
   if (credentials === null) return context.caller === null;
   try {
-    const found = await authenticate(context.services, credentials);
-    return found.principal?.userId === context.caller?.userId;
+    const { principal } = await authenticate(context.services, credentials);
+    const { caller } = context;
+    return principal?.userId === caller?.userId && principal?.isCreateOnly === caller?.isCreateOnly;
   } catch (error) {
     if (error instanceof AppError && error.status === 401) return false;
     throw error;

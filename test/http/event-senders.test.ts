@@ -110,6 +110,17 @@ describe('a key with create_only (EV-58)', () => {
   );
 });
 
+test('a tail ends when its key becomes one that may only create events (EV-58, EV-79)', async () => {
+  const made = await send(root, 'POST', '/api/apikeys', { description: 'watcher' });
+  const watcher = svc.withHeaders({ 'X-API-Key': made.body.key });
+  const tail = await watcher.fetch('/api/events/tail');
+  expect(tail.status).toBe(200);
+  const settings = `/api/apikeys/${made.body.id}/ingest`;
+  expect((await send(root, 'PUT', settings, { create_only: true })).status).toBe(200);
+  // Resolves only when the server ends the stream.
+  expect(await tail.text()).not.toContain('event: event');
+});
+
 test('an alias works wherever its key does, until it is taken away (EV-58)', async () => {
   const { alias } = await keyOf('agent', { alias: true, index: 'agents' });
   expect(alias).toMatch(/^[0-9a-f-]{36}$/);
