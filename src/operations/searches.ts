@@ -48,6 +48,10 @@ export type SearchResult =
   | {
       readonly kind: 'rows';
       readonly format: Format;
+      /** Rows that it may have. */
+      readonly limit: number;
+      /** Whether there are more; null until a stream has ended. */
+      readonly isCut: boolean | null;
       /** Of a short answer all of it, which costs nothing any more. */
       readonly body: Uint8Array | ReadableStream<Uint8Array>;
       readonly leave: () => Promise<void>;
@@ -71,11 +75,11 @@ export async function runSearch(
   const note = async (figures: RunFigures | null): Promise<void> => {
     if (!services.config.events.search.audit) return;
     const ms = Math.round(performance.now() - startedAt);
-    await auditRun(services, caller, origin, figures ?? { rows: 0, scanned: 0, ms });
+    await auditRun(services, caller, origin, figures ?? { rows: 0, scanned: 0, ms, isCut: false });
   };
   if (/^[\s|]*$/.test(request.query) && request.format === 'json') {
     await note(null);
-    return emptyResult(request.query);
+    return emptyResult(request);
   }
   const leave = await services.searches.enter(caller.userId, signal);
   try {
@@ -90,7 +94,9 @@ export async function runSearch(
           await note(figures());
         }
       };
-      return { kind: 'rows', format: request.format, body, leave: end };
+      const { format, limit } = request;
+      const isCut = figures()?.isCut ?? null;
+      return { kind: 'rows', format, limit, isCut, body, leave: end };
     }
     leave();
     await note(null);
@@ -111,12 +117,14 @@ function throttled(seconds: number): AppError {
 
 const BLANK = 'There is no query, so there are no rows: send it as the member "query" of the body';
 
-function emptyResult(query: string): SearchResult {
+function emptyResult({ query, limit }: SearchRequest): SearchResult {
   const notices = query.trim() === '' ? [BLANK] : [];
   const meta = { count: 0, truncated: false, elapsed_ms: 0, scanned: 0, notices, columns: [] };
   return {
     kind: 'rows',
     format: 'json',
+    limit,
+    isCut: false,
     body: new TextEncoder().encode(JSON.stringify({ rows: [], meta })),
     leave: () => Promise.resolve(),
   };

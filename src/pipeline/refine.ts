@@ -20,6 +20,11 @@ export function startOf(query: string): QueryStart {
   return { first, isSearch: stage.command === 'search' && stage.arguments.form === 'terse' };
 }
 
+/** Whether the rows are just the events that terms find: nothing follows the first stage. */
+export function isOnlySearch(query: string): boolean {
+  return startOf(query).isSearch && parseQuery(query, { implicitTerms: true }).stages.length < 2;
+}
+
 /**
  * Adds search terms to the first stage of the query; leaves it unchanged when that is no search by terms. The query is
  * parsed once, however many terms are tried on it.

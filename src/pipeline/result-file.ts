@@ -27,6 +27,8 @@ export function isTyped(format: Format): format is TypedFormat {
 /** The file, a piece at a time, and its rows; `close` must be called when it is done with, or broken off. */
 export interface ResultFile {
   readonly rows: number;
+  /** The table has more. */
+  readonly isCut: boolean;
   readonly chunks: Generator<Uint8Array>;
   close(): void;
 }
@@ -45,12 +47,15 @@ export async function makeResultFile(
   const encode = await encoderFor(format);
   const aside = new SetAsideRows(directory, shown.length, MAX_BYTES);
   try {
-    setAside(batches, limit, (row) => aside.add(shown.map(({ index }) => row[index] ?? null)));
+    const isCut = setAside(batches, limit, (row) =>
+      aside.add(shown.map(({ index }) => row[index] ?? null)),
+    );
     await requireRoomIn(format, aside.count);
     const columns = shown.map(({ column: { name } }, at) => ({ name, type: aside.typeOf(at) }));
     const shape = { columns, rowIdAt: null, blank: 'null' as const };
     return {
       rows: aside.count,
+      isCut,
       chunks: encode(shape, aside.rows()),
       close: () => aside.close(),
     };
@@ -60,14 +65,16 @@ export async function makeResultFile(
   }
 }
 
-function setAside(batches: Iterable<Row[]>, limit: number, add: (row: Row) => void): void {
+/** Whether there were more rows. */
+function setAside(batches: Iterable<Row[]>, limit: number, add: (row: Row) => void): boolean {
   let left = limit;
   for (const batch of batches) {
     for (const row of batch) {
-      if (left-- <= 0) return;
+      if (left-- <= 0) return true;
       add(row);
     }
   }
+  return false;
 }
 
 async function requireRoomIn(format: Format, rows: number): Promise<void> {

@@ -78,7 +78,12 @@ export function* writeResult(
       },
     }),
   };
-  figures.onEnd({ rows: count, scanned: meta.scanned, ms: meta.elapsed_ms });
+  figures.onEnd({
+    rows: count,
+    scanned: meta.scanned,
+    ms: meta.elapsed_ms,
+    isCut: isTruncated,
+  });
   yield text + writer.tail(JSON.stringify(meta));
 }
 

@@ -8,6 +8,8 @@ export interface RunFigures {
   readonly rows: number;
   readonly scanned: number;
   readonly ms: number;
+  /** There were more rows than the answer may have. */
+  readonly isCut: boolean;
 }
 
 /** Header of an answer that is not streamed. */
@@ -15,14 +17,16 @@ export const FIGURES_HEADER = 'x-search-figures';
 const MAX_TRAILER = 128;
 
 /** The figures as the text of the header. */
-export function printFigures({ rows, scanned, ms }: RunFigures): string {
-  return `${rows} ${scanned} ${ms}`;
+export function printFigures({ rows, scanned, ms, isCut }: RunFigures): string {
+  return `${rows} ${scanned} ${ms} ${isCut ? 1 : 0}`;
 }
 
 /** The figures a text tells; null for none. */
 export function readFigures(text: string | null): RunFigures | null {
-  const match = /^(\d+) (\d+) (\d+)$/.exec(text ?? '');
-  return match && { rows: Number(match[1]), scanned: Number(match[2]), ms: Number(match[3]) };
+  const match = /^(\d+) (\d+) (\d+) ([01])$/.exec(text ?? '');
+  if (match === null) return null;
+  const [rows, scanned, ms] = match.slice(1).map(Number) as [number, number, number];
+  return { rows, scanned, ms, isCut: match[4] === '1' };
 }
 
 /** What a stream ends with. */

@@ -117,6 +117,7 @@ async function fileAnswer(
     rows: file.rows,
     scanned: figures.scanned(),
     ms: Math.round(figures.elapsedMs()),
+    isCut: file.isCut,
   };
   const headers = { [FIGURES_HEADER]: printFigures(ended) };
   return new Response(streamOfChunks(file.chunks, file.close), { headers });

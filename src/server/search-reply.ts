@@ -11,11 +11,14 @@ export async function searchReply(result: SearchResult): Promise<Reply> {
     const help = { Link: '</docs/search-language>; rel="help"' };
     return jsonReply(result.problem, { status: 400, headers: help });
   }
-  const { format, body, leave } = result;
+  const { format, body, leave, limit, isCut } = result;
   const { mediaType, attachment } = formatDetails[format];
-  const headers: Record<string, string> = attachment
-    ? { 'Content-Disposition': `attachment; filename="search.${format}"` }
-    : {};
+  const headers: Record<string, string> = {
+    ...(attachment && { 'Content-Disposition': `attachment; filename="search.${format}"` }),
+    // A file cannot say itself that there are more rows; JSON and NDJSON do.
+    ...(format !== 'json' && { 'X-Row-Limit': String(limit) }),
+    ...(attachment && isCut !== null && { 'X-Truncated': String(isCut) }),
+  };
   if (body instanceof ReadableStream)
     return bodyReply(leaving(body, leave), mediaType, { headers });
   await leave();

@@ -485,6 +485,7 @@ describe('DS-184, DS-208: pages', () => {
         mayReadEvents: true,
         moreHref: '/m',
         formatHrefs: { json: '/j', ndjson: '/n', csv: EVIL, xlsx: '/x', parquet: '/p' },
+        isCountable: true,
         maxFileRows: 1000,
         isChartable: true,
       },

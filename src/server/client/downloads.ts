@@ -13,6 +13,8 @@ const STEP_MS = 200;
 /** Shown to people who saw it begin. */
 const DONE_MS = 8_000;
 const HANDED_OVER_MS = 30_000;
+/** What a file lacks. */
+const TOLD_MS = 60_000;
 /** The browser has read the file by then. */
 const FORGET_MS = 60_000;
 const LINE_FEED = 10;
@@ -63,8 +65,10 @@ async function download(href: string, label: string): Promise<void> {
       handOver(href, work);
       return;
     }
-    save(file, nameIn(response, label));
-    work.end(`Done: ${localSize(file.size)} in ${elapsedText(startedAt)}`, DONE_MS);
+    save(file.blob, nameIn(response, label));
+    const done = `Done: ${localSize(file.blob.size)} in ${elapsedText(startedAt)}`;
+    const cut = cutText(response, file.rows);
+    work.end(cut === null ? done : `${done}. ${cut}`, cut === null ? DONE_MS : TOLD_MS);
   } catch {
     const text = stopper.signal.aborted
       ? 'Cancelled.'
@@ -78,8 +82,11 @@ async function download(href: string, label: string): Promise<void> {
 
 type Progress = (bytes: number, share: number | null, rows: string | null) => void;
 
-/** The whole file; null as soon as it is too large. Rejects when the connection breaks. */
-async function received(response: Response, tell: Progress): Promise<Blob | null> {
+/** The whole file with its rows, where they can be counted; null as soon as it is too large. Rejects when the connection breaks. */
+async function received(
+  response: Response,
+  tell: Progress,
+): Promise<{ readonly blob: Blob; readonly rows: number | null } | null> {
   const type = response.headers.get('content-type') ?? '';
   const length = Number(response.headers.get('content-length') ?? 0);
   const total = Number(response.headers.get('x-total-count') ?? 0);
@@ -107,7 +114,8 @@ async function received(response: Response, tell: Progress): Promise<Blob | null
     tell(bytes, shareOf({ bytes, length, lines, total }), rowsText(countsRows, lines, total));
   }
   keep();
-  return new Blob(parts, { type });
+  // One line names the columns, or tells the figures of a search.
+  return { blob: new Blob(parts, { type }), rows: countsRows ? Math.max(0, lines - 1) : null };
 }
 
 interface Amounts {
@@ -128,6 +136,19 @@ function rowsText(countsRows: boolean, lines: number, total: number): string | n
   if (!countsRows) return null;
   if (total === 0) return `${localNumber(lines)} rows`;
   return `${localNumber(Math.min(lines, total))} of ${localNumber(total)} rows`;
+}
+
+/** What there is to say about a result of which the file has only the first rows; null for nothing. */
+function cutText(response: Response, rows: number | null): string | null {
+  const most = Number(response.headers.get('x-row-limit') ?? 0);
+  const told = response.headers.get('x-truncated');
+  if (most === 0 || told === 'false') return null;
+  const limit = localNumber(most);
+  if (told === 'true') return `The file has the first ${limit} rows only: there are more.`;
+  // Cells may have lines of their own.
+  return rows === null || rows < most
+    ? null
+    : `A file may have ${limit} rows; what is beyond them is not in it.`;
 }
 
 function linesIn(bytes: Uint8Array): number {

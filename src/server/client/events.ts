@@ -42,7 +42,15 @@ if (explorer !== null && form !== null) {
 /** `first 100 of 48,210 rows`: how many match, where the list is cut. */
 function tellTotal(explorer: HTMLElement, total: number | null): void {
   const place = explorer.querySelector('#matched');
-  if (place !== null && total !== null) place.textContent = ` of ${localNumber(total)}`;
+  if (total === null) return;
+  if (place !== null) place.textContent = ` of ${localNumber(total)}`;
+  const file = explorer.querySelector<HTMLElement>('#file-rows');
+  if (file === null) return;
+  const most = Number(file.dataset['most']);
+  file.textContent =
+    total > most
+      ? `the first ${localNumber(most)} of ${localNumber(total)} rows`
+      : `all ${localNumber(total)} rows`;
 }
 
 /** Numbers of a result as people of this place write them; those that no double holds stay as they are. */

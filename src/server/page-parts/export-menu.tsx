@@ -24,8 +24,8 @@ interface ExportProps {
   readonly query?: string;
   /** Address in each format that is a file; formats that it lacks are not offered. */
   readonly files: Partial<Readonly<Record<Format, string>>>;
-  /** What the files hold. */
-  readonly note?: string;
+  /** What the files hold, as markup. */
+  readonly note?: JSX.Element;
 }
 
 /** The button and its menu; what copies needs script and is shown by it. */
@@ -45,7 +45,7 @@ export function ExportMenu({ json, query, files, note }: ExportProps) {
         {offered.length === 0 ? (
           ''
         ) : (
-          <p class="fine" safe>{`Download ${note ?? 'what is shown'}`}</p>
+          <p class="fine">Download {note ?? 'what is shown'}</p>
         )}
         {offered.map((format) => (
           <a href={files[format]} download="" data-download={FORMAT_LABELS[format]} safe>

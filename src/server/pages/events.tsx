@@ -84,6 +84,8 @@ export interface EventsView {
   /** The result in each format, with as many rows as the format may have. */
   readonly formatHrefs: Readonly<Record<Format, string>>;
   readonly maxFileRows: number;
+  /** The rows are the events that a histogram counts. */
+  readonly isCountable: boolean;
   /** Columns of a series over time or by a name, for a chart. */
   readonly isChartable: boolean;
   /** Whether the reader wants the chart: `1`, `0`, or `''` for whatever suits the result. */
@@ -294,7 +296,11 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
   return (
     <div class="tools">
       <p class="fine" role="status">
-        {view.figures === null ? 'Nothing was searched' : <Figures figures={view.figures} />}
+        {view.figures === null ? (
+          'Nothing was searched'
+        ) : (
+          <Figures {...view} figures={view.figures} />
+        )}
       </p>
       {view.otherForm === null ? (
         ''
@@ -377,18 +383,46 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
         json={view.formatHrefs.json}
         query={view.full}
         files={view.formatHrefs}
-        note={`up to ${view.maxFileRows.toLocaleString('en')} rows`}
+        note={<FileRows view={view} />}
       />
     </>
   );
 }
 
-function Figures({ figures: { rows, isCut, scanned, elapsedMs } }: { figures: ResultFigures }) {
+/** How many rows a file of the result will have, as far as that is known here; a count of all of them tells the script the rest. */
+function FileRows({ view: { figures, maxFileRows, isCountable } }: { view: EventsView }) {
+  if (figures !== null && !figures.isCut) {
+    const { rows } = figures;
+    const isWhole = rows <= maxFileRows;
+    return (
+      <>
+        {isWhole ? 'all ' : 'the first '}
+        {isWhole ? '' : <Count value={maxFileRows} />}
+        {isWhole ? '' : ' of '}
+        <Count value={rows} />
+        {rows === 1 ? ' row' : ' rows'}
+      </>
+    );
+  }
+  return (
+    <span id={isCountable ? 'file-rows' : undefined} data-most={String(maxFileRows)}>
+      up to <Count value={maxFileRows} /> rows
+    </span>
+  );
+}
+
+interface FiguresProps {
+  readonly figures: ResultFigures;
+  readonly isCountable: boolean;
+}
+
+function Figures({ figures, isCountable }: FiguresProps) {
+  const { rows, isCut, scanned, elapsedMs } = figures;
   return (
     <>
       {isCut ? 'first ' : ''}
       <Count value={rows} />
-      {isCut ? <span id="matched"></span> : ''}
+      {isCut && isCountable ? <span id="matched"></span> : ''}
       {rows === 1 ? ' row · ' : ' rows · '}
       <Count value={scanned} />
       {' scanned · '}

@@ -8,7 +8,13 @@ import { mayReadEvents as mayRead } from '../../operations/event-access.ts';
 import { readSearchRequest } from '../../operations/search-request.ts';
 import { runSearch, type SearchResult } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
-import { fieldTerm, startOf, termsAdder, withinTimes } from '../../pipeline/refine.ts';
+import {
+  fieldTerm,
+  isOnlySearch,
+  startOf,
+  termsAdder,
+  withinTimes,
+} from '../../pipeline/refine.ts';
 import type { Format } from '../../dataset/format.ts';
 import { askedFormat, formatParameter } from '../asked-format.ts';
 import type { Context } from '../context.ts';
@@ -204,7 +210,9 @@ function viewOf(
 ): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents'> {
   const { q, earliest, latest, chart } = asked;
   const { first, isSearch } = startOf(q);
-  const common = { q, earliest, latest, chart, full, terms: isSearch ? first || '*' : null };
+  const terms = isSearch ? first || '*' : null;
+  const isCountable = isOnlySearch(q);
+  const common = { q, earliest, latest, chart, full, terms, isCountable };
   if ('error' in outcome) {
     return {
       ...common,
