@@ -70,6 +70,7 @@ test('a block out of a spreadsheet is pasted over cells by keys alone, after a l
   await over().getByText('2 values do not fit and are left out:').waitFor();
   await over().getByText('price of row 3: “dear” (expected number').waitFor();
   await over().getByText('stock of row 4: “many” (expected integer').waitFor();
+  expect(await over().locator('thead').innerText()).toBe('#\tprice\tstock');
   expect(await accessibilityProblems(page)).toEqual([]);
   const go = over().getByRole('button', { name: 'Replace 4 values in 3 rows' });
   await go.and(page.locator(':focus')).waitFor();

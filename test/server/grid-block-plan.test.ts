@@ -55,7 +55,7 @@ test('rows past the last one are new ones, columns past the last one are counted
   );
   expect(changes(plan.edits)).toEqual([[3, { price: '1', sold: 'no' }]]);
   expect(plan.added).toEqual([{ price: '3', sold: 'yes' }]);
-  expect([plan.locked, plan.surplus]).toEqual([['id'], 2]);
+  expect([plan.columns, plan.locked, plan.surplus]).toEqual([['price', 'sold'], ['id'], 2]);
 });
 
 test('a block that is several times as large as the text is filled with it, any other gets it once', () => {

@@ -31,6 +31,8 @@ export interface BlockPlan {
   readonly edits: readonly RowEdit[];
   /** Rows past the last one, as they would be added. */
   readonly added: readonly Values[];
+  /** Names of the columns that are written, in their order. */
+  readonly columns: readonly string[];
   /** Columns in the block that nobody may write here. */
   readonly locked: readonly string[];
   /** Columns of the text past the last one that is shown. */
@@ -128,6 +130,7 @@ export function planPaste(places: PastePlaces, rows: readonly GridRow[]): BlockP
       .slice(Math.max(0, present))
       .map(valuesOf)
       .filter((values) => Object.values(values).some((value) => value !== '')),
+    columns: columns.flatMap((one) => (one?.isWritable === true ? [one.name] : [])),
     locked: locked.map((column) => column!.name),
     surplus: columns.filter((column) => column === null).length,
     hasHead,

@@ -50,7 +50,7 @@ export function openPasteOver(options: PasteOverOptions): void {
     go.disabled = paste.edits.length + rows === 0;
     go.textContent = verbOf(paste.edits, rows, file);
     notes.replaceChildren(...notesOf(plan, misfits));
-    preview.replaceChildren(...previewOf(edits, misfits));
+    preview.replaceChildren(...previewOf(plan, misfits));
   };
   box.addEventListener('change', update);
   const form = make(
@@ -91,7 +91,7 @@ export function openPasteOver(options: PasteOverOptions): void {
     options.agree(paste);
   });
   notes.replaceChildren(make('p', { class: 'fine' }, 'Checking whether the values fit…'));
-  preview.replaceChildren(...previewOf(edits, []));
+  preview.replaceChildren(...previewOf(plan, []));
   const ready = (): void => {
     update();
     if (!go.disabled) go.focus();
@@ -145,7 +145,7 @@ function notesOf(plan: BlockPlan, misfits: readonly Misfit[]): Node[] {
             { class: 'problem' },
             `${countText(misfits.length, 'value')} ${isOne ? 'does' : 'do'} not fit and ${isOne ? 'is' : 'are'} left out:`,
           ),
-          make('ul', {}, ...misfitLines(plan, misfits)),
+          make('ul', { class: 'fine' }, ...misfitLines(plan, misfits)),
         ];
   return [make('p', {}, [first, ...texts].join(' ')), ...wrong];
 }
@@ -164,7 +164,7 @@ function misfitLines({ edits, added }: BlockPlan, misfits: readonly Misfit[]): N
 }
 
 /** The first rows, those with a value that does not fit before others. */
-function previewOf(edits: readonly RowEdit[], misfits: readonly Misfit[]): Node[] {
+function previewOf({ edits, columns }: BlockPlan, misfits: readonly Misfit[]): Node[] {
   if (edits.length === 0) return [];
   const wrong = new Set(misfits.map(({ row, column }) => `${row} ${column}`));
   const wrongRows = new Set(misfits.map(({ row }) => row));
@@ -172,7 +172,8 @@ function previewOf(edits: readonly RowEdit[], misfits: readonly Misfit[]): Node[
     (a, b) => Number(wrongRows.has(b)) - Number(wrongRows.has(a)) || a - b,
   );
   const shown = order.slice(0, MAX_PREVIEW).sort((a, b) => a - b);
-  const names = [...new Set(edits.flatMap(({ values }) => Object.keys(values)))];
+  const changed = new Set(edits.flatMap(({ values }) => Object.keys(values)));
+  const names = columns.filter((name) => changed.has(name));
   const head = ['#', ...names].map((name) => make('th', { scope: 'col' }, name));
   const body = shown.map((at) => {
     const { row, values } = edits[at]!;
