@@ -9,6 +9,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yam
 import type { Document, Node, Pair, YAMLMap } from 'yaml';
 import { errnoOf } from '../base/errors.ts';
 import { suggestion } from './nearest-name.ts';
+import { objectionsTo } from './setting.ts';
 import { settingAt, settingKeys } from './schema.ts';
 import type { SettingKey } from './schema.ts';
 import type { RawValue } from './setting.ts';
@@ -159,8 +160,10 @@ class Reading implements FileSettings {
       this.values.set(key, { value: parsed.value, line });
       return;
     }
-    const item = parsed.index === undefined ? null : itemAt(value, parsed.index);
-    this.report(this.lineOf(item, line), `${key} ${parsed.problem}`);
+    for (const { problem, index } of objectionsTo(parsed)) {
+      const item = index === undefined ? null : itemAt(value, index);
+      this.report(this.lineOf(item, line), `${key} ${problem}`);
+    }
   }
 
   /** The value without YAML's wrapping: what lies deeper than any setting has become undefined. */

@@ -3,8 +3,8 @@
  *
  * Patterns are compiled here too, so that a bad one is a configuration error with its place (DS-196).
  */
-import type { Parsed, RawValue } from './setting.ts';
-import { accepted, refused } from './setting.ts';
+import type { Objection, Parsed, RawValue } from './setting.ts';
+import { accepted, acceptedUnless, refused } from './setting.ts';
 import type { ExtractorSetting, MemberType } from './extractor-pattern.ts';
 import { compilePattern, isTimeFormat } from './extractor-pattern.ts';
 
@@ -50,12 +50,13 @@ export function timezone(given: string): Parsed<string> {
 export function parseExtractors(raw: RawValue): Parsed<readonly ExtractorSetting[]> {
   if (!Array.isArray(raw)) return refused('a list', raw);
   const extractors: ExtractorSetting[] = [];
+  const objections: Objection[] = [];
   for (const [index, item] of raw.entries()) {
     const parsed = parseExtractor(item as RawValue);
-    if (!parsed.ok) return { ...parsed, problem: `item ${index + 1} ${parsed.problem}`, index };
-    extractors.push(parsed.value);
+    if (parsed.ok) extractors.push(parsed.value);
+    else objections.push({ problem: `item ${index + 1} ${parsed.problem}`, index });
   }
-  return accepted(extractors);
+  return acceptedUnless(extractors, objections);
 }
 
 function parseExtractor(raw: RawValue): Parsed<ExtractorSetting> {
@@ -107,18 +108,25 @@ export function parseIndexRetention(
 ): Parsed<Readonly<Record<string, IndexRetention>>> {
   if (!(raw instanceof Map)) return refused('a map', raw);
   const rules: Record<string, IndexRetention> = {};
-  for (const [name, rule] of raw as ReadonlyMap<string, RawValue>) {
-    if (!(rule instanceof Map)) return problem(`needs max_age_days or max_bytes under '${name}'`);
-    const unknown = [...rule.keys()].find((key) => !RETENTION_KEYS.has(key as string));
-    if (unknown !== undefined)
-      return problem(`has the unknown key '${String(unknown)}' under '${name}'`);
-    const age = amountOf(rule.get('max_age_days'));
-    const bytes = amountOf(rule.get('max_bytes'));
-    if (age === undefined || bytes === undefined)
-      return problem(`needs whole numbers under '${name}'`);
-    rules[name] = { max_age_days: age, max_bytes: bytes };
+  const objections: Objection[] = [];
+  for (const [index, [name, rule]] of [...(raw as ReadonlyMap<string, RawValue>)].entries()) {
+    const parsed = parseRule(rule, name);
+    if (parsed.ok) rules[name] = parsed.value;
+    else objections.push({ problem: parsed.problem, index });
   }
-  return accepted(rules);
+  return acceptedUnless(rules, objections);
+}
+
+function parseRule(rule: RawValue, name: string): Parsed<IndexRetention> {
+  if (!(rule instanceof Map)) return problem(`needs max_age_days or max_bytes under '${name}'`);
+  const unknown = [...rule.keys()].find((key) => !RETENTION_KEYS.has(key as string));
+  if (unknown !== undefined)
+    return problem(`has the unknown key '${String(unknown)}' under '${name}'`);
+  const age = amountOf(rule.get('max_age_days'));
+  const bytes = amountOf(rule.get('max_bytes'));
+  return age === undefined || bytes === undefined
+    ? problem(`needs whole numbers under '${name}'`)
+    : accepted({ max_age_days: age, max_bytes: bytes });
 }
 
 /** Undefined for what is no amount. */

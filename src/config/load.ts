@@ -11,6 +11,7 @@ import { parseConfig, readConfigFile } from './config-file.ts';
 import { suggestion } from './nearest-name.ts';
 import { configFrom, flagOf, settingAt, settingKeys, variableOf } from './schema.ts';
 import type { Config, SettingKey } from './schema.ts';
+import { objectionsTo } from './setting.ts';
 
 const SYSTEM_FILE = '/etc/svc/config.yaml';
 const CONFIG_VARIABLE = 'SVC_CONFIG';
@@ -194,7 +195,10 @@ function assignText(
 ): void {
   const parsed = settingAt(key).parseText(text);
   if (parsed.ok) draft.assigned.set(key, { ...origin, value: parsed.value });
-  else draft.findings.push(`${origin.place}: ${parsed.problem}`);
+  else
+    draft.findings.push(
+      ...objectionsTo(parsed).map(({ problem }) => `${origin.place}: ${problem}`),
+    );
 }
 
 /** Argument, else variable, else file, else the working directory (DS-194). */

@@ -6,10 +6,16 @@
  * service managers are. A problem reads on from the name of the setting: `must be …`.
  */
 
-/** A value that fits, or why not. `index` is the offending item of a list or entry of a map. */
+/** What is wrong. `index` is the offending item of a list or entry of a map. */
+export interface Objection {
+  readonly problem: string;
+  readonly index?: number;
+}
+
+/** A value that fits, or why not; `others` are the further objections to items of a list or entries of a map. */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: string; readonly index?: number };
+  | ({ readonly ok: false; readonly others?: readonly Objection[] } & Objection);
 
 /** A YAML value of bounded depth: what no setting can be has become undefined. */
 export type RawValue =
@@ -73,6 +79,17 @@ export function accepted<T>(value: T): Parsed<T> {
 /** `must be <expected>, not <given>`. */
 export function refused<T>(expected: string, given: RawValue): Parsed<T> {
   return { ok: false, problem: `must be ${expected}, not ${shown(given)}` };
+}
+
+/** The value unless there are objections to it, of which all are told (DS-196). */
+export function acceptedUnless<T>(value: T, objections: readonly Objection[]): Parsed<T> {
+  const [first, ...others] = objections;
+  return first === undefined ? accepted(value) : { ok: false, ...first, others };
+}
+
+/** All that is wrong with a value, in the order of its items. */
+export function objectionsTo(refusal: Extract<Parsed<unknown>, { ok: false }>): Objection[] {
+  return [refusal, ...(refusal.others ?? [])];
 }
 
 /** Text, taken as it stands unless `refine` says otherwise. */
@@ -186,14 +203,15 @@ export function list(
   const refine = of.refine ?? accepted;
   const parse = (items: readonly RawValue[]): Parsed<readonly string[]> => {
     const values: string[] = [];
+    const objections: Objection[] = [];
     for (const [index, item] of items.entries()) {
       const parsed = typeof item === 'string' && item.trim() !== '' ? refine(item.trim()) : null;
       if (parsed === null)
-        return { ok: false, problem: `must hold texts, not ${shown(item)}`, index };
-      if (!parsed.ok) return { ...parsed, problem: `item ${parsed.problem}`, index };
-      values.push(parsed.value);
+        objections.push({ problem: `must hold texts, not ${shown(item)}`, index });
+      else if (!parsed.ok) objections.push({ problem: `item ${parsed.problem}`, index });
+      else values.push(parsed.value);
     }
-    return accepted(values);
+    return acceptedUnless(values, objections);
   };
   return {
     ...of,
@@ -225,15 +243,15 @@ export function map<const V extends string>(
   };
   const parse = (pairs: readonly (readonly [string, RawValue])[]): Parsed<Record<string, V>> => {
     const values: Record<string, V> = {};
+    const objections: Objection[] = [];
     for (const [index, [name, raw]] of pairs.entries()) {
       const parsed = pair(name, raw);
-      if (!parsed.ok) return { ...parsed, index };
-      if (Object.hasOwn(values, parsed.value[0])) {
-        return { ok: false, problem: `names '${parsed.value[0]}' twice`, index };
-      }
-      values[parsed.value[0]] = parsed.value[1];
+      if (!parsed.ok) objections.push({ problem: parsed.problem, index });
+      else if (Object.hasOwn(values, parsed.value[0])) {
+        objections.push({ problem: `names '${parsed.value[0]}' twice`, index });
+      } else values[parsed.value[0]] = parsed.value[1];
     }
-    return accepted(values);
+    return acceptedUnless(values, objections);
   };
   return {
     ...of,

@@ -1,8 +1,8 @@
 /**
  * One entry of `events.syslog` (EV-76): where to listen, and on whose rights messages are stored.
  */
-import type { Parsed, RawValue } from './setting.ts';
-import { accepted, refused } from './setting.ts';
+import type { Objection, Parsed, RawValue } from './setting.ts';
+import { accepted, acceptedUnless, refused } from './setting.ts';
 import { network } from './values.ts';
 
 /** A listener that may be opened. */
@@ -55,16 +55,16 @@ const NUMBERS = {
 export function parseSyslogListeners(raw: RawValue): Parsed<readonly SyslogListenerSetting[]> {
   if (!Array.isArray(raw)) return refused('a list', raw);
   const listeners: SyslogListenerSetting[] = [];
+  const objections: Objection[] = [];
   for (const [index, item] of raw.entries()) {
     const parsed = parseListener(item as RawValue);
     const text = `item ${index + 1} `;
-    if (!parsed.ok) return { ...parsed, problem: text + parsed.problem, index };
-    if (listeners.some(({ name }) => name === parsed.value.name)) {
-      return { ok: false, problem: `${text}has the name of another one`, index };
-    }
-    listeners.push(parsed.value);
+    if (!parsed.ok) objections.push({ problem: text + parsed.problem, index });
+    else if (listeners.some(({ name }) => name === parsed.value.name)) {
+      objections.push({ problem: `${text}has the name of another one`, index });
+    } else listeners.push(parsed.value);
   }
-  return accepted(listeners);
+  return acceptedUnless(listeners, objections);
 }
 
 function parseListener(raw: RawValue): Parsed<SyslogListenerSetting> {
