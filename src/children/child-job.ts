@@ -9,6 +9,7 @@ import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { isFailure, readFailure } from './child-error.ts';
 import type { ChildProcess } from './child-process.ts';
+import { isStopping } from './child-supply.ts';
 
 const WATCH_MS = 50;
 /** Bytes of a body that are fetched ahead of the reader, so that an ordinary page frees its child at once. */
@@ -103,7 +104,7 @@ export class ChildJob {
   /** Ends the job by force; its reader gets `error`. */
   end(error: AppError, because: string): void {
     const { log, path } = this.#options;
-    log.warning('A job in a child process was stopped', {
+    log[isStopping(error) ? 'info' : 'warning']('A job in a child process was stopped', {
       role: this.#child.role,
       pid: this.#child.pid,
       job: path,

@@ -74,6 +74,7 @@ export class ChildPool {
   /** Set while jobs wait for a reader to lose its patience. */
   #nextLook: Timer | undefined;
   #killed = 0;
+  #isStopped = false;
 
   constructor(options: ChildPoolOptions) {
     this.#options = options;
@@ -134,6 +135,7 @@ export class ChildPool {
 
   /** Kills every child, fails every job and refuses new ones; resolves when all processes are gone. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     clearTimeout(this.#nextLook);
     const stopped = this.#supply.stop();
     this.#shared.close(stopping());
@@ -159,7 +161,10 @@ export class ChildPool {
     signal: AbortSignal | undefined,
   ): Promise<ChildProcess> {
     try {
-      return await this.#supply.take(deadline, signal);
+      const child = await this.#supply.take(deadline, signal);
+      // Stopped in between: the child is dead, and this job was not yet among those that are told.
+      if (this.#isStopped) throw stopping();
+      return child;
     } catch (error) {
       Lane.leave(place);
       throw error;

@@ -190,9 +190,20 @@ export class ChildSupply {
   }
 }
 
+class Stopping extends AppError {
+  constructor() {
+    super('unavailable', 'The server is stopping', { headers: { 'Retry-After': '5' } });
+  }
+}
+
 /** What everybody is told once the pool is stopped. */
 export function stopping(): AppError {
-  return new AppError('unavailable', 'The server is stopping', { headers: { 'Retry-After': '5' } });
+  return new Stopping();
+}
+
+/** Whether work ended because its pool was stopped on purpose: nobody waits for it, and it is no failure to report. */
+export function isStopping(error: unknown): boolean {
+  return error instanceof Stopping;
 }
 
 function couldNotStart(pauseMs: number, cause?: unknown): AppError {

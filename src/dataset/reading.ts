@@ -5,6 +5,7 @@
  * Also keeps what makes the next read cheaper: numbers of matches per version, and indexes on columns that are used.
  */
 import type { Log } from '../base/log.ts';
+import { isStopping } from '../children/child-supply.ts';
 import { Lru } from '../base/lru.ts';
 import type { Soon } from '../base/soon.ts';
 import type { ChildPool } from '../children/child-pool.ts';
@@ -206,6 +207,7 @@ export class Reading {
         }
       });
     } catch (error) {
+      if (isStopping(error)) return;
       this.#options.log.warning('an index could not be made', { resource: table.head.rel, error });
     }
   }

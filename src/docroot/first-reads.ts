@@ -7,6 +7,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { isStopping } from '../children/child-supply.ts';
 import type { Registry, RegistryChange, Resource } from './registry.ts';
 
 interface FirstReadsOptions {
@@ -73,6 +74,7 @@ export class FirstReads {
       } catch (error) {
         // A broken or vanished file is no failure here: the registry holds its problem.
         if (error instanceof AppError && error.status < 500) continue;
+        if (isStopping(error)) return;
         const { rel } = resource;
         this.#unread.set(key, {
           rel,

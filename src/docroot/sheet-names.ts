@@ -8,6 +8,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { type FileStamp, isRacy, sameStamp } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
+import { isStopping } from '../children/child-supply.ts';
 import { Semaphore } from '../base/semaphore.ts';
 import { version } from '../base/version.ts';
 import type { FoundFile } from './scan.ts';
@@ -106,6 +107,7 @@ export class SheetNames {
   }
 
   #tryLater(file: FoundFile, attempt: number, error: unknown): void {
+    if (isStopping(error)) return;
     this.#options.log.warning('the tables of a file could not be listed', {
       file: file.rel,
       error,

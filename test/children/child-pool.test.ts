@@ -299,6 +299,8 @@ describe('the life of children', () => {
     expect(() => process.kill(pid, 0)).toThrow();
     expect(readdirSync(fixture.socketDir)).toEqual([]);
     expect((await failure(pool.request('echo', 1, LIMIT))).code).toBe('unavailable');
+    // Work that ends because the program does is no warning: `svc search` prints those.
+    expect(fixture.lines.filter((line) => /warning|error/i.test(line))).toEqual([]);
   });
 });
 
