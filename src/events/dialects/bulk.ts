@@ -19,6 +19,7 @@ import {
   forEachLine,
   isBlankLine,
   lenientText,
+  cutMicros,
   microsText,
   numberOf,
 } from '../wire/entries.ts';
@@ -205,7 +206,7 @@ function timeOf(value: unknown): string | null {
     return micros === null ? null : microsText(micros);
   }
   const ms = numberOf(value);
-  return ms === null ? null : microsText(Math.round(ms * 1000));
+  return ms === null ? null : microsText(cutMicros(ms, 3));
 }
 
 function hostOf(value: Record<string, unknown>): string {

@@ -18,6 +18,7 @@ import {
   forEachLine,
   isBlankLine,
   lenientText,
+  cutMicros,
   microsText,
   numberOf,
 } from '../wire/entries.ts';
@@ -218,8 +219,8 @@ function timeOf(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return null;
   const seconds =
     typeof value === 'string' && /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(value)
-      ? Number(value)
+      ? value.trim()
       : numberOf(value);
   if (seconds === null) return undefined;
-  return microsText(Math.round(seconds * 1e6)) ?? undefined;
+  return microsText(cutMicros(seconds, 6)) ?? undefined;
 }

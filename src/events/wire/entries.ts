@@ -88,6 +88,21 @@ export function microsText(micros: number): string | null {
   return micros >= MIN_MICROS && micros <= MAX_MICROS ? timeText(micros) : null;
 }
 
+/**
+ * Microseconds of a decimal number of a coarser unit, `digits` places above them; finer fractions are cut (EV-2), which
+ * is seen in the digits as they were written: a multiplied double may have passed the next microsecond.
+ */
+export function cutMicros(amount: number | string, digits: 3 | 6): number {
+  const text = /[eE]/.test(String(amount)) ? String(Number(amount)) : String(amount);
+  const match = /^([+-]?)(\d*)\.?(\d*)$/.exec(text);
+  if (match === null) return Math.floor(Number(text) * 10 ** digits);
+  const [, sign, whole = '', fraction = ''] = match;
+  const micros = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+  if (sign !== '-') return micros;
+  // Before 1970 the digits count backwards, so what is cut leads to the microsecond before.
+  return /[1-9]/.test(fraction.slice(digits)) ? -micros - 1 : -micros;
+}
+
 /** The time of so many nanoseconds as EV-2 text, cut to microseconds; null for 0 and out of range. */
 export function nanosText(nanos: bigint): string | null {
   return nanos === 0n ? null : microsText(Number(nanos / 1000n));
