@@ -29,6 +29,15 @@ export function checkResource(text: string): string {
       ctx: { max_length: MAX_RESOURCE_CHARACTERS },
     });
   }
+  if (isFolderName(name)) {
+    const contents = `${name.replace(/\/+$/, '')}/*`;
+    throw invalidRequest({
+      type: 'value_error',
+      loc: ['body', 'resource'],
+      msg: `No resource ends in /; what lies in a folder is named ${contents}`,
+      input: text,
+    });
+  }
   if (!name.startsWith('/') && name.isWellFormed()) return name;
   throw invalidRequest({
     type: 'value_error',
@@ -36,6 +45,11 @@ export function checkResource(text: string): string {
     msg: 'A resource is named without a leading /',
     input: text,
   });
+}
+
+/** Whether a text reads like a folder: it would be a permission that opens nothing, as only files are resources. */
+export function isFolderName(name: string): boolean {
+  return name.endsWith('/') && !name.startsWith('/');
 }
 
 /** Whether a document of that name falls under the pattern. `isExtensionForm`: see DS-25. */

@@ -4,7 +4,7 @@
 import type { ValidationIssue } from '../base/errors.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Scope } from './principal.ts';
-import { normalResource } from './resource-names.ts';
+import { isFolderName, normalResource } from './resource-names.ts';
 
 /** Scopes of one key. */
 export const MAX_SCOPES = 64;
@@ -39,7 +39,7 @@ function issueAt(index: number, text: unknown): ValidationIssue {
   if (typeof text !== 'string') {
     return { type: 'string_type', loc, msg: 'A scope is a string' };
   }
-  const msg = 'A scope is read, write, read:<pattern> or write:<pattern>';
+  const msg = 'A scope is read, write, read:<pattern> or write:<pattern>, for a folder <folder>/*';
   return { type: 'value_error', loc, msg, input: text };
 }
 
@@ -50,7 +50,7 @@ function parseScope(text: string): Scope | null {
   if (found[2] === undefined) return { verb, pattern: null };
   const pattern = normalResource(found[2]);
   // The docroot boundary is no pattern here: uploads need the whole verb (DS-118).
-  if (pattern === '' || pattern.startsWith('/')) return null;
+  if (pattern === '' || pattern.startsWith('/') || isFolderName(pattern)) return null;
   return { verb, pattern };
 }
 

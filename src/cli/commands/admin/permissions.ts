@@ -133,9 +133,12 @@ async function requirePermission(
   accounts: AccountsApp,
   invocation: Invocation,
 ): Promise<Permission> {
-  const asked = await wanted(invocation);
-  const permission = await findWanted(accounts, asked);
+  const { normalResource } = await import('../../../auth/resource-names.ts');
+  // An older version may have stored what is refused now, and it has to be possible to get rid of it.
+  const resource = normalResource(required(invocation, 'resource'));
+  const permission = await findWanted(accounts, { resource, action: actionOf(invocation) });
   if (permission !== null) return permission;
+  const asked = await wanted(invocation);
   throw new AppError('not-found', `No permission ${permissionText(asked)}; see list-permissions`);
 }
 
