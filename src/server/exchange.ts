@@ -23,6 +23,7 @@ import { IDLE_SECONDS, IdleLimit } from './idle-limit.ts';
 import type { IdleSeconds } from './idle-limit.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
 import type { KnownPath } from './native-routes.ts';
+import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import { methodNotAllowed } from './refusals.ts';
 import { emptyReply, jsonReply } from './reply.ts';
 import { RequestTarget } from './request-target.ts';
@@ -59,6 +60,11 @@ export interface Dispatch {
 const FILES_PATTERN = '/{file}';
 /** Methods that are refused everywhere, whatever the path (DS-6). */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'CONNECT']);
+
+/** Of all that can lie below the first segment: the refusal comes before anybody may know what does (DS-130). */
+function filesAllow(target: RequestTarget): string {
+  return target.path.startsWith('/api/') ? DATASET_METHODS : READ_METHODS;
+}
 
 /** What is worked out once for a server. Settings used here need a restart. */
 interface Door {
@@ -205,7 +211,11 @@ class Exchange {
   }
 
   #answerFile(context: Context): Answer | Promise<Answer> {
-    if (REFUSED_METHODS.has(context.method)) throw methodNotAllowed(['GET']);
+    if (REFUSED_METHODS.has(context.method)) {
+      throw new AppError('method-not-allowed', 'Method Not Allowed', {
+        headers: { Allow: filesAllow(this.#target) },
+      });
+    }
     return this.#admitted(context, this.#door.fallback);
   }
 
