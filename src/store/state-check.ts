@@ -118,6 +118,13 @@ export function explain(dir: string, error: unknown): unknown {
   if (['ENOTDIR', 'EEXIST'].includes(errno)) {
     return new AppError('state-unusable', `${dir} is no directory`, { cause: error });
   }
+  if (errno !== '' && !existsSync(dir)) {
+    return new AppError(
+      'state-unusable',
+      `${dir} cannot be made (${errno}): choose another state directory, or make this one`,
+      { cause: error },
+    );
+  }
   if (errno === 'ENOSPC' || (error instanceof AppError && error.code === 'no-space')) {
     return unusable(dir, 'cannot be opened: the disk is full', 'free some space', error);
   }
