@@ -18,7 +18,12 @@ let page: Page;
 
 beforeAll(async () => {
   svc = await startService({
-    files: { 'products.csv': START, 'other.csv': START, 'kinds.csv': 'n\n1\nmany\n3\n' },
+    files: {
+      'products.csv': START,
+      'other.csv': START,
+      'kinds.csv': 'n\n1\nmany\n3\n',
+      'many.csv': `n\n${Array.from({ length: 500 }, (_, index) => `${index}\n`).join('')}`,
+    },
   });
   await svc.createSuperuser('ada', PASSWORD);
   browser = await TestBrowser.start();
@@ -186,6 +191,42 @@ test('columns changed elsewhere are told, with a way to see them', async () => {
   await notice().getByRole('button', { name: 'Show them' }).click();
   await page.getByRole('columnheader', { name: 'weight' }).waitFor();
   expect(browser.reports).toEqual([]);
+});
+
+test('rows that were asked for before a change and come after it make it no conflict', async () => {
+  const [edited, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let answers = 0;
+  // The second block comes late, whatever is asked for then still later.
+  await page.route('**/api/many/?*limit=200*', async (route) => {
+    const response = await route.fetch();
+    answers++;
+    if (answers === 2) await edited.promise;
+    if (answers > 2) await changed.promise;
+    await route.fulfill({ response });
+  });
+  const refusals: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() === 412) refusals.push(response.url());
+  });
+  const change = async (text: string) => {
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+    await eventually(() => expect(file('many.csv')).toInclude(`\n${text}\n`));
+    await cell(0, 0).and(page.locator(':not([aria-busy])')).waitFor();
+  };
+  await page.goto('/ui/many/');
+  await eventually(() => expect(answers).toBe(2));
+  await page.getByRole('grid').focus();
+  await change('7777');
+  edited.resolve();
+  // What came is of no use, so it is asked for again.
+  await eventually(() => expect(answers).toBe(3));
+  await change('8888');
+  expect(refusals).toEqual([]);
+  changed.resolve();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.keyboard.press('Control+End');
+  await page.getByRole('gridcell', { name: '499', exact: true }).waitFor();
 });
 
 test('rows are copied and pasted with the keys for it', async () => {

@@ -40,6 +40,8 @@ export class RowStore {
   #generation = 0;
   /** Whoever asked for rows anew knows that there may be a newer version. */
   #isExpected = false;
+  /** How many versions were made here. */
+  #made = 0;
 
   /** `onNewVersion` is told when rows came of a version that nobody here has made. */
   constructor(api: string, onChange: () => void, onNewVersion: () => void) {
@@ -112,6 +114,12 @@ export class RowStore {
     return -1;
   }
 
+  /** Our own change made this version: answers to what was asked before are of an older one. */
+  versionMade(version: string): void {
+    this.version = version;
+    this.#made++;
+  }
+
   /** Whether there is anything to show. */
   get hasRows(): boolean {
     return this.#blocks.size > 0;
@@ -157,7 +165,8 @@ export class RowStore {
 
   async #fetchBlock(number: number): Promise<void> {
     const request = new AbortController();
-    const generation = this.#generation;
+    const [generation, made] = [this.#generation, this.#made];
+    const isLate = (): boolean => generation !== this.#generation || made !== this.#made;
     this.#pending.set(number, request);
     const query = new URLSearchParams(this.#query);
     query.set('limit', String(BLOCK_ROWS));
@@ -170,14 +179,14 @@ export class RowStore {
       });
       if (!response.ok) throw await problemOf(response);
       const rows = parseRows(await response.text());
-      isOvertaken = generation !== this.#generation;
+      isOvertaken = isLate();
       if (!isOvertaken) {
         this.#blocks.set(number, { rows, generation });
         this.#take(response, rows.length, number);
       }
     } catch (error) {
       if (request.signal.aborted) return;
-      isOvertaken = generation !== this.#generation;
+      isOvertaken = isLate();
       if (!isOvertaken) {
         this.problem = isProblem(error)
           ? error

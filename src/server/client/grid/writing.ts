@@ -159,7 +159,7 @@ export class Writing {
     const { store } = this.#options;
     if (this.#editor.version === store.version) this.#editor.version = version;
     this.unsaved.versionChanged(store.version, version);
-    store.version = version;
+    store.versionMade(version);
   }
 
   /** Somebody else's change: numbers of rows may mean other rows. */
