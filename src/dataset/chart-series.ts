@@ -139,7 +139,9 @@ export class ChartCollector {
       measure(groups, isWhole ? x : Math.floor(x / width) * width, this.#ys[index]);
     });
     const points = this.#measured(groups).sort((a, b) => a.x - b.x);
-    const note = isWhole ? '' : `Rows are put together in ${points.length} steps.`;
+    const note = isWhole
+      ? ''
+      : `${points.length} points, one for all rows within a step of the axis.`;
     return this.#answer(places.axis, points, places.skipped, note);
   }
 
