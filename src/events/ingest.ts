@@ -103,6 +103,8 @@ export class Ingest {
     try {
       await this.#writer.open();
     } catch (error) {
+      // Stopped before the store was open: nothing is wrong with it.
+      if (this.#isClosing) return;
       this.#options.log.error('the event store cannot be used', { error, problem: this.problem });
     }
   }
