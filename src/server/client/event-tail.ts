@@ -4,6 +4,7 @@
  */
 import type { Narrow } from './event-terms.ts';
 import { make } from './grid/element.ts';
+import { countText } from './grid/model.ts';
 import { localNumber, localTime } from './times.ts';
 
 interface LiveEvent {
@@ -176,10 +177,12 @@ class Tail {
   #text(): string {
     const missed =
       this.#missed === 0 ? '' : ` ${localNumber(this.#missed)} came too fast and were left out.`;
-    if (this.#isPaused) return `Paused: ${localNumber(this.#held.length)} events wait.${missed}`;
+    const held = this.#held.length;
+    if (this.#isPaused) {
+      return `Paused: ${countText(held, 'event')} ${held === 1 ? 'waits' : 'wait'}.${missed}`;
+    }
     if (this.#came === 0) return 'Waiting for new events…';
-    const noun = this.#came === 1 ? 'new event' : 'new events';
-    return `${localNumber(this.#came)} ${noun}, newest first.${missed}`;
+    return `${countText(this.#came, 'new event')}, newest first.${missed}`;
   }
 
   /** The address says whether somebody watches. */
