@@ -155,7 +155,7 @@ async function reply(
       return { id, href: hrefWith(context, { row: id, done: null }), cells };
     }),
     newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
-    position: positionText(parameters.offset, rows.length, page.total),
+    position: positionText(parameters, rows.length, page.total),
     ...pagingOf(context, parameters.offset, rows.length, page.total),
     links: linksOf(resource, context),
     problem,
@@ -250,8 +250,8 @@ function pagingOf(
   };
 }
 
-function positionText(offset: number, shown: number, total: number): string {
-  if (total === 0) return 'No rows match';
+function positionText({ offset, q, filter }: ListParameters, shown: number, total: number): string {
+  if (total === 0) return q === '' && filter === '' ? 'No rows yet' : 'No rows match';
   const all = `${total.toLocaleString('en')} ${total === 1 ? 'row' : 'rows'}`;
   if (shown === 0) return `No rows from here on, of ${all}`;
   return `${(offset + 1).toLocaleString('en')}–${(offset + shown).toLocaleString('en')} of ${all}`;
