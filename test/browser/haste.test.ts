@@ -69,6 +69,34 @@ test('a list of administration follows what was typed before the script ran', as
   await page.context().close();
 });
 
+test('a search of a table goes on in the grid that takes the place of the plain page', async () => {
+  const page = await openAs(browser, svc, 'ada');
+  const release = await hold(page, '**/grid*.js');
+  await page.goto('/ui/shop/products/', { waitUntil: 'commit' });
+  await page.getByLabel('Rows with these words').focus();
+  await page.keyboard.type('no');
+  release();
+  await page.getByText('No rows match.').waitFor();
+  await page.keyboard.type('body');
+  await page.waitForURL('**/ui/shop/products/?q=nobody');
+  await soon(() => page.getByLabel('Rows with these words').inputValue()).toBe('nobody');
+  await page.context().close();
+});
+
+test('a filter of a table that was begun in the plain page is finished in the grid', async () => {
+  const page = await openAs(browser, svc, 'ada');
+  const release = await hold(page, '**/grid*.js');
+  await page.goto('/ui/shop/products/', { waitUntil: 'commit' });
+  await page.getByLabel('Filter as a JSON object').focus();
+  await page.keyboard.type('{"name":');
+  release();
+  await page.getByRole('dialog', { name: 'Filter as JSON' }).waitFor();
+  await page.keyboard.type('"saucer"}');
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByText('No rows match.').waitFor();
+  await page.context().close();
+});
+
 test('whoever types a query while the editor comes goes on typing in it', async () => {
   const page = await openAs(browser, svc, 'ada');
   const release = await hold(page, '**/query-editor*.js');

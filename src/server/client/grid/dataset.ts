@@ -33,6 +33,8 @@ import { Writing } from './writing.ts';
 const TYPING_PAUSE_MS = 250;
 /** Messages about a file or server out of reach. */
 const LOST = 'lost';
+/** Messages about an address that asks for what is not there. */
+const WRONG = 'wrong';
 
 /** Takes the place of what the server sent below `root`. */
 export function startDataset(root: HTMLElement): void {
@@ -137,6 +139,8 @@ class DatasetPage {
   start(): void {
     this.#root.classList.add('grid-page');
     document.querySelector('main')?.classList.add('broad');
+    const takeTyped = this.#findTyped();
+    const problem = this.#root.querySelector('.problem')?.textContent ?? '';
     this.#root.replaceChildren(
       this.#toolbar(),
       this.#chips,
@@ -152,8 +156,14 @@ class DatasetPage {
     );
     this.#apply();
     this.#store.show(rowsQuery(this.#view));
+    takeTyped();
+    // The grid leaves out columns that are not there; a filter is refused where the rows would stand.
+    if (/^Invalid (?:sort|columns)/.test(problem)) this.#notices.show(problem, null, WRONG);
     addEventListener('popstate', () => {
       this.#view = readView(location.search, this.#data.columns);
+      // Words not searched yet would otherwise be searched in the view before.
+      clearTimeout(this.#typing);
+      this.#search.value = this.#view.q;
       this.#apply();
       this.#store.show(rowsQuery(this.#view));
     });
@@ -178,6 +188,29 @@ class DatasetPage {
         this.#writing?.tryAgain(mayPass);
       },
     });
+  }
+
+  /** Somebody was faster than this script: what stands in the plain form, and where the focus is, goes on in the grid. */
+  #findTyped(): () => void {
+    const boxOf = (name: string): HTMLInputElement | null =>
+      this.#root.querySelector(`form[role=search] input[name=${name}]`);
+    const [words, filter] = [boxOf('q'), boxOf('filter')];
+    const isIn = (box: HTMLInputElement | null): boolean =>
+      box !== null && document.activeElement === box;
+    const [isSearching, isFiltering] = [isIn(words), isIn(filter)];
+    const [start, end] = [words?.selectionStart ?? null, words?.selectionEnd ?? null];
+    return () => {
+      if (words !== null && words.value !== words.defaultValue) {
+        this.#search.value = words.value;
+        this.#searchNow();
+      }
+      if (isSearching) {
+        this.#search.focus();
+        this.#search.setSelectionRange(start, end);
+      }
+      const hasFilter = filter !== null && filter.value !== filter.defaultValue;
+      if (hasFilter || isFiltering) this.#editFilter(filter!.value);
+    };
   }
 
   /** The keys of the rows lead into them from wherever nothing has the focus. */
@@ -514,14 +547,14 @@ class DatasetPage {
     this.#chips.hidden = filters.length + sorts.length === 0;
   }
 
-  #editFilter(): void {
+  #editFilter(text = this.#view.filter): void {
     const box = make('textarea', {
       rows: 5,
       'aria-label': 'Filter as a JSON object',
       spellcheck: 'false',
       class: 'code',
     });
-    box.value = this.#view.filter;
+    box.value = text;
     box.placeholder = '{"price":{"$gt":50}}';
     const form = make(
       'form',
