@@ -5,18 +5,22 @@
 import { startCopyBoxes, startCopyButtons } from './copying.ts';
 import { startDownloads } from './downloads.ts';
 import { forgetSearches } from './recent-searches.ts';
+import { startSendingOnce } from './once.ts';
 import { startPalette } from './palette.ts';
+import { startReturning } from './returning.ts';
 import { startShortcuts } from './shortcuts.ts';
 import { startSlowPages } from './slow-pages.ts';
 import { startTheme } from './theme.ts';
 import { localise } from './times.ts';
 
+startReturning();
 startTheme();
 localise(document);
 startCopyBoxes();
 startCopyButtons();
 startDownloads();
-startSlowPages();
+// Before the next: a form that is not sent again begins nothing.
+startSlowPages(startSendingOnce());
 const openPalette = startPalette();
 startShortcuts(openPalette);
 document

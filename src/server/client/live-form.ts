@@ -21,6 +21,8 @@ export async function showState(href: string, ids: readonly string[], signal?: A
   // Signed out meanwhile, or refused: the page itself says so.
   if (!response.ok || response.redirected) throw new Error(`status ${response.status}`);
   const next = new DOMParser().parseFromString(await response.text(), 'text/html');
+  // Signed out meanwhile, where that is another page of the same address.
+  if (ids.every((id) => next.getElementById(id) === null)) throw new Error('another page');
   for (const id of ids) replace(id, next);
   document.dispatchEvent(new Event('svc:live'));
 }

@@ -14,11 +14,10 @@ const MAX_SHOWN = 12;
 
 /** Prepares the palette; the answer opens it. */
 export function startPalette(): () => void {
-  let entries: Promise<Entry[]> | null = null;
   return () => {
     if (document.querySelector('dialog.palette[open]') !== null) return;
-    entries ??= findEntries();
-    open(entries);
+    // Anew each time: a page stays open for days, and a list that could not be had once may be there now.
+    open(findEntries());
   };
 }
 

@@ -8,8 +8,8 @@ const PATIENCE_MS = 800;
 const STEP_MS = 250;
 const PAGES = /^\/(?:(?:events|search|savedsearches|ui|admin\/ui|profile|docs)(?:\/|$)|$)/;
 
-/** Watches the links and forms of this page that lead to others. */
-export function startSlowPages(): void {
+/** Watches the links and forms of this page that lead to others; `givenUp` is told when somebody stays here. */
+export function startSlowPages(givenUp: () => void): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let work: Work | null = null;
   const end = (): void => {
@@ -24,6 +24,7 @@ export function startSlowPages(): void {
       work ??= beginWork(title, () => {
         end();
         stop();
+        givenUp();
       });
       work.say(elapsedText(startedAt), null);
       timer = setTimeout(step, STEP_MS);
