@@ -165,7 +165,7 @@ scenarios('reading datasets', { files: FILES }, [
     path: '/%3Cimg%20src=x%20onerror=alert(1)%3E',
     headers: HTML,
     status: 404,
-    contains: ['<!doctype html>', 'Nothing here'],
+    contains: ['<!doctype html>', 'Not Found'],
     lacks: '<img src=x',
   },
 ]);

@@ -115,7 +115,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'PUT /api/savedsearches/{id:int}': ownAccount('/api/savedsearches/999999/', 404, { body: {} }),
   'PATCH /api/savedsearches/{id:int}': ownAccount('/api/savedsearches/999999/', 404, { body: {} }),
   'DELETE /api/savedsearches/{id:int}': ownAccount('/api/savedsearches/999999/', 404),
-  'POST /api-token-auth': everybody('/api-token-auth/', 400, { body: {} }),
+  'POST /api-token-auth': everybody('/api-token-auth/', 400, { body: {}, readOnly: 400 }),
   'DELETE /api-token-auth': ownAccount('/api-token-auth/', 204),
   'GET /admin/tokens': superusers('/admin/tokens', 200),
   'DELETE /admin/tokens/{user_id}': superusers('/admin/tokens/999999', 404),

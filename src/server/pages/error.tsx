@@ -54,7 +54,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   507: 'Nothing was stored. Tell whoever runs this site.',
 };
 
-/** Details that say no more than the heading does. */
+/** Details that say no more than the heading does; they stand beside the status (DS-13). */
 const SAID_BY_TITLE: ReadonlySet<string> = new Set(['Not Found', 'Internal Server Error']);
 
 const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs this site.';
@@ -82,13 +82,17 @@ export const errorPage: Page<ErrorView> = {
         <Actions view={view} frame={frame} />
       </p>
       <p class="fine">
-        <span safe>{`Status ${view.status}, request`}</span>
+        <span safe>{`Status ${statusText(view)}, request`}</span>
         <br />
         <code safe>{view.requestId}</code>
       </p>
     </>
   ),
 };
+
+function statusText({ status, detail }: ErrorView): string {
+  return SAID_BY_TITLE.has(detail) ? `${status} ${detail}` : String(status);
+}
 
 /** The words of DS-34, which has no status of its own. */
 function isBrokenFile({ status, detail }: ErrorView): boolean {
