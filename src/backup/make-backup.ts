@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
 import { timestamp } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, errnoOf } from '../base/errors.ts';
 import { isAbsence } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/sync-path.ts';
@@ -45,13 +45,13 @@ export interface Backup {
   readonly bytes: number;
 }
 
-/** Throws `conflict` for a file that never stands still, and the system's errors. Nothing is left behind then. */
+/** Throws `conflict` for a file that never stands still or a target that cannot be made, `no-space`, and the system's errors. Nothing is left behind then. */
 export async function makeBackup(order: BackupOrder): Promise<Backup> {
   const { root, stateDir, target, withDocroot } = order;
+  const temporary = await createTemporary(target).catch(refuseTarget);
+  await temporary.handle.close();
   const folder = join(stateDir, 'tmp', `backup-${shortId()}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const temporary = await createTemporary(target);
-  await temporary.handle.close();
   try {
     // Files first: a change of rows that happens in between is then in the audit but not in the file, never the reverse.
     const files = [
@@ -73,10 +73,21 @@ export async function makeBackup(order: BackupOrder): Promise<Backup> {
     return backup;
   } catch (error) {
     await rm(temporary.path, { force: true });
-    throw error;
+    if (errnoOf(error) !== 'ENOSPC') throw error;
+    throw new AppError('no-space', 'The disk is full; nothing was written', { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function refuseTarget(error: unknown): never {
+  const errno = errnoOf(error);
+  if (errno === undefined) throw error;
+  const reason =
+    errno === 'ENOENT' || errno === 'ENOTDIR'
+      ? 'its folder does not exist'
+      : `its folder cannot be written to (${errno})`;
+  throw new AppError('conflict', `The archive cannot be made: ${reason}`, { cause: error });
 }
 
 function manifestOf({ schema, withDocroot, now }: BackupOrder): Manifest {

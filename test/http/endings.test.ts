@@ -1,5 +1,7 @@
-/** Ends that come early: a stop that overtakes what the start left to the background is no failure (DS-21). */
-import { readdirSync } from 'node:fs';
+/**
+ * Ends: a stop that overtakes what the start left to the background is no failure (DS-21); commands say plainly how they ended.
+ */
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'bun:test';
 import { startService } from '../support/service.ts';
@@ -16,4 +18,29 @@ test('a stop while the event store is being opened reports no error', async () =
     await started;
   }
   expect(service.stderr()).not.toMatch(/"level":"(?:error|warning)"/);
+});
+
+test('a backup into a folder that is not there is refused in a sentence and leaves nothing', async () => {
+  await using service = await startService({ files: { 'a.csv': 't\n1\n' } });
+  const target = join(service.docroot, 'nowhere', 'b.tar.gz');
+  const { exitCode, stderr } = await service.command(['backup', target, service.docroot]);
+  expect([exitCode, stderr]).toEqual([
+    1,
+    'The archive cannot be made: its folder does not exist\n',
+  ]);
+  const temporary = join(service.stateDir, 'tmp');
+  const left = existsSync(temporary) ? readdirSync(temporary) : [];
+  expect(left.filter((name) => name.startsWith('backup-'))).toEqual([]);
+});
+
+test('a restore names the folder with what was there before once', async () => {
+  await using service = await startService({ files: { 'a.csv': 't\n1\n' } });
+  const archive = join(service.docroot, 'b.tar.gz');
+  expect((await service.command(['backup', archive, service.docroot])).exitCode).toBe(0);
+  await service.kill('SIGTERM');
+  const { exitCode, stdout } = await service.command([
+    ...['restore', archive, service.docroot, '--force'],
+  ]);
+  expect(exitCode).toBe(0);
+  expect(stdout.match(/What was there before is in/g)).toHaveLength(1);
 });

@@ -28,7 +28,7 @@ export const restore: Command = {
       { source, replaces: options['force'] === true },
     );
     outside.out(`Restored ${files} file(s) of ${manifest.created_at}\n`);
-    for (const folder of movedAside) {
+    for (const folder of new Set(movedAside)) {
       outside.out(`What was there before is in ${folder}\n`);
     }
     return 0;
