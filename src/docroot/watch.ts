@@ -6,6 +6,7 @@
  * the root itself was replaced, the hint is "everything". A rescan now and then stays the caller's duty.
  */
 import { statSync, watch, type FSWatcher } from 'node:fs';
+import { errnoOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { isCompanion } from './companions.ts';
 import type { DocumentRoot } from './document-root.ts';
@@ -80,11 +81,12 @@ export class DocrootWatch {
     this.#watcher?.close();
     this.#watcher = null;
     this.#looksAgainAt = 0;
+    // The system says "no space left on device", which sends people to look at their disks.
+    const remedy =
+      errnoOf(error) === 'ENOSPC' ? { remedy: 'raise fs.inotify.max_user_watches' } : {};
     this.#options.log.warning(
       'the document root cannot be watched, so it is walked again and again',
-      {
-        error,
-      },
+      { ...remedy, error },
     );
   }
 
