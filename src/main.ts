@@ -19,5 +19,7 @@ const exitCode = await main(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
 });
-await Promise.all([out.drained(), err.drained()]);
-process.exit(exitCode);
+await out.drained();
+if (out.lost !== null) err.print(`The output could not be written (${out.lost})\n`);
+await err.drained();
+process.exit(out.lost !== null && exitCode === 0 ? 1 : exitCode);
