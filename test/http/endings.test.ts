@@ -4,6 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'bun:test';
+import { environment, program } from '../support/program.ts';
 import { startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
 
@@ -43,4 +44,33 @@ test('a restore names the folder with what was there before once', async () => {
   ]);
   expect(exitCode).toBe(0);
   expect(stdout.match(/What was there before is in/g)).toHaveLength(1);
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'output that a full disk did not take is a failure of the command, not a short success (DS-200)',
+  async () => {
+    const child = Bun.spawn(['sh', '-c', `exec "$@" > /dev/full`, 'sh', ...program, 'licenses'], {
+      env: environment(),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    expect(await child.stderr.text()).toBe('The output could not be written (ENOSPC)\n');
+    expect(await child.exited).toBe(1);
+  },
+);
+
+test('with --reload a configuration the server cannot start with changes nothing (DS-200)', async () => {
+  await using service = await startService({
+    files: { 'a.csv': 't\n1\n', '.svc/config.yaml': 'mcp_enabled: true\n' },
+    args: ['--reload'],
+  });
+  service.write('.svc/config.yaml', 'tls_cert: none.pem\ntls_key: none.pem\n');
+  await eventually(() => expect(service.stderr()).toContain('so it keeps the one before'));
+  expect(service.stderr()).toContain('tls_cert cannot be read (ENOENT)');
+  await eventually(async () => {
+    const urls = [...service.stdout().matchAll(/ serving .* at (\S+)/g)].map(([, url]) => url!);
+    expect(urls.length).toBeGreaterThan(1);
+    expect((await fetch(`${urls.at(-1)}/health`)).status).toBe(200);
+  });
+  expect(await service.kill('SIGTERM')).toBe(0);
 });

@@ -55,9 +55,9 @@ async function serveUntilStopped(
       running = reload(service, running, fresh, log);
     } else {
       await service.stop();
-      running = fresh;
-      configureLog(log, running);
-      service = await start(running, invocation.outside, log);
+      const next = await restart(running, fresh, invocation.outside, log);
+      running = next.config;
+      service = next.service;
     }
   }
   await service.stop();
@@ -73,6 +73,29 @@ async function start(config: Config, outside: Outside, log: Log): Promise<Servic
     outside.err('No active superuser: create one with svc addsuperuser (same folder and flags)\n');
   }
   return service;
+}
+
+/**
+ * Starts with the new configuration, or with the old one again when the server cannot start with it: a certificate that
+ * is not there yet must not take the service down.
+ */
+async function restart(
+  running: Config,
+  fresh: Config,
+  outside: Outside,
+  log: Log,
+): Promise<{ readonly config: Config; readonly service: Service }> {
+  try {
+    configureLog(log, fresh);
+    return { config: fresh, service: await start(fresh, outside, log) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    configureLog(log, running);
+    log.error('the server cannot start with the configuration, so it keeps the one before', {
+      finding: error.message,
+    });
+    return { config: running, service: await start(running, outside, log) };
+  }
 }
 
 /** The configuration as it stands now, or null, with the findings logged, when it is not valid. */
