@@ -62,6 +62,23 @@ test('an address that sorts by a column that is not there says so above the rows
   await page.context().close();
 });
 
+test('an address that asks for a chart there is none of shows the rows', async () => {
+  const page = await openAs(browser, svc, 'ada');
+  await page.goto('/ui/shop/products/?chart=pie&x=name');
+  await page.getByRole('gridcell', { name: 'cup' }).waitFor();
+  await page.locator('button[aria-pressed=false]', { hasText: 'Chart' }).waitFor();
+  await page.context().close();
+});
+
+test('without script a table without rows has none yet; one with rows has none that match', async () => {
+  svc.write('shop/none.csv', 'name\n');
+  const client = await svc.as('ada');
+  const textOf = async (path: string): Promise<string> =>
+    (await client.fetch(path, { headers: { Accept: 'text/html' } })).text();
+  await soon(() => textOf('/ui/shop/none/')).toContain('No rows yet');
+  await soon(() => textOf('/ui/shop/products/?q=saucer')).toContain('No rows match');
+});
+
 test('a form that is sent twice while its answer is on its way makes one thing', async () => {
   const page = await openAs(browser, svc, 'ada');
   await page.goto('/profile');

@@ -38,6 +38,9 @@ export interface View {
 /** More columns than this are not shown at once unless they are asked for. */
 export const MAX_COLUMNS = 60;
 
+/** Charts there are; an address may ask for any. */
+const CHARTS: ReadonlySet<string> = new Set(['bar', 'line', 'scatter', 'histogram']);
+
 /** The view of an address. */
 export function readView(search: string, columns: readonly GridColumn[]): View {
   const query = new URLSearchParams(search);
@@ -59,8 +62,9 @@ export function readView(search: string, columns: readonly GridColumn[]): View {
     columns: shown.length === 0 ? null : shown,
     pinned: names(query.getAll('pinned')),
     hasValues: last('values') !== '',
-    chart:
-      chart === '' ? null : { type: chart, x: last('x'), y: last('y'), measure: last('measure') },
+    chart: CHARTS.has(chart)
+      ? { type: chart, x: last('x'), y: last('y'), measure: last('measure') }
+      : null,
   };
 }
 
