@@ -10,21 +10,8 @@ import {
   plainNumber,
   plainText,
 } from './model.ts';
+import type { CellBlock } from './places.ts';
 import { isSameCell, type Misfit, type RowEdit, sent, type Values } from './row-edits.ts';
-
-/** A block of cells by the places of its edges, both ends included. */
-export interface CellBlock {
-  readonly top: number;
-  readonly bottom: number;
-  readonly left: number;
-  readonly right: number;
-}
-
-/** How many rows and cells a block has. */
-export function sizeOf({ top, bottom, left, right }: CellBlock): { rows: number; cells: number } {
-  const rows = bottom - top + 1;
-  return { rows, cells: rows * (right - left + 1) };
-}
 
 /** What is to be done, and what of it cannot be. */
 export interface BlockPlan {

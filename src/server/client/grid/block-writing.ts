@@ -27,7 +27,8 @@ import { isSameCell, type RowEdit, type Values } from './row-edits.ts';
 import type { Notices } from './notices.ts';
 import { openPasteOver } from './paste-over.ts';
 import type { RowStore } from './rows.ts';
-import { type GridTable, MAX_SELECTED } from './table.ts';
+import { MAX_SELECTED } from './selection.ts';
+import type { GridTable } from './table.ts';
 
 interface BlockWritingOptions {
   readonly data: GridData;
@@ -74,14 +75,14 @@ export class BlockWriting {
     const { table, addRows } = this.#options;
     const isNamed = namedColumns(clip.cells, table.columns) !== null;
     const over = (): void => void this.#pasteOver(clip);
-    if (table.target === null) addRows(clip.text);
+    if (table.selection.target === null) addRows(clip.text);
     else if (isNamed) addRows(clip.text, over);
     else over();
   }
 
   async #pasteOver(clip: Clip): Promise<void> {
     const { table, store, changes, notices, data, addRows } = this.#options;
-    const block = table.target;
+    const block = table.selection.target;
     if (block === null) return;
     const target = { block, columns: table.columns, total: store.total ?? 0 };
     const places = pastePlaces(clip.cells, target);
@@ -116,7 +117,11 @@ export class BlockWriting {
         }).then(() => {
           if (!isFileOrder() || places.hasHead) return;
           const right = Math.min(block.left + places.columns.length, table.columns.length) - 1;
-          table.selectBlock({ ...block, bottom: places.top + places.cells.length - 1, right });
+          table.selection.selectBlock({
+            ...block,
+            bottom: places.top + places.cells.length - 1,
+            right,
+          });
         });
       },
       addRows: () => addRows(clip.text),
@@ -134,7 +139,7 @@ export class BlockWriting {
   /** Puts the first row of the block into all of its others, or the cell above into the active one. */
   async fillDown(): Promise<void> {
     const { table } = this.#options;
-    const { target } = table;
+    const { target } = table.selection;
     if (target === null) return;
     const isOneRow = target.top === target.bottom;
     const top = isOneRow ? target.top - 1 : target.top;
@@ -155,7 +160,7 @@ export class BlockWriting {
   /** Empties the cells of the block. */
   async empty(): Promise<void> {
     const { table, data } = this.#options;
-    const { target } = table;
+    const { target } = table.selection;
     if (target === null) return;
     const columns = this.#writable(table.columnsOf(target));
     const found = columns.length === 0 ? null : await this.#rows(target.top, target.bottom);
@@ -252,7 +257,7 @@ export class BlockWriting {
     }
     store.reload();
     this.#options.changed();
-    void table.fetchBlock();
+    void table.selection.fetchBlock();
   }
 
   /** What is still to be done when the file has changed: rows that are as they were seen, and what the person decides of others. */

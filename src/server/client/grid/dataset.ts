@@ -3,7 +3,6 @@
  * `show`, which writes the address; whatever changes rows is in `writing.ts`.
  */
 import { localNumber } from '../times.ts';
-import { sizeOf } from './block-plan.ts';
 import { Changes } from './changes.ts';
 import { ChartPanel } from './chart-panel.ts';
 import { TABBED } from './clip.ts';
@@ -21,6 +20,7 @@ import {
   plainText,
 } from './model.ts';
 import { Notices } from './notices.ts';
+import { sizeOf } from './places.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
 import { startPrinting } from './printing.ts';
 import { mayPass, type RowsProblem, RowStore } from './rows.ts';
@@ -287,7 +287,10 @@ class DatasetPage {
       const row = Number(place.value) - 1;
       if (!Number.isInteger(row) || row < 0) return;
       this.#table.element.focus({ preventScroll: true });
-      this.#table.activate({ row, column: Math.max(0, this.#table.active.column) });
+      this.#table.selection.activate({
+        row,
+        column: Math.max(0, this.#table.selection.active.column),
+      });
     });
     return make('div', { class: 'grid-foot' }, this.#count, form);
   }
@@ -301,7 +304,7 @@ class DatasetPage {
     else history.pushState(null, '', address);
     this.#apply();
     if (String(rowsQuery(before)) === String(rowsQuery(this.#view))) return;
-    this.#table.selectNone();
+    this.#table.selection.selectNone();
     this.#table.toTop();
     this.#store.show(rowsQuery(this.#view));
   }
@@ -329,7 +332,7 @@ class DatasetPage {
     this.#checkColumns();
     if (total !== null && this.#startAt !== null) {
       this.#table.element.focus({ preventScroll: true });
-      this.#table.activate({ row: this.#startAt, column: 0 });
+      this.#table.selection.activate({ row: this.#startAt, column: 0 });
       this.#startAt = null;
     }
     this.#drawCount();
@@ -362,7 +365,7 @@ class DatasetPage {
 
   #drawCount(): void {
     const { total } = this.#store;
-    const { size } = this.#table.selected;
+    const { size } = this.#table.selection.rows;
     const isCut =
       this.#view.columns === null && this.#data.columns.length > this.#table.columns.length;
     const columns = isCut
@@ -373,7 +376,7 @@ class DatasetPage {
   }
 
   #blockText(): string {
-    const { block } = this.#table;
+    const { block } = this.#table.selection;
     if (block === null) return '';
     const { rows, cells } = sizeOf(block);
     return ` · ${countText(cells, 'cell')} in ${countText(rows)} selected`;
@@ -591,7 +594,8 @@ class DatasetPage {
 
   /** The selected rows as a spreadsheet takes them, or the block of cells, or the active cell. */
   #copy(event: ClipboardEvent): void {
-    const { activeRow, active, columns, selected, element, block } = this.#table;
+    const { columns, element, selection } = this.#table;
+    const { activeRow, active, rows: selected, block } = selection;
     const hasMarked = getSelection()?.isCollapsed === false;
     if (document.activeElement !== element || hasMarked) return;
     const column = columns[active.column];
@@ -608,7 +612,7 @@ class DatasetPage {
       ]);
       this.#notices.show(`Copied ${countText(selected.size)}, with the names of the columns.`);
     } else if (block !== null) {
-      const rows = this.#table.blockRows;
+      const rows = selection.blockRows;
       event.preventDefault();
       if (rows === null) {
         this.#notices.show('Not copied: these rows are still on their way. Try again.');

@@ -3,7 +3,8 @@
  */
 import { cellOf, fits, type GridColumn, type GridRow, plainNumber, plainText } from './model.ts';
 import { make, quietButton } from './element.ts';
-import type { GridTable, Place } from './table.ts';
+import type { Place } from './places.ts';
+import type { GridTable } from './table.ts';
 
 /** How an edit ended, and where to go from there. */
 export type Step = 'stay' | 'down' | 'next' | 'previous';

@@ -3,8 +3,8 @@
  * lost while a connection is.
  */
 import type { Edit } from './editor.ts';
+import type { UnsavedValue } from './grid-events.ts';
 import { type GridColumn, type GridRow, idOf } from './model.ts';
-import type { UnsavedValue } from './table.ts';
 
 /** A value with what became of it. */
 type Entry = Edit & UnsavedValue & { readonly status: number };

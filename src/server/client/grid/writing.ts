@@ -24,7 +24,8 @@ import type { Notices } from './notices.ts';
 import { openPaste } from './paste.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
 import type { RowStore } from './rows.ts';
-import type { GridTable, Place } from './table.ts';
+import type { Place } from './places.ts';
+import type { GridTable } from './table.ts';
 import { UnsavedEdits } from './unsaved.ts';
 
 interface WritingOptions {
@@ -140,15 +141,15 @@ export class Writing {
       return true;
     }
     if (key !== 'delete' && key !== 'backspace') return false;
-    if (table.selected.size > 0) this.#confirmDelete();
-    else if (table.block !== null) void this.#blocks.empty();
+    if (table.selection.rows.size > 0) this.#confirmDelete();
+    else if (table.selection.block !== null) void this.#blocks.empty();
     else void this.#clearCell();
     return true;
   }
 
   /** Says on the button what it will delete. */
   selectionChanged(): void {
-    const { size } = this.#options.table.selected;
+    const { size } = this.#options.table.selection.rows;
     this.#deleteButton.hidden = size === 0;
     this.#deleteButton.textContent = `Delete ${countText(size)}`;
     this.#deleteButton.title = `Delete ${countText(size)} of ${this.#options.data.file}`;
@@ -165,7 +166,7 @@ export class Writing {
   /** Somebody else's change: numbers of rows may mean other rows. */
   fileChanged(): void {
     this.#options.changes.doubt();
-    this.#options.table.selectNone();
+    this.#options.table.selection.selectNone();
   }
 
   /** Sends again what was not taken; `isWorth` is asked about the status of the refusal. */
@@ -210,7 +211,7 @@ export class Writing {
       const isAbout = status === 412 || status === 422;
       const place = { row: store.placeOf(idOf(row)), column: table.columns.indexOf(column) };
       if (isAbout && place.row >= 0 && !this.isTyping && !isInDialog()) {
-        table.activate(place);
+        table.selection.activate(place);
         requestAnimationFrame(() =>
           requestAnimationFrame(() => this.#reopen(place, { ...edit, problem })),
         );
@@ -309,8 +310,8 @@ export class Writing {
 
   async #clearCell(): Promise<void> {
     const { table, store, data } = this.#options;
-    const row = table.activeRow;
-    const column = table.columns[table.active.column];
+    const row = table.selection.activeRow;
+    const column = table.columns[table.selection.active.column];
     if (row === undefined || column?.isWritable !== true) return;
     if (plainText(cellOf(row, column.name)) === '') return;
     await this.#take({ row, column, value: '', version: store.version });
@@ -360,22 +361,23 @@ export class Writing {
     event.preventDefault();
     const [[cell = ''] = []] = clip.cells;
     const isOneCell = clip.cells.length === 1 && clip.cells[0]!.length === 1;
-    if (isOneCell && table.block === null && table.target !== null) this.#pasteCell(cell);
+    if (isOneCell && table.selection.block === null && table.selection.target !== null)
+      this.#pasteCell(cell);
     else if (clip.cells.length > 0) this.#blocks.paste(clip);
   }
 
   /** One value into the active cell; one that does not fit is left in the editor. */
   #pasteCell(text: string): void {
     const { table, store } = this.#options;
-    const row = table.activeRow;
-    const column = table.columns[table.active.column];
+    const row = table.selection.activeRow;
+    const column = table.columns[table.selection.active.column];
     if (row === undefined || column === undefined) return;
     if (!column.isWritable) {
       this.#options.notices.show(`${column.name} cannot be changed.`);
       return;
     }
     const value = plainNumber(text, column);
-    if (!fits(value, column)) this.edit(table.active, text);
+    if (!fits(value, column)) this.edit(table.selection.active, text);
     else if (plainText(this.unsaved.of(row, column)?.value ?? cellOf(row, column.name)) !== value) {
       void this.#take({ row, column, value, version: store.version });
     }
@@ -391,11 +393,11 @@ export class Writing {
     if (!location.search.match(/[?&](?:sort|filter|q)=/)) {
       const last = (store.total ?? 0) + ids.length - 1;
       store.total = last + 1;
-      table.activate({ row: last, column: Math.max(0, table.active.column) });
+      table.selection.activate({ row: last, column: Math.max(0, table.selection.active.column) });
     }
   }
 
-  #confirmDelete(ids: readonly number[] = [...this.#options.table.selected.keys()]): void {
+  #confirmDelete(ids: readonly number[] = [...this.#options.table.selection.rows.keys()]): void {
     const { table, data } = this.#options;
     if (ids.length === 0) return;
     const what = `Delete ${countText(ids.length)} of ${data.file}`;
@@ -444,7 +446,7 @@ export class Writing {
       if (done === 0) notices.show(text);
       else this.#offerUndo(`${text} ${countText(done)} of ${all} are deleted.`);
     }
-    table.selectNone();
+    table.selection.selectNone();
     store.reload();
     this.#changed();
   }
@@ -505,8 +507,8 @@ export class Writing {
 
   #moved(step: Step): void {
     const { table } = this.#options;
-    const { row, column } = table.active;
-    if (step === 'down') table.activate({ row: row + 1, column });
+    const { row, column } = table.selection.active;
+    if (step === 'down') table.selection.activate({ row: row + 1, column });
     else if (step === 'previous') this.#editBeside(-1);
     else if (step === 'next') this.#editBeside(1);
   }
@@ -514,10 +516,10 @@ export class Writing {
   /** The next cell of the row that can be written; at its end the grid has the focus again. */
   #editBeside(by: -1 | 1): void {
     const { table } = this.#options;
-    const { row, column } = table.active;
+    const { row, column } = table.selection.active;
     for (let at = column + by; at >= 0 && at < table.columns.length; at += by) {
       if (!table.columns[at]!.isWritable) continue;
-      table.activate({ row, column: at });
+      table.selection.activate({ row, column: at });
       requestAnimationFrame(() =>
         requestAnimationFrame(() => this.edit({ row, column: at }, null)),
       );
