@@ -156,6 +156,29 @@ test('a block is copied, filled down and emptied; one value fills a whole block;
   expect(browser.reports).toEqual([]);
 });
 
+test('who goes on before the rows come anew goes on from what the last change has left', async () => {
+  const come = Promise.withResolvers<void>();
+  await press('ArrowRight', 'Shift+ArrowDown');
+  await press('Control+d');
+  await notice().getByText('price of row 2 is filled from row 1.').waitFor();
+  await soon(() => cell(1, 1).textContent()).toBe('2.5');
+  await page.route('**/api/stock/?*limit=200*', async (route) => {
+    await come.promise;
+    await route.continue();
+  });
+  await press('Control+z');
+  await notice().getByText('Undid the filling of price of row 2.').waitFor();
+  await soon(() => cell(1, 1).textContent()).toBe('7');
+  await press('Delete');
+  await notice().getByText('2 values in 2 rows are blank now.').waitFor();
+  await press('Control+z');
+  await notice().getByText('Undid the emptying of 2 values.').waitFor();
+  expect(file()).toBe(START);
+  come.resolve();
+  await page.unrouteAll({ behavior: 'wait' });
+  expect(browser.reports).toEqual([]);
+});
+
 test('one cell is pasted at once, and stays in the editor when it does not fit; above fills below', async () => {
   await press('ArrowRight');
   await paste('3.25\n');
@@ -230,6 +253,8 @@ test('the mouse pulls a block, rows with names of columns are new ones unless to
   await over().getByText('The first line names the columns.').waitFor();
   await over().getByRole('button', { name: 'Cancel' }).click();
   expect(file()).toBe(START);
+  // The dialog gives the focus back when it has closed; there `?` would be typed into a cell.
+  await soon(() => page.evaluate<string>('document.activeElement.role')).toBe('grid');
   await page.evaluate('document.activeElement.blur()');
   await press('?');
   await page.getByText('Fill the block with its first row').waitFor();

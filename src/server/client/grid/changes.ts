@@ -12,6 +12,7 @@ import {
   type RowEdit,
   sent,
   type Values,
+  type WrittenRow,
 } from './row-edits.ts';
 import { problemOf, versionOf } from './rows.ts';
 import { joined, type Step } from './undo-step.ts';
@@ -53,6 +54,11 @@ export interface BlockChange {
   settle(rest: readonly RowEdit[]): Promise<{ edits: readonly RowEdit[]; version: string }>;
 }
 
+/** What is sent. */
+type Body =
+  | { readonly action: 'create' | 'delete'; readonly data: readonly object[] }
+  | { readonly action: 'update'; readonly data: WrittenRow | readonly WrittenRow[] };
+
 interface ChangesOptions {
   /** `/api/<name>/` and `/ui/<name>/`. */
   readonly api: string;
@@ -60,8 +66,8 @@ interface ChangesOptions {
   readonly columns: readonly GridColumn[];
   /** The version that the page shows. */
   readonly version: () => string;
-  /** Told the version after a change of ours. */
-  changed(version: string): void;
+  /** Told the version after a change of ours, and the cells it has changed. */
+  changed(version: string, written: readonly WrittenRow[]): void;
 }
 
 /** How a long change is followed and given up. */
@@ -124,14 +130,13 @@ export class Changes {
     const before = Object.fromEntries(
       Object.keys(values).map((name) => [name, sent(cellOf(row, name))]),
     );
-    await this.#send('PATCH', { action: 'update', data: { _row_id: id, ...values } }, version);
+    await this.#send('PATCH', update({ _row_id: id, ...values }), version);
     const [name = ''] = Object.keys(values);
     const what = Object.keys(values).length === 1 ? `${name} of row ${id}` : `row ${id}`;
     const put = async (step: Step, expected: GridRow, cells: Values): Promise<void> => {
       const present = this.#presentId(id);
       const tag = step.isDoubtful ? await this.#verify([present], [expected]) : null;
-      const data = { _row_id: present, ...cells };
-      const body = { action: 'update', data };
+      const body = update({ _row_id: present, ...cells });
       await this.#send('PATCH', body, tag === null ? this.#options.version : () => tag, PUT_BACK);
     };
     const after = { ...row, ...values } as GridRow;
@@ -171,7 +176,7 @@ export class Changes {
         });
       },
       redo: async () => {
-        const again = { action: 'create', data: rows };
+        const again: Body = { action: 'create', data: rows };
         ids = await this.#send('POST', again, this.#options.version, PUT_BACK);
         created.forEach((id, index) => this.#moved.set(id, ids[index]!));
       },
@@ -272,7 +277,7 @@ export class Changes {
       _row_id: this.#presentId(idOf(row)),
     }));
     // The page takes many rows in one write; the API takes one after the other.
-    await this.#send('POST', { action: 'update', data }, version, headers, this.#options.page);
+    await this.#send('POST', update(data), version, headers, this.#options.page);
   }
 
   /** Which of these values do not fit; nothing is changed. Throws ChangeRefused. */
@@ -399,7 +404,7 @@ export class Changes {
         const data = rows.map((row) =>
           Object.fromEntries(writable.map(({ name }) => [name, sent(cellOf(row, name))])),
         );
-        const body = { action: 'create', data };
+        const body: Body = { action: 'create', data };
         const ids = await this.#send('POST', body, this.#options.version, PUT_BACK);
         rows.forEach((row, index) => this.#moved.set(this.#presentId(idOf(row)), ids[index]!));
       },
@@ -419,7 +424,7 @@ export class Changes {
   ): Promise<void> {
     for (let from = 0; from < ids.length && signal?.aborted !== true; from += IDS_PER_DELETION) {
       const part = ids.slice(from, from + IDS_PER_DELETION);
-      const body = { action: 'delete', data: part.map((id) => ({ _row_id: id })) };
+      const body: Body = { action: 'delete', data: part.map((id) => ({ _row_id: id })) };
       // The page takes many rows in one write; the API takes one after the other.
       await this.#send('POST', body, this.#options.version, {}, this.#options.page);
       gone(part.length);
@@ -451,7 +456,7 @@ export class Changes {
   /** One after another, because each must name the version that the one before has made. */
   async #send(
     method: string,
-    body: object,
+    body: Body,
     version: () => string,
     headers: Readonly<Record<string, string>> = {},
     address = this.#options.api,
@@ -471,7 +476,8 @@ export class Changes {
       });
       if (!response.ok) await refuse(response);
       this.#madeVersion = versionOf(response);
-      this.#options.changed(this.#madeVersion);
+      const written = body.action === 'update' ? [body.data].flat() : [];
+      this.#options.changed(this.#madeVersion, written);
       return ((await response.json()) as { row_ids: number[] }).row_ids;
     });
     this.#last = sending.catch(() => {});
@@ -482,6 +488,11 @@ export class Changes {
       throw new ChangeRefused(0, UNREACHABLE);
     }
   }
+}
+
+/** What is sent to change cells. */
+function update(data: WrittenRow | readonly WrittenRow[]): Body {
+  return { action: 'update', data };
 }
 
 async function refuse(response: Response): Promise<never> {

@@ -227,7 +227,7 @@ class DatasetPage {
       page: this.#data.page,
       columns: this.#data.columns,
       version: () => this.#store.version,
-      changed: (version) => this.#writing?.versionChanged(version),
+      changed: (version, written) => this.#writing?.versionChanged(version, written),
     });
     return new Writing({
       data: this.#data,

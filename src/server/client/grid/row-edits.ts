@@ -6,6 +6,9 @@ import { cellOf, type CellValue, type GridRow, plainText } from './model.ts';
 /** Values by column name. */
 export type Values = Readonly<Record<string, CellValue>>;
 
+/** New values of a row by its number, as they are sent. */
+export type WrittenRow = Values & { readonly _row_id: number };
+
 /** New values of a row as it was seen. */
 export interface RowEdit {
   readonly row: GridRow;

@@ -5,6 +5,7 @@
  * given up when newer ones are wanted, and forgotten when there are many.
  */
 import { type GridRow, idOf, parseRows } from './model.ts';
+import type { WrittenRow } from './row-edits.ts';
 
 /** Rows of one request: about four screens, a few ms of the server's work. */
 const BLOCK_ROWS = 200;
@@ -114,10 +115,22 @@ export class RowStore {
     return -1;
   }
 
-  /** Our own change made this version: answers to what was asked before are of an older one. */
-  versionMade(version: string): void {
+  /**
+   * Our own change made this version, with these cells: answers to what was asked before are of an older one, and until
+   * newer ones come nobody goes on from the old values.
+   */
+  versionMade(version: string, written: readonly WrittenRow[]): void {
     this.version = version;
     this.#made++;
+    const cells = new Map(written.map((row) => [row._row_id, row]));
+    if (cells.size === 0) return;
+    for (const block of this.#blocks.values()) {
+      block.rows = block.rows.map((row) => {
+        const changed = cells.get(idOf(row));
+        return changed === undefined ? row : { ...row, ...changed };
+      });
+    }
+    this.#onChange();
   }
 
   /** Whether there is anything to show. */

@@ -19,7 +19,7 @@ import {
   plainNumber,
   plainText,
 } from './model.ts';
-import { isSameCell, type RowEdit, type Values } from './row-edits.ts';
+import { isSameCell, type RowEdit, type Values, type WrittenRow } from './row-edits.ts';
 import type { Notices } from './notices.ts';
 import { openPaste } from './paste.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
@@ -155,12 +155,12 @@ export class Writing {
     this.#deleteButton.title = `Delete ${countText(size)} of ${this.#options.data.file}`;
   }
 
-  /** Our own change made this version. */
-  versionChanged(version: string): void {
+  /** Our own change made this version, with these cells. */
+  versionChanged(version: string, written: readonly WrittenRow[]): void {
     const { store } = this.#options;
     if (this.#editor.version === store.version) this.#editor.version = version;
     this.unsaved.versionChanged(store.version, version);
-    store.versionMade(version);
+    store.versionMade(version, written);
   }
 
   /** Somebody else's change: numbers of rows may mean other rows. */
