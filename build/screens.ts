@@ -107,7 +107,8 @@ async function takeAll(): Promise<void> {
         await page.screenshot({ path: join(target, `${name}-${look}.png`) });
         if (look !== 'dark' || !printed.includes(name)) continue;
         await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-        await page.waitForFunction('matchMedia("print").matches');
+        // Not waitForFunction, whose second look the content policy of the page refuses.
+        while (!(await page.evaluate<boolean>('matchMedia("print").matches'))) await Bun.sleep(20);
         await page.screenshot({ path: join(target, `${name}-print.png`) });
         await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
       }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 
 const ROWS = Number(process.env['GRID_ROWS'] ?? 200_000);
 const ROW_HEIGHT = 32;
@@ -189,7 +189,7 @@ test('rows that are slow to come are announced as waiting, and are there afterwa
   release();
   await settled((rows) => rows.includes(Math.floor(ROWS * 0.8) - 1));
   await page.unroute('**/api/big/?*');
-  await page.waitForFunction('document.querySelector(".grid-body .row.waiting") === null');
+  await soon(() => page.locator('.grid-body .row.waiting').count()).toBe(0);
 });
 
 test('a file that changes under the scrolling leaves no blank rows', async () => {

@@ -61,7 +61,7 @@ test('a search that takes long says so, and cancelling ends it in the server (EV
     }, 50);
     document.querySelector('#query button').click();
   }`);
-  await page.waitForFunction('window.seen === "Searching"');
+  await soon(() => page.evaluate<string>('window.seen')).toBe('Searching');
   await work('Searching').waitFor({ state: 'detached' });
   // One search of a user runs at once: this one could not while the other did.
   await eventually(async () => {
