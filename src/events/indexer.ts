@@ -20,6 +20,8 @@ import {
 
 /** Events of one transaction: about 50 ms of work, and as much is lost with a killed process. */
 const STEP_EVENTS = 2_000;
+/** A merge of lists writes up to some 100 MB at once; after the next checkpoint its log is cut back to this. */
+const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024;
 /** Rebuilding is worth it when so many events were changed since the index was begun, and at least a tenth of all. */
 const MAX_CHANGES = 20_000;
 
@@ -119,6 +121,7 @@ export class Indexer {
     db.run('ATTACH ? AS ix', [path]);
     // Losing the newest steps with the power costs only doing them again; the boundary stands in the same file.
     db.run('PRAGMA ix.synchronous = NORMAL');
+    db.run(`PRAGMA ix.journal_size_limit = ${MAX_IDLE_WAL_BYTES}`);
     return db;
   }
 
