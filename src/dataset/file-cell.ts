@@ -4,6 +4,7 @@
  *
  * What the file could not give back is refused. Floats alone take the nearest value they have.
  */
+import { BOOLEAN_TEXT } from './boolean-text.ts';
 import { isIntegerSource, JsonNumber } from '../base/json.ts';
 import {
   dateText,
@@ -29,14 +30,6 @@ const NON_FINITE_TEXT = /^[+-]?(?:nan|inf|infinity)$/i;
 const UUID_TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const SECONDS_PER_DAY = 86_400n;
 const INT64_LIMIT = 2n ** 63n;
-const BOOLEAN_TEXT = new Map([
-  ['true', true],
-  ['1', true],
-  ['yes', true],
-  ['false', false],
-  ['0', false],
-  ['no', false],
-]);
 
 /**
  * The cell for a JSON value; numbers may be `JsonNumber` or bigint. Null and `""` are null where the column has one,

@@ -1,6 +1,7 @@
 /**
  * Values for rows: as they are typed and sent, compared with what is there, taken back, and cut into writes.
  */
+import { BOOLEAN_TEXT } from '../../../dataset/boolean-text.ts';
 import { cellOf, type CellValue, type GridRow, plainText } from './model.ts';
 
 /** Values by column name. */
@@ -54,16 +55,10 @@ export function isSameCell(one: CellValue, other: CellValue): boolean {
   const [a, b] = [plainText(one), plainText(other)];
   if (a === b) return true;
   if (a === '' || b === '') return false;
-  const truth = [TRUTH.get(a.trim().toLowerCase()), TRUTH.get(b.trim().toLowerCase())];
+  const truth = [
+    BOOLEAN_TEXT.get(a.trim().toLowerCase()),
+    BOOLEAN_TEXT.get(b.trim().toLowerCase()),
+  ];
   if (typeof one === 'boolean' || typeof other === 'boolean') return truth[0] === truth[1];
   return Number(a) === Number(b);
 }
-
-const TRUTH = new Map([
-  ['true', true],
-  ['1', true],
-  ['yes', true],
-  ['false', false],
-  ['0', false],
-  ['no', false],
-]);
