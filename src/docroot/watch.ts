@@ -3,13 +3,15 @@
  *
  * The kernel's events are hints: they repeat, they name a path that may be gone again, and under pressure they are
  * dropped. So paths are gathered for a moment and handed over as a set to be looked at anew; when too many come, or
- * the root itself was replaced, the hint is "everything". A rescan now and then stays the caller's duty.
+ * the root itself was replaced, the hint is "everything". The same goes for a file system mounted in it, of which there
+ * are no events, and again and again where other machines change files. A rescan now and then stays the caller's duty.
  */
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { errnoOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { isCompanion } from './companions.ts';
 import type { DocumentRoot } from './document-root.ts';
+import { MountList, type Mounts } from '../base/mounts.ts';
 
 interface WatchOptions {
   readonly root: DocumentRoot;
@@ -24,7 +26,7 @@ interface WatchOptions {
 
 const GATHER_MS = 40;
 const VERIFY_MS = 400;
-/** Without a watcher, a walk takes at most one part in so many of the time. */
+/** Where not everything is heard of, a walk takes at most one part in so many of the time. */
 const WALK_SHARE = 10;
 /** From here on one walk over everything is cheaper than looking at each path. */
 const MAX_PATHS = 20_000;
@@ -41,18 +43,22 @@ export class DocrootWatch {
   #watcher: FSWatcher | null = null;
   /** Device and inode of the root when it was last looked at; null when it was gone. */
   #watched: string | null;
+  readonly #mountList = new MountList();
+  #mounts: Mounts;
   #gathered = new Set<string>();
   #isEverything = false;
   #gatherTimer: Timer | null = null;
   #handing: Promise<void> | null = null;
-  /** While nothing can be watched: when everything is looked at next. */
+  /** While not everything can be watched: when everything is looked at next. */
   #looksAgainAt = 0;
   #isClosed = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#watched = identityOf(options.root.path);
+    this.#mounts = this.#mountList.of(options.root.realPath);
     this.#arm();
+    this.#tellShared();
     this.#verifyTimer = setInterval(() => this.#verify(), options.verifyMs ?? VERIFY_MS);
     this.#verifyTimer.unref();
   }
@@ -90,6 +96,13 @@ export class DocrootWatch {
     );
   }
 
+  #tellShared(): void {
+    if (!this.#mounts.isShared) return;
+    this.#options.log.info(
+      'other machines may change the document root, so it is walked again and again',
+    );
+  }
+
   #heard(name: string | Buffer | null | undefined): void {
     if (this.#isClosed) return;
     const rel = name?.toString() ?? '';
@@ -104,14 +117,19 @@ export class DocrootWatch {
   #verify(): void {
     if (this.#isClosed) return;
     const identity = identityOf(this.#options.root.path);
-    if (identity === this.#watched) {
-      if (this.#watcher === null && identity !== null && performance.now() >= this.#looksAgainAt) {
+    const mounts = this.#mountList.of(this.#options.root.realPath);
+    if (identity === this.#watched && mounts.identity === this.#mounts.identity) {
+      const hearsAll = this.#watcher !== null && !mounts.isShared;
+      if (!hearsAll && identity !== null && performance.now() >= this.#looksAgainAt) {
         this.#isEverything = true;
         this.#gather();
       }
       return;
     }
+    const wasShared = this.#mounts.isShared;
     this.#watched = identity;
+    this.#mounts = mounts;
+    if (!wasShared) this.#tellShared();
     this.#watcher?.close();
     this.#watcher = null;
     if (identity !== null) this.#arm();

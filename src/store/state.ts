@@ -4,9 +4,10 @@
  * Either the state is whole and usable or nothing opens (`state-unusable` with the file and the remedy); see
  * state-check.ts for why.
  */
-import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
+import { MountList } from '../base/mounts.ts';
 import type { Database } from './database.ts';
 import type { Migration } from './migrate.ts';
 import { migrate, newestVersion } from './migrate.ts';
@@ -57,6 +58,7 @@ export async function openState(options: StateOptions): Promise<State> {
     ensureDirectory(dir);
     lock = exclusive ? lockStateDirectory(dir) : null;
     if (exclusive) removeDrafts(dir);
+    if (exclusive) warnOfSharedDisk(dir, options.log);
     if (!findDatabase(dir)) await createDatabase(dir, options.migrations);
     closeToOthers(dir, options.log);
     const db = openSqliteDatabase(join(dir, DATABASE_FILE));
@@ -97,6 +99,14 @@ async function openedState(
       lock?.release();
     },
   };
+}
+
+/** SQLite's log needs memory that all who open it share, and locks that hold: https://sqlite.org/wal.html#noshm */
+function warnOfSharedDisk(dir: string, log: Log): void {
+  if (!new MountList().of(realpathSync(dir)).liesOnShared) return;
+  log.warning('the state folder lies on a file system other machines may share', {
+    remedy: 'name a folder of a local disk with --state-dir',
+  });
 }
 
 /** Drafts of a process that was killed while it made a file. One that is just working on its draft finds ours made. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   mkdirSync,
@@ -188,4 +189,26 @@ test('an update that fails is logged, and the next one is made', async () => {
   await until(() => calls === 2);
   await watch.close();
   expect(lines.join('')).toContain('first failed');
+});
+
+test('a file system mounted over a watched folder shows within a second, and so does its end (DS-33)', async () => {
+  using folder = temporaryFolder({ 'a.csv': '1' });
+  mkdirSync(folder.at('disk'));
+  await using site = await watched(folder);
+  await until(() => site.rels().join() === 'a.csv');
+  // The folder is watched by now: what is mounted over it sends no events to who watches what lies below.
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder.at('disk')]);
+  if (mounted.status !== 0) {
+    console.log('left out: mounting a small file system is not allowed here');
+    return;
+  }
+  try {
+    folder.write('disk/there.csv', '');
+    await until(() => site.rels().join() === 'a.csv,disk/there.csv');
+    folder.write('disk/late.csv', '');
+    await until(() => site.rels().join() === 'a.csv,disk/late.csv,disk/there.csv');
+  } finally {
+    spawnSync('umount', ['-l', folder.at('disk')]);
+  }
+  await until(() => site.rels().join() === 'a.csv');
 });

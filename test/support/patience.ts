@@ -9,7 +9,7 @@ import { availableParallelism, loadavg } from 'node:os';
 export const LONGEST_TEST_MS = 240_000;
 
 /** What is waited for at least: a wait that ends well costs what it takes, not its limit. */
-const LEAST_PATIENCE_MS = 20_000;
+const LEAST_PATIENCE_MS = 40_000;
 /** Below the limit of a test, so that the failure tells what did not come. */
 const MOST_PATIENCE_MS = 120_000;
 
