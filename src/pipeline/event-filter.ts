@@ -6,6 +6,7 @@
 import type { Stage } from './ast.ts';
 import type { StageContext } from './command.ts';
 import { timeFromMicros } from './micros.ts';
+import { EVENT_COLUMNS } from './event-columns.ts';
 import { parseQuery } from './parse.ts';
 import { Problem } from './problem.ts';
 import { createContext } from './query-context.ts';
@@ -46,20 +47,7 @@ export type EventFilter = (events: readonly FilteredEvent[]) => number[];
 /** No name a query can write. */
 const POSITION = '\0position';
 const COMMANDS = ['search', 'filter', 'where', 'eval', 'annotate', 'rex', 'extract', 'fillnull'];
-const SCHEMA = new Schema([
-  { name: 'id', type: 'int' },
-  { name: 'index', type: 'text' },
-  { name: 'sourcetype', type: 'text' },
-  { name: 'source', type: 'text' },
-  { name: 'host', type: 'text' },
-  { name: 'data', type: 'text' },
-  { name: 'created', type: 'time' },
-  { name: 'updated', type: 'time' },
-  { name: 'extracted_fields', type: 'json' },
-  { name: '_time', type: 'time', isHidden: true },
-  { name: 'event_time', type: 'time', isHidden: true },
-  { name: POSITION, type: 'int', isHidden: true },
-]);
+const SCHEMA = new Schema([...EVENT_COLUMNS, { name: POSITION, type: 'int', isHidden: true }]);
 
 /** The filter a query means. Throws Problem for one that does not parse, or does more than choose. */
 export function createEventFilter(text: string, options: FilterOptions): EventFilter {

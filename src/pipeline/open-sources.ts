@@ -6,6 +6,7 @@ import { Database } from 'bun:sqlite';
 import type { Grants } from '../auth/permissions.ts';
 import { readMeta } from '../dataset/table-meta.ts';
 import type { SourceName } from './command.ts';
+import { EVENT_COLUMNS } from './event-columns.ts';
 import { requireLookedUp } from './looked-up.ts';
 import type { FoundSavedSearch } from './query-context.ts';
 import { Schema } from './schema.ts';
@@ -111,19 +112,7 @@ export class OpenSources {
 /** Before the first event there is no store. */
 const noEvents: Source = {
   name: 'events',
-  schema: new Schema([
-    { name: 'id', type: 'int' },
-    { name: 'index', type: 'text' },
-    { name: 'sourcetype', type: 'text' },
-    { name: 'source', type: 'text' },
-    { name: 'host', type: 'text' },
-    { name: 'data', type: 'text' },
-    { name: 'created', type: 'time' },
-    { name: 'updated', type: 'time' },
-    { name: 'extracted_fields', type: 'json' },
-    { name: '_time', type: 'time', isHidden: true },
-    { name: 'event_time', type: 'time', isHidden: true },
-  ]),
+  schema: new Schema(EVENT_COLUMNS),
   readableIndexes: null,
   read: () => [],
 };

@@ -5,6 +5,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { type Grants, grantsCoverEvents } from '../../auth/permissions.ts';
+import { EVENT_COLUMNS, type EventColumnName } from '../event-columns.ts';
 import { fold } from '../fold.ts';
 import { microsOf } from '../micros.ts';
 import type { RowCondition } from './source.ts';
@@ -27,6 +28,21 @@ export interface EventStore {
 
 const FOLD = 'svc_search_fold';
 const TEXTS = ['index', 'sourcetype', 'source', 'host'];
+const TIME = { form: 'micros', isDiverse: true, isSortable: true } as const;
+/** How the store holds a column. */
+const STORED: Readonly<Record<EventColumnName, Omit<SqlColumn, 'name' | 'type'>>> = {
+  id: { sql: 'id', form: 'plain', isDiverse: true, isSortable: true },
+  index: { sql: '"index"', form: 'plain', isSortable: true },
+  sourcetype: { sql: 'sourcetype', form: 'plain', isSortable: true },
+  source: { sql: 'source', form: 'plain', isSortable: true },
+  host: { sql: 'host', form: 'plain', isSortable: true },
+  data: { sql: 'data', form: 'plain', isDiverse: true, isSortable: true },
+  created: { sql: 'created', ...TIME },
+  updated: { sql: 'updated', ...TIME },
+  extracted_fields: { sql: 'json(fields)', form: 'json', members: 'fields', isDiverse: true },
+  _time: { sql: 'time', ...TIME },
+  event_time: { sql: 'event_time', ...TIME },
+};
 /** Names longer than an index may be: covered only by rights on all of them. */
 const NO_INDEX = 'x'.repeat(256);
 
@@ -49,26 +65,7 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     name: 'events',
     db: store.db,
     from: 'events',
-    columns: [
-      { name: 'id', type: 'int', sql: 'id', form: 'plain', isDiverse: true, isSortable: true },
-      { name: 'index', type: 'text', sql: '"index"', form: 'plain', isSortable: true },
-      { name: 'sourcetype', type: 'text', sql: 'sourcetype', form: 'plain', isSortable: true },
-      { name: 'source', type: 'text', sql: 'source', form: 'plain', isSortable: true },
-      { name: 'host', type: 'text', sql: 'host', form: 'plain', isSortable: true },
-      { name: 'data', type: 'text', sql: 'data', form: 'plain', isDiverse: true, isSortable: true },
-      timeColumn('created', 'created'),
-      timeColumn('updated', 'updated'),
-      {
-        name: 'extracted_fields',
-        type: 'json',
-        sql: 'json(fields)',
-        form: 'json',
-        members: 'fields',
-        isDiverse: true,
-      },
-      { ...timeColumn('_time', 'time'), isHidden: true },
-      { ...timeColumn('event_time', 'event_time'), isHidden: true },
-    ],
+    columns: EVENT_COLUMNS.map((column) => ({ ...column, ...STORED[column.name] })),
     orders: { forward: 'id', newest: 'time DESC, id DESC' },
     restriction: restrictionOf(readable),
     readableIndexes: readable,
@@ -105,10 +102,6 @@ function isIndexed(condition: RowCondition): boolean {
   if (condition.kind === 'time') return condition.column === '_time';
   const isEqual = condition.kind === 'equals' || condition.kind === 'equals-folded';
   return isEqual && condition.column === 'index' && condition.isNot !== true;
-}
-
-function timeColumn(name: string, sql: string): SqlColumn {
-  return { name, type: 'time', sql, form: 'micros', isDiverse: true, isSortable: true };
 }
 
 /** The indexes with events a caller may read; null for all there are and will be (EV-99). */

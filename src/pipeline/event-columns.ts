@@ -1,0 +1,22 @@
+/**
+ * The columns of an event in queries, whatever the events come from: the store, a list that is filtered, or none at all (SL-40).
+ */
+import type { Column } from './schema.ts';
+
+/** In the order they are shown; those that are hidden can only be named. */
+export const EVENT_COLUMNS = [
+  { name: 'id', type: 'int' },
+  { name: 'index', type: 'text' },
+  { name: 'sourcetype', type: 'text' },
+  { name: 'source', type: 'text' },
+  { name: 'host', type: 'text' },
+  { name: 'data', type: 'text' },
+  { name: 'created', type: 'time' },
+  { name: 'updated', type: 'time' },
+  { name: 'extracted_fields', type: 'json' },
+  { name: '_time', type: 'time', isHidden: true },
+  { name: 'event_time', type: 'time', isHidden: true },
+] as const satisfies readonly Column[];
+
+/** The name of such a column. */
+export type EventColumnName = (typeof EVENT_COLUMNS)[number]['name'];
