@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { soon } from '../http/eventually.ts';
 import { openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -68,8 +69,8 @@ test('the menu says how many rows a file will have, and the download what it lac
   // What follows a search may leave any number of rows: a count of its events says nothing about them.
   await openMenu('host=web* | where true');
   await page.locator('#histogram .bars').waitFor();
-  expect(await note().innerText()).toBe('Download up to 120 rows');
-  expect(await page.locator('.tools').getByRole('status').innerText()).toStartWith(
+  await soon(() => note().innerText()).toBe('Download up to 120 rows');
+  await soon(() => page.locator('.tools').getByRole('status').innerText()).toStartWith(
     'first 100 rows',
   );
   expect(browser.reports).toEqual([]);

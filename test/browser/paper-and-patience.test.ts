@@ -21,6 +21,8 @@ beforeAll(async () => {
       // Long enough to be read for a moment, whatever the machine.
       'large.csv': `a,b,c\n${'some text,12345,2024-01-01\n'.repeat(1_200_000)}`,
     },
+    // Otherwise it is read for the search before anybody asks.
+    config: { search_on_startup: false },
   });
   await svc.accounts.grant('ada', '*', 'read', 'write');
   browser = await TestBrowser.start();

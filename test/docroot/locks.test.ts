@@ -93,8 +93,10 @@ describe('a lock (DS-89)', () => {
 describe('waiting (DS-90)', () => {
   test('ends at the moment of release within a process', async () => {
     await using at = await fixture();
+    const limit = onSharedCores(250);
     const took: number[] = [];
-    for (let round = 0; round < 2; round++) {
+    // A machine may stand still for a moment, but not every time.
+    while (took.length < 10 && took.every((ms) => ms >= limit)) {
       const first = await at.locks.acquire(by('ada'));
       const second = at.locks.acquire(by('bob'));
       // Far into the longer pauses.
@@ -104,7 +106,7 @@ describe('waiting (DS-90)', () => {
       await (await second).release();
       took.push(performance.now() - released);
     }
-    expect(Math.min(...took)).toBeLessThan(onSharedCores(250));
+    expect(Math.min(...took)).toBeLessThan(limit);
   });
 
   test('is in the order of asking, one holder at a time', async () => {
@@ -170,15 +172,17 @@ describe('waiting (DS-90)', () => {
     await using at = await fixture({ timeoutMs, ttlMs: 300_000 });
     const holder = await at.locks.acquire(by('ada', 'dir/a b.csv'));
     const started = performance.now();
-    const waits = await Promise.allSettled([
-      at.locks.acquire(by('bob', 'dir/a b.csv')),
-      at.locks.acquire(by('eve', 'dir/a b.csv')),
-      at.others.acquire(by('joe', 'dir/a b.csv')),
-    ]);
-    const took = performance.now() - started;
-    expect(took).toBeGreaterThan(timeoutMs - 10);
-    // One after the other they would take three times as long.
-    expect(took).toBeLessThan(timeoutMs * 2.5);
+    const ends: number[] = [];
+    const waits = await Promise.allSettled(
+      [
+        at.locks.acquire(by('bob', 'dir/a b.csv')),
+        at.locks.acquire(by('eve', 'dir/a b.csv')),
+        at.others.acquire(by('joe', 'dir/a b.csv')),
+      ].map((wait) => wait.finally(() => ends.push(performance.now()))),
+    );
+    expect(ends[0]! - started).toBeGreaterThan(timeoutMs - 10);
+    // One after the other the last would end two such times after the first.
+    expect(ends.at(-1)! - ends[0]!).toBeLessThan(timeoutMs);
     for (const wait of waits) {
       expect(wait).toMatchObject({
         status: 'rejected',
@@ -237,7 +241,7 @@ describe('waiting (DS-90)', () => {
 
 describe('a held lock', () => {
   test('is kept alive by its heartbeat', async () => {
-    await using at = await fixture({ ttlMs: onSharedCores(1_500), timeoutMs: 300 });
+    await using at = await fixture({ ttlMs: 6_000, timeoutMs: 300 });
     const lock = await at.locks.acquire(by('ada'));
     const { expiresAt } = (await listLocks(at.db))[0]!;
     await until(async () => ((await listLocks(at.db))[0]?.expiresAt ?? '') > expiresAt);

@@ -1,11 +1,22 @@
 /**
- * Another program that edits a file in place: appends rows `e1` to `e<n>` to whatever stands at the path, opening it
- * anew each time. Arguments: path, n.
+ * Another program that edits a file in place: appends rows `e1`, `e2` and so on to whatever stands at the path, opening it
+ * anew each time; at least n, and on until its input ends. Prints how many. Arguments: path, n.
  */
 import { appendFileSync } from 'node:fs';
 
 const [path = '', count = '1'] = process.argv.slice(2);
-for (let i = 1; i <= Number(count); i++) {
-  appendFileSync(path, `e${i}\n`);
-  await Bun.sleep(Math.random() * 8);
+/** Some are so long that a slow disk takes a whole version in between. */
+const PAUSES_MS = [8, 8, 8, 8, 8, 8, 8, 8, 8, 200];
+
+let isReleased = false;
+void Bun.stdin.text().then(() => {
+  isReleased = true;
+});
+
+let made = 0;
+while (made < Number(count) || !isReleased) {
+  made++;
+  appendFileSync(path, `e${made}\n`);
+  await Bun.sleep(Math.random() * PAUSES_MS[made % PAUSES_MS.length]!);
 }
+console.log(made);

@@ -15,13 +15,16 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const EDITS = 300;
 
-test(`${EDITS} appended rows and all rows the service acknowledged are there at the end`, async () => {
+test(`${EDITS} appended rows and more and all rows the service acknowledged are there at the end`, async () => {
   using folder = temporaryFolder({ 'a.csv': 'id\n' });
   const path = folder.at('a.csv');
   const log = createLog({ level: 'error', format: 'text', write: (line) => console.error(line) });
   const replaced = new ReplacedFiles({ directory: folder.at('replaced'), clock: systemClock, log });
   const program = join(import.meta.dir, 'appending-editor.ts');
-  const editor = Bun.spawn([process.execPath, program, path, String(EDITS)]);
+  const editor = Bun.spawn([process.execPath, program, path, String(EDITS)], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+  });
   let isEditing = true;
   void editor.exited.then(() => {
     isEditing = false;
@@ -37,8 +40,11 @@ test(`${EDITS} appended rows and all rows the service acknowledged are there at 
       if (!(error instanceof ChangedDuringWrite)) throw error;
       conflicts++;
     }
+    if (acked > 0 && conflicts > 0) void editor.stdin.end();
   }
   expect(editor.exitCode).toBe(0);
+  const edits = Number(await editor.stdout.text());
+  expect(edits).toBeGreaterThanOrEqual(EDITS);
   await replaced.close();
 
   const rows = new Set(readFileSync(path, 'utf8').split('\n'));
@@ -47,7 +53,7 @@ test(`${EDITS} appended rows and all rows the service acknowledged are there at 
   for (const copy of copies) {
     for (const row of readFileSync(copy, 'utf8').split('\n')) rows.add(row);
   }
-  const lost = Array.from({ length: EDITS }, (_, i) => `e${i + 1}`).filter((row) => !rows.has(row));
+  const lost = Array.from({ length: edits }, (_, i) => `e${i + 1}`).filter((row) => !rows.has(row));
   expect(lost).toEqual([]);
   expect(acked).toBeGreaterThan(0);
   expect(conflicts).toBeGreaterThan(0);

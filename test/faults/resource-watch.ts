@@ -6,10 +6,13 @@ import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTemporaryName } from '../../src/base/temporary-files.ts';
 import { memoryOf, residentWithChildren } from '../http/process-memory.ts';
+import { patienceFor } from '../support/patience.ts';
 import type { Trial } from './trial.ts';
 
 const MIB = 1024 * 1024;
 const EVERY_MS = 1_000;
+/** Replaced versions are let go after two seconds. */
+const LET_GO_MS = 5_000;
 /** Reliability L8. */
 const MAX_GROWTH = 0.05;
 const MAX_MORE_FILES = 5;
@@ -85,14 +88,26 @@ export class ResourceWatch {
   }
 }
 
-/** Checks that nothing temporary is left in the folder of the files, and that no log of a database is large. */
-export function checkLeftovers(trial: Trial, docroot: string, stateDir: string): void {
+/**
+ * Checks that nothing temporary is left in the folder of the files, or after the moments a busy machine needs to let go of it
+ * in that of the state, and that no log of a database is large.
+ */
+export async function checkLeftovers(
+  trial: Trial,
+  docroot: string,
+  stateDir: string,
+): Promise<void> {
   const names = [...new Bun.Glob('**/*').scanSync({ cwd: docroot, dot: true })];
   for (const name of names) {
     if (isTemporaryName(name.split('/').at(-1)!)) trial.fail(`left ${name}`);
   }
   for (const folder of ['replaced', 'tmp']) {
-    const left = [...new Bun.Glob('**/*').scanSync({ cwd: join(stateDir, folder) })];
+    const deadline = performance.now() + patienceFor(LET_GO_MS);
+    const inside = (): string[] => [
+      ...new Bun.Glob('**/*').scanSync({ cwd: join(stateDir, folder) }),
+    ];
+    while (inside().length > 0 && performance.now() < deadline) await Bun.sleep(100);
+    const left = inside();
     trial.check(left.length === 0, `left ${left.length} files in ${folder}: ${left.slice(0, 3)}`);
   }
   for (const name of new Bun.Glob('**/*-wal').scanSync({ cwd: stateDir, dot: true })) {

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../support/service.ts';
-import { eventually } from './eventually.ts';
+import { eventually, soon } from './eventually.ts';
 
 test('answers 503, names the remedy, and leaves the rest running', async () => {
   await using svc = await startService({
@@ -33,5 +33,5 @@ test('answers 503, names the remedy, and leaves the rest running', async () => {
       /^events\.sqlite cannot be used .*restore it from a backup, or move it away/,
     );
   });
-  expect(svc.stderr()).toContain('restore it from a backup');
+  await soon(() => svc.stderr()).toContain('restore it from a backup');
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'bun:test';
 import { environment, program } from '../support/program.ts';
 import { startService } from '../support/service.ts';
-import { eventually } from './eventually.ts';
+import { eventually, soon } from './eventually.ts';
 
 test('a stop while the event store is being opened reports no error', async () => {
   await using service = await startService({ files: { 'a.csv': 't\n1\n' } });
@@ -66,7 +66,7 @@ test('with --reload a configuration the server cannot start with changes nothing
   });
   service.write('.svc/config.yaml', 'tls_cert: none.pem\ntls_key: none.pem\n');
   await eventually(() => expect(service.stderr()).toContain('so it keeps the one before'));
-  expect(service.stderr()).toContain('tls_cert cannot be read (ENOENT)');
+  await soon(() => service.stderr()).toContain('tls_cert cannot be read (ENOENT)');
   await eventually(async () => {
     const urls = [...service.stdout().matchAll(/ serving .* at (\S+)/g)].map(([, url]) => url!);
     expect(urls.length).toBeGreaterThan(1);

@@ -8,6 +8,8 @@ import { eventually } from './eventually.ts';
 import { hasPythonHandlers } from './handler-files.ts';
 
 const TIMEOUT_SECONDS = 1;
+/** Of a request that may not time out, each after the handler answered another. */
+const MOST_TRIES = 5;
 
 const SCRIPT = `
 import { Elysia } from 'elysia';
@@ -126,30 +128,43 @@ describe('a handler that goes wrong', () => {
   test('is unavailable after a crash until the pause is over, and the restart is counted (DS-170, DS-189)', async () => {
     await works('script');
     const before = await restarts();
-    const crashed = await boss.fetch('/api/script/exit');
-    expect(crashed.status).toBe(502);
-    expect(await crashed.json()).toEqual({ detail: 'Handler failed' });
-    const meanwhile = await boss.fetch('/api/script/ok');
-    expect(meanwhile.status).toBe(503);
+    let crashes = 0;
+    // On a machine that stands still for a moment the pause is over before anybody asks.
+    const meanwhile = await eventually(async () => {
+      await works('script');
+      const crashed = await boss.fetch('/api/script/exit');
+      expect(crashed.status).toBe(502);
+      expect(await crashed.json()).toEqual({ detail: 'Handler failed' });
+      crashes++;
+      const response = await boss.fetch('/api/script/ok');
+      expect(response.status).toBe(503);
+      return response;
+    });
     expect(await meanwhile.json()).toEqual({ detail: 'Handler unavailable' });
     expect(Number(meanwhile.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     await works('script', 40_000);
-    expect(await restarts()).toBe(before + 1);
+    expect(await restarts()).toBe(before + crashes);
   });
 
   for (const [language, route, expected] of CASES) {
     test.if(language === 'script' || hasPythonHandlers())(
       `in ${language} by ${route} harms only its own request, and comes back (DS-170, F12)`,
       async () => {
-        await works(language);
-        const failing = statusOf(`/api/${language}/${route}`);
-        const [status, health, rows] = await Promise.all([
-          failing,
-          svc.fetch('/health').then((response) => response.status),
-          boss.fetch('/api/rows/').then((response) => response.status),
-        ]);
-        expect(expected).toContain(status);
-        expect({ health, rows }).toEqual({ health: 200, rows: 200 });
+        let outcome: number | null;
+        let tries = 0;
+        do {
+          await works(language);
+          const failing = statusOf(`/api/${language}/${route}`);
+          const [status, health, rows] = await Promise.all([
+            failing,
+            svc.fetch('/health').then((response) => response.status),
+            boss.fetch('/api/rows/').then((response) => response.status),
+          ]);
+          expect({ health, rows }).toEqual({ health: 200, rows: 200 });
+          outcome = status;
+          // On a machine that stands still for a moment the second that a handler has is over before it answers.
+        } while (outcome === 504 && !expected.includes(504) && tries++ < MOST_TRIES);
+        expect(expected).toContain(outcome);
         await works(language);
         const other = language === 'script' ? 'python' : 'script';
         if (other === 'script' || hasPythonHandlers()) await works(other);

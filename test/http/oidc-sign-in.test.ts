@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { Service } from '../support/service.ts';
 import { FIRST_KEY, StandInProvider } from '../support/stand-in-provider.ts';
 import { Browser, cookieOf, cookiesOf } from './cookies.ts';
+import { soon } from './eventually.ts';
 
 const CLIENT = 'svc-client';
 const SECRET = 'client secret/with+signs';
@@ -513,7 +514,7 @@ describe('roles and groups (DS-125)', () => {
     expect(await isSuperuser(await signIn(claims))).toBe(true);
     await svc.accounts.user('another', { superuser: true });
     expect(await isSuperuser(await signIn(claims))).toBe(false);
-    expect(svc.stderr()).toContain('the last active superuser keeps the right');
+    await soon(() => svc.stderr()).toContain('the last active superuser keeps the right');
   });
 
   test('of the access token count where the ID token has none, of its own person only', async () => {
@@ -565,7 +566,9 @@ describe('a provider that cannot be used (S-O1 to S-O3)', () => {
     expect(broken.count('/token')).toBe(0);
     const local = await new Browser(service).signIn('ada', 'Plain-Horse 27 battery');
     expect(local.status).toBe(200);
-    expect(service.stderr()).toContain('the metadata of the identity provider cannot be had');
+    await soon(() => service.stderr()).toContain(
+      'the metadata of the identity provider cannot be had',
+    );
   });
 
   test('one that is not there: 502, a bearer token 503 with Retry-After, local sign-in goes on', async () => {
@@ -641,7 +644,7 @@ describe('settings', () => {
       503,
       'OIDC public_url is not configured',
     ]);
-    expect(service.stderr()).toContain('needs public_url');
+    await soon(() => service.stderr()).toContain('needs public_url');
   });
 
   test('local_login off refuses form and Basic, and leaves the provider (DS-198)', async () => {

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, test } from 'bun:test';
 import { startService, type Client, type Service } from '../support/service.ts';
-import { eventually, PICK_UP_MS } from './eventually.ts';
+import { eventually, PICK_UP_MS, soon } from './eventually.ts';
 import { childrenOf } from './process-memory.ts';
 import { found, searched } from './searching.ts';
 import { field, file, formOf, send } from './upload-form.ts';
@@ -210,7 +210,7 @@ test('rows past search.max_rows are left out, with a notice', async () => {
   await using _ = svc;
   await eventually(async () => expect(await found(root, 'item9')).toEqual(['long#10']));
   expect(await found(root, 'item10')).toEqual([]);
-  expect(svc.stderr()).toContain('rows past search.max_rows are not searched');
+  await soon(() => svc.stderr()).toContain('rows past search.max_rows are not searched');
   const page = await root.fetch('/search?q=item', { headers: { Accept: 'text/html' } });
   expect(await page.text()).toContain('long: 20 rows are not searched');
   expect((await searched(root, 'item', { limit: '100' })).count).toBe(10);

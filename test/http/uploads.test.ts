@@ -16,6 +16,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { startService } from '../support/service.ts';
 import type { Client } from '../support/service.ts';
 import { auditAfter, lastAuditId, locksOn } from './changes.ts';
+import { listNoticed } from './listing.ts';
 import { sharedService } from './shared-service.ts';
 import { BOUNDARY, field, file, formOf, namesIn, send, upload } from './upload-form.ts';
 
@@ -145,6 +146,7 @@ describe('a stored file', () => {
   test('never takes over the name of another workbook (DS-156)', async () => {
     shared.service.write('twin.xlsx.xlsx', readFileSync(join(shared.service.docroot, 'book.xlsx')));
     const content = readFileSync(join(shared.service.docroot, 'book.xlsx'));
+    await listNoticed(shared.reader, 'twin.xlsx.xlsx/Two');
     expect(await upload(await shared.service.as('root'), 'other.xlsx', content)).toMatchObject({
       status: 201,
     });

@@ -10,6 +10,7 @@ import { root } from '../../build/step.ts';
 import { EVENTS_SCHEMA_VERSION } from '../../src/events/schema.ts';
 import { newestVersion } from '../../src/store/migrate.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
+import { soon } from '../http/eventually.ts';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import type { TemporaryFolder } from '../support/temporary-folder.ts';
@@ -134,7 +135,9 @@ describe('the state of a newer build', () => {
       body: JSON.stringify({ data: 'a' }),
     });
     expect(refused.status).toBe(503);
-    expect(svc.stderr()).toContain(`its schema ${EVENTS_SCHEMA_VERSION + 1} is of a newer version`);
+    await soon(() => svc.stderr()).toContain(
+      `its schema ${EVENTS_SCHEMA_VERSION + 1} is of a newer version`,
+    );
     expect(readFileSync(folder.at('state/events.sqlite'))).toEqual(bytes);
   });
 });

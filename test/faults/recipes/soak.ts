@@ -63,7 +63,7 @@ export const soak: Recipe = {
     await Promise.all(work.map((one) => keepUp(trial, one, until)));
     await Bun.sleep(trial.times(3_000, SETTLE_MS));
     watch.stop(trial);
-    checkLeftovers(trial, service.docroot, service.stateDir);
+    await checkLeftovers(trial, service.docroot, service.stateDir);
     const rows = (await (await client.fetch('/api/edited/?columns=n')).json()) as unknown[];
     trial.check(rows.length === 1_000, `the edited table has ${rows.length} rows`);
     const health = await service.fetch('/health');
