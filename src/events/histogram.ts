@@ -2,12 +2,13 @@
  * How many events there were over time (EV-80). Works through the index of times and stops at its time budget.
  */
 import { timeText } from './event-time.ts';
-import type { EventFilter, FilterQuery, FilterRow } from './query-filter.ts';
+import type { EventFilter, FilterQuery } from './query-filter.ts';
 import { type FilterLimit, filteredRows } from './query-filter.ts';
 import type { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import { selectionSql } from './selection.ts';
 import { Series } from './series.ts';
+import { splitSql, type SplitSql, splitText } from './split-value.ts';
 import type { SqlCondition } from './term.ts';
 
 /** Order of the `events-histogram` job. */
@@ -74,6 +75,7 @@ const MICROS = 1_000_000;
 /** 1970-01-01 was a Thursday; weeks start on Monday. */
 const MONDAY_SHIFT = 4 * 86_400 * MICROS;
 const CHECK_ROWS = 2_000;
+const NO_SPLIT: SplitSql = { sql: 'NULL', params: [], textOf: () => null };
 
 /** Whether a text is an interval of the contract. */
 export function isInterval(text: string): boolean {
@@ -176,7 +178,7 @@ interface Filtering {
 
 interface TimedValue {
   readonly time: number;
-  readonly value: unknown;
+  readonly value: string | null;
 }
 
 /** Times in order, each with the value to split by. */
@@ -187,13 +189,22 @@ function rowsOf(
   filtering: Filtering | null,
 ): Iterable<TimedValue> {
   if (filtering !== null) return filteredValues(reader, by, { sql, params }, filtering);
-  const value = by === null ? 'NULL' : memberSql(by);
-  const path = by === null || isColumn(by) ? [] : [jsonPath(by)];
-  return reader.db
-    .query<TimedValue, (string | number)[]>(
-      `SELECT time, ${value} AS value FROM events WHERE ${sql} ORDER BY time`,
-    )
-    .iterate(...path, ...params);
+  const split = by === null ? NO_SPLIT : splitSql(by);
+  return valuesOf(
+    reader.db
+      .query<{ time: number; value: unknown }, (string | number)[]>(
+        `SELECT time, ${split.sql} AS value FROM events WHERE ${sql} ORDER BY time`,
+      )
+      .iterate(...split.params, ...params),
+    split,
+  );
+}
+
+function* valuesOf(
+  rows: Iterable<{ readonly time: number; readonly value: unknown }>,
+  { textOf }: SplitSql,
+): Generator<TimedValue> {
+  for (const { time, value } of rows) yield { time, value: textOf(value) };
 }
 
 function* filteredValues(
@@ -204,21 +215,9 @@ function* filteredValues(
 ): Generator<TimedValue> {
   for (const rows of filteredRows(db, condition, { order: 'time', ...filtering })) {
     for (const row of rows) {
-      yield { time: row.time, value: by === null ? null : memberOf(row, by) };
+      yield { time: row.time, value: by === null ? null : splitText(row, by) };
     }
   }
-}
-
-/** As SQL's `->>` gives it. */
-function memberOf(row: FilterRow, name: string): unknown {
-  if (isColumn(name)) return row[name as 'host'];
-  let value: unknown = JSON.parse(row.fields);
-  for (const part of name.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return null;
-    value = (value as Record<string, unknown>)[part];
-  }
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }
 
 function count(
@@ -238,7 +237,7 @@ function count(
   for (const { time, value: by } of rows) {
     while (bucket + 1 < starts.length && starts[bucket + 1]! <= time) bucket += 1;
     counts[bucket]! += 1;
-    if (order.by !== null) series.count(by === null ? 'NULL' : String(by), bucket);
+    if (order.by !== null) series.count(by ?? 'NULL', bucket);
     seen += 1;
     if (seen % CHECK_ROWS === 0 && performance.now() - startedAt > order.budgetMs) {
       isTruncated = true;
@@ -260,27 +259,4 @@ function count(
   const names = series.addTo(buckets, order.limit, isTruncated ? bucket : starts.length);
   const capped = series.isCapped ? ({ series_capped: true } as const) : {};
   return { buckets, total, series: names, ...capped, truncated: isTruncated };
-}
-
-const TEXT_COLUMNS: Readonly<Record<string, string>> = {
-  index: '"index"',
-  sourcetype: 'sourcetype',
-  source: 'source',
-  host: 'host',
-};
-
-function isColumn(name: string): boolean {
-  return Object.hasOwn(TEXT_COLUMNS, name);
-}
-
-function memberSql(name: string): string {
-  return isColumn(name) ? TEXT_COLUMNS[name]! : 'fields ->> ?';
-}
-
-/** A dotted name as a JSON path, its parts written as JSON writes names: nothing in them can end one. */
-function jsonPath(name: string): string {
-  return `$${name
-    .split('.')
-    .map((part) => `.${JSON.stringify(part)}`)
-    .join('')}`;
 }

@@ -69,7 +69,7 @@ export function selectedColumns(
     const text = textOf(item) ?? 'None';
     const { schema } = context;
     const reference = typeof item === 'string' ? schema.find(text, 'flag') : null;
-    if (reference && !(schema.isOpen && /[=(]/.test(text))) {
+    if (reference && (schema.has(text) || !(schema.isOpen && /[=(]/.test(text)))) {
       return { name: text, type: reference.type, get: reference.get };
     }
     if (!/[=(]/.test(text)) schema.require(text, 'flag', place);

@@ -4,9 +4,10 @@
  * A name is a column, else a path into a json column, else (terse form, when there is `extracted_fields`) a path in that.
  * Hidden columns can be named but are not shown.
  */
+import { cuts, memberAt } from '../base/member-path.ts';
 import type { Form } from './ast.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
-import { isArray, isObject, type Row, type Value } from './value.ts';
+import { isObject, type Row, type Value } from './value.ts';
 
 /** Types of SL-40; everything stages compute is json. */
 export type ColumnType = 'int' | 'text' | 'time' | 'json';
@@ -115,7 +116,7 @@ export class Schema {
   }
 
   #findPath(name: string, form: Form, use: Use): Reference | null {
-    for (const { head, rest } of splits(name, form)) {
+    for (const { head, rest } of cuts(name, form === 'flag')) {
       const column = this.indexOf(head);
       if (column < 0 || this.columns[column]!.type !== 'json') continue;
       return this.#path(column, rest, form, use);
@@ -175,35 +176,7 @@ function pathReference(column: number, rest: string, form: Form): Reference {
   return { get, type: 'json', column: null, path: { column, rest } };
 }
 
-/** Ways to cut a name in two at a separator, longest head first. */
-function* splits(name: string, form: Form): Generator<{ head: string; rest: string }> {
-  for (let at = name.length - 1; at > 0; at--) {
-    if (name[at] === '.') yield { head: name.slice(0, at), rest: name.slice(at + 1) };
-    else if (form === 'flag' && name[at] === '_' && name[at - 1] === '_') {
-      yield { head: name.slice(0, at - 1), rest: name.slice(at + 1) };
-    }
-  }
-}
-
 /** The value at a path, undefined when there is none; a member whose name contains separators wins over walking. */
 export function walk(value: Value, path: string, form: Form): Value | undefined {
-  if (isArray(value)) return walkArray(value, path, form);
-  if (!isObject(value)) return undefined;
-  if (Object.hasOwn(value, path)) return value[path];
-  for (const { head, rest } of splits(path, form)) {
-    if (!Object.hasOwn(value, head)) continue;
-    const found = walk(value[head]!, rest, form);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function walkArray(value: readonly Value[], path: string, form: Form): Value | undefined {
-  const match = (
-    form === 'flag' ? /^(\d{1,9})(?:(?:\.|__)([\s\S]+))?$/ : /^(\d{1,9})(?:\.([\s\S]+))?$/
-  ).exec(path);
-  if (!match) return undefined;
-  const element = value[Number(match[1])];
-  if (element === undefined || match[2] === undefined) return element;
-  return walk(element, match[2], form);
+  return memberAt(value, path, form === 'flag') as Value | undefined;
 }

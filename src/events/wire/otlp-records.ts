@@ -39,15 +39,15 @@ export class OtlpRecordError extends Error {}
 /** Told of every record in order. `read` throws `OtlpRecordError` for a bad one. */
 export type OtlpVisitor = (origin: OtlpOrigin, read: () => OtlpRecord) => void;
 
-/** The records of a parsed JSON request; false when it is no such request. */
+/** The records of a parsed JSON request; false when it is none. Throws `OtlpRecordError` for one whose frame is no such request. */
 export function visitJsonRecords(request: unknown, visit: OtlpVisitor): boolean {
   if (!isObject(request)) return false;
-  for (const resourceLogs of listOf(request, 'resourceLogs')) {
+  for (const resourceLogs of framedList(request, 'resourceLogs')) {
     const resource = attributesOf(listOf(member(resourceLogs, 'resource'), 'attributes'));
-    for (const scopeLogs of listOf(resourceLogs, 'scopeLogs')) {
+    for (const scopeLogs of framedList(resourceLogs, 'scopeLogs')) {
       const name = member(member(scopeLogs, 'scope'), 'name');
       const origin = { resource, scope: typeof name === 'string' ? name : '' };
-      for (const record of listOf(scopeLogs, 'logRecords')) {
+      for (const record of framedList(scopeLogs, 'logRecords')) {
         visit(origin, () => jsonRecord(record));
       }
     }
@@ -65,6 +65,13 @@ function member(value: unknown, name: string): unknown {
 function listOf(value: unknown, name: string): readonly unknown[] {
   const list = member(value, name);
   return Array.isArray(list) ? list : [];
+}
+
+/** A list of the frame around records. One that cannot be read may hold any number of them, so the request is refused. */
+function framedList(value: unknown, name: string): readonly unknown[] {
+  const list = member(value, name) ?? [];
+  if (isObject(value) && Array.isArray(list)) return list;
+  throw new OtlpRecordError(`${name} is no list, or not in an object`);
 }
 
 function jsonRecord(record: unknown): OtlpRecord {

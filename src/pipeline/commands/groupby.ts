@@ -37,7 +37,7 @@ export const groupby = defineCommand({
     let aggregate: AccumulatorFactory | null = null;
     for (const item of flags.names('keys')!) {
       const reference = input!.find(item, 'flag');
-      if (reference && !item.includes('(')) {
+      if (reference && (input!.has(item) || !item.includes('('))) {
         if (columns.some(({ name }) => name === item)) continue;
         keys.push(reference.get);
         columns.push({ name: item, type: reference.type });

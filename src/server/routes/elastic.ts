@@ -4,6 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { bulkError, ELASTIC_PRODUCT } from '../../events/dialects/bulk.ts';
+import type { Context } from '../context.ts';
 import type { DialectDoor } from '../dialect-route.ts';
 import { DIALECT_ROUTE, dialectRoute } from '../dialect-route.ts';
 import type { Reply } from '../reply.ts';
@@ -72,7 +73,7 @@ export const elasticRoutes: readonly Route[] = [
   ...['_index_template', '_template', '_component_template', '_ilm', '_ingest'].map((name) =>
     setupProbe(`/elastic/${name}/{path:rest}`),
   ),
-  setupProbe('/elastic/{index}'),
+  setupProbe('/elastic/{index}', refuseApi),
   unknownPath('/elastic/{path:rest}'),
 ];
 
@@ -89,8 +90,13 @@ function probe(pattern: string, answer: object): Route {
   };
 }
 
+/** Names of indexes begin with other characters: what begins so asks for something that is not here. */
+function refuseApi({ parameters }: Context): void {
+  if (parameters['index']!.startsWith('_')) throw new AppError('not-found', 'Not found.');
+}
+
 /** Templates and the like: clients may set them up, nothing is stored. */
-function setupProbe(pattern: string): Route {
+function setupProbe(pattern: string, check: (context: Context) => void = () => undefined): Route {
   const describes = { summary: 'Answer an Elasticsearch client', tag: 'events' } as const;
   return {
     ...probe(pattern, {}),
@@ -99,8 +105,14 @@ function setupProbe(pattern: string): Route {
       PUT: { ...describes, body: { schema: Type.Any(), required: false }, answers: anyAnswer },
     },
     methods: {
-      GET: () => jsonReply({}, { headers: ELASTIC_PRODUCT }),
-      PUT: () => jsonReply({ acknowledged: true }, { headers: ELASTIC_PRODUCT }),
+      GET: (context) => {
+        check(context);
+        return jsonReply({}, { headers: ELASTIC_PRODUCT });
+      },
+      PUT: (context) => {
+        check(context);
+        return jsonReply({ acknowledged: true }, { headers: ELASTIC_PRODUCT });
+      },
     },
   };
 }
