@@ -204,6 +204,22 @@ test('hostile streams: too long, no UTF-8, NUL, escape sequences, no framing, an
   expect(connections).toBeLessThan(10);
 });
 
+test('a message whose connection is reset is stored as far as it came, and counted as cut', async () => {
+  const port = await portOf('tcp');
+  const id = crypto.randomUUID();
+  const { cut } = await view('tcp');
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+  // One packet: what follows the line end has come as well when the line is there.
+  socket.write(`<13>${id} whole\n<13>${id} half of a mes`);
+  await found(id, 1);
+  socket.resetAndDestroy();
+  const events = await found(id, 2);
+  expect(events.map(({ data }) => data)).toEqual([`<13>${id} whole`, `<13>${id} half of a mes`]);
+  await eventually(async () => expect((await view('tcp')).cut).toBe(cut + 1));
+});
+
 test('peers outside of allow, and users without the right, store nothing and are counted', async () => {
   const socket = createSocket('udp4');
   const id = crypto.randomUUID();

@@ -39,9 +39,9 @@ export class SyslogFramer {
     return true;
   }
 
-  /** The stream has ended; a last line without its end is a message. */
-  end(): void {
-    if (this.#size > 0) this.#finish(this.#isCut || this.#left !== null);
+  /** The stream has ended; a last line without its end is a message. What is left of one that broke off is a cut one. */
+  end(isBroken = false): void {
+    if (this.#size > 0) this.#finish(this.#isCut || this.#left !== null || isBroken);
   }
 
   #pushLines(chunk: Uint8Array): void {

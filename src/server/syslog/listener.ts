@@ -209,7 +209,11 @@ export class SyslogListener {
     this.#connections.add(connection);
     socket.on('data', (chunk: Uint8Array) => this.#onData(connection, chunk));
     socket.on('end', () => framer.end());
-    socket.on('close', () => this.#connections.delete(connection));
+    socket.on('close', () => {
+      this.#connections.delete(connection);
+      // Nothing is left after an end; a peer that crashed, or was cut off, ended within its message.
+      framer.end(true);
+    });
     const idleMs = this.#options.setting.idle_seconds * 1000;
     socket.on('timeout', () => this.#onIdle(socket, idleMs));
     socket.setTimeout(idleMs);
