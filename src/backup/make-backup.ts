@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
@@ -29,8 +29,8 @@ const MAX_READS = 5;
 interface BackupOrder {
   readonly root: DocumentRoot;
   readonly stateDir: string;
-  /** Path of the archive; an existing file there is replaced. */
-  readonly target: string;
+  /** Path of the archive, where an existing file is replaced, or what takes its bytes. */
+  readonly target: string | Writable;
   readonly withDocroot: boolean;
   /** Schema version of the state database. */
   readonly schema: number;
@@ -45,11 +45,53 @@ export interface Backup {
   readonly bytes: number;
 }
 
-/** Throws `conflict` for a file that never stands still or a target that cannot be made, `no-space`, and the system's errors. Nothing is left behind then. */
+/** Throws `conflict` for a file that never stands still or a target that cannot be made, `no-space`, and the system's errors. No file is left behind then; what a stream has got is no whole archive. */
 export async function makeBackup(order: BackupOrder): Promise<Backup> {
-  const { root, stateDir, target, withDocroot } = order;
+  const { target } = order;
+  try {
+    return await (typeof target === 'string' ? intoFile(target, order) : intoStream(target, order));
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOSPC') throw error;
+    const left = typeof target === 'string' ? 'nothing was written' : 'the archive is not whole';
+    throw new AppError('no-space', `The disk is full; ${left}`, { cause: error });
+  }
+}
+
+async function intoFile(target: string, order: BackupOrder): Promise<Backup> {
   const temporary = await createTemporary(target).catch(refuseTarget);
   await temporary.handle.close();
+  try {
+    const backup = await writeArchive(
+      () => createWriteStream(temporary.path, { flags: 'w' }),
+      order,
+    );
+    await publish(temporary.path, target);
+    return backup;
+  } catch (error) {
+    await rm(temporary.path, { force: true });
+    throw error;
+  }
+}
+
+async function intoStream(target: Writable, order: BackupOrder): Promise<Backup> {
+  try {
+    return await writeArchive(() => target, order);
+  } catch (error) {
+    if (!isUnread(error)) throw error;
+    throw new AppError('conflict', 'Whoever read the archive left before its end', {
+      cause: error,
+    });
+  }
+}
+
+/** The other side of a pipe is gone. */
+function isUnread(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
+
+async function writeArchive(sink: () => Writable, order: BackupOrder): Promise<Backup> {
+  const { root, stateDir, withDocroot } = order;
   const folder = join(stateDir, 'tmp', `backup-${shortId()}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
@@ -60,21 +102,12 @@ export async function makeBackup(order: BackupOrder): Promise<Backup> {
       ...(await snapshotState(stateDir, folder)),
     ];
     const archive = pack();
-    const written = pipeline(
-      archive,
-      createGzip(),
-      createWriteStream(temporary.path, { flags: 'w' }),
-    );
+    const written = pipeline(archive, createGzip(), sink());
     const adding = addEverything(archive, manifestOf(order), files);
     // Whichever fails first ends the other.
     adding.catch((error: Error) => archive.destroy(error));
     const [backup] = await Promise.all([adding, written]);
-    await publish(temporary.path, target);
     return backup;
-  } catch (error) {
-    await rm(temporary.path, { force: true });
-    if (errnoOf(error) !== 'ENOSPC') throw error;
-    throw new AppError('no-space', 'The disk is full; nothing was written', { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -42,8 +42,8 @@ import {
 import { TABLES } from './backup-contents.ts';
 
 interface RestoreOrder {
-  /** The archive. */
-  readonly source: string;
+  /** Begins to read the archive. */
+  readonly source: () => Readable;
   readonly docroot: string;
   /** Locked by the caller, so that no server runs on it. */
   readonly stateDir: string;
@@ -123,7 +123,7 @@ async function unpack(
   const links = new Map<string, Header>();
   let manifest: Manifest | null = null;
   let checksums: string | null = null;
-  for await (const { header, stream } of entriesOf(order.source)) {
+  for await (const { header, stream } of entriesOf(order.source())) {
     const { name } = header;
     if (manifest === null) {
       if (name !== MANIFEST) throw notBackup();
@@ -172,10 +172,9 @@ async function freePath(
   return path;
 }
 
-async function* entriesOf(source: string): AsyncGenerator<{ header: Header; stream: Readable }> {
+async function* entriesOf(file: Readable): AsyncGenerator<{ header: Header; stream: Readable }> {
   const archive = extract();
   const gunzip = createGunzip();
-  const file = createReadStream(source);
   file.on('error', (error) => gunzip.destroy(error));
   gunzip.on('error', (error) => archive.destroy(error));
   file.pipe(gunzip).pipe(archive as unknown as NodeJS.WritableStream);

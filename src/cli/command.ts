@@ -5,6 +5,7 @@
  * needs when it is called. A command reports failure by throwing AppError; `cli.ts` prints it and picks the exit code.
  */
 import type { Command as Parser } from 'commander';
+import type { Readable, Writable } from 'node:stream';
 import type { PasswordInput } from './password-prompt.ts';
 
 /** What a command has to do with the outside: the process in `main.ts`. */
@@ -14,6 +15,11 @@ export interface Outside {
   /** Diagnostics (standard error). */
   err(text: string): void;
   readonly input: PasswordInput;
+  /** The standard streams as they are, for archives. */
+  readonly streams: {
+    readonly input: Readable & { readonly isTTY?: boolean };
+    readonly output: Writable & { readonly isTTY?: boolean };
+  };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
 }

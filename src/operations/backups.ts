@@ -1,6 +1,9 @@
 /**
  * Backups of a running or a resting service, and their restoration; both stand in the audit.
  */
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import type { Audit } from '../auth/audit.ts';
 import { type Backup, makeBackup } from '../backup/make-backup.ts';
 import { type Restored, restoreBackup } from '../backup/restore-backup.ts';
@@ -10,17 +13,17 @@ import { DocumentRoot } from '../docroot/document-root.ts';
 import { newestVersion } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
 import { ensureDirectory } from '../store/state-files.ts';
-import { lockStateDirectory } from '../store/state-lock.ts';
+import { LOCK_FILE, lockStateDirectory } from '../store/state-lock.ts';
 
 interface BackupServices {
   readonly config: Config;
   readonly audit: Audit;
 }
 
-/** Writes a backup to `target`, while a server runs or not. Throws `conflict` and the system's errors. */
+/** Writes a backup to `target`, a path or a stream, while a server runs or not. Throws `conflict` and the system's errors. */
 export async function backUp(
   { config, audit }: BackupServices,
-  request: { readonly target: string; readonly withDocroot: boolean },
+  request: { readonly target: string | Writable; readonly withDocroot: boolean },
 ): Promise<Backup> {
   const { target, withDocroot } = request;
   const root = new DocumentRoot(config.docroot, config.state_dir);
@@ -56,9 +59,9 @@ interface RestoreServices {
  */
 export async function restore(
   { config, log, openAccounts }: RestoreServices,
-  request: { readonly source: string; readonly replaces: boolean },
+  request: { readonly source: () => Readable; readonly replaces: boolean },
 ): Promise<Restored> {
-  ensureDirectory(config.state_dir);
+  using folder = stateFolderFor(config.state_dir);
   const lock = lockStateDirectory(config.state_dir);
   try {
     const restored = await restoreBackup({
@@ -79,8 +82,24 @@ export async function restore(
     } finally {
       await accounts.close();
     }
+    folder.isUsed = true;
     return restored;
   } finally {
     lock.release();
   }
+}
+
+/** Made when absent; without the lock again, when it held nothing before and nothing was put there. */
+function stateFolderFor(dir: string): Disposable & { isUsed: boolean } {
+  const isNew = !existsSync(dir);
+  ensureDirectory(dir);
+  const wasEmpty = readdirSync(dir).length === 0;
+  return {
+    isUsed: false,
+    [Symbol.dispose]() {
+      if (this.isUsed || !wasEmpty) return;
+      rmSync(join(dir, LOCK_FILE), { force: true });
+      if (isNew && readdirSync(dir).length === 0) rmdirSync(dir);
+    },
+  };
 }

@@ -17,6 +17,8 @@ const LIBC_NAMES = [
   'libc.musl-aarch64.so.1',
   'libSystem.B.dylib',
 ];
+/** Name of the lock in the state directory. */
+export const LOCK_FILE = 'lock';
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NO_WAIT = 4;
 /** The holder writes its pid right after it got the lock; this long a reader waits for it. */
@@ -33,7 +35,7 @@ export interface StateLock {
  * process, or another part of this one, holds it; file system errors come as they are.
  */
 export function lockStateDirectory(dir: string, tryLock: TryLock = tryKernelLock): StateLock {
-  const path = join(dir, 'lock');
+  const path = join(dir, LOCK_FILE);
   const file = openSync(path, 'a+', 0o600);
   let unlock: (() => void) | null = null;
   try {

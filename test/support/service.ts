@@ -232,7 +232,8 @@ export class Service implements Client, AsyncDisposable {
   }
 }
 
-function program(): string[] {
+/** The command line that starts the executable under test. */
+export function program(): string[] {
   const root = resolve(import.meta.dir, '../..');
   const path = resolve(root, process.env['SVC_BINARY'] ?? 'build/out/svc');
   if (!existsSync(path)) {

@@ -1,24 +1,24 @@
 /** `svc restore`: puts a backup in place; refuses while a server runs there, and an archive of a newer version. */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { createReadStream, existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { AppError } from '../../base/errors.ts';
-import type { Command } from '../command.ts';
+import type { Command, Outside } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
 
-/** Restores `<file>`; nothing is changed unless all of it is sound. */
+/** Restores `<file>`, or what standard input holds for `-`; nothing is changed unless all of it is sound. */
 export const restore: Command = {
   name: 'restore',
   summary: 'Put a backup in place; no server may run there.',
   describe: (parser) => {
-    parser.argument('<file>', 'Archive that svc backup wrote.');
+    parser.argument('<file>', 'Archive that svc backup wrote; - for standard input.');
     describeConfiguration(parser);
     parser.option('--force', 'Move aside what is there already.');
   },
   run: async (invocation) => {
     const { outside, options, positionals } = invocation;
     const [file = '', ...rest] = positionals;
-    const source = resolve(outside.cwd, file);
-    if (!existsSync(source)) throw new AppError('not-found', `${file}: no such file`);
+    const source = archiveOf(file, outside);
     using _ = folderFor(rest[0] === undefined ? null : resolve(outside.cwd, rest[0]));
     const { config } = await loadInvocation({ ...invocation, positionals: rest });
     const { openAccounts } = await import('../../app.ts');
@@ -35,17 +35,28 @@ export const restore: Command = {
   },
 };
 
+/** The bytes of the archive. Throws `not-found`, and `usage` for somebody's keyboard. */
+function archiveOf(file: string, { cwd, streams }: Outside): () => Readable {
+  if (file === '-') {
+    if (streams.input.isTTY === true)
+      throw new AppError(
+        'usage',
+        'An archive is nothing to type; name a file, or redirect the input',
+      );
+    return () => streams.input;
+  }
+  const path = resolve(cwd, file);
+  if (!existsSync(path)) throw new AppError('not-found', `${file}: no such file`);
+  return () => createReadStream(path);
+}
+
 /** On a new machine the folder is not there yet. Made for a restore that fails, and so empty, it goes again. */
 function folderFor(root: string | null): Disposable {
   const made = root === null || existsSync(root) ? undefined : mkdirSync(root, { recursive: true });
   return {
     [Symbol.dispose]: () => {
       if (made === undefined || root === null) return;
-      // What a failed restore leaves is the state's lock; anything else was restored.
-      const left = readdirSync(root, { recursive: true }).map(String);
-      if (left.every((name) => name === '.svc' || name === join('.svc', 'lock'))) {
-        rmSync(root, { recursive: true });
-      }
+      if (readdirSync(root).length === 0) rmdirSync(root);
     },
   };
 }
