@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clip, tone } from '../http/media-files.ts';
 import { eventually, soon } from '../http/eventually.ts';
+import { searched } from '../http/searching.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -47,10 +48,14 @@ beforeAll(async () => {
   browser = await TestBrowser.start();
   const bob = await svc.as('bob');
   await eventually(async () => {
-    const answer = (await (await bob.fetch('/search?q=porcelain&limit=100')).json()) as {
-      count: number;
-    };
-    expect(answer.count).toBe(30);
+    for (const [word, count] of [
+      ['porcelain', 30],
+      ['teaspoon', 1],
+      ['cup', 3],
+      ['plate', 1],
+    ] as const) {
+      expect((await searched(bob, word, { limit: '100' })).count).toBe(count);
+    }
   });
 });
 

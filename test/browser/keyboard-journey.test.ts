@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
+import { found } from '../http/searching.ts';
 import { PASSWORD, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -36,6 +37,7 @@ beforeAll(async () => {
     ),
   });
   expect(response.status).toBe(201);
+  await eventually(async () => expect(await found(client, 'plate')).toEqual(['shop/products#3']));
   browser = await TestBrowser.start();
   keys = await browser.open(svc, { viewport: { width: 1280, height: 800 } });
 });

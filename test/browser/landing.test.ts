@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { eventually, soon } from '../http/eventually.ts';
+import { found } from '../http/searching.ts';
 import type { Page } from 'playwright-core';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -61,7 +62,7 @@ test('sizes are written as the reader writes numbers, and with a point where the
     const page = await started('ada', { locale: 'de-DE', javaScriptEnabled });
     await page.getByText('shop', { exact: true }).click();
     const amount = row(page, 'guide').locator('.amount');
-    expect((await amount.textContent())!.trim()).toBe(size);
+    await soon(async () => (await amount.textContent())?.trim()).toBe(size);
     expect(await page.getByText(/Up to 10[0-9]* MiB\./).count()).toBe(1);
     await page.context().close();
   }
@@ -148,6 +149,8 @@ test('controls are for those who may use them', async () => {
 });
 
 test('the last searches are offered again, and forgotten with the sign-out', async () => {
+  const client = await svc.as('bob');
+  await eventually(async () => expect(await found(client, 'plate')).toEqual(['shop/products#2']));
   const page = await started('bob');
   expect(await page.locator('#recent').isVisible()).toBe(false);
   await page.keyboard.press('/');

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
+import { found } from '../http/searching.ts';
 import { workbookFile } from '../plugins/workbook-files.ts';
 import { PASSWORD, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -127,6 +128,8 @@ test('2. they find a file: by jumping to its name, by a word in it, by a part of
   await palette.getByRole('combobox').fill('prod');
   await palette.getByRole('option', { name: 'shop/products' }).click();
   await cell(0, 0).getByText('blue cup').waitFor();
+  const client = await svc.as('grace');
+  await eventually(async () => expect(await found(client, 'plate')).toEqual(['shop/products#3']));
   await page.getByRole('searchbox', { name: 'Search everything' }).fill('plate');
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'plate', exact: true }).click();

@@ -22,6 +22,12 @@ beforeAll(async () => {
     },
   });
   await svc.createSuperuser('ada', PASSWORD);
+  const client = await svc.as('ada');
+  // A page without script shows what was known when it was asked for.
+  await eventually(async () => {
+    const { problems } = (await (await client.fetch('/')).json()) as { problems?: unknown[] };
+    expect(problems).toHaveLength(1);
+  });
   browser = await TestBrowser.start();
 });
 

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import { parquetReadObjects } from 'hyparquet';
 import { type Client, type Service, startService } from '../support/service.ts';
+import { eventually } from './eventually.ts';
+import { found } from './searching.ts';
 
 let svc: Service;
 let root: Client;
@@ -96,9 +98,10 @@ test('no file of a list holds what stands for a secret', async () => {
 });
 
 test('results of the search and the media are had in every format', async () => {
-  const found = await user.fetch('/search?q=espresso&format=csv');
-  const text = await found.text();
-  expect(found.headers.get('content-disposition')).toContain('filename="search.csv"');
+  await eventually(async () => expect(await found(user, 'espresso')).toEqual(['products#1']));
+  const asCsv = await user.fetch('/search?q=espresso&format=csv');
+  const text = await asCsv.text();
+  expect(asCsv.headers.get('content-disposition')).toContain('filename="search.csv"');
   expect(text).toStartWith(
     'resource,type,title,snippet,score,ui_url,api_url,row_id\nproducts,csv,',
   );

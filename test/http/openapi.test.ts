@@ -2,7 +2,7 @@
  * `/openapi.json` over HTTP (DS-190 to DS-192): per caller, valid by two independent readers, good enough to generate a
  * client from that talks to the server.
  */
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { compileErrors, validate } from '@readme/openapi-parser';
@@ -73,8 +73,16 @@ async function requireValid(document: object): Promise<void> {
   expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
 }
 
+/** The document waits a moment only for the columns of files that were never read. */
+async function readAll(client: Client): Promise<void> {
+  for (const name of ['shop/products', 'shop/orders']) {
+    expect((await client.fetch(`/api/${name}/`)).status).toBe(200);
+  }
+}
+
 describe('for each caller', () => {
   const shared = sharedService({ files }, /broken\.csv/);
+  beforeAll(() => readAll(shared.reader));
 
   test('DS-190 it is OpenAPI 3.1.0 of version 0.3.0, and valid for everybody', async () => {
     const { service } = shared;
@@ -205,7 +213,9 @@ test('a client generated from the document compiles and talks to the server', as
   await using service = await startService({ files });
   await service.accounts.user('root', { superuser: true });
   const key = await service.accounts.apiKey('root');
-  const document = await documentOf(await service.as('root'));
+  const root = await service.as('root');
+  await readAll(root);
+  const document = await documentOf(root);
   const types = astToString(await openapiTypescript(structuredClone(document) as never));
   const parent = resolve(import.meta.dir, '../../build/out');
   mkdirSync(parent, { recursive: true });

@@ -32,6 +32,9 @@ beforeAll(async () => {
     expect((await searched(root, 'bulk 2500')).count).toBe(1);
     expect((await searched(root, 'ada')).count).toBe(1);
     expect((await searched(root, 'p3499')).count).toBe(1);
+    for (const q of ['marta', 'needle', 'thermometer']) {
+      expect((await searched(root, q)).count).toBeGreaterThan(0);
+    }
   });
 });
 afterAll(async () => svc[Symbol.asyncDispose]());
