@@ -132,6 +132,10 @@ function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number
   if (codec === Codec.lzo || !/^[A-Z]/.test(codecName(codec))) {
     throw new AppError('unreadable-file', `unsupported compression ${codecName(codec)}`);
   }
+  // Without values there may be no page, and then no place: pyarrow gives 0 for it.
+  if (values === 0) {
+    return { leaf, struct, meta, codec, values, start: HEAD_BYTES, end: HEAD_BYTES };
+  }
   const start = chunkStart(meta);
   const end = start + (meta.int(MetaField.compressedBytes) ?? -1);
   if (!(start >= HEAD_BYTES && end >= start && end <= dataEnd)) {
