@@ -11,7 +11,7 @@ export class NumberLiteral {
 }
 
 /** The names of DS-55 for what a member holds. */
-export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
 /**
  * The JSON text as values, numbers as `NumberLiteral`; keys such as `__proto__` are ordinary own members. Throws
@@ -48,11 +48,11 @@ function withLiterals(value: unknown): unknown {
   return value;
 }
 
-/** The type a value of `parseFilterJson` has in its text. */
+/** The type a value of `parseFilterJson` has in its text, by the names of (DS-77). */
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (value instanceof NumberLiteral) return 'number';
+  if (value instanceof NumberLiteral) return /^-?\d+$/.test(value.source) ? 'integer' : 'number';
   const type = typeof value;
   return type === 'string' || type === 'boolean' ? type : 'object';
 }

@@ -56,9 +56,9 @@ describe('the texts of DS-55', () => {
     ['{"id":" 1.5e "}', "column 'id': operator $eq expects a number, received string"],
     ['{"id":"+1"}', "column 'id': operator $eq expects a number, received string"],
     ['{"id":"0x10"}', "column 'id': operator $eq expects a number, received string"],
-    ['{"ok":2}', "column 'ok': operator $eq expects a boolean, received number"],
+    ['{"ok":2}', "column 'ok': operator $eq expects a boolean, received integer"],
     ['{"ok":{"$gte":"on"}}', "column 'ok': operator $gte expects a boolean, received string"],
-    ['{"name":{"$lt":5}}', "column 'name': operator $lt expects a string, received number"],
+    ['{"name":{"$lt":5}}', "column 'name': operator $lt expects a string, received integer"],
     ['{"name":{"$eq":{}}}', "column 'name': operator $eq expects a scalar, received object"],
     [
       '{"name":{"$contains":true}}',
@@ -74,8 +74,8 @@ describe('the texts of DS-55', () => {
       "column 'name': operator $nin expects an array of scalars, received array",
     ],
     ['{"id":{"$in":[1,"x"]}}', "column 'id': operator $in expects a number, received string"],
-    ['{"id":{"$null":1}}', "column 'id': operator $null expects a boolean, received number"],
-    ['{"id":{"$not":5}}', "column 'id': operator $not expects an object, received number"],
+    ['{"id":{"$null":1}}', "column 'id': operator $null expects a boolean, received integer"],
+    ['{"id":{"$not":5}}', "column 'id': operator $not expects an object, received integer"],
     ['{"at":"yesterday"}', "column 'at': operator $eq expects a date-time, received string"],
     [
       '{"at":{"$gt":"2026-02-30"}}',

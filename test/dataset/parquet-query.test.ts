@@ -146,7 +146,7 @@ describe('DS-53: operands', () => {
     expect(filtered({ day: '2023-12-31' })).toEqual([2]);
     expect(filtered({ day: { $lt: '2024-01-01' } })).toEqual([2, 4]);
     expect(() => filtered({ day: 5 })).toThrow(
-      "Invalid filter: column 'day': operator $eq expects a date-time, received number",
+      "Invalid filter: column 'day': operator $eq expects a date-time, received integer",
     );
   });
 

@@ -278,7 +278,7 @@ describe('filters', () => {
       "Invalid filter: column 'id': operator $eq expects a number, received string",
     );
     expect(await detail('users', { is_active: 2 })).toBe(
-      "Invalid filter: column 'is_active': operator $eq expects a boolean, received number",
+      "Invalid filter: column 'is_active': operator $eq expects a boolean, received integer",
     );
     expect(await detail('audit-logs', { timestamp: { $gt: 'yesterday' } })).toBe(
       "Invalid filter: column 'timestamp': operator $gt expects a date-time, received string",

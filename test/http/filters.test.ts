@@ -458,7 +458,7 @@ describe('what a filter is refused for', () => {
     ['{"x":{"$ne":true}}', wrong('x', '$ne', 'a number', 'boolean')],
     ['{"x":"1,5"}', wrong('x', '$eq', 'a number', 'string')],
     ['{"_row_id":"x"}', wrong('_row_id', '$eq', 'a number', 'string')],
-    ['{"f":2}', wrong('f', '$eq', 'a boolean', 'number')],
+    ['{"f":2}', wrong('f', '$eq', 'a boolean', 'integer')],
     ['{"f":"maybe"}', wrong('f', '$eq', 'a boolean', 'string')],
     ['{"f":"y"}', wrong('f', '$eq', 'a boolean', 'string')],
     ['{"f":{"$ne":[]}}', wrong('f', '$ne', 'a boolean', 'array')],
@@ -470,22 +470,22 @@ describe('what a filter is refused for', () => {
       [`{"i":{"${operator}":""}}`, wrong('i', operator, 'a number', 'string')],
       [`{"x":{"${operator}":true}}`, wrong('x', operator, 'a number', 'boolean')],
       [`{"x":{"${operator}":[1]}}`, wrong('x', operator, 'a number', 'array')],
-      [`{"f":{"${operator}":2}}`, wrong('f', operator, 'a boolean', 'number')],
+      [`{"f":{"${operator}":2}}`, wrong('f', operator, 'a boolean', 'integer')],
       [`{"f":{"${operator}":null}}`, wrong('f', operator, 'a boolean', 'null')],
-      [`{"s":{"${operator}":5}}`, wrong('s', operator, 'a string', 'number')],
+      [`{"s":{"${operator}":5}}`, wrong('s', operator, 'a string', 'integer')],
       [`{"s":{"${operator}":true}}`, wrong('s', operator, 'a string', 'boolean')],
       [`{"s":{"${operator}":null}}`, wrong('s', operator, 'a string', 'null')],
       [`{"s":{"${operator}":{}}}`, wrong('s', operator, 'a string', 'object')],
     ]),
     ...['$in', '$nin'].flatMap((operator): [string, string][] => [
-      [`{"i":{"${operator}":5}}`, wrong('i', operator, 'an array of scalars', 'number')],
+      [`{"i":{"${operator}":5}}`, wrong('i', operator, 'an array of scalars', 'integer')],
       [`{"s":{"${operator}":"a"}}`, wrong('s', operator, 'an array of scalars', 'string')],
       [`{"s":{"${operator}":null}}`, wrong('s', operator, 'an array of scalars', 'null')],
       [`{"s":{"${operator}":{}}}`, wrong('s', operator, 'an array of scalars', 'object')],
       [`{"s":{"${operator}":[[]]}}`, wrong('s', operator, 'an array of scalars', 'array')],
       [`{"s":{"${operator}":["a",{}]}}`, wrong('s', operator, 'an array of scalars', 'array')],
       [`{"i":{"${operator}":[1,"x"]}}`, wrong('i', operator, 'a number', 'string')],
-      [`{"f":{"${operator}":[true,3]}}`, wrong('f', operator, 'a boolean', 'number')],
+      [`{"f":{"${operator}":[true,3]}}`, wrong('f', operator, 'a boolean', 'integer')],
     ]),
     ...['$contains', '$icontains', '$startswith', '$endswith', '$regex'].flatMap(
       (operator): [string, string][] => [
@@ -495,10 +495,10 @@ describe('what a filter is refused for', () => {
         [`{"i":{"${operator}":{}}}`, wrong('i', operator, 'a string', 'object')],
       ],
     ),
-    ['{"i":{"$null":1}}', wrong('i', '$null', 'a boolean', 'number')],
+    ['{"i":{"$null":1}}', wrong('i', '$null', 'a boolean', 'integer')],
     ['{"i":{"$null":"true"}}', wrong('i', '$null', 'a boolean', 'string')],
     ['{"s":{"$null":null}}', wrong('s', '$null', 'a boolean', 'null')],
-    ['{"i":{"$not":5}}', wrong('i', '$not', 'an object', 'number')],
+    ['{"i":{"$not":5}}', wrong('i', '$not', 'an object', 'integer')],
     ['{"i":{"$not":null}}', wrong('i', '$not', 'an object', 'null')],
     ['{"s":{"$not":["a"]}}', wrong('s', '$not', 'an object', 'array')],
     ['{"$and":{}}', '$and expects an array of objects, received object'],
@@ -601,7 +601,7 @@ describe('column names', () => {
 
   test('only $and, $or and $not keep their meaning (DS-56)', async () => {
     expect(await refusal('{"$and":3}', 'named')).toEqual(
-      refused('$and expects an array of objects, received number'),
+      refused('$and expects an array of objects, received integer'),
     );
     expect(await matching('{"$and":[{"$gt":1}]}', 'named')).toEqual([1]);
   });
