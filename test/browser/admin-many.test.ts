@@ -144,8 +144,7 @@ test('who may read it: a page at a time, with a box; superusers are among them',
   await page.getByLabel('Name contains').fill('ada');
   await page.getByText('superusers may do everything').waitFor();
   await soon(() => rows().count()).toBe(1);
-  const { searchParams } = new URL(page.url());
-  expect(Object.fromEntries(searchParams)).toEqual({
+  await soon(() => Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
     resource: 'reports/sales',
     right: 'read',
     who: 'ada',
@@ -197,8 +196,9 @@ test('the audit between two moments of the reader, in the address as UTC, and so
   await page.getByLabel('From (your time)').fill('2026-01-01T06:30');
   await page.getByLabel('To (your time)').fill('2026-01-01T07:30');
   await page.getByText('60 entries').waitFor();
-  const { searchParams } = new URL(page.url());
-  expect(searchParams.get('from')).toBe('2026-01-01T01:00:00');
+  const asked = () => new URL(page.url()).searchParams;
+  await soon(() => asked().get('from')).toBe('2026-01-01T01:00:00');
+  await soon(() => asked().get('to')).toBe('2026-01-01T02:00:00');
   await page.reload();
   await soon(() => page.getByLabel('From (your time)').inputValue()).toBe('2026-01-01T06:30');
   await page.locator('#list').getByText('Export', { exact: true }).click();

@@ -40,6 +40,7 @@ export interface EditorReport {
 const [path = '', edits = '1', seed = '1'] = process.argv.slice(2);
 /** Long enough for a server to read the file anew most of the time, short enough to be met in the middle of a write. */
 const MAX_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 3_000;
 const MAX_WAIT_MS = 800;
 /** The row whose cell is changed in place, always to a text of the same length. */
 const FIXED_ROW = /^ext,(x\d{6})$/m;
@@ -159,5 +160,8 @@ for (let index = 1; index <= Number(edits) || !isReleased; index++) {
     lastFixed = FIXED_ROW.exec(readFileSync(path, 'latin1'))?.[1] ?? lastFixed;
   const report: EditorReport = { kind, token, readAt, doneAt: Date.now(), content, missing };
   console.log(JSON.stringify(report));
-  await Bun.sleep(random() * Math.min(onSharedCores(MAX_PAUSE_MS), MAX_PAUSE_MS * 5));
+  // Who is still waited for then has a disk so slow that a write takes longer than the pauses so far.
+  const slowness = 1 + Math.max(0, index - Number(edits)) / 20;
+  const longest = Math.min(onSharedCores(MAX_PAUSE_MS), MAX_PAUSE_MS * 5) * slowness;
+  await Bun.sleep(random() * Math.min(longest, LONGEST_PAUSE_MS));
 }

@@ -61,7 +61,8 @@ describe('a large answer as JSON', () => {
     const response = await run(root, { query }, { headers: { 'Accept-Encoding': 'identity' } });
     expect(response.status).toBe(200);
     const text = await response.text();
-    expect(memoryOf(svc.pid)!.peak - before).toBeLessThan(48 * MIB);
+    // Held as a whole it would be more than 80.
+    expect(memoryOf(svc.pid)!.peak - before).toBeLessThan(64 * MIB);
     expect(text.length).toBeGreaterThan(80 * MIB);
     const { rows, meta } = JSON.parse(text);
     expect([rows.length, rows[2999].n, rows[2999].s.length]).toEqual([3000, 2999, 30 * 1024]);
