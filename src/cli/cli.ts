@@ -7,7 +7,7 @@ import { Command as Parser, CommanderError } from 'commander';
 import type { OutputConfiguration } from 'commander';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { AppError } from '../base/errors.ts';
+import { AppError, errnoOf } from '../base/errors.ts';
 import { suggestion } from '../config/nearest-name.ts';
 import type { Command, Outside } from './command.ts';
 import { commands } from './commands/index.ts';
@@ -21,6 +21,20 @@ const DEFAULT_COMMAND = 'serve';
 const HELP_END = `
 svc <folder> is short for \`svc serve <folder>\`.
 A running server has the guide at /docs/guide: a tour, permissions, log shippers, backup, every setting.`;
+/** What SQLite says of a file that is none of its own, or no more. */
+const DAMAGE = /^(?:database disk image is malformed|file is not a database)$/;
+/** Of the system: the rights, the disk, the limits a process has. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOSPC',
+  'EDQUOT',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOTDIR',
+]);
 const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['--help', '-h', '--version']);
 
 /** Runs one command line (without the program's own name) and resolves with the exit code; never rejects. */
@@ -141,9 +155,17 @@ function report(error: unknown, outside: Outside): number {
     outside.err(`${error.message}\n`);
     return error.code === 'usage' ? USAGE : FAILURE;
   }
-  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  outside.err(`svc: internal error: ${shown}\n`);
+  outside.err(`svc: ${unexpected(error)}\n`);
   return FAILURE;
+}
+
+/** What the machine refuses is told as it says it; anything else is a bug, told with its place. */
+function unexpected(error: unknown): string {
+  if (!(error instanceof Error)) return `internal error: ${String(error)}`;
+  const { message, stack = message } = error;
+  if (REFUSALS.has(errnoOf(error) ?? '')) return message;
+  if (!DAMAGE.test(message)) return `internal error: ${stack}`;
+  return `a database of the state directory is damaged (${message}); svc check tells which one`;
 }
 
 function isDirectory(path: string): boolean {

@@ -2,9 +2,9 @@
  * Totals of the event indexes, for the server and for commands beside it (EV-104).
  */
 import { Database } from 'bun:sqlite';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_FILE } from './schema.ts';
+import { hasStore } from './store-problem.ts';
 
 /** Totals of one index. */
 export interface IndexTotals {
@@ -30,9 +30,8 @@ export function indexTotals(db: Database): IndexTotals[] {
 
 /** Those of a state directory; none before the first event service ran there. */
 export function readIndexTotals(stateDir: string): IndexTotals[] {
-  const path = join(stateDir, EVENTS_FILE);
-  if (!existsSync(path)) return [];
-  const db = new Database(path, { readonly: true });
+  if (!hasStore(stateDir)) return [];
+  const db = new Database(join(stateDir, EVENTS_FILE), { readonly: true });
   try {
     db.run('PRAGMA busy_timeout = 5000');
     return indexTotals(db);

@@ -84,5 +84,6 @@ function filesIn(stateDir: string): string | null {
 
 function identityOf(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found ? `${found.dev}:${found.ino}` : null;
+  // Without a byte it has not become a database yet.
+  return found && found.size > 0 ? `${found.dev}:${found.ino}` : null;
 }

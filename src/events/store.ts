@@ -11,12 +11,8 @@ import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import type { EventDraft, EventRow } from './event.ts';
 import { EVENT_SELECT } from './event.ts';
-import {
-  createEventSchema,
-  EVENTS_APPLICATION_ID,
-  EVENTS_FILE,
-  EVENTS_SCHEMA_VERSION,
-} from './schema.ts';
+import { createEventSchema } from './schema.ts';
+import { headerProblem, storeProblem } from './store-problem.ts';
 import type { ProgressOrder } from './writer-orders.ts';
 
 /** The log is folded into the file after this many pages, 16 MiB: every fold syncs the file once more. */
@@ -94,10 +90,8 @@ export class EventStore {
   #check(): void {
     const one = (pragma: string): number =>
       Object.values(this.db.query(`PRAGMA ${pragma}`).get() as Record<string, number>)[0]!;
-    if (one('application_id') !== EVENTS_APPLICATION_ID) throw new Error('it is no event store');
-    const version = one('user_version');
-    if (version > EVENTS_SCHEMA_VERSION)
-      throw new Error(`its schema ${version} is of a newer version`);
+    const problem = headerProblem(this.db);
+    if (problem !== null) throw new Error(problem);
     const bytes = one('page_count') * one('page_size');
     // A whole check reads everything, about a second a gigabyte; of a large store only what every write touches is read.
     const scope = bytes <= MAX_CHECKED_BYTES ? '1' : "'indexes'";
@@ -364,9 +358,5 @@ function sizeOf({ index, sourcetype, source, host, data, fields }: EventDraft): 
 
 function unusable(error: unknown): AppError {
   const why = error instanceof Error ? error.message : String(error);
-  return new AppError(
-    'state-unusable',
-    `${EVENTS_FILE} cannot be used (${why}): restore it from a backup, or move it away and a new, empty one is made`,
-    { cause: error },
-  );
+  return new AppError('state-unusable', storeProblem(why), { cause: error });
 }

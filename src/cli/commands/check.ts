@@ -1,6 +1,6 @@
 /**
- * `svc check`: reads the configuration, every published file and the audit once and says what is wrong (DS-29, DS-34,
- * DS-200).
+ * `svc check`: reads the configuration, every published file, the audit and the events once and says what is wrong (DS-29,
+ * DS-34, DS-200, EV-51).
  */
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
@@ -17,10 +17,10 @@ interface Findings {
   readonly problems: readonly { readonly resource: string; readonly reason: string }[];
 }
 
-/** Prints what was found; the exit code is 1 when a file cannot be read or the audit was changed. */
+/** Prints what was found; the exit code is 1 when a file cannot be read, the audit was changed, or the store of events is damaged. */
 export const check: Command = {
   name: 'check',
-  summary: 'Check the configuration, every published file and the audit.',
+  summary: 'Check the configuration, published files, audit and events.',
   describe: (parser) => {
     describeConfiguration(parser);
     describeJson(parser);
@@ -28,12 +28,13 @@ export const check: Command = {
   run: async (invocation) => {
     const { config } = await loadInvocation(invocation);
     const { openCatalogue } = await import('../catalogue.ts');
+    const { findStoreProblem } = await import('../../events/store-problem.ts');
     const { DATABASE_FILE } = await import('../../store/state-files.ts');
     const catalogue = await openCatalogue(config, commandLog(config, invocation.outside), {
       readFiles: true,
     });
     const tampering = await catalogue.findAuditProblem();
-    const audit = tampering === null ? [] : [{ resource: 'audit', reason: tampering }];
+    const damage = findStoreProblem(config.state_dir);
     const findings: Findings = {
       document_root: config.docroot,
       store: join(config.state_dir, DATABASE_FILE),
@@ -42,7 +43,8 @@ export const check: Command = {
       warnings: [...catalogue.warnings, ...(await tlsWarnings(config, Date.now()))],
       problems: [
         ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
-        ...audit,
+        ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
+        ...(damage === null ? [] : [{ resource: 'events', reason: damage }]),
       ],
     };
     await catalogue.close();
