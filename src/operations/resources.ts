@@ -4,6 +4,7 @@
 import { type Grants, loadGrants } from '../auth/permissions.ts';
 import type { Caller, Verb } from '../auth/principal.ts';
 import { timestamp } from '../base/clock.ts';
+import { TimeSlice } from '../base/time-slice.ts';
 import type { StoredValue } from '../dataset/infer.ts';
 import type { Table } from '../dataset/table.ts';
 import type { Tables, TableTarget } from '../dataset/tables.ts';
@@ -167,7 +168,9 @@ export async function describeResources(
   const deadline = performance.now() + maxWaitMs;
   const waited = Bun.sleep(maxWaitMs).then(() => null);
   const described: DescribedResource[] = [];
+  const slice = new TimeSlice();
   for (const one of usable) {
+    if (slice.isOver) await slice.rest();
     const { resource } = one;
     const isLate = performance.now() >= deadline;
     const table =

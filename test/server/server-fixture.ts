@@ -125,7 +125,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     checkState: options.checkState ?? (async () => undefined),
     cacheSize: () => 0,
     endpointCount: () => 3,
-    describeApi: () => Promise.resolve({ json: '{}', etag: 'none' }),
+    describeApi: () => Promise.resolve({ pieces: [new TextEncoder().encode('{}')], etag: 'none' }),
     listOperations: () =>
       Promise.resolve({ files: [], fileCount: 0, previous: null, next: null, parts: [] }),
     findOperation: () => Promise.resolve(null),

@@ -10,6 +10,7 @@ import type { Resource } from '../../docroot/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
 import type { OperationTag } from '../operation-description.ts';
 import { type ApiSources, callersApi } from './api-description.ts';
+import { openApiDocument } from './document.ts';
 import { type ApiOperation, operationOf } from './api-operation.ts';
 import type { JsonObject } from './models.ts';
 import { type Components, isObject, textOf } from './schema-text.ts';
@@ -81,7 +82,7 @@ export async function listOperations(
     holds(`${resource.canonical} ${resource.type}`),
   );
   const shown = matching.slice(offset, offset + PAGE_FILES);
-  const built = operationsIn(await api.documentOf([]));
+  const built = operationsIn(openApiDocument(await api.orderOf([])));
   const names = new Set(built.map(({ method, path }) => `${method} ${path}`));
   const parts = Object.entries(PARTS).map(([tag, name]) => ({
     name,
@@ -90,7 +91,7 @@ export async function listOperations(
       (one) => one.tag === tag && holds(`${name} ${one.method} ${one.path} ${one.summary}`),
     ),
   }));
-  const others = operationsIn(await api.documentOf(shown, MAX_WAIT_MS)).filter(
+  const others = operationsIn(openApiDocument(await api.orderOf(shown, MAX_WAIT_MS))).filter(
     ({ method, path }) => !names.has(`${method} ${path}`),
   );
   const files = shown.map(({ resource }) => ({
@@ -118,7 +119,7 @@ export async function findOperation(
     [resource.canonical, resource.extensionForm].some((name) => mayAnswer(name, path)),
   );
   const described = await describeResources(sources.app, near, MAX_WAIT_MS);
-  const document = await api.documentOf(described);
+  const document = openApiDocument(await api.orderOf(described));
   const item = (document['paths'] as JsonObject)[path];
   const operation = isObject(item) ? item[method.toLowerCase()] : undefined;
   if (!isObject(operation)) return null;

@@ -15,7 +15,8 @@ import type { JsonObject } from './models.ts';
 import { type DocumentParts, newParts, securitySchemes } from './parts.ts';
 import { resourcePaths } from './resource-paths.ts';
 
-interface DocumentOrder {
+/** What a document is made of. */
+export interface DocumentOrder {
   /** Those that are on, whoever may see them. */
   readonly routes: readonly Route[];
   /** Null: of an empty document root, for a superuser, without security (DS-192). */
@@ -25,30 +26,62 @@ interface DocumentOrder {
   readonly handlerPaths: ReadonlyMap<DescribedResource, JsonObject>;
 }
 
+const HEAD = {
+  openapi: '3.1.0',
+  info: { title: 'svc', version: API_VERSION },
+  servers: [{ url: '/' }],
+};
+
 /** The document, ready for JSON. */
 export function openApiDocument(order: DocumentOrder): JsonObject {
+  const parts = newParts(order.viewer !== null);
+  const paths = Object.fromEntries(pathItems(order, parts));
+  return { ...HEAD, paths, components: componentsOf(parts) };
+}
+
+/** The same as JSON text, a piece of it made when it is asked for: of thousands of files there are a hundred megabytes. */
+export function* openApiText(order: DocumentOrder): Generator<string> {
+  const parts = newParts(order.viewer !== null);
+  yield `${JSON.stringify(HEAD).slice(0, -1)},"paths":{`;
+  let between = '';
+  for (const [path, item] of pathItems(order, parts)) {
+    yield `${between}${JSON.stringify(path)}:${JSON.stringify(item)}`;
+    between = ',';
+  }
+  yield `},"components":${JSON.stringify(componentsOf(parts))}}`;
+}
+
+/** After all paths were written: errors name models too. */
+function componentsOf(parts: DocumentParts): JsonObject {
+  const responses = parts.errors.components(parts.models);
+  return {
+    schemas: parts.models.models,
+    responses,
+    parameters: parameterComponents(),
+    headers: headerComponents,
+    securitySchemes,
+  };
+}
+
+/** Each path once: built-in ones first, then those of the resources. */
+function* pathItems(
+  order: DocumentOrder,
+  parts: DocumentParts,
+): Generator<readonly [string, JsonObject]> {
   const { viewer } = order;
-  const parts = newParts(viewer !== null);
-  const paths = new Map<string, JsonObject>();
+  const taken = new Set<string>();
+  const isNew = ([path]: readonly [string, JsonObject]): boolean => {
+    const size = taken.size;
+    return taken.add(path).size > size;
+  };
   for (const route of order.routes) {
     if (viewer !== null && !isListed(route, viewer)) continue;
     const entry = builtInPath(route, parts);
-    if (entry !== null) paths.set(...entry);
+    if (entry !== null && isNew(entry)) yield entry;
   }
-  for (const described of order.resources) addResource(paths, described, order, parts);
-  return {
-    openapi: '3.1.0',
-    info: { title: 'svc', version: API_VERSION },
-    servers: [{ url: '/' }],
-    paths: Object.fromEntries(paths),
-    components: {
-      schemas: schemasOf(parts),
-      responses: parts.errors.components(parts.models),
-      parameters: parameterComponents(),
-      headers: headerComponents,
-      securitySchemes,
-    },
-  };
+  for (const described of order.resources) {
+    for (const entry of itemsOf(described, order, taken, parts)) if (isNew(entry)) yield entry;
+  }
 }
 
 /** Whether the caller finds the route in the document. */
@@ -58,36 +91,28 @@ function isListed(route: Route, viewer: Viewer): boolean {
   return route.access === 'public' || viewer.caller !== null;
 }
 
-function addResource(
-  paths: Map<string, JsonObject>,
+function* itemsOf(
   described: DescribedResource,
   { handlerPaths }: DocumentOrder,
+  taken: ReadonlySet<string>,
   parts: DocumentParts,
-): void {
+): Generator<readonly [string, JsonObject]> {
   const { canonical, extensionForm } = described.resource;
   // Under a built-in path the file only answers by its extension form (DS-29).
   const items = resourcePaths(described, canonical, parts);
-  const isShadowed = items.some(([path]) => isTaken(path, paths));
+  const isShadowed = items.some(([path]) => isTaken(path, taken));
   const shown = isShadowed ? resourcePaths(described, extensionForm, parts) : items;
-  for (const [path, item] of shown) {
-    if (Object.keys(item).length > 0 && !paths.has(path)) paths.set(path, item);
-  }
+  for (const entry of shown) if (Object.keys(entry[1]).length > 0) yield entry;
   const prefix = `/api/${encodePath(canonical)}`;
   for (const [path, item] of Object.entries(handlerPaths.get(described) ?? {})) {
     const address = prefix + path;
     const shownItem = handlerItem(item as JsonObject, described, address, parts);
-    if (Object.keys(shownItem).length > 0 && !paths.has(address)) paths.set(address, shownItem);
+    if (Object.keys(shownItem).length > 0) yield [address, shownItem];
   }
 }
 
 /** Whether a path is another's, with or without its last slash (DS-4). */
-function isTaken(path: string, paths: ReadonlyMap<string, JsonObject>): boolean {
+function isTaken(path: string, taken: ReadonlySet<string>): boolean {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
-  return paths.has(plain) || paths.has(`${plain}/`);
-}
-
-/** After everything else was written: errors name models too. */
-function schemasOf(parts: DocumentParts): JsonObject {
-  parts.errors.components(parts.models);
-  return parts.models.models;
+  return taken.has(plain) || taken.has(`${plain}/`);
 }

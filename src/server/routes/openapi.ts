@@ -20,8 +20,9 @@ export const openApiRoutes: readonly Route[] = [
     cacheControl: PRIVATE,
     methods: {
       GET: async ({ services, caller }) => {
-        const { json, etag } = await services.describeApi(caller);
-        return bodyReply(json, 'application/json', { etag });
+        const { pieces, etag } = await services.describeApi(caller);
+        const body = pieces.length === 1 ? pieces[0]! : streamOf(pieces);
+        return bodyReply(body, 'application/json', { etag });
       },
     },
   },
@@ -37,6 +38,10 @@ export const openApiRoutes: readonly Route[] = [
     },
   },
 ];
+
+async function* streamOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
 
 async function listing(context: Context): Promise<Reply> {
   const { services, caller } = context;
