@@ -8,7 +8,7 @@ import type { QueuePlace } from '../events/queue-room.ts';
 import { admitIntake, ingestEvents, noteRefusedIntake, queuePlace } from '../operations/events.ts';
 import type { Context } from './context.ts';
 import { countedMarks, decodedBody } from './event-body.ts';
-import type { OperationDescription } from './operation-description.ts';
+import type { BodyDescription, OperationDescription } from './operation-description.ts';
 import { readOnlyMode } from './refusals.ts';
 import type { Reply } from './reply.ts';
 import { emptyReply } from './reply.ts';
@@ -23,6 +23,8 @@ export interface DialectDoor {
   /** Stands about once in an entry. */
   readonly mark: string;
   readonly failure: (failure: AppError, context: Context) => Reply;
+  /** What a failure is made of. */
+  readonly failureBodies: readonly BodyDescription[];
   /** Headers of the request the dialect asks for, in lower case. */
   readonly headers?: readonly string[];
   /** A content encoding the dialect undoes itself. */
@@ -70,6 +72,7 @@ export function dialectRoute(
     ...DIALECT_ROUTE,
     pattern,
     answersFailure: door.failure,
+    describesFailure: () => door.failureBodies,
     describes: each(description),
     methods: each((context: Context) => accept(context, door, pattern)),
   };

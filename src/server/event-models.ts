@@ -2,7 +2,7 @@
  * Bodies and parameters of the event routes, as schemas for the OpenAPI document (EV-11, EV-27).
  */
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { ParameterDescription } from './operation-description.ts';
+import type { FailureBodies, ParameterDescription } from './operation-description.ts';
 
 const dateTime = Type.String({ format: 'date-time' });
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -52,6 +52,17 @@ export const eventLinesModel = Type.Object(
   },
   { $id: 'EventLines' },
 );
+
+const fieldErrorsModel = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'FieldErrors',
+  description: 'Each field at fault with what is wrong with it, or `detail` alone',
+});
+
+/** What event routes answer to data they refuse (EV-4); their other failures are those of every route (EV-3). */
+export const eventFailureBodies: FailureBodies = (status) =>
+  status === 400
+    ? [{ schema: Type.Union([fieldErrorsModel, Type.Array(fieldErrorsModel)]) }]
+    : null;
 
 /** Counts over time. */
 export const histogramModel = Type.Object(

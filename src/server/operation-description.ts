@@ -40,6 +40,9 @@ export interface BodyDescription {
   readonly required?: boolean;
 }
 
+/** The bodies a failure with this status may have; null: those of every other route (DS-9). */
+export type FailureBodies = (status: number) => readonly BodyDescription[] | null;
+
 /** What comes back with one status. `schema` null: no body, or bytes of `mediaType`. */
 export interface AnswerDescription {
   readonly description: string;

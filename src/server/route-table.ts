@@ -7,7 +7,7 @@
  */
 import type { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
-import type { OperationDescription, Viewer } from './operation-description.ts';
+import type { FailureBodies, OperationDescription, Viewer } from './operation-description.ts';
 import type { Reply } from './reply.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { ServerServices } from './dependencies.ts';
@@ -60,6 +60,8 @@ export interface Route {
   readonly onRefused?: (context: Context, reason: AppError) => Promise<void>;
   /** Failures in the words of another contract; redirects of HTML clients come first. */
   readonly answersFailure?: (failure: AppError, context: Context) => Reply;
+  /** Bodies of those with this status, for the OpenAPI document; null where they are as of DS-9. */
+  readonly describesFailure?: FailureBodies;
   /** `Cache-Control` of its answers; `no-store` unless said otherwise (DS-20). */
   readonly cacheControl?: string;
   /** False: the path is 404 for everyone (DS-11). Asked for each request. */

@@ -8,7 +8,8 @@ import type {
   OperationDescription,
 } from '../operation-description.ts';
 import type { Route, RouteMethod } from '../route-table.ts';
-import type { JsonObject } from './models.ts';
+import { meaningOf } from './errors.ts';
+import type { JsonObject, ModelSet } from './models.ts';
 import type { DocumentParts } from './parts.ts';
 
 /** Path and path item of a route; null when it describes nothing. */
@@ -40,7 +41,7 @@ function operation(
   path: string,
   parts: DocumentParts,
 ): JsonObject {
-  const { models, errors } = parts;
+  const { models } = parts;
   const { summary, tag, parameters = [], body, answers } = description;
   const listed = [...pathParameters(route, parameters), ...parameters];
   const bodies = body === undefined ? [] : [body].flat();
@@ -62,7 +63,7 @@ function operation(
       ...Object.fromEntries(
         Object.entries(answers).map(([status, answer]) => [status, response(answer, parts)]),
       ),
-      ...errors.refer(errorsOf(route, method, description)),
+      ...failures(route, errorsOf(route, method, description), parts),
     },
     ...(route.access === 'public' ? {} : parts.security),
   };
@@ -90,13 +91,33 @@ function pathParameters(
 function requestBody(bodies: readonly BodyDescription[], { models }: DocumentParts): JsonObject {
   return {
     required: bodies.every(({ required }) => required !== false),
-    content: Object.fromEntries(
-      bodies.map(({ mediaType = 'application/json', schema }) => [
-        mediaType,
-        schema === null ? {} : { schema: models.refer(schema) },
-      ]),
-    ),
+    content: contentOf(bodies, models),
   };
+}
+
+function contentOf(bodies: readonly BodyDescription[], models: ModelSet): JsonObject {
+  return Object.fromEntries(
+    bodies.map(({ mediaType = 'application/json', schema }) => [
+      mediaType,
+      schema === null ? {} : { schema: models.refer(schema) },
+    ]),
+  );
+}
+
+/** The shared errors, but for those the route answers in words of its own. */
+function failures(
+  { describesFailure }: Route,
+  statuses: readonly number[],
+  { errors, models }: DocumentParts,
+): JsonObject {
+  const own = new Map(statuses.map((status) => [status, describesFailure?.(status) ?? null]));
+  const shared = statuses.filter((status) => own.get(status) === null);
+  const described = [...own].flatMap(([status, bodies]) =>
+    bodies === null
+      ? []
+      : [[status, { description: meaningOf(status), content: contentOf(bodies, models) }]],
+  );
+  return { ...errors.refer(shared), ...Object.fromEntries(described) };
 }
 
 function response(answer: AnswerDescription, { models }: DocumentParts): JsonObject {

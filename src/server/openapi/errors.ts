@@ -20,6 +20,11 @@ const MEANINGS: Readonly<Record<number, string>> = {
   503: 'Not usable at the moment; Retry-After may say when to come back',
 };
 
+/** What the status means, in a sentence. */
+export function meaningOf(status: number): string {
+  return MEANINGS[status] ?? STATUS_CODES[status] ?? `Status ${status}`;
+}
+
 const NAME_BY_STATUS = (status: number): string =>
   (STATUS_CODES[status] ?? `Status ${status}`).replace(/[^A-Za-z0-9]/g, '');
 
@@ -46,7 +51,7 @@ export class ErrorAnswers {
       statuses.map((status) => [
         NAME_BY_STATUS(status),
         {
-          description: MEANINGS[status] ?? STATUS_CODES[status] ?? `Status ${status}`,
+          description: meaningOf(status),
           content: { 'application/json': { schema: models.refer(schemaOf(status)) } },
         },
       ]),

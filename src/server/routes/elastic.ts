@@ -15,6 +15,17 @@ const bulkModel = Type.Object(
   { took: Type.Integer(), errors: Type.Boolean(), items: Type.Array(Type.Any()) },
   { $id: 'BulkAnswer' },
 );
+const FAILURE_BODIES = [
+  {
+    schema: Type.Object(
+      {
+        error: Type.Object({ type: Type.String(), reason: Type.String() }),
+        status: Type.Integer(),
+      },
+      { $id: 'BulkFailure' },
+    ),
+  },
+];
 const ERROR_TYPES: Readonly<Record<number, string>> = {
   401: 'security_exception',
   403: 'security_exception',
@@ -32,6 +43,7 @@ const door: DialectDoor = {
   mode: () => '',
   mark: '\n',
   failure: bulkFailure,
+  failureBodies: FAILURE_BODIES,
 };
 
 const INFO = {
@@ -83,6 +95,7 @@ function probe(pattern: string, answer: object): Route {
     pattern,
     leavesOtherMethods: false,
     answersFailure: bulkFailure,
+    describesFailure: () => FAILURE_BODIES,
     describes: {
       GET: { summary: 'Answer an Elasticsearch client', tag: 'events', answers: anyAnswer },
     },

@@ -22,6 +22,7 @@ import { estimatedEvents, eventBody } from '../event-body.ts';
 import { eventErrorReply } from '../event-errors.ts';
 import {
   eventChangeModel,
+  eventFailureBodies,
   eventLinesModel,
   eventModel,
   listParameters,
@@ -54,6 +55,7 @@ export const EVENT_ROUTE = {
   access: 'user',
   hasJsonErrors: true,
   answersFailure: eventErrorReply,
+  describesFailure: eventFailureBodies,
   // Rights on events come first (DS-8), and only their operations know them; see `requireChangeable`.
   isExemptFromReadOnly: true,
 } as const;
@@ -76,7 +78,7 @@ export const eventRoutes: readonly Route[] = [
         tag: 'events',
         parameters: listParameters,
         answers: { 200: { description: 'By ascending id', schema: Type.Array(eventModel) } },
-        errors: [400, 503],
+        errors: [400, 403, 503],
       },
       POST: {
         summary: 'Create one or more events',
@@ -107,7 +109,7 @@ export const eventRoutes: readonly Route[] = [
         summary: 'Read an event',
         tag: 'events',
         answers: { 200: { description: 'The event', schema: eventModel } },
-        errors: [404],
+        errors: [403, 404],
       },
       PUT: {
         summary: 'Replace an event',

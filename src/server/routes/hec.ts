@@ -22,6 +22,7 @@ const answerModel = Type.Object(
   { text: Type.String(), code: Type.Integer() },
   { $id: 'HecAnswer', additionalProperties: true },
 );
+const FAILURE_BODIES = [{ schema: answerModel }];
 const answers = { 200: { description: 'All events are stored', schema: answerModel } };
 
 /** In no particular order. */
@@ -66,6 +67,7 @@ function doorTo(mode: string): DialectDoor {
     mode: () => mode,
     mark: mode === 'raw' ? '\n' : '"event"',
     failure: hecFailure,
+    failureBodies: FAILURE_BODIES,
     headers: [CHANNEL_HEADER],
   };
 }
@@ -83,6 +85,7 @@ function ackRoute(pattern: string): Route {
     ...DIALECT_ROUTE,
     pattern,
     answersFailure: hecFailure,
+    describesFailure: () => FAILURE_BODIES,
     describes: {
       POST: {
         summary: 'Ask which requests of a channel are stored',
@@ -137,6 +140,7 @@ function healthRoute(pattern: string): Route {
     leavesOtherMethods: true,
     isExemptFromReadOnly: true,
     answersFailure: hecFailure,
+    describesFailure: () => FAILURE_BODIES,
     describes: { GET: description, POST: description },
     methods: { GET: health, POST: health },
   };

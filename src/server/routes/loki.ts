@@ -20,6 +20,7 @@ export const lokiRoute: Route = dialectRoute(
     // Entries in JSON; of protobuf nothing can be counted this way.
     mark: '["',
     failure: lokiFailure,
+    failureBodies: [{ mediaType: 'text/plain', schema: null }],
     ownCoding: 'snappy',
   },
   {

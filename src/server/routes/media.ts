@@ -44,7 +44,11 @@ export const mediaRoute: Route = {
         },
         formatParameter,
       ],
-      answers: { 200: { description: 'The gallery', mediaType: 'text/html', schema: null } },
+      answers: {
+        200: { description: 'The gallery', mediaType: 'text/html', schema: null },
+        302: { description: 'To the login, for who is not signed in', schema: null },
+      },
+      errors: [403],
     },
   },
   methods: { GET: (context) => galleryReply(context.services, context) },

@@ -32,6 +32,10 @@ export const otlpRoute: Route = dialectRoute(
     // Log records in JSON; of protobuf nothing can be counted this way.
     mark: '"body"',
     failure: otlpFailure,
+    failureBodies: [
+      { schema: Type.Object({ code: Type.Integer(), message: Type.String() }) },
+      { mediaType: PROTOBUF, schema: null },
+    ],
   },
   {
     summary: 'Send events as an OpenTelemetry client',

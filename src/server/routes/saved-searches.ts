@@ -22,6 +22,7 @@ import type { Context } from '../context.ts';
 import { checkSavedQuery } from '../../operations/searches.ts';
 import { eventErrorReply } from '../event-errors.ts';
 import { eventJsonBody } from '../event-json.ts';
+import { eventFailureBodies } from '../event-models.ts';
 import { nextLink } from '../next-link.ts';
 import type { Reply } from '../reply.ts';
 import { bodyReply, emptyReply, jsonReply } from '../reply.ts';
@@ -65,6 +66,7 @@ const SHARED = {
   access: 'user',
   hasJsonErrors: true,
   answersFailure: eventErrorReply,
+  describesFailure: eventFailureBodies,
   isExemptFromReadOnly: true,
 } as const;
 

@@ -12,6 +12,7 @@ import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/json-te
 import { eventBody, joined } from '../event-body.ts';
 import { MAX_SMALL_BODY_BYTES } from '../event-json.ts';
 import { preferredType } from '../negotiate.ts';
+import type { FailureBodies } from '../operation-description.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { searchReply } from '../search-reply.ts';
@@ -40,6 +41,20 @@ const searchProblem = Type.Object(
   },
   { $id: 'SearchProblem' },
 );
+
+/** The query is wrong, the request is, or its JSON (EV-100). */
+const FAILURES: FailureBodies = (status) =>
+  status === 400
+    ? [
+        {
+          schema: Type.Union([
+            searchProblem,
+            Type.Object({ error: Type.String(), code: Type.String() }),
+            Type.Object({ detail: Type.String() }),
+          ]),
+        },
+      ]
+    : null;
 
 const runMeta = Type.Object(
   {
@@ -87,6 +102,7 @@ const validation = Type.Object(
 const run: Route = {
   pattern: '/search2/api/run',
   ...EVENT_ROUTE,
+  describesFailure: FAILURES,
   endsInSlash: true,
   methods: {
     POST: (context) =>
@@ -118,6 +134,7 @@ const run: Route = {
 const validate: Route = {
   pattern: '/search2/api/validate',
   ...EVENT_ROUTE,
+  describesFailure: FAILURES,
   endsInSlash: true,
   methods: {
     POST: (context) =>

@@ -8,6 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { notAuthenticated } from '../../auth/challenges.ts';
 import { eventErrorReply } from '../event-errors.ts';
 import { eventJsonBody } from '../event-json.ts';
+import { eventFailureBodies } from '../event-models.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { describeChange, describeList } from './admin/descriptions.ts';
@@ -34,6 +35,7 @@ export const tokenRoutes: readonly Route[] = [
     hasJsonErrors: true,
     neverRedirects: true,
     answersFailure: eventErrorReply,
+    describesFailure: eventFailureBodies,
     isExemptFromReadOnly: true,
     describes: {
       POST: {
@@ -51,12 +53,13 @@ export const tokenRoutes: readonly Route[] = [
             schema: Type.Object({ token: Type.String() }, { $id: 'Token' }),
           },
         },
-        errors: [400, 415, 429],
+        errors: [400, 401, 415, 429],
       },
       DELETE: {
         summary: 'Revoke your token',
         tag: 'auth',
         answers: { 204: { description: 'It no longer works', schema: null } },
+        errors: [401],
       },
     },
     methods: {
