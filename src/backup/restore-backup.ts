@@ -8,10 +8,14 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, lstatSync } from 'node:fs';
 import {
+  chmod,
+  copyFile,
   type FileHandle,
+  lstat,
   mkdir,
   open,
   readdir,
+  readlink,
   rename,
   rm,
   symlink,
@@ -25,6 +29,7 @@ import { AppError, errnoOf } from '../base/errors.ts';
 import { isAbsence } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/sync-path.ts';
+import { createTemporary } from '../base/temporary-files.ts';
 import { bindToFile } from '../dataset/moved-copy.ts';
 import { COMPANION_FOLDER } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/schema.ts';
@@ -347,5 +352,31 @@ function isThere(path: string): boolean {
 
 async function move(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o755 });
-  await rename(from, to);
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error;
+    await moveAcross(from, to);
+  }
+}
+
+/** To or from a file system that is mounted in the document root: a copy that is on its disk before it gets its name. */
+async function moveAcross(from: string, to: string): Promise<void> {
+  const stats = await lstat(from);
+  if (stats.isSymbolicLink()) await symlink(await readlink(from), to);
+  else {
+    const copy = await createTemporary(to);
+    await copy.handle.close();
+    try {
+      await copyFile(from, copy.path);
+      await chmod(copy.path, stats.mode & 0o777);
+      await utimes(copy.path, stats.atime, stats.mtime);
+      await syncPath(copy.path);
+      await rename(copy.path, to);
+    } catch (error) {
+      await rm(copy.path, { force: true });
+      throw error;
+    }
+  }
+  await rm(from);
 }

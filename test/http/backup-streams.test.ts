@@ -96,3 +96,27 @@ test('a restore that fails leaves nothing of its own, not even a lock', async ()
   expect((await run(['restore', archive, absent, '--state-dir', state])).exitCode).toBe(1);
   expect(existsSync(absent)).toBe(false);
 });
+
+test('a restore reaches file systems that are mounted in the folder, and moves aside what is there', async () => {
+  const archive = join(folder, 'whole.tar.gz');
+  expect((await run(['backup', archive, svc.docroot, '--with-docroot'])).exitCode).toBe(0);
+  const docroot = join(folder, 'disks');
+  const shop = join(docroot, 'shop');
+  mkdirSync(shop, { recursive: true });
+  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', shop]);
+  if (mounted.exitCode !== 0) {
+    console.log('left out: mounting a small file system is not allowed here');
+    return;
+  }
+  try {
+    writeFileSync(join(shop, 'products.csv'), 'mine\n');
+    const { exitCode, stdout, stderr } = await run(['restore', archive, docroot, '--force']);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(readFileSync(join(shop, 'products.csv'), 'utf8')).toBe('name,price\ncup,2\n');
+    expect(readdirSync(shop)).toEqual(['products.csv']);
+    const aside = /in (before-restore-\w+)\n/.exec(new TextDecoder().decode(stdout))![1]!;
+    expect(readFileSync(join(docroot, '.svc', aside, 'shop/products.csv'), 'utf8')).toBe('mine\n');
+  } finally {
+    Bun.spawnSync(['umount', '-l', shop]);
+  }
+});
