@@ -179,6 +179,49 @@ test('who goes on before the rows come anew goes on from what the last change ha
   expect(browser.reports).toEqual([]);
 });
 
+test('a block, a cell and rows are cut: copied, then emptied or deleted as ever, in one step of undo', async () => {
+  const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
+  await press('Shift+ArrowDown', 'Shift+ArrowRight');
+  await page.getByText('4 cells in 2 rows selected').waitFor();
+  await press('Control+x');
+  await notice().getByText('4 values in 2 rows are on the clipboard, and blank now.').waitFor();
+  await soon(clipboard).toBe('cup\t2.5\nplate\t7');
+  expect(file()).toBe(START.replace('cup,2.5', ',').replace('plate,7', ','));
+  await press('Control+z');
+  await notice().getByText('Undid the cut of 4 values.').waitFor();
+  expect(file()).toBe(START);
+
+  await press('Escape', 'Control+Home', 'ArrowRight', 'Control+x');
+  await notice().getByText('price of row 1 is on the clipboard, and blank now.').waitFor();
+  await soon(clipboard).toBe('2.5');
+  await press('ArrowDown', 'Control+v');
+  const moved = START.replace('2.5', '').replace('plate,7', 'plate,2.5');
+  await eventually(() => expect(file()).toBe(moved));
+  await cell(1, 1).and(page.locator(':not([aria-busy])')).waitFor();
+  await press('Control+z');
+  await notice().getByText('Undid the change of price of row 2.').waitFor();
+  await press('Control+z');
+  await notice().getByText('Undid the cut of price of row 1.').waitFor();
+  expect(file()).toBe(START);
+
+  await press('Control+Home', 'Shift+ArrowDown', ' ');
+  await page.getByText('2 selected').waitFor();
+  await press('Control+x');
+  const question = page.getByRole('dialog', { name: 'Delete 2 rows of stock.csv?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await soon(clipboard).toBe('name\tprice\tstock\tsold\ncup\t2.5\t10\ttrue\nplate\t7\t0\tfalse');
+  expect(file()).toBe(START);
+  await page.locator('[role=grid]:focus').waitFor();
+  await press('Control+x');
+  await question.getByRole('button', { name: 'Delete 2 rows of stock.csv' }).click();
+  await notice().getByText('Deleted 2 rows of stock.csv.').waitFor();
+  expect(file()).toBe('name,price,stock,sold\n"bowl, deep",4.5,3,true\njug,8,4,true\n');
+  await press('Control+z');
+  await notice().getByText('Undid the deletion of 2 rows.').waitFor();
+  expect(file()).toEndWith('jug,8,4,true\ncup,2.5,10,true\nplate,7,0,false\n');
+  expect(browser.reports).toEqual([]);
+});
+
 test('one cell is pasted at once, and stays in the editor when it does not fit; above fills below', async () => {
   await press('ArrowRight');
   await paste('3.25\n');
@@ -296,7 +339,8 @@ test('readers select and copy blocks, and have nothing to change them with', asy
   await soon(() => other.evaluate<string>('navigator.clipboard.readText()')).toBe(
     'cup\t2.5\nplate\t7',
   );
-  for (const key of ['Delete', 'Control+v', 'Control+d']) await other.keyboard.press(key);
+  for (const key of ['Delete', 'Control+x', 'Control+v', 'Control+d'])
+    await other.keyboard.press(key);
   expect(await other.getByRole('dialog').count()).toBe(0);
   await other.keyboard.press('?');
   await other.getByText('Select a block of cells').waitFor();

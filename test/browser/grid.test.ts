@@ -164,6 +164,55 @@ test('the sidebar counts values and narrows the view; a chart has a table with t
   await page.context().close();
 });
 
+test('what a filter says is told in words, changed by a press on them, and taken away', async () => {
+  const filter = {
+    $or: [{ colour: 'red' }, { colour: 'green' }],
+    $not: { sold: true },
+    price: { $gte: 10, $lte: 11 },
+    name: { $in: Array.from({ length: 500 }, (_, at) => `item ${at + 1}`) },
+  };
+  const address = `/ui/shop/products/?${new URLSearchParams({ filter: JSON.stringify(filter) })}`;
+  const page = await openGrid(address, 'rita');
+  const chips = page.getByRole('list', { name: 'Conditions and order' }).getByRole('listitem');
+  const cut = 'name is item 1, item 2, item 3, item 4, item 5, item 6, item 7, item 8, item 9…';
+  await soon(() => chips.locator('.words').allInnerTexts()).toEqual([
+    'colour is red or green',
+    'sold ≠ true',
+    'price ≥ 10 and ≤ 11',
+    cut,
+  ]);
+  const long = chips.getByText(cut);
+  await soon(() => long.getAttribute('title')).toContain('item 38');
+  await soon(() => long.getAttribute('aria-label')).toStartWith('Change the filter name is item 1');
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await soon(() =>
+    page.evaluate<number>('document.documentElement.scrollWidth'),
+  ).toBeLessThanOrEqual(320);
+  await page.setViewportSize({ width: 1200, height: 800 });
+
+  // What the menu of the column has words for is changed there, all else as JSON.
+  await chips.getByText('price ≥ 10 and ≤ 11').click();
+  const menu = page.getByRole('dialog', { name: 'Column price' });
+  await soon(() => menu.getByLabel('And').inputValue()).toBe('11');
+  await menu.getByLabel('And').fill('12');
+  await menu.getByRole('button', { name: 'Filter' }).click();
+  await chips.getByText('price ≥ 10 and ≤ 12').waitFor();
+  await chips.getByText('colour is red or green').focus();
+  await page.keyboard.press('Enter');
+  const json = page.getByRole('dialog', { name: 'Filter as JSON' });
+  await soon(() => json.getByRole('textbox').inputValue()).toContain('"$or":');
+  await json.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Remove the filter name is item 1, item 2' }).click();
+  await page.getByRole('button', { name: 'Remove the filter sold ≠ true' }).click();
+  await page.getByRole('button', { name: 'Remove the filter colour is red or green' }).click();
+  await count(page).getByText('100 rows').waitFor();
+  await soon(() => new URL(page.url()).searchParams.get('filter')).toBe(
+    '{"price":{"$gte":"10","$lte":"12"}}',
+  );
+  await page.context().close();
+});
+
 test('DS-184: without a right to write there is no control for it, and rows are still read by keyboard', async () => {
   const page = await openGrid('/ui/shop/products/', 'rita');
   await cell(page, 0, 0).getByText('item 1').waitFor();
@@ -214,9 +263,39 @@ test('wrong filters, no rows and no matches are told with a way out', async () =
   await count(page).getByText('5,000 rows').waitFor();
   await page.getByLabel('Rows with these words').fill('nothing of the kind');
   await page.getByText('No rows match.').waitFor();
+  await page.getByRole('button', { name: 'Show all rows' }).click();
+  await count(page).getByText('5,000 rows').waitFor();
+  await page.goto('/ui/shop/products/?q=item&filter=%7B%22colour%22%3A%22none%22%7D');
+  await page.getByText('No rows match.').waitFor();
+  await page.getByRole('button', { name: 'Clear the filter' }).click();
+  await count(page).getByText('5,000 rows').waitFor();
+  await soon(() => new URL(page.url()).search).toBe('?q=item');
+  await page.goBack();
+  await page.getByText('No rows match.').waitFor();
+  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await soon(() => new URL(page.url()).searchParams.get('q')).toBe(null);
+  await page.getByText('No rows match.').waitFor();
+
   await page.goto('/ui/empty/');
   await page.getByText('empty.csv has no rows yet.').waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Paste from a spreadsheet' }).click();
+  const pasting = page.getByRole('dialog', { name: 'Paste rows into empty.csv' });
+  await pasting.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Add the first row' }).click();
+  const sheet = page.getByRole('dialog', { name: 'New row of empty.csv' });
+  await sheet.getByLabel('a', { exact: true }).fill('first');
+  await sheet.getByRole('button', { name: 'Add' }).click();
+  await cell(page, 0, 0).getByText('first').waitFor();
+  await page.getByText('empty.csv has no rows yet.').waitFor({ state: 'hidden' });
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('empty.csv has no rows yet.').waitFor();
   await page.context().close();
+  await svc.accounts.grant('rita', 'empty', 'read');
+  const reader = await openGrid('/ui/empty/', 'rita');
+  await reader.getByText('You may read it, not change it').waitFor();
+  await soon(() => reader.locator('.grid-overlay button').count()).toBe(0);
+  await reader.context().close();
   // The refused filter is a 422, which the console reports.
   const others = browser.reports.filter((report) => !report.includes('status of 422'));
   expect(others).toEqual([]);

@@ -9,13 +9,18 @@ import { openAs, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const MAX_BYTES = 1_000;
+const STOCK = 'name,n\ncup,1\njug,2\npan,3\npot,4\n';
 
 let svc: Service;
 let browser: TestBrowser;
 
 beforeAll(async () => {
   svc = await startService({
-    files: { 'shop/products.csv': 'name\ncup\n', 'shop/orders.csv': 'n\n1\n' },
+    files: {
+      'shop/products.csv': 'name\ncup\n',
+      'shop/orders.csv': 'n\n1\n',
+      'shop/stock.csv': STOCK,
+    },
     config: { upload: { enabled: true, max_size_bytes: MAX_BYTES } },
   });
   await svc.accounts.user('ada', { superuser: true });
@@ -54,7 +59,7 @@ test('a list follows what was typed, and a form takes the file that was chosen, 
     .getByLabel('File to send')
     .setInputFiles({ name: 'early.csv', mimeType: 'text/csv', buffer });
   release();
-  await page.getByText('1 of 2 match “orders”').waitFor();
+  await page.getByText('1 of 3 match “orders”').waitFor();
   await soon(() => form.getByLabel('Save as').inputValue()).toBe('early.csv');
   await page.context().close();
 });
@@ -94,6 +99,43 @@ test('a filter of a table that was begun in the plain page is finished in the gr
   await page.keyboard.type('"saucer"}');
   await page.getByRole('button', { name: 'Filter', exact: true }).click();
   await page.getByText('No rows match.').waitFor();
+  await page.context().close();
+});
+
+test('a form of conditions and order that was begun in the plain page is finished in the grid', async () => {
+  const page = await openAs(browser, svc, 'ada');
+  const release = await hold(page, '**/grid*.js');
+  await page.goto('/ui/shop/stock/?filter={"n":{"$gte":2}}', { waitUntil: 'commit' });
+  await page.getByText('Filter and sort').click();
+  await page.getByLabel('Column', { exact: true }).selectOption('name');
+  await page.getByLabel('Condition', { exact: true }).selectOption('is not');
+  await page.getByLabel('Sort by').selectOption('n');
+  await page.getByLabel('Direction 1').selectOption('desc');
+  await page.getByLabel('Value').focus();
+  await page.keyboard.type('ju');
+  release();
+  const form = page.getByRole('dialog', { name: 'Filter and sort' });
+  await form.waitFor();
+  await form.getByLabel('Value').and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('g');
+  await page.keyboard.press('Enter');
+  await page.getByText('name ≠ jug').waitFor();
+  await page.getByText('n ≥ 2').waitFor();
+  await page.waitForURL((url) => url.searchParams.get('sort') === '-n');
+  await soon(() => page.locator('[role=gridcell][aria-colindex="2"]').allInnerTexts()).toEqual([
+    'pot',
+    'pan',
+  ]);
+
+  // Also when the form is closed by then.
+  const releaseAgain = await hold(page, '**/grid*.js');
+  await page.goto('/ui/shop/stock/', { waitUntil: 'commit' });
+  await page.getByText('Filter and sort').click();
+  await page.getByLabel('Sort by').selectOption('name');
+  await page.getByText('Filter and sort').click();
+  releaseAgain();
+  await form.getByRole('button', { name: 'Cancel' }).waitFor();
+  await soon(() => form.getByLabel('Sort by').inputValue()).toBe('name');
   await page.context().close();
 });
 

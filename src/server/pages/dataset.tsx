@@ -4,12 +4,13 @@
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
+import { shortWords } from '../client/grid/filter-words.ts';
 import type { GridData } from '../client/grid/model.ts';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
-import { FORM_OPERATORS } from '../view-form.ts';
+import { FORM_OPERATORS } from '../client/grid/plain-form.ts';
 
 /** Keys of the grid, for the list behind `?`. */
 const KEYS = [
@@ -21,8 +22,9 @@ const KEYS = [
   'Space Select the row, or the rows of the block',
   'Ctrl+A Select all rows',
   'Ctrl+C Copy the cell, the block or the selected rows',
+  'Ctrl+X Cut the cell, the block or the selected rows',
   'Ctrl+V Paste over the cells from here on, or add rows of a spreadsheet',
-  'Ctrl+D Fill the block with its first row, or the cell with the one above',
+  'Ctrl+D Fill the block with its first row, or the cell with the one above; its corner is pulled for more',
   'Delete Empty the cell or the block, or delete the selected rows',
   'Ctrl+Z Undo',
   'Ctrl+Y Redo',
@@ -30,7 +32,7 @@ const KEYS = [
   'Alt+↓ Open the menu of the column',
 ];
 /** Those that change something. */
-const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+[VD]|Delete|Ctrl\+[ZY])/;
+const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+[VDX]|Delete|Ctrl\+[ZY])/;
 
 /** A column head. */
 export interface ColumnHead {
@@ -229,8 +231,10 @@ function Conditions({ view }: { view: DatasetView }) {
     <ul class="conditions" aria-label="Conditions">
       {view.conditions.map(({ text, href }) => (
         <li>
-          <span safe>{text}</span>{' '}
-          <a href={href} aria-label={`Remove the filter ${text}`}>
+          <span title={text} safe>
+            {shortWords(text)}
+          </span>{' '}
+          <a href={href} aria-label={`Remove the filter ${shortWords(text)}`}>
             Remove
           </a>
         </li>

@@ -10,6 +10,7 @@ import {
   planFill,
   planPaste,
   valueCount,
+  withoutMisfits,
 } from './block-plan.ts';
 import { ChangeRefused, type Changes } from './changes.ts';
 import type { Clip } from './clip.ts';
@@ -23,7 +24,9 @@ import {
   type GridRow,
   idOf,
 } from './model.ts';
-import { isSameCell, type RowEdit, type Values } from './row-edits.ts';
+import { type Fill, filledBlock, planFillArea } from './fill-plan.ts';
+import { sizeOf } from './places.ts';
+import { isSameCell, type Misfit, type RowEdit, type Values } from './row-edits.ts';
 import type { Notices } from './notices.ts';
 import { openPasteOver } from './paste-over.ts';
 import type { RowStore } from './rows.ts';
@@ -157,8 +160,43 @@ export class BlockWriting {
     });
   }
 
-  /** Empties the cells of the block. */
-  async empty(): Promise<void> {
+  /** Puts the pattern of a block into cells beside it. */
+  async fill(fill: Fill, isCopy: boolean): Promise<void> {
+    const { table, notices } = this.#options;
+    const block = filledBlock(fill);
+    if (sizeOf(block).rows > MAX_SELECTED) {
+      notices.show(`Up to ${countText(MAX_SELECTED)} are filled at once; upload a file for more.`);
+      return;
+    }
+    const columns = this.#writable(table.columnsOf(fill.area));
+    const found = columns.length === 0 ? null : await this.#rows(block.top, block.bottom);
+    if (found === null) return;
+    const plan = planFillArea(fill, { ...found, top: block.top }, table.columns, isCopy);
+    table.selection.selectBlock(block);
+    // What goes sideways comes into columns of other types.
+    const isSideways = fill.area.left !== fill.source.left || fill.area.right !== fill.source.right;
+    const misfits = isSideways ? await this.#misfits(plan.edits) : [];
+    const { edits } = withoutMisfits({ ...plan, added: [] }, misfits);
+    const what = this.#whatOf(edits);
+    const notes = [
+      plan.goesOn.length > 0 ? ` ${plan.goesOn.join(', ')}: went on as a series.` : '',
+      misfits.length > 0 ? ` ${countText(misfits.length, 'value')} did not fit.` : '',
+    ].join('');
+    if (edits.length === 0 && misfits.length > 0) notices.show(`Nothing was filled:${notes}`);
+    await this.#applyCells(edits, found.version, {
+      label: `the filling of ${what.cells}`,
+      doing: 'Filling',
+      done: `${what.text} filled.${notes}`,
+    });
+  }
+
+  /** Without an answer the change itself is checked, and refused as a whole. */
+  #misfits(edits: readonly RowEdit[]): Promise<readonly Misfit[]> {
+    return this.#options.changes.misfits(edits.map(({ values }) => values)).catch(() => []);
+  }
+
+  /** Empties the cells of the block; `isCut`: they have just been copied, which is what undo and the message say. */
+  async empty({ isCut = false } = {}): Promise<void> {
     const { table, data } = this.#options;
     const { target } = table.selection;
     if (target === null) return;
@@ -170,9 +208,9 @@ export class BlockWriting {
     const what = this.#whatOf(edits);
     const names = columns.map(({ name }) => name);
     await this.#applyCells(edits, version, {
-      label: `the emptying of ${what.cells}`,
-      doing: 'Emptying',
-      done: `${what.text} blank now.${blankNote(data, names)}`,
+      label: isCut ? `the cut of ${what.cells}` : `the emptying of ${what.cells}`,
+      doing: isCut ? 'Cutting' : 'Emptying',
+      done: `${what.text} ${isCut ? 'on the clipboard, and ' : ''}blank now.${blankNote(data, names)}`,
     });
   }
 

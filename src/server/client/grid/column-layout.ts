@@ -79,6 +79,20 @@ export class ColumnLayout {
     }
   }
 
+  /** The column that is so many pixels from the left edge of an element; the nearest one of those in sight. */
+  columnAt({ scrollLeft, clientWidth }: HTMLElement, x: number): number {
+    const pinnedEnd = this.#left(this.#pinnedCount);
+    const within = Math.max(this.#numberWidth, Math.min(x, clientWidth - 1));
+    const place = within < pinnedEnd ? within : within + scrollLeft;
+    let right = this.#numberWidth;
+    const last = this.columns.length - 1;
+    for (let column = 0; column < last; column++) {
+      right += this.#widthOf(this.columns[column]!);
+      if (place < right) return column;
+    }
+    return last;
+  }
+
   get #pinnedCount(): number {
     return this.columns.filter(({ name }) => this.#pinned.has(name)).length;
   }

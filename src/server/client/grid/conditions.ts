@@ -1,9 +1,8 @@
 /**
  * The filter as the grid offers it: one condition for each column, written as the JSON object of the API. What else a filter
- * may say (`$or`, several operators) is kept as it is and shown as JSON.
+ * may say (`$or`, several operators) is kept as it is, told in words by `filter-words.ts`, and changed as JSON.
  */
 import type { GridColumn } from './model.ts';
-import { shownText } from './model.ts';
 
 /** The condition of a column: an operator and its operand. */
 export interface Condition {
@@ -44,19 +43,6 @@ const CHOICES: Readonly<Record<GridColumn['type'], readonly Choice[]>> = {
   boolean: [['true', 'is true'], ['false', 'is false'], ...BLANKS],
 };
 const WITHOUT_OPERAND = new Set(['true', 'false', 'blank', 'filled']);
-const SIGNS: Readonly<Record<string, string>> = {
-  $eq: '=',
-  $ne: '≠',
-  $gt: '>',
-  $gte: '≥',
-  $lt: '<',
-  $lte: '≤',
-  $icontains: 'contains',
-  $contains: 'contains exactly',
-  $startswith: 'starts with',
-  $endswith: 'ends with',
-  $regex: 'matches',
-};
 
 /** Operators offered for a type, with their labels. */
 export function operatorsOf(type: GridColumn['type']): readonly Choice[] {
@@ -102,6 +88,12 @@ export function chosenIn(member: unknown): { operator: string; texts: string[] }
   return isPlain ? { operator, texts: [String(operand)] } : null;
 }
 
+/** Whether the menu of the column shows and changes all that a member of a filter says. */
+export function isInMenu(member: unknown, { type }: GridColumn): boolean {
+  const chosen = chosenIn(member);
+  return chosen !== null && CHOICES[type].some(([operator]) => operator === chosen.operator);
+}
+
 /** The filter of a view as an object; null when its text is no JSON object. */
 export function parseFilter(text: string): FilterObject | null {
   if (text.trim() === '') return {};
@@ -122,29 +114,4 @@ export function withMember(text: string, column: string, member: unknown): strin
   if (member !== null) entries.push([column, member]);
   // From entries, so that a column called __proto__ is one.
   return entries.length === 0 ? '' : JSON.stringify(Object.fromEntries(entries));
-}
-
-/** A part of a filter in words, for people: `price ≥ 5`. */
-export function describeMember(column: string, member: unknown): string {
-  if (column.startsWith('$')) return `${column} ${JSON.stringify(member)}`;
-  if (typeof member !== 'object' || member === null) return `${column} = ${operandText(member)}`;
-  const parts = Object.entries(member).map(([operator, operand]) => {
-    if (operator === '$null') return operand === true ? 'is blank' : 'is not blank';
-    if (operator === '$in' && Array.isArray(operand)) {
-      return `is ${operand.map(operandText).join(' or ')}`;
-    }
-    if (operator === '$lt' && '$gte' in member) return `and < ${operandText(operand)}`;
-    if (operator === '$lte' && '$gte' in member) return `and ≤ ${operandText(operand)}`;
-    const sign = SIGNS[operator];
-    return sign === undefined
-      ? `${operator} ${JSON.stringify(operand)}`
-      : `${sign} ${operandText(operand)}`;
-  });
-  return `${column} ${parts.join(' ')}`;
-}
-
-function operandText(operand: unknown): string {
-  if (operand === '' || operand === null) return 'blank';
-  if (typeof operand === 'number') return shownText(operand);
-  return typeof operand === 'object' ? JSON.stringify(operand) : String(operand);
 }

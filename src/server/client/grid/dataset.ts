@@ -3,22 +3,17 @@
  * `show`, which writes the address; whatever changes rows is in `writing.ts`.
  */
 import { localNumber } from '../times.ts';
+import { type Begun, findBegun, openForm } from './begun.ts';
 import { Changes } from './changes.ts';
 import { ChartPanel } from './chart-panel.ts';
-import { TABBED } from './clip.ts';
+import { copySelected } from './clipboard.ts';
 import { openColumnMenu } from './column-menu.ts';
 import { openColumns } from './columns-dialog.ts';
-import { describeMember, parseFilter, withMember } from './conditions.ts';
+import { chipsOf } from './chips.ts';
+import { isInMenu, parseFilter, withMember } from './conditions.ts';
 import { make, makeDialog, quietButton } from './element.ts';
 import { watchFile } from './live.ts';
-import {
-  cellOf,
-  countText,
-  type GridColumn,
-  type GridData,
-  type GridRow,
-  plainText,
-} from './model.ts';
+import { countText, type GridColumn, type GridData, type GridRow } from './model.ts';
 import { Notices } from './notices.ts';
 import { sizeOf } from './places.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
@@ -53,7 +48,7 @@ class DatasetPage {
   readonly #writing: Writing | null;
   readonly #search: HTMLInputElement;
   readonly #count = make('span', { class: 'row-count', role: 'status' });
-  readonly #chips = make('div', { class: 'chips' });
+  readonly #chips = make('ul', { class: 'chips', 'aria-label': 'Conditions and order' });
   readonly #overlay = make('div', { class: 'grid-overlay' });
   readonly #valuesButton: HTMLButtonElement;
   readonly #chartButton: HTMLButtonElement;
@@ -99,6 +94,7 @@ class DatasetPage {
           this.#notices.show(
             `The first ${countText(limit)} of these are selected: more is for a download.`,
           ),
+        fill: (fill, isCopy) => this.#writing?.fill(fill, isCopy),
         key: (event) => this.#writing?.key(event) ?? false,
       },
     });
@@ -139,7 +135,7 @@ class DatasetPage {
   start(): void {
     this.#root.classList.add('grid-page');
     document.querySelector('main')?.classList.add('broad');
-    const takeTyped = this.#findTyped();
+    const begun = findBegun(this.#root);
     const problem = this.#root.querySelector('.problem')?.textContent ?? '';
     this.#root.replaceChildren(
       this.#toolbar(),
@@ -156,7 +152,7 @@ class DatasetPage {
     );
     this.#apply();
     this.#store.show(rowsQuery(this.#view));
-    takeTyped();
+    this.#goOn(begun);
     // The grid leaves out columns that are not there; a filter is refused where the rows would stand.
     if (/^Invalid (?:sort|columns)/.test(problem)) this.#notices.show(problem, null, WRONG);
     addEventListener('popstate', () => {
@@ -175,6 +171,7 @@ class DatasetPage {
       first: () => this.#table.firstRow,
     });
     document.addEventListener('copy', (event) => this.#copy(event));
+    document.addEventListener('cut', (event) => this.#cut(event));
     document.addEventListener('keydown', (event) => this.#enter(event));
     watchFile({
       api: this.#data.api,
@@ -190,27 +187,22 @@ class DatasetPage {
     });
   }
 
-  /** Somebody was faster than this script: what stands in the plain form, and where the focus is, goes on in the grid. */
-  #findTyped(): () => void {
-    const boxOf = (name: string): HTMLInputElement | null =>
-      this.#root.querySelector(`form[role=search] input[name=${name}]`);
-    const [words, filter] = [boxOf('q'), boxOf('filter')];
-    const isIn = (box: HTMLInputElement | null): boolean =>
-      box !== null && document.activeElement === box;
-    const [isSearching, isFiltering] = [isIn(words), isIn(filter)];
-    const [start, end] = [words?.selectionStart ?? null, words?.selectionEnd ?? null];
-    return () => {
-      if (words !== null && words.value !== words.defaultValue) {
-        this.#search.value = words.value;
-        this.#searchNow();
-      }
-      if (isSearching) {
-        this.#search.focus();
-        this.#search.setSelectionRange(start, end);
-      }
-      const hasFilter = filter !== null && filter.value !== filter.defaultValue;
-      if (hasFilter || isFiltering) this.#editFilter(filter!.value);
-    };
+  /** Somebody was faster than this script. */
+  #goOn({ words, caret, filter, form, field }: Begun): void {
+    if (words !== null) {
+      this.#search.value = words;
+      this.#searchNow();
+    }
+    if (caret !== null) {
+      this.#search.focus();
+      this.#search.setSelectionRange(...caret);
+    }
+    openForm(
+      { form, field },
+      () => this.#view.filter,
+      (view) => this.#show(view),
+    );
+    if (filter !== null) this.#editFilter(filter);
   }
 
   /** The keys of the rows lead into them from wherever nothing has the focus. */
@@ -405,12 +397,23 @@ class DatasetPage {
       return [make('p', { class: 'empty' }, text)];
     }
     if (q === '' && filter === '') {
-      const text = this.#data.mayWrite ? ' Add the first one, or paste some.' : '';
-      return [make('p', { class: 'empty' }, `${this.#data.file} has no rows yet.${text}`)];
+      const none = `${this.#data.file} has no rows yet.`;
+      if (this.#writing !== null) {
+        return [make('p', { class: 'empty' }, none), make('p', {}, ...this.#writing.firstRows())];
+      }
+      const text = `${none} You may read it, not change it: rows that others add appear here by themselves.`;
+      return [make('p', { class: 'empty' }, text)];
     }
+    const hasBoth = q !== '' && filter !== '';
     return [
       make('p', { class: 'empty' }, 'No rows match.'),
-      quietButton('Show all rows', () => this.#show({ filter: '', q: '' })),
+      make(
+        'p',
+        {},
+        hasBoth ? quietButton('Clear the search', () => this.#show({ q: '' })) : null,
+        hasBoth ? quietButton('Clear the filter', () => this.#show({ filter: '' })) : null,
+        quietButton('Show all rows', () => this.#show({ filter: '', q: '' })),
+      ),
     ];
   }
 
@@ -492,6 +495,7 @@ class DatasetPage {
         },
         move: (by) => {
           const at = shown.indexOf(name);
+          if (at < 0) return;
           const columns = shown.toSpliced(at, 1).toSpliced(Math.max(0, at + by), 0, name);
           this.#show({ columns });
         },
@@ -513,41 +517,27 @@ class DatasetPage {
 
   #drawChips(): void {
     const { filter, sort } = this.#view;
-    const parsed = parseFilter(filter);
-    const chip = (text: string, label: string, remove: () => void): HTMLElement =>
-      make(
-        'span',
-        { class: 'chip' },
-        make('span', {}, text),
-        make(
-          'button',
-          { type: 'button', class: 'plain', 'aria-label': label, onclick: remove },
-          '×',
-        ),
-      );
-    const filters =
-      parsed === null
-        ? [
-            chip('the filter is no JSON object', 'Remove the filter', () =>
-              this.#show({ filter: '' }),
-            ),
-          ]
-        : Object.entries(parsed).map(([column, member]) => {
-            const text = describeMember(column, member);
-            return chip(text, `Remove the filter ${text}`, () => this.#filter(column, null));
-          });
-    const sorts =
-      sort.length < 2
-        ? []
-        : sort.map((step, index) =>
-            chip(
-              `${index + 1}. ${step.column} ${step.isDescending ? '↓' : '↑'}`,
-              `Do not sort by ${step.column}`,
-              () => this.#show({ sort: sort.filter((one) => one !== step) }),
-            ),
-          );
-    this.#chips.replaceChildren(...filters, ...sorts);
-    this.#chips.hidden = filters.length + sorts.length === 0;
+    const chips = chipsOf(
+      { filter, sort },
+      {
+        change: (column, anchor) => this.#changeCondition(column, anchor),
+        remove: (column) => {
+          if (column === null) this.#show({ filter: '' });
+          else this.#filter(column, null);
+        },
+        unsort: (step) => this.#show({ sort: sort.filter((one) => one !== step) }),
+      },
+    );
+    this.#chips.replaceChildren(...chips);
+    this.#chips.hidden = chips.length === 0;
+  }
+
+  /** What the menu of a column has words for is changed there, all else as JSON. */
+  #changeCondition(name: string | null, anchor: HTMLElement): void {
+    const column = this.#data.columns.find((one) => one.name === name);
+    const member = name === null ? null : parseFilter(this.#view.filter)?.[name];
+    if (column !== undefined && isInMenu(member, column)) this.#openMenu(column, anchor);
+    else this.#editFilter();
   }
 
   #editFilter(text = this.#view.filter): void {
@@ -592,53 +582,17 @@ class DatasetPage {
     }
   }
 
-  /** The selected rows as a spreadsheet takes them, or the block of cells, or the active cell. */
   #copy(event: ClipboardEvent): void {
-    const { columns, element, selection } = this.#table;
-    const { activeRow, active, rows: selected, block } = selection;
-    const hasMarked = getSelection()?.isCollapsed === false;
-    if (document.activeElement !== element || hasMarked) return;
-    const column = columns[active.column];
-    let text: string;
-    let cells: string | null = null;
-    if (selected.size > 0) {
-      const chosen = [...selected.values()].sort((a, b) => a.place - b.place);
-      text = tabbed([
-        columns.map(({ name }) => name),
-        ...cellsOf(
-          chosen.map(({ row }) => row),
-          columns,
-        ),
-      ]);
-      this.#notices.show(`Copied ${countText(selected.size)}, with the names of the columns.`);
-    } else if (block !== null) {
-      const rows = selection.blockRows;
-      event.preventDefault();
-      if (rows === null) {
-        this.#notices.show('Not copied: these rows are still on their way. Try again.');
-        return;
-      }
-      text = tabbed(cellsOf(rows, this.#table.columnsOf(block)));
-      this.#notices.show(`Copied ${countText(sizeOf(block).cells, 'cell')}.`);
-    } else if (activeRow !== undefined && column !== undefined) {
-      text = plainText(cellOf(activeRow, column.name));
-      cells = tabbed([[text]]);
-    } else return;
-    event.clipboardData?.setData('text/plain', text);
-    // Says that neither commas nor lines in it are borders of cells.
-    event.clipboardData?.setData(TABBED, cells ?? text);
-    event.preventDefault();
+    const copied = copySelected(this.#table, event);
+    if (copied !== null && copied.text !== '') this.#notices.show(copied.text);
   }
-}
 
-function cellsOf(rows: readonly GridRow[], columns: readonly GridColumn[]): string[][] {
-  return rows.map((row) => columns.map(({ name }) => plainText(cellOf(row, name))));
-}
-
-function tabbed(rows: readonly (readonly string[])[]): string {
-  return rows.map((cells) => cells.map(quotedCell).join('\t')).join('\n');
-}
-
-function quotedCell(text: string): string {
-  return /["\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  /** Copies, and then empties or deletes by the rules for that; without a right to write there is nothing to cut. */
+  #cut(event: ClipboardEvent): void {
+    if (this.#writing === null) return;
+    const copied = copySelected(this.#table, event);
+    if (copied === null) return;
+    if (copied.text !== '') this.#notices.show(copied.text);
+    if (copied.isDone) this.#writing.cut();
+  }
 }

@@ -1,6 +1,7 @@
 /**
  * What the grid asks of the page around it: the grid shows and moves, the page knows what a sort, an edit and a row's dialog are.
  */
+import type { Fill } from './fill-plan.ts';
 import type { CellValue, GridColumn, GridRow } from './model.ts';
 import type { Place } from './places.ts';
 
@@ -25,6 +26,8 @@ export interface GridEvents {
   unsaved(row: GridRow, column: GridColumn): UnsavedValue | undefined;
   /** More was to be selected than can be at once. */
   tooMany(limit: number): void;
+  /** A block was pulled over other cells; `isCopy` when nothing of it is to go on as a series. */
+  fill(fill: Fill, isCopy: boolean): void;
   /** Keys that are no movement; true when used. */
   key(event: KeyboardEvent): boolean;
 }

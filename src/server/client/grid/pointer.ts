@@ -106,7 +106,8 @@ class GridPointer {
     const place = this.#placeOf(event);
     const isCell = place !== null && place.row >= 0 && place.column >= 0;
     const isPlain = event.pointerType === 'mouse' && event.button === 0 && !event.shiftKey;
-    this.#pressed = isCell && isPlain && !isInEditor(event) ? place : null;
+    const isFree = !isInEditor(event) && !isHandle(event);
+    this.#pressed = isCell && isPlain && isFree ? place : null;
   }
 
   /** The mouse pulls a block; a finger scrolls. */
@@ -131,6 +132,11 @@ class GridPointer {
     this.#isDragging = false;
     this.#options.grid.classList.remove('dragging');
   }
+}
+
+/** It is pulled to fill cells, which is no selection. */
+function isHandle({ target }: Event): boolean {
+  return (target as HTMLElement).matches('.fill-handle');
 }
 
 function isInEditor({ target }: Event): boolean {

@@ -35,6 +35,12 @@ export class ScrollRange {
     return Math.floor(this.#offset / ROW_HEIGHT);
   }
 
+  /** Place of the row that is so many pixels below the head; of the first or last row when it is above or below them. */
+  rowAt(y: number): number {
+    const row = Math.floor((this.#offset + y) / ROW_HEIGHT);
+    return Math.max(this.firstRow, Math.min(row, this.#total() - 1));
+  }
+
   /** Rows that Page Up and Page Down go by: one of those in sight stays there. */
   get page(): number {
     return Math.max(1, Math.floor(this.#viewHeight / ROW_HEIGHT) - 1);

@@ -10,6 +10,7 @@
 import { idOfCell, makeHead, makeRow } from './cells.ts';
 import { ColumnLayout } from './column-layout.ts';
 import { make } from './element.ts';
+import { FillHandle } from './fill-handle.ts';
 import type { GridEvents } from './grid-events.ts';
 import { startKeyboard } from './keyboard.ts';
 import { type GridColumn, type GridRow, idOf } from './model.ts';
@@ -41,6 +42,10 @@ export class GridTable {
   readonly #rows = new Map<number, HTMLElement>();
   /** What a row's element shows; undefined while there is nothing. */
   readonly #drawn = new WeakMap<HTMLElement, GridRow | undefined>();
+  /** Null for those who may not write. */
+  readonly #handle: FillHandle | null;
+  /** Cells that would be filled now. */
+  #fillArea: CellBlock | null = null;
   /** The block as it is drawn. */
   #drawnBlock: CellBlock | null = null;
   #sort: readonly SortStep[] = [];
@@ -65,7 +70,31 @@ export class GridTable {
       changed: () => events.selectionChanged(),
       tooMany: (limit) => events.tooMany(limit),
     });
+    this.#handle = mayWrite ? this.#makeHandle() : null;
     this.#listen();
+  }
+
+  #makeHandle(): FillHandle {
+    return new FillHandle({
+      grid: this.element,
+      source: () => this.selection.target,
+      placeAt: (x, y) => this.#placeAt(x, y),
+      marked: (area) => {
+        this.#fillArea = area;
+        this.draw();
+      },
+      fill: (fill, isCopy) => this.#options.events.fill(fill, isCopy),
+    });
+  }
+
+  /** The place at a point of the window, or the one in sight that is nearest to it. */
+  #placeAt(x: number, y: number): Place {
+    const { left, top } = this.element.getBoundingClientRect();
+    const below = Math.min(y - top, this.element.clientHeight - 1) - ROW_HEIGHT;
+    return {
+      row: this.#scroll.rowAt(below),
+      column: this.#layout.columnAt(this.element, x - left),
+    };
   }
 
   #makeElement(): HTMLElement {
@@ -232,6 +261,33 @@ export class GridTable {
     this.#markActive();
     this.#markAll();
     this.#markBlock();
+    this.#markFill();
+    this.#placeHandle();
+  }
+
+  /** Into the last cell of what is selected, unless that is being edited. */
+  #placeHandle(): void {
+    if (this.#handle === null) return;
+    const { element } = this.#handle;
+    const { target, rows } = this.selection;
+    const hasSource =
+      target !== null && rows.size === 0 && this.columnsOf(target).some((one) => one.isWritable);
+    const row = hasSource ? this.#rows.get(target.bottom) : undefined;
+    const cell = row?.children[(target?.right ?? 0) + 1];
+    if (cell === undefined || cell.classList.contains('editor')) element.remove();
+    else if (element.parentElement !== cell) cell.append(element);
+  }
+
+  #markFill(): void {
+    const area = this.#fillArea;
+    for (const cell of this.#body.querySelectorAll('.in-fill')) cell.classList.remove('in-fill');
+    if (area === null) return;
+    for (const [index, row] of this.#rows) {
+      if (index < area.top || index > area.bottom) continue;
+      for (let at = area.left; at <= area.right; at++) {
+        row.children[at + 1]?.classList.add('in-fill');
+      }
+    }
   }
 
   #addRow(index: number): void {

@@ -8,6 +8,7 @@ import { clipOf } from './clip.ts';
 import { askAboutConflict } from './conflict-dialog.ts';
 import { CellEditor, type Edit, type Step } from './editor.ts';
 import { make, makeDialog, quietButton } from './element.ts';
+import type { Fill } from './fill-plan.ts';
 import {
   blankNote,
   cellOf,
@@ -147,6 +148,18 @@ export class Writing {
     return true;
   }
 
+  /** Fills cells beside a block with its pattern. */
+  fill(fill: Fill, isCopy: boolean): void {
+    void this.#blocks.fill(fill, isCopy);
+  }
+
+  /** What has just been copied goes: rows after a question, cells at once. */
+  cut(): void {
+    const { selection } = this.#options.table;
+    if (selection.rows.size > 0) this.#confirmDelete();
+    else void this.#blocks.empty({ isCut: true });
+  }
+
   /** Says on the button what it will delete. */
   selectionChanged(): void {
     const { size } = this.#options.table.selection.rows;
@@ -161,6 +174,14 @@ export class Writing {
     if (this.#editor.version === store.version) this.#editor.version = version;
     this.unsaved.versionChanged(store.version, version);
     store.versionMade(version, written);
+  }
+
+  /** Ways to the first rows of a table that has none. */
+  firstRows(): HTMLElement[] {
+    return [
+      quietButton('Add the first row', () => this.#openNewRow()),
+      quietButton('Paste from a spreadsheet', () => this.#openPaste('')),
+    ];
   }
 
   /** Somebody else's change: numbers of rows may mean other rows. */

@@ -1,0 +1,59 @@
+/**
+ * While something is pulled past the edge of the grid, rows and columns come from there: the further outside, the faster.
+ */
+import { ROW_HEIGHT } from './scroll-range.ts';
+
+/** Pixels inside of the edge that count as outside: a finger cannot leave a phone's screen. */
+const EDGE = 16;
+/** Pixels in one frame, at most. */
+const MAX_STEP = 48;
+
+/** Scrolls the grid while a pointer is at its edge. */
+export class EdgeScroll {
+  readonly #grid: HTMLElement;
+  readonly #moved: (x: number, y: number) => void;
+  #frame = 0;
+  #x = 0;
+  #y = 0;
+
+  /** `moved` is told after each step, with where the pointer still is. */
+  constructor(grid: HTMLElement, moved: (x: number, y: number) => void) {
+    this.#grid = grid;
+    this.#moved = moved;
+  }
+
+  /** The pointer is here now, in pixels of the window. */
+  at(x: number, y: number): void {
+    this.#x = x;
+    this.#y = y;
+    if (this.#frame === 0) this.#next();
+  }
+
+  /** Nothing is pulled any more. */
+  stop(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  #next(): void {
+    const { left, top } = this.#grid.getBoundingClientRect();
+    const { clientWidth, clientHeight } = this.#grid;
+    const byX = stepAt(this.#x - left, 0, clientWidth);
+    const byY = stepAt(this.#y - top, ROW_HEIGHT, clientHeight);
+    if (byX === 0 && byY === 0) {
+      this.#frame = 0;
+      return;
+    }
+    this.#frame = requestAnimationFrame(() => {
+      this.#grid.scrollBy(byX, byY);
+      this.#moved(this.#x, this.#y);
+      this.#next();
+    });
+  }
+}
+
+function stepAt(place: number, start: number, end: number): number {
+  const [before, after] = [start + EDGE - place, place - (end - EDGE)];
+  if (before > 0) return -Math.min(MAX_STEP, Math.ceil(before / 4));
+  return after > 0 ? Math.min(MAX_STEP, Math.ceil(after / 4)) : 0;
+}
