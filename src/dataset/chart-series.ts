@@ -153,7 +153,10 @@ export class ChartCollector {
     const sorted = all.sort(inOrderOfText ? byPlace : (a, b) => b.y - a.y || byPlace(a, b));
     const which = inOrderOfText ? 'first' : 'largest';
     const note = sorted.length > limit ? `The ${which} ${limit} of ${sorted.length} values.` : '';
-    const points = sorted.slice(0, limit).map(({ x, y }) => ({ x: String(x), y }));
+    const shown = sorted.slice(0, limit);
+    // Days and years one after the other, as everybody expects them; only names are in the order of their bars.
+    if (shown.every(({ x }) => typeof x === 'number' || ISO_START.test(x))) shown.sort(byPlace);
+    const points = shown.map(({ x, y }) => ({ x: String(x), y }));
     return this.#answer('text', points, 0, note);
   }
 

@@ -336,6 +336,9 @@ test('without script, rows are filtered by a condition and sorted by several col
   await plain.getByText('1–3 of 3 rows').waitFor();
   await plain.goto('/ui/stock/?sort=-_row_id');
   await soon(() => names.allTextContents()).toEqual(['bowl', 'plate', 'cup']);
+  await plain.goto('/ui/stock/?q=nothing');
+  await plain.getByRole('link', { name: 'Show all rows' }).click();
+  await plain.getByText('1–3 of 3 rows').waitFor();
   await plain.context().close();
   expect(browser.reports).toEqual([]);
 });

@@ -57,6 +57,27 @@ test('bars measure the rows of each value, the largest first, and say what they 
   expect(series.note).toBe('The largest 30 of 40 values.');
 });
 
+test('bars of days and of numbers are in their order, the largest of them when there are many', () => {
+  const order = { type: 'bar', measure: 'sum' } as const;
+  const xs = (rows: readonly (readonly [FactValue, FactValue])[]) =>
+    seriesOf(order, rows).points.map(({ x }) => x);
+  expect(
+    xs([
+      ['2024-02-01', 1],
+      ['2024-01-01', 9],
+      ['2024-03-01', 5],
+    ]),
+  ).toEqual(['2024-01-01', '2024-02-01', '2024-03-01']);
+  expect(
+    xs([
+      [10, 1],
+      [9, 2],
+    ]),
+  ).toEqual(['9', '10']);
+  const many = xs(Array.from({ length: 40 }, (_, at) => [2000 + at, at] as const));
+  expect([many.length, many[0], many.at(-1)]).toEqual([30, '2010', '2039']);
+});
+
 test('lines recognise dates, put many rows together and keep to their order', () => {
   const days = Array.from({ length: 1000 }, (_, index) => {
     const day = new Date(Date.UTC(2020, 0, 1 + index)).toISOString().slice(0, 10);

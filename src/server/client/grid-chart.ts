@@ -16,6 +16,7 @@ import {
   Tooltip,
 } from 'chart.js';
 import type { ChartSeries } from '../../dataset/chart-series.ts';
+import { axisText, markNumbers, markTimes, namesOf, timeText } from './grid/chart-axes.ts';
 import type { ChartDrawing } from './grid/chart-panel.ts';
 import { shownText } from './grid/model.ts';
 
@@ -35,29 +36,58 @@ Chart.defaults.font.family = 'system-ui, sans-serif';
 Chart.defaults.font.size = 12;
 
 const DAY_MS = 86_400_000;
+/** Names longer than this stand beside bars that lie. */
+const LONG_NAME = 12;
+/** Pixels of a lying bar with its gap, and of what is around all of them. */
+const LYING_BAR = 22;
+const LYING_REST = 64;
+
+/** How the points are drawn. */
+interface Form {
+  readonly kind: 'bar' | 'line' | 'scatter';
+  /** Points stand side by side, each with its text, and not on a scale. */
+  readonly isPlace: boolean;
+  /** Bars lie below each other, beside their names. */
+  readonly isLying: boolean;
+  /** What each point is called. */
+  readonly labels: readonly string[];
+}
 
 globalThis.svcDrawChart = (canvas: HTMLCanvasElement, drawing: ChartDrawing): (() => void) => {
-  const chart = new Chart(canvas, configurationOf(drawing));
+  const form = formOf(drawing);
+  const box = canvas.parentElement!;
+  const bars = drawing.series.points.length;
+  box.style.height = form.isLying ? `${bars * LYING_BAR + LYING_REST}px` : '';
+  const chart = new Chart(canvas, configurationOf(drawing, form));
   return () => chart.destroy();
 };
 
-function configurationOf({ type, series, xLabel, yLabel }: ChartDrawing): ChartConfiguration {
-  const colours = coloursOf();
-  const isPlace = series.axis === 'text' || type === 'histogram';
-  const kind =
-    type === 'histogram' || type === 'bar' ? 'bar' : type === 'line' ? 'line' : 'scatter';
+function formOf({ type, series }: ChartDrawing): Form {
+  const { points, axis } = series;
   const textOf = placeTextOf(series);
-  const labels = series.points.map(({ x, to }) =>
-    to === undefined ? textOf(x) : `${textOf(x)} – ${textOf(to)}`,
+  const labels = points.map(({ x, to }) =>
+    to === undefined || to === x ? textOf(x) : `${textOf(x)} – ${textOf(to)}`,
   );
-  const data = isPlace
-    ? series.points.map(({ y }) => y)
-    : series.points.map(({ x, y }) => ({ x: Number(x), y }));
-  const axis = (title: string) => ({
-    title: { display: true, text: title, color: colours.muted },
-    grid: { color: colours.line },
-    border: { color: colours.line },
-  });
+  const isHistogram = type === 'histogram';
+  // One bar alone has no width on a scale.
+  const isPlace = axis === 'text' || (isHistogram && points.length === 1);
+  const kind = isHistogram || type === 'bar' ? 'bar' : type === 'line' ? 'line' : 'scatter';
+  const hasLong = labels.some((label) => label.length > LONG_NAME);
+  return { kind, isPlace, labels, isLying: type === 'bar' && hasLong && labels.length > 2 };
+}
+
+function dataOf({ series }: ChartDrawing, { isPlace }: Form): unknown[] {
+  if (isPlace) return series.points.map(({ y }) => y);
+  return series.points.map(({ x, to, y }) => ({
+    x: to === undefined ? Number(x) : (Number(x) + to) / 2,
+    y,
+  }));
+}
+
+function configurationOf(drawing: ChartDrawing, form: Form): ChartConfiguration {
+  const { type, series, yLabel } = drawing;
+  const { kind, labels, isLying, isPlace } = form;
+  const colours = coloursOf();
   return {
     type: kind,
     data: {
@@ -65,12 +95,13 @@ function configurationOf({ type, series, xLabel, yLabel }: ChartDrawing): ChartC
       datasets: [
         {
           label: yLabel,
-          data: data as number[],
+          data: dataOf(drawing, form) as number[],
           backgroundColor: kind === 'line' ? colours.tint : colours.accent,
           borderColor: colours.accent,
           borderWidth: kind === 'line' ? 2 : 0,
+          ...(kind === 'bar' && { borderRadius: 3 }),
+          ...(kind === 'bar' && isPlace && { maxBarThickness: 64 }),
           ...(type === 'histogram' && { barPercentage: 1, categoryPercentage: 0.96 }),
-          ...(kind === 'bar' && { borderRadius: 3, maxBarThickness: 64 }),
           pointRadius: kind === 'scatter' ? 3 : series.points.length > 60 ? 0 : 2,
           pointHitRadius: 8,
           pointBackgroundColor: colours.accent,
@@ -82,35 +113,9 @@ function configurationOf({ type, series, xLabel, yLabel }: ChartDrawing): ChartC
       responsive: true,
       maintainAspectRatio: false,
       color: colours.muted,
-      interaction: { mode: 'nearest', intersect: false, axis: 'x' },
-      scales: {
-        x: {
-          ...axis(xLabel),
-          type: isPlace ? 'category' : 'linear',
-          ...(!isPlace && { bounds: 'data' }),
-          ticks: {
-            color: colours.muted,
-            maxRotation: 60,
-            autoSkip: true,
-            ...(!isPlace && { callback: (value: string | number) => textOf(Number(value)) }),
-            ...(isPlace && {
-              callback: (_value: string | number, index: number) => {
-                const label = labels[index] ?? '';
-                return label.length > 18 ? `${label.slice(0, 17)}…` : label;
-              },
-            }),
-          },
-        },
-        y: {
-          ...axis(yLabel),
-          beginAtZero: kind === 'bar',
-          ticks: {
-            color: colours.muted,
-            callback: (value) => shownText(Number(value)),
-            ...(series.points.every(({ y }) => Number.isInteger(y)) && { precision: 0 }),
-          },
-        },
-      },
+      indexAxis: isLying ? 'y' : 'x',
+      interaction: { mode: 'nearest', intersect: false, axis: isLying ? 'y' : 'x' },
+      scales: scalesOf(drawing, form, colours),
       plugins: {
         tooltip: {
           backgroundColor: colours.ink,
@@ -119,13 +124,58 @@ function configurationOf({ type, series, xLabel, yLabel }: ChartDrawing): ChartC
           displayColors: false,
           callbacks: {
             title: ([item]) => (item === undefined ? '' : (labels[item.dataIndex] ?? '')),
-            label: ({ parsed }) =>
-              `${yLabel}: ${shownText(Number((parsed.y ?? 0).toPrecision(12)))}`,
+            label: ({ dataIndex }) => {
+              const y = series.points[dataIndex]?.y ?? 0;
+              return `${yLabel}: ${shownText(Number(y.toPrecision(12)))}`;
+            },
           },
         },
       },
     },
   } as ChartConfiguration;
+}
+
+type Colours = ReturnType<typeof coloursOf>;
+
+/** The scale of the places or numbers that were chosen, and the one of what is measured. */
+function scalesOf(drawing: ChartDrawing, form: Form, colours: Colours): Record<'x' | 'y', object> {
+  const { series, type, xLabel, yLabel } = drawing;
+  const { points } = series;
+  const axis = (text: string) => ({
+    title: { display: true, text, color: colours.muted },
+    grid: { color: colours.line },
+    border: { color: colours.line },
+  });
+  const measured = {
+    ...axis(yLabel),
+    beginAtZero: form.kind === 'bar',
+    ticks: {
+      color: colours.muted,
+      callback: axisText,
+      ...(points.every(({ y }) => Number.isInteger(y)) && { precision: 0 }),
+    },
+  };
+  const across = form.isPlace
+    ? {
+        ...axis(xLabel),
+        type: 'category',
+        ticks: { color: colours.muted, maxRotation: 60, callback: namesOf(form.labels) },
+      }
+    : {
+        ...axis(xLabel),
+        type: 'linear',
+        bounds: 'data',
+        offset: false,
+        ...(type === 'histogram' && { min: Number(points[0]?.x), max: points.at(-1)?.to }),
+        afterBuildTicks: series.axis === 'time' ? markTimes(points) : markNumbers(points),
+        ticks: {
+          color: colours.muted,
+          maxRotation: 0,
+          autoSkip: false,
+          callback: series.axis === 'time' ? timeText : axisText,
+        },
+      };
+  return form.isLying ? { x: measured, y: across } : { x: across, y: measured };
 }
 
 /** Places on the axis as people read them; days without an hour when all of them are days. */

@@ -96,6 +96,13 @@ export const datasetPage: Page<DatasetView> = {
       <p class="fine" role="status" safe>
         {view.position}
       </p>
+      {view.rows.length === 0 && (view.q !== '' || view.filter !== '') ? (
+        <p>
+          <a href={frame.path}>Show all rows</a>
+        </p>
+      ) : (
+        ''
+      )}
       <Rows view={view} />
       <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
       {view.newHref === null ? (

@@ -399,7 +399,7 @@ class DatasetPage {
     if (q === '' && filter === '') {
       const none = `${this.#data.file} has no rows yet.`;
       if (this.#writing !== null) {
-        return [make('p', { class: 'empty' }, none), make('p', {}, ...this.#writing.firstRows())];
+        return [make('p', { class: 'empty' }, none), waysOn(...this.#writing.firstRows())];
       }
       const text = `${none} You may read it, not change it: rows that others add appear here by themselves.`;
       return [make('p', { class: 'empty' }, text)];
@@ -407,9 +407,7 @@ class DatasetPage {
     const hasBoth = q !== '' && filter !== '';
     return [
       make('p', { class: 'empty' }, 'No rows match.'),
-      make(
-        'p',
-        {},
+      waysOn(
         hasBoth ? quietButton('Clear the search', () => this.#show({ q: '' })) : null,
         hasBoth ? quietButton('Clear the filter', () => this.#show({ filter: '' })) : null,
         quietButton('Show all rows', () => this.#show({ filter: '', q: '' })),
@@ -595,4 +593,9 @@ class DatasetPage {
     if (copied.text !== '') this.#notices.show(copied.text);
     if (copied.isDone) this.#writing.cut();
   }
+}
+
+/** Buttons below the words about a table that shows no rows. */
+function waysOn(...ways: (HTMLElement | null)[]): HTMLElement {
+  return make('div', { class: 'tool-group' }, ...ways);
 }
