@@ -24,13 +24,20 @@ const SHARED =
 
 /** Reads mounts again and again; a list that did not change costs one small read, some 50 µs. */
 export class MountList {
+  readonly #read: () => string | null;
   #list = '';
   #folder = '';
   #mounts = NONE;
 
-  /** The mounts of the folder, a real path, as they are now. */
+  /** `read` gives the text of a mountinfo file, read as latin1; null: not now. That of this process unless given. */
+  constructor(read: () => string | null = currentList) {
+    this.#read = read;
+  }
+
+  /** The mounts of the folder, a real path, as they are now, or were when they could last be told. */
   of(folder: string): Mounts {
-    const list = currentList();
+    // A process without a free descriptor cannot look, and must not take what is mounted for gone.
+    const list = this.#read() ?? this.#list;
     if (list !== this.#list || folder !== this.#folder) {
       this.#list = list;
       this.#folder = folder;
@@ -40,12 +47,12 @@ export class MountList {
   }
 }
 
-function currentList(): string {
+function currentList(): string | null {
   try {
     return readFileSync('/proc/self/mountinfo', 'latin1');
   } catch {
-    // Not Linux, or /proc is not there: then nothing is known.
-    return '';
+    // Not Linux, /proc is not there, or nothing can be opened for now: then nothing new is known.
+    return null;
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { mountsOf } from '../../src/base/mounts.ts';
+import { MountList, mountsOf } from '../../src/base/mounts.ts';
 
 /** Lines as Linux writes them: id, parent, device, root, mount point, options, optional fields, `-`, type, source, options. */
 const LIST = [
@@ -42,6 +42,16 @@ test('of two mounts at one place the later one counts', () => {
     isShared: true,
     liesOnShared: true,
   });
+});
+
+test('a list that cannot be read for now leaves what was known', () => {
+  const lists = [null, LIST, null, `${LIST}45 40 0:60 / /data/new rw - tmpfs tmpfs rw\n`];
+  const mounts = new MountList(() => lists.shift() ?? null);
+  expect(mounts.of('/data').identity).toBe('');
+  const known = mounts.of('/data');
+  expect(known).toEqual(mountsOf('/data', LIST));
+  expect(mounts.of('/data')).toBe(known);
+  expect(mounts.of('/data').identity).toEndWith('45 /data/new');
 });
 
 test('without a list nothing is known', () => {
