@@ -183,14 +183,25 @@ function unpacked(source: Readable, path: string): Readable {
   return source;
 }
 
+/** Without the mark that says UTF-8, which programs of Windows write. Throws `bad-request` for one that says UTF-16. */
+function behindMark(start: Buffer): Buffer {
+  if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return start.subarray(3);
+  const isWide =
+    (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
+  if (isWide) throw new AppError('bad-request', 'the file is UTF-16: write it as UTF-8');
+  return start;
+}
+
 /** Lines without their ends; the last one also when nothing ends it. */
 async function* linesOf(source: Readable): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   let length = 0;
   try {
+    let isFirst = true;
     for await (const chunk of source) {
+      const bytes = isFirst ? behindMark(chunk as Buffer) : (chunk as Buffer);
       let from = 0;
-      const bytes = chunk as Buffer;
+      isFirst = false;
       for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
         yield Buffer.concat([...rest, bytes.subarray(from, at)]);
         rest = [];

@@ -76,6 +76,25 @@ describe('import', () => {
     });
   });
 
+  test('reads files that begin with the mark of UTF-8, and refuses UTF-16 whole', async () => {
+    const marked =
+      '\ufeff{"data":"first","host":"marked"}\r\n{"data":"second","host":"marked"}\r\n';
+    for (const [name, bytes] of [
+      ['marked.ndjson', Buffer.from(marked)],
+      ['marked.ndjson.gz', gzipSync(Buffer.from(marked))],
+    ] as const) {
+      writeFileSync(file(name), bytes);
+      const { exitCode, stderr } = await command('import', file(name));
+      expect([exitCode, stderr]).toEqual([0, '']);
+    }
+    const found = await events('host=marked');
+    expect(found.map(({ data }) => data)).toEqual(['first', 'second', 'first', 'second']);
+    writeFileSync(file('wide.log'), Buffer.from('\ufeffa line\n', 'utf16le'));
+    const { exitCode, stderr } = await command('import', file('wide.log'), '--lines');
+    expect(stderr).toContain('the file is UTF-16: write it as UTF-8');
+    expect(exitCode).toBe(1);
+  });
+
   test('goes on behind the last stored line with --resume, whatever cut it off', async () => {
     const lines = Array.from({ length: 7_000 }, (_, at) => JSON.stringify({ data: `r${at}` }));
     const packed = gzipSync(lines.join('\n'));
