@@ -8,6 +8,9 @@ import { sourceOf } from './byte-source.ts';
 
 const MIB = 1024 * 1024;
 
+/** Several times what a slow processor needs; what grows with the square of its input takes minutes. */
+const MOST_WORK_MS = 3_000;
+
 /** Work done since, in ms; other programs on the machine do not count. */
 function workSince(start: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(start);
@@ -29,7 +32,7 @@ test.each(refusedWorkbooks)('%s is refused with a reason (DS-68)', async (_, mak
   expect(error).toBeInstanceOf(AppError);
   expect((error as AppError).code).toBe('unreadable-file');
   expect((error as AppError).message).toMatch(reason);
-  expect(ms).toBeLessThan(1000);
+  expect(ms).toBeLessThan(MOST_WORK_MS);
   expect(({} as { c?: unknown }).c).toBeUndefined();
 });
 
@@ -38,7 +41,7 @@ test.each(acceptedWorkbooks)('%s is read', async (_, make) => {
   const { names, rows: found } = await readTable(make());
   expect(names).toEqual(['a']);
   expect(found).toEqual([[1]]);
-  expect(workSince(startedAt)).toBeLessThan(1000);
+  expect(workSince(startedAt)).toBeLessThan(MOST_WORK_MS);
   expect(({} as { c?: unknown }).c).toBeUndefined();
 });
 
