@@ -222,6 +222,28 @@ test('a block, a cell and rows are cut: copied, then emptied or deleted as ever,
   expect(browser.reports).toEqual([]);
 });
 
+test('a change that did not reach the server is told until it is tried again', async () => {
+  await press('Shift+ArrowDown');
+  await page.getByText('2 cells in 2 rows selected').waitFor();
+  const failedLook = page.waitForEvent('requestfailed', (request) => request.method() === 'HEAD');
+  await page.context().setOffline(true);
+  await press('Control+x');
+  const told = notice().getByText('Nothing was changed: The server cannot be reached.');
+  await told.waitFor();
+  await failedLook;
+  await told.waitFor();
+  await page.context().setOffline(false);
+  expect(file()).toBe(START);
+  await notice().getByRole('button', { name: 'Try again' }).click();
+  await notice().getByText('2 values in 2 rows are on the clipboard, and blank now.').waitFor();
+  expect(file()).toBe(START.replace('cup,', ',').replace('plate,', ','));
+  await press('Control+z');
+  await notice().getByText('Undid the cut of 2 values.').waitFor();
+  expect(file()).toBe(START);
+  expect(browser.reports.filter((report) => !report.includes('ERR_INTERNET'))).toEqual([]);
+  browser.reports.length = 0;
+});
+
 test('one cell is pasted at once, and stays in the editor when it does not fit; above fills below', async () => {
   await press('ArrowRight');
   await paste('3.25\n');

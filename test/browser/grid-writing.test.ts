@@ -92,6 +92,34 @@ test('rows are deleted and added again by undo', async () => {
   );
 });
 
+test('rows that are others by the time somebody agrees are not deleted', async () => {
+  await page.getByRole('checkbox', { name: 'Select row 1' }).click();
+  await page.keyboard.press('Delete');
+  const dialog = page.getByRole('dialog', { name: 'Delete 1 row of products.csv?' });
+  await dialog.waitFor();
+  const theirs = START.replace('sold\n', 'sold\nfork,1,1,true\n');
+  svc.write('products.csv', theirs);
+  await page.locator('.grid-notice').getByText('was changed by someone else').waitFor();
+  await cell(0, 0).getByText('fork').waitFor();
+  await dialog.getByRole('button', { name: 'Delete 1 row of products.csv' }).click();
+  await notice().getByText('Not deleted: 1 row is not as it was seen').waitFor();
+  expect(file()).toBe(theirs);
+
+  // What one has changed oneself is no other row.
+  await page.getByRole('checkbox', { name: 'Select row 1' }).click();
+  await page.getByText('1 selected').waitFor();
+  await cell(0, 1).dblclick();
+  await page.getByRole('textbox', { name: 'price' }).fill('2.50');
+  await page.keyboard.press('Enter');
+  await eventually(() => expect(file()).toInclude('fork,2.5'));
+  await cell(0, 1).and(page.locator(':not([aria-busy])')).waitFor();
+  await page.getByRole('button', { name: 'Delete 1 row' }).click();
+  await dialog.getByRole('button', { name: 'Delete 1 row of products.csv' }).click();
+  await notice().getByText('Deleted 1 row of products.csv.').waitFor();
+  expect(file()).toBe(START);
+  expect(browser.reports).toEqual([]);
+});
+
 test('a row that was the only one of its kind is put back by undo, and its column reads as before (DS-59)', async () => {
   await page.goto('/ui/kinds/');
   await cell(1, 0).getByText('many').waitFor();

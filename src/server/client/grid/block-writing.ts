@@ -12,7 +12,7 @@ import {
   valueCount,
   withoutMisfits,
 } from './block-plan.ts';
-import { ChangeRefused, type Changes } from './changes.ts';
+import { ChangeRefused, type Changes, reasonOf } from './changes.ts';
 import type { Clip } from './clip.ts';
 import { askAboutRows, type RowConflict } from './conflict-dialog.ts';
 import {
@@ -27,9 +27,9 @@ import {
 import { type Fill, filledBlock, planFillArea } from './fill-plan.ts';
 import { sizeOf } from './places.ts';
 import { isSameCell, type Misfit, type RowEdit, type Values } from './row-edits.ts';
-import type { Notices } from './notices.ts';
+import { type Notices, UNDONE } from './notices.ts';
 import { openPasteOver } from './paste-over.ts';
-import type { RowStore } from './rows.ts';
+import { mayPass, type RowStore } from './rows.ts';
 import { MAX_SELECTED } from './selection.ts';
 import type { GridTable } from './table.ts';
 
@@ -43,7 +43,8 @@ interface BlockWritingOptions {
   run<T>(change: () => Promise<T>): Promise<T>;
   /** After every change. */
   changed(): void;
-  offerUndo(text: string): void;
+  /** With a topic it is not overwritten by what is told of the server. */
+  offerUndo(text: string, topic?: string): void;
   /** Takes pasted rows as new ones; `replace` writes them over cells instead. */
   addRows(text: string, replace?: () => void): void;
   /** Resolves when no single value is on its way: rows are as they are shown. */
@@ -257,7 +258,8 @@ export class BlockWriting {
     return null;
   }
 
-  async #apply({ label, edits, added, version, doing, done }: Work): Promise<void> {
+  async #apply(work: Work): Promise<void> {
+    const { label, edits, added, version, doing, done } = work;
     const { changes, notices, table, store, offerUndo } = this.#options;
     const giveUp = new AbortController();
     const all = countText(edits.length);
@@ -289,9 +291,15 @@ export class BlockWriting {
       ];
       offerUndo(done + rest.join(''));
     } catch (error) {
-      const reason = error instanceof ChangeRefused ? error.reason : String(error);
-      if (count === 0) notices.show(`Nothing was changed: ${reason}`);
-      else offerUndo(`Not all of it is done: ${reason} ${countText(count)} of ${all} are changed.`);
+      const reason = reasonOf(error);
+      const again = { label: 'Try again', run: () => void this.#apply(work) };
+      const isWorth = error instanceof ChangeRefused && mayPass(error.status);
+      if (count === 0) {
+        notices.show(`Nothing was changed: ${reason}`, isWorth ? again : null, UNDONE);
+      } else {
+        const text = `Not all of it is done: ${reason} ${countText(count)} of ${all} are changed.`;
+        offerUndo(text, UNDONE);
+      }
     }
     store.reload();
     this.#options.changed();

@@ -38,6 +38,13 @@ export class ChangeRefused extends Error {
   }
 }
 
+/** Why something was not done, for people. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof ChangeRefused))
+    return error instanceof Error ? error.message : String(error);
+  return error.status === 401 ? SIGNED_OUT : error.reason;
+}
+
 /** A change of many cells at once. */
 export interface BlockChange {
   /** `the paste of 12 values`: what undo calls it. */
@@ -298,15 +305,23 @@ export class Changes {
   }
 
   /**
-   * Deletes rows, some hundred in one write. What was deleted before a refusal or before it was given up stays deleted and can
-   * be undone; the answer is their number.
+   * Deletes rows as they were seen, some hundred in one write. What was deleted before a refusal or before it was given up stays
+   * deleted and can be undone; the answer is their number. Refuses all of it when one is another row by now.
    */
-  delete(ids: readonly number[], following: Following): Promise<number> {
-    return this.#track(this.#delete(ids, following));
+  delete(seen: readonly GridRow[], following: Following): Promise<number> {
+    return this.#track(this.#delete(seen, following));
   }
 
-  async #delete(ids: readonly number[], following: Following): Promise<number> {
-    const rows = await this.read(ids);
+  async #delete(seen: readonly GridRow[], following: Following): Promise<number> {
+    const before = new Map(seen.map((row) => [idOf(row), row]));
+    const rows = await this.read([...before.keys()]);
+    // After a program has written the file anew, their numbers may mean other rows.
+    const others = rows.filter((row) => !this.#hasSame(row, before.get(idOf(row))!));
+    if (others.length > 0) {
+      const [is, they] = others.length === 1 ? ['is', 'it was'] : ['are', 'they were'];
+      const text = `${countText(others.length)} ${is} not as ${they} seen: someone else has changed the file.`;
+      throw new ChangeRefused(412, text);
+    }
     let done = 0;
     try {
       await this.#deleteAll(
@@ -381,17 +396,18 @@ export class Changes {
   /** The version in which the rows are as they were left. Throws ChangeRefused when they are not. */
   async #verify(ids: readonly number[], expected: readonly GridRow[]): Promise<string> {
     const present = new Map((await this.read(ids)).map((row) => [idOf(row), row]));
-    const { columns } = this.#options;
     ids.forEach((id, index) => {
       const row = present.get(id);
-      const isSame =
-        row !== undefined &&
-        columns.every(({ name }) => isSameCell(cellOf(row, name), cellOf(expected[index]!, name)));
-      if (!isSame) {
+      if (row === undefined || !this.#hasSame(row, expected[index]!)) {
         throw new ChangeRefused(412, `Row ${id} was changed by someone else meanwhile.`);
       }
     });
     return this.readVersion;
+  }
+
+  #hasSame(one: GridRow, other: GridRow): boolean {
+    const { columns } = this.#options;
+    return columns.every(({ name }) => isSameCell(cellOf(one, name), cellOf(other, name)));
   }
 
   #rememberDeleted(rows: readonly GridRow[]): void {
@@ -500,4 +516,5 @@ async function refuse(response: Response): Promise<never> {
   throw new ChangeRefused(status, message);
 }
 
+const SIGNED_OUT = 'You are signed out. Sign in again in another tab.';
 const UNREACHABLE = 'The server cannot be reached.';

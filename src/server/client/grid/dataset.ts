@@ -14,7 +14,7 @@ import { isInMenu, parseFilter, withMember } from './conditions.ts';
 import { make, makeDialog, quietButton } from './element.ts';
 import { watchFile } from './live.ts';
 import { countText, type GridColumn, type GridData, type GridRow } from './model.ts';
-import { Notices } from './notices.ts';
+import { Notices, UNDONE } from './notices.ts';
 import { sizeOf } from './places.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
 import { startPrinting } from './printing.ts';
@@ -44,7 +44,7 @@ class DatasetPage {
   readonly #table: GridTable;
   readonly #values: ValuesPanel;
   readonly #chart: ChartPanel;
-  readonly #notices = new Notices();
+  readonly #notices = new Notices(() => this.#table.element.focus({ preventScroll: true }));
   readonly #writing: Writing | null;
   readonly #search: HTMLInputElement;
   readonly #count = make('span', { class: 'row-count', role: 'status' });
@@ -343,6 +343,7 @@ class DatasetPage {
 
   #tellLost(status: number, message = 'The file cannot be read any more.'): void {
     const { notices, page } = { notices: this.#notices, page: location };
+    if (notices.isAbout(UNDONE)) return;
     if (status === 401) {
       const address = `/auth/login?next=${encodeURIComponent(page.pathname + page.search)}`;
       const signIn = { label: 'Sign in', run: () => void open(address, '_blank', 'noopener') };

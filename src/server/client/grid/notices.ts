@@ -9,6 +9,9 @@ export interface NoticeAction {
   run(): void;
 }
 
+/** Messages about a change that was not made: they stay when the reason for it is told too. */
+export const UNDONE = 'undone';
+
 /** Longer than it takes to read; what can be undone stays until the next message. */
 const SHOWN_MS = 8_000;
 
@@ -18,7 +21,11 @@ export class Notices {
   #timer = 0;
   #topic = '';
 
-  constructor() {
+  readonly #left: () => void;
+
+  /** `left` is told before a button of the line does its work and is gone: the focus has to be somewhere. */
+  constructor(left: () => void) {
+    this.#left = left;
     this.element.hidden = true;
   }
 
@@ -26,18 +33,33 @@ export class Notices {
   show(text: string, action: NoticeAction | null = null, topic = ''): void {
     clearTimeout(this.#timer);
     this.#topic = topic;
-    const close = quietButton('×', () => this.hide(), {
+    const pressed = (run: () => void) => (): void => {
+      this.#left();
+      run();
+    };
+    const hide = pressed(() => this.hide());
+    const close = quietButton('×', hide, {
       'aria-label': 'Close the message',
       class: 'plain',
     });
     this.element.hidden = false;
     this.element.replaceChildren(
       make('span', {}, text),
-      action === null ? '' : quietButton(action.label, () => action.run()),
+      action === null
+        ? ''
+        : quietButton(
+            action.label,
+            pressed(() => action.run()),
+          ),
       close,
     );
     if (action === null && topic === '')
       this.#timer = setTimeout(() => this.hide(), SHOWN_MS) as unknown as number;
+  }
+
+  /** Whether a message about this is there. */
+  isAbout(topic: string): boolean {
+    return !this.element.hidden && this.#topic === topic;
   }
 
   /** Takes the message away; given a topic, only one about it. */

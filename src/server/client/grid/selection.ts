@@ -4,6 +4,7 @@
  */
 import { type GridColumn, type GridRow, idOf } from './model.ts';
 import { blockBetween, type CellBlock, type Place, sizeOf } from './places.ts';
+import type { WrittenRow } from './row-edits.ts';
 import type { RowStore } from './rows.ts';
 
 /** Rows selected at once: as many as a spreadsheet takes from the clipboard without a pause. */
@@ -78,6 +79,20 @@ export class Selection {
     }
     if (present.length === rows) return present;
     return this.#blockRows?.length === rows ? this.#blockRows : null;
+  }
+
+  /** The selected rows as they were seen, or as our own changes have left them since. */
+  get chosen(): readonly GridRow[] {
+    return [...this.rows.values()].map(({ row }) => row);
+  }
+
+  /** Our own change has put these values into rows. */
+  written(rows: readonly WrittenRow[]): void {
+    for (const values of rows) {
+      const chosen = this.rows.get(values._row_id);
+      if (chosen === undefined) continue;
+      this.rows.set(values._row_id, { ...chosen, row: { ...chosen.row, ...values } as GridRow });
+    }
   }
 
   /** Whether there is neither a block nor a selected row. */

@@ -3,7 +3,7 @@
  * made for those who may write; nobody else gets any of its controls.
  */
 import { BlockWriting } from './block-writing.ts';
-import { ChangeRefused, type Changes } from './changes.ts';
+import { ChangeRefused, type Changes, reasonOf } from './changes.ts';
 import { clipOf } from './clip.ts';
 import { askAboutConflict } from './conflict-dialog.ts';
 import { CellEditor, type Edit, type Step } from './editor.ts';
@@ -21,10 +21,10 @@ import {
   plainText,
 } from './model.ts';
 import { isSameCell, type RowEdit, type Values, type WrittenRow } from './row-edits.ts';
-import type { Notices } from './notices.ts';
+import { type Notices, UNDONE } from './notices.ts';
 import { openPaste } from './paste.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
-import type { RowStore } from './rows.ts';
+import { mayPass, type RowStore } from './rows.ts';
 import type { Place } from './places.ts';
 import type { GridTable } from './table.ts';
 import { UnsavedEdits } from './unsaved.ts';
@@ -73,7 +73,7 @@ export class Writing {
       ...options,
       run: (change) => this.#run(change),
       changed: () => this.#changed(),
-      offerUndo: (text) => this.#offerUndo(text),
+      offerUndo: (text, topic) => this.#offerUndo(text, topic),
       addRows: (text, replace) => this.#openPaste(text, replace),
       settled: async () => void (await Promise.all(this.#taking)),
       forget: (edits) => this.#forget(edits),
@@ -174,6 +174,7 @@ export class Writing {
     if (this.#editor.version === store.version) this.#editor.version = version;
     this.unsaved.versionChanged(store.version, version);
     store.versionMade(version, written);
+    this.#options.table.selection.written(written);
   }
 
   /** Ways to the first rows of a table that has none. */
@@ -205,7 +206,7 @@ export class Writing {
       row,
       verb: 'Save',
       save: (values) => this.#saveRow(row, values, () => sheet.version),
-      remove: () => this.#confirmDelete([idOf(row)]),
+      remove: () => this.#confirmDelete([row]),
     });
   }
 
@@ -274,7 +275,7 @@ export class Writing {
 
   async #saveRow(row: GridRow, values: Values, version: () => string): Promise<void> {
     if (Object.keys(values).length === 0) return;
-    const { changes, store } = this.#options;
+    const { changes, store, table } = this.#options;
     const id = idOf(row);
     try {
       await this.#run(() => changes.update(row, values, version));
@@ -285,7 +286,10 @@ export class Writing {
     }
     // Without an answer the next look at the file brings it.
     const [present] = await changes.read([id]).catch(() => []);
-    if (present !== undefined) store.replace(present);
+    if (present !== undefined) {
+      store.replace(present);
+      table.selection.written([{ ...present, _row_id: id }]);
+    }
     this.#changed();
   }
 
@@ -418,17 +422,17 @@ export class Writing {
     }
   }
 
-  #confirmDelete(ids: readonly number[] = [...this.#options.table.selection.rows.keys()]): void {
+  #confirmDelete(rows: readonly GridRow[] = this.#options.table.selection.chosen): void {
     const { table, data } = this.#options;
-    if (ids.length === 0) return;
-    const what = `Delete ${countText(ids.length)} of ${data.file}`;
+    if (rows.length === 0) return;
+    const what = `Delete ${countText(rows.length)} of ${data.file}`;
     const dialog = makeDialog(
       `${what}?`,
       make('p', {}, 'Undo adds them again, at the end of the file and with new row numbers.'),
       make(
         'form',
         { method: 'dialog', class: 'dialog-actions' },
-        make('button', { class: 'small danger', onclick: () => void this.#delete(ids) }, what),
+        make('button', { class: 'small danger', onclick: () => void this.#delete(rows) }, what),
         make('button', { class: 'quiet small' }, 'Cancel'),
       ),
     );
@@ -436,10 +440,10 @@ export class Writing {
     dialog.showModal();
   }
 
-  async #delete(ids: readonly number[]): Promise<void> {
+  async #delete(rows: readonly GridRow[]): Promise<void> {
     const { changes, store, table, notices, data } = this.#options;
     const giveUp = new AbortController();
-    const all = countText(ids.length);
+    const all = countText(rows.length);
     let done = 0;
     const tell = (): void => {
       notices.show(`Deleting… ${countText(done)} of ${all}`, {
@@ -453,8 +457,8 @@ export class Writing {
       tell();
     };
     try {
-      await this.#run(() => changes.delete(ids, { progress, signal: giveUp.signal }));
-      const gone = ids.length - done;
+      await this.#run(() => changes.delete(rows, { progress, signal: giveUp.signal }));
+      const gone = rows.length - done;
       const rest =
         gone === 0
           ? ''
@@ -463,11 +467,13 @@ export class Writing {
             : ` ${countText(gone)} were gone before.`;
       this.#offerUndo(`Deleted ${countText(done)} of ${data.file}.${rest}`);
     } catch (error) {
-      const text = `Not deleted: ${messageOf(error)}`;
-      if (done === 0) notices.show(text);
-      else this.#offerUndo(`${text} ${countText(done)} of ${all} are deleted.`);
+      const text = `Not deleted: ${reasonOf(error)}`;
+      const again = { label: 'Try again', run: () => void this.#delete(rows) };
+      const isWorth = error instanceof ChangeRefused && mayPass(error.status);
+      if (done === 0) notices.show(text, isWorth ? again : null, UNDONE);
+      else this.#offerUndo(`${text} ${countText(done)} of ${all} are deleted.`, UNDONE);
     }
-    table.selection.selectNone();
+    if (done > 0) table.selection.selectNone();
     store.reload();
     this.#changed();
   }
@@ -499,8 +505,8 @@ export class Writing {
     }
   }
 
-  #offerUndo(text: string): void {
-    this.#options.notices.show(text, { label: 'Undo', run: () => void this.#undo() });
+  #offerUndo(text: string, topic = ''): void {
+    this.#options.notices.show(text, { label: 'Undo', run: () => void this.#undo() }, topic);
   }
 
   #changed(): void {
