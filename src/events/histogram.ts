@@ -237,7 +237,7 @@ function count(
   for (const { time, value: by } of rows) {
     while (bucket + 1 < starts.length && starts[bucket + 1]! <= time) bucket += 1;
     counts[bucket]! += 1;
-    if (order.by !== null) series.count(by ?? 'NULL', bucket);
+    if (order.by !== null) series.count(by, bucket);
     seen += 1;
     if (seen % CHECK_ROWS === 0 && performance.now() - startedAt > order.budgetMs) {
       isTruncated = true;

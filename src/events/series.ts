@@ -28,16 +28,24 @@ export class Series {
   readonly #byName = new Map<string, One>();
   readonly #others: Float64Array;
   #hasOthers = false;
+  readonly #missing: Float64Array;
+  #hasMissing = false;
   #cells = 0;
   /** Values were left out before all were counted. */
   isCapped = false;
 
   constructor(buckets: number) {
     this.#others = new Float64Array(buckets);
+    this.#missing = new Float64Array(buckets);
   }
 
-  /** `bucket` is never smaller than the one before. */
-  count(value: string, bucket: number): void {
+  /** `bucket` is never smaller than the one before; null: without a value. */
+  count(value: string | null, bucket: number): void {
+    if (value === null) {
+      this.#missing[bucket]! += 1;
+      this.#hasMissing = true;
+      return;
+    }
     const name = value.length > MAX_NAME ? `${value.slice(0, MAX_NAME)}…` : value;
     const one = this.#byName.get(name) ?? this.#begin(name);
     const last = one.buckets.length - 1;
@@ -51,12 +59,13 @@ export class Series {
     this.#cells += 1;
   }
 
-  /** Puts the largest series into the buckets and the others into `OTHER`; answers the names, largest first. */
+  /** Puts the largest series into the buckets, the rest into `OTHER`, what has no value into `NULL`; answers the names, in this order. */
   addTo(buckets: readonly SplitBucket[], limit: number, complete: number): string[] {
     this.#leaveOut(limit);
     const shown = this.#bySize();
     const names = shown.map(([name]) => name);
     if (this.#hasOthers && !names.includes('OTHER')) names.push('OTHER');
+    if (this.#hasMissing && !names.includes('NULL')) names.push('NULL');
     const empty = names.map((name) => [name, 0] as const);
     for (const bucket of buckets) bucket.series = Object.fromEntries(empty);
     const add = (name: string, at: number, count: number): void => {
@@ -65,6 +74,7 @@ export class Series {
     for (const [name, one] of shown)
       for (const [index, at] of one.buckets.entries()) add(name, at, one.counts[index]!);
     if (this.#hasOthers) for (const [at, count] of this.#others.entries()) add('OTHER', at, count);
+    if (this.#hasMissing) for (const [at, count] of this.#missing.entries()) add('NULL', at, count);
     return names;
   }
 

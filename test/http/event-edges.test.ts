@@ -65,6 +65,16 @@ describe('a histogram splits by what a search means by the name (EV-80, SL-41)',
   });
 });
 
+test('what has no value takes the place of none that has one, as in timechart (EV-80)', async () => {
+  const at = '/api/events/histogram?index=split&interval=1d&by=a.b&limit=1';
+  const { buckets, series } = (await (await root.fetch(at)).json()) as {
+    buckets: { series: Record<string, number> }[];
+    series: string[];
+  };
+  expect(series).toEqual(['dotted', 'OTHER', 'NULL']);
+  expect(buckets.at(-1)!.series).toEqual({ dotted: 1, OTHER: 1, NULL: 3 });
+});
+
 test('a column whose name looks like a call is a column in lists of columns (SL-51)', async () => {
   const run = async (query: string): Promise<unknown> =>
     (await post('/search2/api/run/', { query })).body.rows;
