@@ -34,7 +34,9 @@ export interface DocrootQuery {
 export interface DocrootResult {
   /** Canonical name. */
   readonly resource: string;
-  readonly type: string;
+  readonly type: Resource['type'];
+  /** Path of its file in the document root. */
+  readonly rel: string;
   readonly title: string;
   readonly snippet: readonly SnippetPart[];
   readonly score: number;
@@ -95,6 +97,7 @@ export async function searchDocroot(
   const results = hits.map(({ resource, rowId, title, anchor, snippet, score }) => ({
     resource: resource.canonical,
     type: resource.type,
+    rel: resource.rel,
     title,
     snippet,
     score,

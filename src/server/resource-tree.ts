@@ -2,10 +2,10 @@
  * The list of resources as folders (DS-183), cut to what one page can hold: a level with all that lies below it while that
  * is little, else its folders as links to pages of their own, and a long level a part at a time.
  */
-import { extensionOf } from '../base/paths.ts';
 import { pageAddress } from '../docroot/addresses.ts';
 import type { ResourceView } from './dependencies.ts';
 import type { ResourceFacts } from '../operations/resources.ts';
+import { kindName } from './kind-names.ts';
 import { folderAddress } from './trail.ts';
 
 /** A resource in the list. */
@@ -14,8 +14,8 @@ export interface TreeEntry extends ResourceFacts {
   readonly label: string;
   readonly href: string;
   readonly type: ResourceView['type'];
-  /** What people call its kind: `CSV`, `PDF`. */
-  readonly format: string;
+  /** What people call its kind. */
+  readonly kind: string;
   readonly problem: string | null;
 }
 
@@ -180,11 +180,11 @@ function entryOf(
   start: number,
   factsOf: TreeRequest['factsOf'],
 ): TreeEntry {
-  const { name, type, rel, problem } = resource;
+  const { name, type, problem } = resource;
   return {
     label: name.slice(start),
     type,
-    format: type === 'handler' ? 'API' : extensionOf(rel).slice(1).toUpperCase(),
+    kind: kindName(resource),
     problem,
     href: pageAddress(resource, resource.name),
     ...factsOf(resource),

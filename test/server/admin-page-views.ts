@@ -190,8 +190,8 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     failure: text,
   });
   render(resourcesPage, {
-    listing: listing({ name: text, rel: text, type: text, href: '/r', problem: text }),
-    types: [text],
+    listing: listing({ name: text, rel: text, kind: text, href: '/r', problem: text }),
+    types: [[text, text]],
     unpublished: listing({ rel: text, text }),
     index: {
       documents: 1,

@@ -38,7 +38,7 @@ test('folders come first, numbers in names in their order, sheets in their workb
   expect(count).toBe(5);
   const [a, inv] = level.folders;
   expect([a?.count, a?.problems, a?.isOpen, a?.isWorkbook]).toEqual([3, 1, true, false]);
-  expect([inv?.isWorkbook, inv?.content?.entries[0]?.format]).toEqual([true, 'XLSX']);
+  expect([inv?.isWorkbook, inv?.content?.entries[0]?.kind]).toEqual([true, 'Excel']);
 });
 
 test('a folder is a page of its own, and a filter holds for names and file names', () => {

@@ -153,9 +153,9 @@ async function findEntries(): Promise<Entry[]> {
   // Their page stands in the menu of whoever may have some.
   const searchesOn = document.querySelector('#menu a[href="/savedsearches"]') !== null;
   const [resources, searches] = await Promise.all([
-    listed('/_svc/resources', (one: { name: string; href: string; type: string }) => ({
+    listed('/_svc/resources', (one: { name: string; href: string; kind: string }) => ({
       label: one.name,
-      kind: one.type,
+      kind: one.kind,
       run: go(one.href),
     })),
     searchesOn

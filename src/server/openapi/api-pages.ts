@@ -8,6 +8,7 @@ import type { Caller } from '../../auth/principal.ts';
 import { encodePath } from '../../base/paths.ts';
 import type { Resource } from '../../docroot/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
+import { kindName } from '../kind-names.ts';
 import type { OperationTag } from '../operation-description.ts';
 import { type ApiSources, callersApi } from './api-description.ts';
 import { openApiDocument } from './document.ts';
@@ -18,7 +19,7 @@ import { type Components, isObject, textOf } from './schema-text.ts';
 /** Operations that belong together: those of a file, or of a part of the server. */
 export interface OperationGroup {
   readonly name: string;
-  /** Kind of file; null for a part of the server. */
+  /** What people call the kind of file; null for a part of the server. */
   readonly kind: string | null;
   readonly operations: readonly OperationLink[];
 }
@@ -79,7 +80,7 @@ export async function listOperations(
   const api = await callersApi(sources, caller);
   const holds = matcher(filter);
   const matching = api.resources.filter(({ resource }) =>
-    holds(`${resource.canonical} ${resource.type}`),
+    holds(`${resource.canonical} ${resource.type} ${kindName(resource)}`),
   );
   const shown = matching.slice(offset, offset + PAGE_FILES);
   const built = operationsIn(openApiDocument(await api.orderOf([])));
@@ -96,7 +97,7 @@ export async function listOperations(
   );
   const files = shown.map(({ resource }) => ({
     name: resource.canonical,
-    kind: resource.type,
+    kind: kindName(resource),
     operations: others.filter(({ path }) => isOf(resource, path)),
   }));
   return {

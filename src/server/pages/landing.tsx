@@ -294,7 +294,7 @@ function Entry({ entry }: { entry: TreeEntry }) {
         {entry.label}
       </a>
       <span class="kind" safe>
-        {entry.format}
+        {entry.kind}
       </span>
       <Amount entry={entry} />
       {changedAt === null ? (

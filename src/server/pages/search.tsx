@@ -15,7 +15,8 @@ export interface ResultItem {
   readonly href: string;
   /** Name of the resource, and the row. */
   readonly place: string;
-  readonly type: string;
+  /** What people call its kind. */
+  readonly kind: string;
   readonly snippet: readonly { readonly text: string; readonly isHit: boolean }[];
   /** The row as JSON; null for what has none. */
   readonly dataHref: string | null;
@@ -158,7 +159,7 @@ function Result({ item }: { item: ResultItem }) {
       </h2>
       <p class="fine">
         <span class="kind" safe>
-          {item.type}
+          {item.kind}
         </span>{' '}
         <span safe>{item.place}</span>
         {item.dataHref === null ? (

@@ -4,17 +4,18 @@
 import { jsonReply } from '../reply.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageAddress } from '../../docroot/addresses.ts';
+import { kindName } from '../kind-names.ts';
 import { ADMIN_PAGES, ADMIN_SECTIONS } from '../pages/admin/layout.tsx';
 import type { Route } from '../route-table.ts';
 
 const sections = ADMIN_SECTIONS.map(({ label, name }) => ({
   name: label,
   file: '',
-  type: 'administration',
+  kind: 'administration',
   href: `${ADMIN_PAGES}/${name}`,
 }));
 
-/** Name, file, type and address of the page of every resource the caller may read; for superusers the pages of administration too. */
+/** Name, file, kind and address of the page of every resource the caller may read; for superusers the pages of administration too. */
 export const paletteRoute: Route = {
   pattern: '/_svc/resources',
   access: 'user',
@@ -26,7 +27,7 @@ export const paletteRoute: Route = {
       const published = resources.map((resource) => ({
         name: resource.name,
         file: resource.rel,
-        type: resource.type as string,
+        kind: kindName(resource),
         href: pageAddress(resource, resource.name),
       }));
       return jsonReply(caller?.isSuperuser === true ? [...sections, ...published] : published);

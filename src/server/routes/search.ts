@@ -14,6 +14,7 @@ import {
 } from '../../operations/search.ts';
 import { askedFormat, formatParameter } from '../asked-format.ts';
 import type { Context } from '../context.ts';
+import { kindName, TYPE_GROUPS, TYPE_NAMES } from '../kind-names.ts';
 import { formatHrefs, listFile } from '../list-file.ts';
 import { pageReply } from '../page-reply.ts';
 import { type ResultItem, type SearchFacet, searchPage } from '../pages/search.tsx';
@@ -23,7 +24,7 @@ import type { Route } from '../route-table.ts';
 
 const VARY = { Vary: 'Accept' };
 /** The types a result can have, as the page offers them. */
-const TYPES = ['csv', 'excel', 'parquet', 'markdown', 'html', 'file', 'media', 'handler'];
+const TYPES = Object.keys(TYPE_NAMES);
 
 const searchResult = Type.Object(
   {
@@ -135,45 +136,24 @@ function firstResults(context: Context): URLSearchParams {
   return query;
 }
 
-/** The types of results as people call them. */
-const KINDS: Readonly<Record<string, string>> = {
-  csv: 'CSV',
-  excel: 'Excel',
-  parquet: 'Parquet',
-  markdown: 'Document',
-  html: 'HTML',
-  file: 'File',
-  media: 'Media',
-  handler: 'Program',
-};
-
 /** A row is shown by the page of its dataset, among the others. */
-function itemOf({ resource, type, title, snippet, uiUrl, row }: DocrootResult): ResultItem {
+function itemOf({ resource, rel, type, title, snippet, uiUrl, row }: DocrootResult): ResultItem {
   return {
     title: title.trim() === '' ? resource : title,
     href: row === null ? uiUrl : `${uiUrl}/?at=${row.id}`,
     place: row === null ? resource : `${resource}, row ${row.id}`,
-    type: KINDS[type] ?? type,
+    kind: kindName({ type, rel }),
     snippet,
     dataHref: row?.apiUrl ?? null,
   };
 }
-
-/** The kinds of results as people name them, and the types they stand for. */
-const FACETS = [
-  ['Tables', ['csv', 'excel', 'parquet']],
-  ['Documents', ['markdown', 'html']],
-  ['Files', ['file']],
-  ['Media', ['media']],
-  ['Programs', ['handler']],
-] as const;
 
 /** Everything, and the kinds of which the caller may read something; none when that is one kind. */
 async function facetsOf(context: Context): Promise<SearchFacet[]> {
   const { resources } = await context.services.listReadable(context.caller);
   const readable = new Set<string>(resources.map(({ type }) => type));
   const chosen = (context.queryValue('type') ?? '').trim();
-  const kinds = FACETS.filter(([, types]) => types.some((type) => readable.has(type)));
+  const kinds = TYPE_GROUPS.filter(([, types]) => types.some((type) => readable.has(type)));
   if (kinds.length < 2) return [];
   return [['Everything', []] as const, ...kinds].map(([label, types]) => {
     const type = types.join(',');

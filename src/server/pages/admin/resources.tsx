@@ -13,7 +13,8 @@ import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './
 export interface ResourceRow {
   readonly name: string;
   readonly rel: string;
-  readonly type: string;
+  /** What people call its kind. */
+  readonly kind: string;
   readonly href: string;
   readonly problem: string | null;
 }
@@ -21,7 +22,8 @@ export interface ResourceRow {
 /** What the page shows. */
 export interface ResourcesData {
   readonly listing: Listing<ResourceRow>;
-  readonly types: readonly string[];
+  /** Types to choose from, with their names. */
+  readonly types: readonly (readonly [type: string, name: string])[];
   /** Files and folders that are not published, with the reason. */
   readonly unpublished: Listing<{ readonly rel: string; readonly text: string }>;
   readonly index: SearchIndexView;
@@ -37,9 +39,9 @@ export const resourcesPage = adminPage<ResourcesData>({
         <FilterBox name="q" label="Name contains" listing={listing} />
         <FilterChoice
           name="type"
-          label="Type"
+          label="Kind"
           listing={listing}
-          choices={[['', 'All'], ...types.map((type) => [type, type] as const)]}
+          choices={[['', 'All'], ...types]}
         />
         <FilterChoice
           name="state"
@@ -57,7 +59,7 @@ export const resourcesPage = adminPage<ResourcesData>({
         empty="The document root holds nothing that is published."
         columns={[
           { label: 'Name', sort: 'name' },
-          { label: 'Type', sort: 'type' },
+          { label: 'Kind', sort: 'type' },
           { label: 'What can be done', isHidden: true },
         ]}
       >
@@ -76,7 +78,7 @@ export const resourcesPage = adminPage<ResourcesData>({
 });
 
 function Resource({ resource }: { resource: ResourceRow }) {
-  const { name, rel, type, href, problem } = resource;
+  const { name, rel, kind, href, problem } = resource;
   const who = new URLSearchParams({ resource: name, right: 'read' });
   return (
     <tr>
@@ -94,7 +96,7 @@ function Resource({ resource }: { resource: ResourceRow }) {
       </td>
       <td>
         <span class="kind" safe>
-          {type}
+          {kind}
         </span>
       </td>
       <td class="acts">

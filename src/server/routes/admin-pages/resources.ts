@@ -4,6 +4,8 @@
 import { describeDocroot } from '../../../operations/resources.ts';
 import { describeIndex, startRebuild, stopRebuild } from '../../../operations/search-index.ts';
 import { pageAddress } from '../../../docroot/addresses.ts';
+import type { Resource } from '../../../docroot/registry.ts';
+import { kindName, TYPE_NAMES } from '../../kind-names.ts';
 import { type ResourceRow, resourcesPage } from '../../pages/admin/resources.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
@@ -24,19 +26,19 @@ export const resourcesRoute: Route = adminPageRoute({
       .filter((one) => `${one.canonical}\n${one.rel}`.toLowerCase().includes(q))
       .filter((one) => type === '' || one.type === type)
       .filter((one) => state !== 'broken' || one.problem !== null)
-      .map(({ canonical: name, rel, type: kind, family, problem }): ResourceRow => ({
-        name,
-        rel,
-        type: kind,
-        href: pageAddress({ type: kind, family }, name),
-        problem,
+      .map((one): ResourceRow => ({
+        name: one.canonical,
+        rel: one.rel,
+        kind: kindName(one),
+        href: pageAddress(one, one.canonical),
+        problem: one.problem,
       }));
     return {
       listing: sliceListing(context, rows, {
         boxes: ['q', 'type', 'state'],
-        sortBy: { name: ({ name }) => name, type: (row) => row.type },
+        sortBy: { name: ({ name }) => name, type: ({ kind }) => kind },
       }),
-      types: [...new Set(resources.map((one) => one.type))].sort(),
+      types: typeChoices(resources),
       unpublished: sliceListing(
         context,
         unpublished.filter((one) => inFile(one.rel, one.text)),
@@ -68,3 +70,13 @@ export const resourcesRoute: Route = adminPageRoute({
     },
   },
 });
+
+/** The types there are, by what people call them. */
+function typeChoices(
+  resources: readonly Pick<Resource, 'type'>[],
+): readonly (readonly [type: string, name: string])[] {
+  const present = new Set(resources.map(({ type }) => type));
+  return [...present]
+    .map((type) => [type, TYPE_NAMES[type]] as const)
+    .sort(([, a], [, b]) => a.localeCompare(b, 'en'));
+}
