@@ -1,5 +1,6 @@
 /** Files that are served as they are (DS-157). */
 import type { Kind } from '../../src/docroot/kind.ts';
+import { readPictureSize } from './picture-size.ts';
 import { fileSections } from './sections.ts';
 
 /** Text, images, PDF and whatever a configuration adds: downloads with the right media type. */
@@ -8,4 +9,5 @@ export const file: Kind = {
   family: 'content',
   extensions: ['.txt', '.pdf', '.json', '.xml', '.svg', '.png', '.jpg', '.jpeg', '.gif', '.webp'],
   sections: fileSections,
+  pictureSize: readPictureSize,
 };

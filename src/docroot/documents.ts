@@ -11,7 +11,7 @@ import { isUtf8Text } from '../base/text-bytes.ts';
 import type { CacheEntries, CacheKind } from './cache.ts';
 import type { DocumentRoot } from './document-root.ts';
 import type { KindTable } from './kind-table.ts';
-import type { Family, MediaMetadata, RenderedDocument } from './kind.ts';
+import type { Family, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';
 import { openForRead, type OpenedFile } from './opener.ts';
 import type { Resource } from './registry.ts';
 
@@ -20,6 +20,8 @@ export const MAX_RENDER_BYTES = 2 * 1024 * 1024;
 /** After which a document counts as made to be hard to read. */
 const RENDER_TIMEOUT_MS = 5_000;
 const METADATA_TIMEOUT_MS = 5_000;
+/** A header is there at once; a worker that is busy may take longer. */
+const PICTURE_TIMEOUT_MS = 5_000;
 /** Things remembered; a page is about as large as its source, metadata with a cover up to 1.4 MB. */
 const MAX_REMEMBERED = 200;
 const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
@@ -27,9 +29,10 @@ const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Looked at to tell the encoding of a text. */
 const SAMPLE_BYTES = 64 * 1024;
 const MAX_ENCODINGS = 10_000;
+const MAX_PICTURES = 10_000;
 
 /** Jobs of the parse worker. */
-export type DocumentJobName = 'render' | 'metadata';
+export type DocumentJobName = 'render' | 'metadata' | 'picture';
 
 interface DocumentsOptions {
   readonly root: DocumentRoot;
@@ -57,6 +60,9 @@ export class Documents {
     (_, { json }) => (this.#bytes -= json.length),
   );
   readonly #encodings = new Lru<string, { stamp: FileStamp; isUtf8: boolean }>(MAX_ENCODINGS);
+  readonly #pictures = new Lru<string, { stamp: FileStamp; size: PictureSize | null }>(
+    MAX_PICTURES,
+  );
   #bytes = 0;
 
   constructor(options: DocumentsOptions) {
@@ -109,6 +115,22 @@ export class Documents {
       maxBytes: 0,
     });
     return JSON.parse(json) as MediaMetadata;
+  }
+
+  /** How much room the present version takes in a page; null for what is no picture or cannot be read. Throws `not-found`. */
+  async pictureSize(resource: Resource): Promise<PictureSize | null> {
+    if (resource.kind.pictureSize === undefined) return null;
+    const { rel } = resource;
+    const file = await this.open(resource);
+    await file.close();
+    const known = this.#pictures.get(rel);
+    if (known !== undefined && sameStamp(known.stamp, file.stamp)) return known.size;
+    const limits = { timeoutMs: PICTURE_TIMEOUT_MS, maxBytes: 0 };
+    const size = JSON.parse(
+      await this.#options.run('picture', resource, limits),
+    ) as PictureSize | null;
+    this.#pictures.set(rel, { stamp: file.stamp, size });
+    return size;
   }
 
   async #read(
@@ -177,8 +199,10 @@ export class Documents {
   }
 
   #forget(rel: string | null): void {
-    if (rel === null) this.#encodings.clear();
-    else this.#encodings.delete(rel);
+    for (const known of [this.#encodings, this.#pictures]) {
+      if (rel === null) known.clear();
+      else known.delete(rel);
+    }
     for (const [key] of [...this.#remembered.entries()]) {
       if (rel === null || key.slice(key.indexOf(':') + 1) === rel) this.#drop(key);
     }

@@ -8,7 +8,7 @@ import type { ChildJobs } from '../children/child-server.ts';
 import type { TableLayout } from '../dataset/types.ts';
 import { DocumentRoot } from './document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
-import type { Kind, KindLimits, MediaMetadata, RenderedDocument } from './kind.ts';
+import type { Kind, KindLimits, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';
 import { type OpenedFile, openForRead } from './opener.ts';
 
 /** A file for a worker to open itself. */
@@ -49,6 +49,7 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
     edit: (body) => editFile(body as EditOrder, kinds),
     render: async (body) => Response.json(await renderFile(body as DocumentFileOrder, kinds)),
     metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
+    picture: async (body) => Response.json(await readPictureSize(body as FileOrder, kinds)),
     sections: async (body) => {
       await writeSections(body as SectionsOrder, kinds);
       return new Response(null, { status: 204 });
@@ -103,6 +104,14 @@ async function readMediaMetadata(order: FileOrder, kinds: readonly Kind[]): Prom
   const { metadata } = kindOf(order, kinds);
   if (!metadata) throw new AppError('internal', `${order.type} files have no metadata`);
   return withFile(order, (source) => metadata(source, order.rel));
+}
+
+async function readPictureSize(
+  order: FileOrder,
+  kinds: readonly Kind[],
+): Promise<PictureSize | null> {
+  const { pictureSize } = kindOf(order, kinds);
+  return pictureSize === undefined ? null : withFile(order, pictureSize);
 }
 
 function kindOf({ type }: FileOrder, kinds: readonly Kind[]): Kind {

@@ -142,6 +142,12 @@ export const NO_METADATA: MediaMetadata = {
   thumbnail: null,
 };
 
+/** How much room a picture needs, in pixels of a page. */
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** A kind of file: its extensions, where it answers, and what can be done with it. */
 export interface Kind {
   readonly type: ResourceType;
@@ -161,6 +167,8 @@ export interface Kind {
    * served as they are.
    */
   render?(source: FileSource, order: DocumentOrder): Promise<RenderedDocument>;
+  /** How large a picture is, as it is shown; null for what is none. Runs in the `parse` child. */
+  pictureSize?(source: FileSource): Promise<PictureSize | null>;
   /** What a media file says about itself. Runs in the `parse` child; throws what its parser throws. */
   metadata?(source: FileSource, rel: string): Promise<MediaMetadata>;
 }

@@ -8,7 +8,7 @@ import { isVideo, mediaTypeOf } from '../base/media-type.ts';
 import { fileNameOf } from '../base/paths.ts';
 import { looksLikeText, readText } from '../base/text-bytes.ts';
 import type { Documents } from '../docroot/documents.ts';
-import { type MediaMetadata, NO_METADATA } from '../docroot/kind.ts';
+import { type MediaMetadata, NO_METADATA, type PictureSize } from '../docroot/kind.ts';
 import type { Area } from '../docroot/names.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import { type AccessServices, type Origin, mayAccess, requireAccess } from './access.ts';
@@ -137,6 +137,34 @@ async function metadataOrNothing(documents: Documents, resource: Resource): Prom
     if (isBroken) return NO_METADATA;
     throw error;
   }
+}
+
+/** Pictures of one page that are looked at; of more a reader sees the first. */
+const MAX_PICTURES = 50;
+/** A page does not wait longer for what it can be shown without. */
+const PICTURES_WAIT_MS = 200;
+
+/**
+ * How much room pictures take in a page, by the names of their files; those that the caller may not read are left out, as are
+ * those not known in time. Names stand for content, with or without extension.
+ */
+export async function pictureSizes(
+  { db, registry, documents }: ContentServices,
+  caller: Caller,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, PictureSize>> {
+  const sizes = new Map<string, PictureSize>();
+  if (names.length === 0 || caller === null) return sizes;
+  const grants = await loadGrants(db, caller);
+  const looks = names.slice(0, MAX_PICTURES).map(async (name) => {
+    const resource = registry.lookup('content', name);
+    if (resource === null || !mayAccess(grants, resource, 'read')) return;
+    const size = await documents.pictureSize(resource);
+    if (size !== null) sizes.set(name, size);
+  });
+  // One that cannot be read is shown as such by the browser.
+  await Promise.race([Promise.allSettled(looks), Bun.sleep(PICTURES_WAIT_MS)]);
+  return new Map(sizes);
 }
 
 /**

@@ -8,10 +8,11 @@ import { sha256Hex } from '../base/ids.ts';
 import { fileNameOf, stemOf } from '../base/paths.ts';
 import { MAX_RENDER_BYTES } from '../docroot/documents.ts';
 import type { Resource } from '../docroot/registry.ts';
-import { type ContentServices, describeMedia } from '../operations/content.ts';
+import { type ContentServices, describeMedia, pictureSizes } from '../operations/content.ts';
 import { READ_METHODS } from '../operations/datasets.ts';
 import type { Context } from './context.ts';
 import { resolveLinks } from './document-links.ts';
+import { withPictureSizes } from './document-pictures.ts';
 import { fileReply } from './file-reply.ts';
 import { preferredType } from './negotiate.ts';
 import { pageReply } from './page-reply.ts';
@@ -64,11 +65,14 @@ async function documentReply(
   const { rel } = resource;
   const changedAt = await changedAtOf(services, resource);
   const document = await services.documents.rendered(resource);
-  const body = resolveLinks(document.body, {
+  const linked = resolveLinks(document.body, {
     path: context.path,
     rel,
     familyOf: (target) => services.documents.familyOf(target),
   });
+  const body = await withPictureSizes(linked, context.path, (names) =>
+    pictureSizes(services, context.caller, names),
+  );
   const reply = pageReply(context, documentPage, {
     ...document,
     title: document.title ?? fileNameOf(stemOf(rel)),

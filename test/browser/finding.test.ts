@@ -3,6 +3,7 @@
  * nobody is shut out (sections 17, 19, 22 of the contract).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Locator, Page } from 'playwright-core';
 import { clip, tone } from '../http/media-files.ts';
 import { eventually, soon } from '../http/eventually.ts';
 import { searched } from '../http/searching.ts';
@@ -25,6 +26,9 @@ Left or right.
 ### Small
 `;
 
+const svg = (width: number, height: number): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="9" height="9"/></svg>`;
+
 let svc: Service;
 let browser: TestBrowser;
 
@@ -33,6 +37,9 @@ beforeAll(async () => {
     files: {
       'shop/products.csv': 'name,price\nblue cup,2\nred cup,3\nplate,4\n',
       'shop/guide.md': GUIDE,
+      'shop/figures.md': '# Figures\n\n![Cups](cups.svg) ![Plan](/secret/plan.svg)\n\nBelow.\n',
+      'shop/cups.svg': svg(600, 300),
+      'secret/plan.svg': svg(400, 200),
       'shop/many.csv': `word\n${'porcelain\n'.repeat(30)}`,
       'shop/long.csv': `word\n${'saucer\n'.repeat(299)}teaspoon\n${'saucer\n'.repeat(100)}`,
       'music/a-song.mp3': tone(),
@@ -152,6 +159,63 @@ test('a document has its way, outline, source and download, and links to its sec
   const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download' }).click();
   expect((await download).suggestedFilename()).toBe('guide.md');
+  await page.context().close();
+});
+
+async function placeOf(element: Locator) {
+  return (await element.boundingBox())!;
+}
+
+test('a wide page has the outline beside its text, a phone has it folded up below the heading', async () => {
+  const wide = await openAs(browser, svc, 'bob', { javaScriptEnabled: false });
+  await wide.goto('/shop/guide');
+  const outline = (page: Page) => page.getByRole('navigation', { name: 'On this page' });
+  await soon(() => outline(wide).getByRole('link').count()).toBe(3);
+  await soon(() => outline(wide).locator('summary').isVisible()).toBe(false);
+  const [beside, text] = [await placeOf(outline(wide)), await placeOf(wide.locator('.text'))];
+  expect(beside.x).toBeGreaterThan(text.x + text.width - 1);
+  await wide.context().close();
+  const phone = await openAs(browser, svc, 'bob', {
+    javaScriptEnabled: false,
+    viewport: { width: 320, height: 640 },
+  });
+  await phone.goto('/shop/guide');
+  const links = outline(phone).getByRole('link');
+  await soon(() => links.count()).toBe(0);
+  const below = await placeOf(outline(phone));
+  const heading = await placeOf(phone.locator('h1'));
+  expect(below.y).toBeGreaterThan(heading.y);
+  await phone.getByText('On this page').first().click();
+  await links.filter({ hasText: 'Handles' }).click();
+  await soon(() => new URL(phone.url()).hash).toBe('#handles');
+  await phone.context().close();
+});
+
+test('the text of a document stays where it is when a picture comes late; nothing is told of others’ pictures', async () => {
+  const page = await openAs(browser, svc, 'bob', { viewport: { width: 1000, height: 800 } });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  // A busy worker may not know the size in time for the first page.
+  await soon(async () => {
+    const answer = await (
+      await svc.as('bob')
+    ).fetch('/shop/figures', {
+      headers: { Accept: 'text/html' },
+    });
+    return answer.text();
+  }).toContain('<img width="600" height="300" src="cups.svg"');
+  await page.route('**/cups.svg', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto('/shop/figures', { waitUntil: 'domcontentloaded' });
+  const text = page.getByText('Below.');
+  const before = await placeOf(text);
+  await soon(() => page.getByAltText('Plan').getAttribute('width')).toBe(null);
+  release();
+  await soon(() =>
+    page.evaluate<boolean>(`document.querySelector('[alt="Cups"]').naturalWidth > 0`),
+  ).toBe(true);
+  expect(await placeOf(text)).toEqual(before);
   await page.context().close();
 });
 

@@ -8,8 +8,7 @@
  */
 import type { OutlineEntry } from '../../docroot/kind.ts';
 import type { GuideHit } from '../guide.ts';
-import { withHeadingAnchors } from '../heading-anchors.ts';
-import { Outline } from './document.tsx';
+import { Article } from '../page-parts/article.tsx';
 import type { Page } from './frame.tsx';
 
 /** Another chapter. */
@@ -88,11 +87,13 @@ function Find({ q }: { q: string }) {
 function Chapter({ view }: { view: GuideView }) {
   return (
     <div class="document">
-      {view.isIndex ? '' : <Outline entries={view.outline.filter(({ level }) => level === 2)} />}
-      <article class="prose">
-        {withHeadingAnchors(view.body) as 'safe'}
+      <Article
+        body={view.body}
+        facts={[]}
+        outline={view.isIndex ? [] : view.outline.filter(({ level }) => level === 2)}
+      >
         <Neighbours view={view} />
-      </article>
+      </Article>
     </div>
   );
 }
