@@ -4,6 +4,7 @@
  */
 import { jsonOf } from './answers.ts';
 import { isTouched } from './live-form.ts';
+import { momentIn, putMoment } from './moment-box.ts';
 import { localise, localTime } from './times.ts';
 
 const TYPING_MS = 250;
@@ -132,15 +133,12 @@ function localiseMoments(form: HTMLFormElement): void {
   for (const zone of form.querySelectorAll('.zone')) zone.textContent = ' (your time)';
   for (const box of boxes) {
     const date = new Date(`${box.value}Z`);
-    if (box.value === '' || Number.isNaN(date.getTime())) continue;
-    box.value = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
-      .toISOString()
-      .slice(0, 19);
+    if (box.value !== '' && !Number.isNaN(date.getTime())) putMoment(box, date);
   }
   form.addEventListener('formdata', ({ formData }) => {
-    for (const { name } of boxes) {
-      const text = String(formData.get(name) ?? '');
-      if (text !== '') formData.set(name, new Date(text).toISOString().slice(0, 19));
+    for (const box of boxes) {
+      const moment = momentIn(box, box.name === 'to' ? 'end' : 'start');
+      if (moment !== null) formData.set(box.name, moment.toISOString().slice(0, 19));
     }
   });
 }

@@ -5,7 +5,7 @@
 import uPlot from 'uplot';
 import { make, quietButton } from './grid/element.ts';
 import { keepInPlace, numberAxis, timeAxis, tokenColor, widthOf } from './plot.ts';
-import { localNumber, localTime } from './times.ts';
+import { isFarFromServer, localNumber, localTime, serverDay } from './times.ts';
 
 interface Histogram {
   readonly interval: string;
@@ -69,6 +69,8 @@ class Plot {
   readonly #counts: readonly number[];
   /** Seconds of a bar. */
   readonly #step: number;
+  /** Each bar is a day of the server or more, which has no time. */
+  readonly #isOfDays: boolean;
   readonly #zoom: Zoom;
   readonly #shown = make('span', { class: 'readout', 'aria-hidden': 'true' });
   readonly #said = make('div', { class: 'visually-hidden', 'aria-live': 'polite' });
@@ -82,7 +84,9 @@ class Plot {
     this.#counts = found.buckets.map(({ count }) => count);
     this.#step = stepOf(this.#starts, found);
     const about = found.truncated ? 'At least ' : '';
-    caption.textContent = `${about}${eventsText(found.total)}, each bar ${spanText(found.interval)}`;
+    this.#isOfDays = isOfDays(found);
+    const zone = this.#isOfDays && isFarFromServer(new Date(found.from)) ? ' (UTC)' : '';
+    caption.textContent = `${about}${eventsText(found.total)}, each bar ${spanText(found.interval)}${zone}`;
     const canvas = make('div', {
       class: 'bars',
       tabindex: 0,
@@ -214,7 +218,7 @@ class Plot {
     const text =
       low === high
         ? this.#textOf(at)
-        : `${this.#momentOf(low)} to ${localTime(this.#endOf(high))}: ${eventsText(sum(counts))}`;
+        : `${this.#nameOf(low)} to ${this.#lastOf(high)}: ${eventsText(sum(counts))}`;
     this.#shown.textContent = text;
     this.#said.textContent = text;
   }
@@ -231,8 +235,13 @@ class Plot {
     return later < 0 ? near : later;
   }
 
-  #momentOf(bar: number): string {
-    return localTime(new Date(this.#starts[bar]! * 1000));
+  #nameOf(bar: number): string {
+    return startName(new Date(this.#starts[bar]! * 1000), this.#isOfDays);
+  }
+
+  /** Where a span that ends with the bar ends. */
+  #lastOf(bar: number): string {
+    return this.#isOfDays ? this.#nameOf(bar) : localTime(this.#endOf(bar));
   }
 
   #endOf(bar: number): Date {
@@ -240,7 +249,7 @@ class Plot {
   }
 
   #textOf(bar: number): string {
-    return `${this.#momentOf(bar)}: ${eventsText(this.#counts[bar]!)}`;
+    return `${this.#nameOf(bar)}: ${eventsText(this.#counts[bar]!)}`;
   }
 }
 
@@ -278,6 +287,14 @@ const UNITS: Readonly<Record<string, string>> = {
   y: 'year',
 };
 
+function isOfDays({ interval }: Histogram): boolean {
+  return /\d(?:d|w|mon|y)$/.test(interval);
+}
+
+function startName(start: Date, isDay: boolean): string {
+  return isDay ? serverDay(start) : localTime(start);
+}
+
 /** An interval of the service, such as `30m`, in words. */
 function spanText(interval: string): string {
   const [, count = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(interval) ?? [];
@@ -290,13 +307,13 @@ function eventsText(count: number): string {
 }
 
 /** The same figures for those who do not see the bars. */
-function tableOf({ buckets }: Histogram): HTMLElement {
+function tableOf(found: Histogram): HTMLElement {
   const table = make('table', { class: 'visually-hidden' });
   table.createCaption().textContent = 'Events over time';
-  for (const { t, count } of buckets) {
+  for (const { t, count } of found.buckets) {
     if (count === 0) continue;
     const row = table.insertRow();
-    row.insertCell().textContent = localTime(new Date(t));
+    row.insertCell().textContent = startName(new Date(t), isOfDays(found));
     row.insertCell().textContent = localNumber(count);
   }
   return table;

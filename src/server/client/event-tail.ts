@@ -3,13 +3,13 @@
  * stands in the address.
  */
 import type { Narrow } from './event-terms.ts';
+import { EventStream } from './event-stream.ts';
 import { make } from './grid/element.ts';
 import { countText } from './grid/model.ts';
-import { localNumber, localTime } from './times.ts';
+import { localNumber, localTime, serverMoment } from './times.ts';
 
 interface LiveEvent {
   readonly created: string;
-  readonly event_time?: string | null;
   readonly index?: string;
   readonly host?: string;
   readonly source?: string;
@@ -41,9 +41,13 @@ type Parts = Readonly<Record<'button' | 'pause', HTMLButtonElement>> &
 /** One stream of events and what is shown of it. */
 class Tail {
   readonly #parts: Parts;
-  readonly #address: string;
+  readonly #query: string;
   readonly #narrow: Narrow;
-  #source: EventSource | null = null;
+  #stream: EventStream | null = null;
+  /** Not yet open, or open no more. */
+  #waitsFor: 'connection' | 'server' | null = null;
+  /** What to say about a connection that was lost and is there again. */
+  #outage = '';
   readonly #holders = new Set<'pointer' | 'focus'>();
   #isPaused = false;
   #held: LiveEvent[] = [];
@@ -54,10 +58,9 @@ class Tail {
   constructor(parts: Parts, terms: string, narrow: Narrow) {
     this.#parts = parts;
     this.#narrow = narrow;
-    const query = terms === '*' ? '' : `?${new URLSearchParams({ query: terms })}`;
-    this.#address = `/api/events/tail${query}`;
+    this.#query = terms === '*' ? '' : terms;
     const { button, pause, list } = parts;
-    button.addEventListener('click', () => (this.#source === null ? this.start() : this.#stop()));
+    button.addEventListener('click', () => (this.#stream === null ? this.start() : this.#stop()));
     pause.addEventListener('click', () => {
       this.#isPaused = !this.#isPaused;
       this.#goOn();
@@ -77,51 +80,44 @@ class Tail {
     this.#missed = 0;
     this.#parts.list.hidden = false;
     this.#parts.status.hidden = false;
-    this.#source = new EventSource(this.#address);
-    this.#source.addEventListener('event', ({ data }: MessageEvent<string>) => {
-      this.#take(JSON.parse(data) as LiveEvent);
+    this.#waitsFor = 'connection';
+    this.#outage = '';
+    this.#stream = new EventStream(this.#query, {
+      take: (event) => this.#take(event as LiveEvent),
+      dropped: (count) => {
+        this.#missed += count;
+        this.#show();
+      },
+      opened: (lostMs) => {
+        this.#waitsFor = null;
+        if (lostMs !== null) this.#outage = outageText(lostMs);
+        this.#show();
+      },
+      leftOut: (most) => {
+        this.#outage += ` Up to ${localNumber(most)} events of that time are left out.`;
+        this.#show();
+      },
+      lost: () => {
+        this.#waitsFor = 'server';
+        this.#show();
+      },
+      refused: (reason) => {
+        this.#stop();
+        this.#parts.status.textContent = `Live events stopped. ${reason}`;
+        this.#parts.status.hidden = false;
+      },
     });
-    this.#source.addEventListener('dropped', ({ data }: MessageEvent<string>) => {
-      this.#missed += (JSON.parse(data) as { readonly count: number }).count;
-      this.#show();
-    });
-    this.#source.addEventListener('gap', ({ data }: MessageEvent<string>) => {
-      const { from, to } = JSON.parse(data) as Readonly<Record<'from' | 'to', number>>;
-      this.#missed += Math.max(0, to - from);
-      this.#show();
-    });
-    this.#source.addEventListener('open', () => this.#show());
-    this.#source.addEventListener('error', () => {
-      if (this.#source?.readyState === EventSource.CLOSED) void this.#fail();
-      else this.#parts.status.textContent = 'The connection was lost; trying again…';
-    });
+    void this.#stream.open();
     this.#note(true);
     this.#show();
   }
 
   #stop(): void {
-    this.#source?.close();
-    this.#source = null;
+    this.#stream?.close();
+    this.#stream = null;
     this.#isPaused = false;
     this.#note(false);
     this.#goOn();
-  }
-
-  /** The stream was refused: asked as a plain request, the server says why. */
-  async #fail(): Promise<void> {
-    this.#stop();
-    const told = new AbortController();
-    let text = 'The server does not answer.';
-    try {
-      const response = await fetch(this.#address, { signal: told.signal });
-      const answer = response.ok ? {} : ((await response.json()) as Record<string, unknown>);
-      text = String(answer['detail'] ?? answer['error'] ?? 'The stream ended.');
-    } catch {
-      // No connection at all, which is what the text says.
-    }
-    told.abort();
-    this.#parts.status.textContent = `Live events stopped. ${text}`;
-    this.#parts.status.hidden = false;
   }
 
   #take(event: LiveEvent): void {
@@ -159,7 +155,7 @@ class Tail {
 
   #show(): void {
     const { button, pause, status, list } = this.#parts;
-    const isOn = this.#source !== null;
+    const isOn = this.#stream !== null;
     const waiting = this.#held.length > 0 ? ` (${this.#held.length} waiting)` : '';
     button.textContent = isOn ? `Stop watching${waiting}` : 'Watch live';
     button.setAttribute('aria-pressed', String(isOn));
@@ -175,14 +171,17 @@ class Tail {
   }
 
   #text(): string {
+    if (this.#waitsFor === 'connection') return 'Connecting…';
+    if (this.#waitsFor === 'server') return 'The connection was lost; trying again…';
     const missed =
       this.#missed === 0 ? '' : ` ${localNumber(this.#missed)} came too fast and were left out.`;
+    const rest = `${missed}${this.#outage}`;
     const held = this.#held.length;
     if (this.#isPaused) {
-      return `Paused: ${countText(held, 'event')} ${held === 1 ? 'waits' : 'wait'}.${missed}`;
+      return `Paused: ${countText(held, 'event')} ${held === 1 ? 'waits' : 'wait'}.${rest}`;
     }
-    if (this.#came === 0) return 'Waiting for new events…';
-    return `${countText(this.#came, 'new event')}, newest first.${missed}`;
+    if (this.#came === 0) return `Waiting for new events…${rest}`;
+    return `${countText(this.#came, 'new event')}, newest first.${rest}`;
   }
 
   /** The address says whether somebody watches. */
@@ -194,8 +193,20 @@ class Tail {
   }
 }
 
+function outageText(lostMs: number): string {
+  const seconds = countText(Math.max(1, Math.round(lostMs / 1000)), 'second');
+  return ` The connection was lost for ${seconds}; what came meanwhile is here.`;
+}
+
+/** When it happened, as the list tells it: what the event itself says, else when it came. */
+function momentOf({ created, extracted_fields: fields }: LiveEvent): Date {
+  const told = fields?.['event_time'];
+  return (typeof told === 'string' ? serverMoment(told) : null) ?? new Date(created);
+}
+
 function lineOf(event: LiveEvent, narrow: Narrow): HTMLLIElement {
-  const moment = event.event_time ?? event.created;
+  const moment = momentOf(event);
+  const utc = moment.toISOString();
   const kind = [event.host, event.sourcetype].filter((text) => text).join(' · ');
   const details = make(
     'details',
@@ -203,7 +214,7 @@ function lineOf(event: LiveEvent, narrow: Narrow): HTMLLIElement {
     make(
       'summary',
       {},
-      make('time', { datetime: moment, title: moment }, localTime(new Date(moment))),
+      make('time', { datetime: utc, title: utc }, localTime(moment)),
       make('span', { class: 'kind' }, kind),
       make('code', { class: 'line' }, event.data ?? ''),
     ),

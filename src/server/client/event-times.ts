@@ -1,7 +1,16 @@
 /**
  * The span of time of a query: chosen, or between two moments of the reader's own time. The address says both ends by name.
  */
-import { localTime } from './times.ts';
+import { momentIn, putMoment, type Side } from './moment-box.ts';
+import { isFarFromServer, localTime, serverMoment } from './times.ts';
+
+/** The boxes by name, and which end of the span each is. */
+const SIDES: readonly (readonly [name: string, side: Side])[] = [
+  ['from', 'start'],
+  ['to', 'end'],
+];
+/** Snapped to a day, week, month or year, of which those of the server are UTC. */
+const SNAPPED = /@(?:d|w|mon|q|y)\b/;
 
 /** Makes the choice search at once, and everything about times the reader's own zone. */
 export function startTimes(form: HTMLFormElement, explorer: HTMLElement): void {
@@ -9,7 +18,7 @@ export function startTimes(form: HTMLFormElement, explorer: HTMLElement): void {
   const { earliest = '', latest = '' } = explorer.dataset;
   const select = form.querySelector<HTMLSelectElement>('select[name=earliest]')!;
   for (const option of select.options) option.textContent = spanText(option);
-  const boxes = ['from', 'to'].map((name) => boxOf(form, name));
+  const boxes = SIDES.map(([name]) => boxOf(form, name));
   select.addEventListener('change', () => {
     for (const box of boxes) box.value = '';
     form.requestSubmit();
@@ -23,16 +32,14 @@ export function startTimes(form: HTMLFormElement, explorer: HTMLElement): void {
       const ends = isOpen ? [earliest, latest] : ['', ''];
       boxes.forEach((box, index) => {
         // Somebody may be typing already: this comes a moment after the opening.
-        if (!isOpen || box.value === '') box.value = boxText(ends[index]!);
+        if (!isOpen || box.value === '') putMoment(box, serverMoment(ends[index]!));
       });
     });
   form.addEventListener('formdata', ({ formData }) => {
-    const between = ['from', 'to'].map((name) => String(formData.get(name) ?? ''));
-    formData.delete('from');
-    formData.delete('to');
-    const isBetween = between.some((text) => text !== '');
-    const ends = isBetween
-      ? between.map((text) => (text === '' ? '' : new Date(text).toISOString()))
+    const between = SIDES.map(([name, side]) => momentIn(boxOf(form, name), side));
+    for (const [name] of SIDES) formData.delete(name);
+    const ends = between.some((moment) => moment !== null)
+      ? between.map((moment) => moment?.toISOString() ?? '')
       : String(formData.get('earliest') ?? '').split('..');
     const [earliest = '', latest = ''] = ends;
     formData.set('earliest', earliest);
@@ -66,27 +73,19 @@ function spanText({
   value,
   textContent,
 }: Pick<HTMLOptionElement, 'value' | 'textContent'>): string {
-  const [earliest = '', latest = ''] = value.split('..').map(momentText);
+  const ends = value.split('..');
   // A choice of the list, such as the last hour, or all time.
-  if (earliest === null || latest === null || earliest + latest === '') return textContent ?? '';
+  if (ends.every((end) => serverMoment(end) === null)) {
+    return SNAPPED.test(value) && isFarFromServer(new Date())
+      ? `${textContent} (UTC)`
+      : (textContent ?? '');
+  }
+  const [earliest = '', latest = ''] = ends.map(endText);
   if (latest === '') return `From ${earliest}`;
   return earliest === '' ? `Until ${latest}` : `${earliest} – ${latest}`;
 }
 
-/** Null for an end that is no moment. */
-function momentText(end: string): string | null {
-  if (end === '') return '';
-  return isMoment(end) ? localTime(new Date(end)) : null;
-}
-
-/** As a box for a moment holds it; `''` for an end that is no moment. */
-function boxText(end: string): string {
-  if (!isMoment(end)) return '';
-  const date = new Date(end);
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19);
-}
-
-function isMoment(end: string): boolean {
-  return /^\d{4}-\d\d-\d\dT/.test(end) && !Number.isNaN(Date.parse(end));
+function endText(end: string): string {
+  const moment = serverMoment(end);
+  return moment === null ? end : localTime(moment);
 }

@@ -15,6 +15,11 @@ interface Published {
   readonly href: string;
 }
 
+const LOST =
+  'The connection was lost before all was sent; nothing was stored. The file is still chosen: Upload sends it again.';
+/** Nobody here knows what the server did with it. */
+const LOST_ANSWER =
+  'The connection was lost before the answer came. The list shows whether the file is there; if it is not, Upload sends it again.';
 /** A workbook has many sheets. */
 const MAX_LINKS = 3;
 
@@ -81,9 +86,10 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
       },
       () => undefined,
     );
-    // The upload is done whether the list can be had or not; the next look at the page shows it.
-    void onStored().catch(() => undefined);
+    refresh();
   };
+  /** What is told of the upload holds whether the list can be had or not; the next look at the page shows it. */
+  const refresh = (): void => void onStored().catch(() => undefined);
 
   file.addEventListener('change', noteChosen);
   // Somebody was faster than this script.
@@ -111,11 +117,16 @@ function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
       progress.value = total > 0 ? loaded / total : 0;
       say(`${Math.floor(progress.value * 100)} % sent`);
     });
-    request.upload.addEventListener('load', () => say('Sent; it is being read.'));
+    let isSent = false;
+    request.upload.addEventListener('load', () => {
+      isSent = true;
+      say('Sent; it is being read.');
+    });
     request.addEventListener('load', () => finish(request));
-    request.addEventListener('error', () =>
-      end('The connection was lost; nothing was stored.', true),
-    );
+    request.addEventListener('error', () => {
+      end(isSent ? LOST_ANSWER : LOST, true);
+      if (isSent) refresh();
+    });
     request.addEventListener('abort', () => end('Stopped; nothing was stored.'));
     stop.onclick = () => request.abort();
     setBusy(true);
