@@ -156,6 +156,20 @@ export async function deleteSavedSearch(db: Database, id: number): Promise<void>
   await db.run('DELETE FROM saved_searches WHERE id = ?', [id]);
 }
 
+/** How many searches a user owns, and how many of them somebody else sees. */
+export async function countOwnSearches(
+  db: Database,
+  ownerId: number,
+): Promise<{ readonly all: number; readonly seen: number }> {
+  const counted = await db.get<{ all_of_them: number; seen: number }>(
+    `SELECT count(*) AS all_of_them, count(*) FILTER (WHERE is_public = 1 OR EXISTS (
+       SELECT 1 FROM saved_search_shares WHERE search_id = saved_searches.id)) AS seen
+     FROM saved_searches WHERE owner_id = ?`,
+    [ownerId],
+  );
+  return { all: counted!.all_of_them, seen: counted!.seen };
+}
+
 /** Ids of the readers whom the owners of searches named, by the id of the search; those without are missing. */
 export async function namedReaders(
   db: Database,

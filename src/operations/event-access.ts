@@ -74,6 +74,14 @@ export async function mayReadEvents(
   return grantsTouchEvents(await eventGrants(services, caller), 'read');
 }
 
+/** Whether the caller may send events to some index. */
+export async function mayWriteEvents(
+  services: Pick<EventServices, 'config' | 'db'>,
+  caller: Principal,
+): Promise<boolean> {
+  return grantsTouchEvents(await eventGrants(services, caller), 'write');
+}
+
 /** Whether the caller has any right on events, for the description of what can be called (EV-11). */
 export async function mayUseEvents(
   services: Pick<EventServices, 'config' | 'db'>,

@@ -7,6 +7,7 @@ import { AppError } from '../base/errors.ts';
 import { JsonNumber } from '../base/json.ts';
 import type { SavedSearch, SavedSearchInput, SavedSearchPlace } from '../events/saved-searches.ts';
 import {
+  countOwnSearches,
   createSavedSearch as create,
   deleteSavedSearch as remove,
   getSavedSearch as get,
@@ -20,6 +21,7 @@ import type { FieldErrors } from '../events/validation.ts';
 import { notAnObject, readText, typeName } from '../events/validation.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
+import type { Administrator, AdminServices } from './administration.ts';
 import type { EventServices } from './event-access.ts';
 import { NO_EVENT_PERMISSION } from './event-access.ts';
 
@@ -136,6 +138,15 @@ export async function countSavedSearches(
   let count = 0;
   for await (const _one of eachSavedSearch(services, caller, { search })) count++;
   return count;
+}
+
+/** What goes with an account that is deleted (EV-92): its searches, and how many of them others lose. */
+export function searchesOfUser(
+  { db }: AdminServices,
+  _admin: Administrator,
+  userId: number,
+): Promise<{ readonly all: number; readonly seen: number }> {
+  return countOwnSearches(db, userId);
 }
 
 function holds({ name, query }: SavedSearch, terms: readonly string[]): boolean {

@@ -78,3 +78,48 @@ test('nobody takes the id of a search that somebody else has deleted, nor one th
   expect((await saved('carl')).map(({ name }) => name)).toEqual(['Slow']);
   expect((await saved('bea')).map((one) => one.id)).toContain(id);
 });
+
+test('what was shared with a deleted user comes back for the others, and the page says so', async () => {
+  const [bea, root] = [await svc.inBrowserAs('bea'), await svc.inBrowserAs('root')];
+  const { id: dora } = await svc.accounts.user('dora');
+  await post(bea, { action: 'create', name: 'For two', query: 'x' });
+  const { id } = (await saved('bea')).find(({ name }) => name === 'For two')!;
+  await post(bea, { action: 'share', id: String(id), readers: 'carl\ndora' });
+  const undo = await deleted(bea, id);
+  expect((await root.fetch(`/admin/users/${dora}`, { method: 'DELETE' })).status).toBe(200);
+  const answer = await post(bea, undo);
+  expect(answer.headers.get('location')).toBe('/savedsearches?done=restore-for-fewer');
+  const page = await bea.fetch(answer.headers.get('location')!, {
+    headers: { Accept: 'text/html' },
+  });
+  expect(await page.text()).toContain('have no account any more; they are left out');
+  expect((await saved('carl')).map(({ name }) => name)).toContain('For two');
+});
+
+test('whoever deletes an owner is told what others lose; their addresses then say that it is gone', async () => {
+  const [elsa, root] = [await svc.inBrowserAs('elsa'), await svc.inBrowserAs('root')];
+  const { id: owner } = await svc.accounts.user('elsa');
+  await post(elsa, { action: 'create', name: 'Mine', query: 'x' });
+  await post(elsa, { action: 'create', name: 'Ours', query: 'y', is_public: 'true' });
+  const { id } = (await saved('elsa')).find(({ name }) => name === 'Ours')!;
+  const asked = await root.fetch(`/admin/ui/users/${owner}`, {
+    method: 'POST',
+    headers: { Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: 'action=delete-user',
+  });
+  const question = await asked.text();
+  expect(question).toContain('2 saved searches');
+  expect(question).toContain('One of these searches is shared');
+  expect((await root.fetch(`/admin/users/${owner}`, { method: 'DELETE' })).status).toBe(200);
+  const carl = await svc.inBrowserAs('carl');
+  const page = { Accept: 'text/html' };
+  const opened = await carl.fetch(`/savedsearches?id=${id}`, { headers: page });
+  expect(opened.status).toBe(404);
+  expect(await opened.text()).toContain('This saved search is gone');
+  const copy = await post(carl, { action: 'clone', id: String(id) });
+  expect([copy.status, (await copy.text()).includes('This saved search is gone')]).toEqual([
+    404,
+    true,
+  ]);
+  expect((await saved('carl')).map(({ name }) => name)).not.toContain('Ours');
+});

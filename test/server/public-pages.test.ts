@@ -483,6 +483,8 @@ describe('DS-184, DS-208: pages', () => {
         figures: { rows: 1, isCut: true, scanned: 1, elapsedMs: 1 },
         chart: EVIL,
         mayReadEvents: true,
+        sendsTo: EVIL,
+        allTimeHref: '/a',
         moreHref: '/m',
         formatHrefs: { json: '/j', ndjson: '/n', csv: EVIL, xlsx: '/x', parquet: '/p' },
         isCountable: true,

@@ -34,16 +34,17 @@ export function startCopyBoxes(): void {
   }
 }
 
-/** Makes the buttons of share menus work (`data-copy`): the address of the view, or its data for a terminal. */
+/** Makes the buttons that copy work (`data-copy`): the address of the view, its data for a terminal, or a text of their own. */
 export function startCopyButtons(): void {
   // The style sheet shows them then, those of parts that come later too.
   document.documentElement.dataset['copies'] = '';
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
     if (!(button instanceof HTMLButtonElement)) return;
-    const { copy, query, from = '' } = button.dataset;
+    const { copy, query, from = '', text = '' } = button.dataset;
     const curl = query === undefined ? curlOf(from) : curlOfQuery(query);
-    void copyFrom(button, copy === 'curl' ? curl : location.href);
+    const texts: Readonly<Record<string, string>> = { curl, text };
+    void copyFrom(button, texts[copy ?? ''] ?? location.href);
   });
 }
 

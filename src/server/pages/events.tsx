@@ -5,6 +5,8 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { Format } from '../../dataset/format.ts';
+import { timeOf } from '../../pipeline/time.ts';
+import { CopyLine } from '../page-parts/copy-line.tsx';
 import { ExportMenu } from '../page-parts/export-menu.tsx';
 import type { FrameView, Page } from './frame.tsx';
 import { assetNamed } from '../assets.ts';
@@ -92,6 +94,10 @@ export interface EventsView {
   readonly chart: string;
   /** The reader may see events at all. */
   readonly mayReadEvents: boolean;
+  /** Address of the server for programs of the reader, who may send events; null: may not. */
+  readonly sendsTo: string | null;
+  /** The same without its bounds of time; null where it has none. */
+  readonly allTimeHref: string | null;
 }
 
 /** Both ends in one value, so that the choice works without script; without an end up to now. */
@@ -262,7 +268,8 @@ function PaperSpan({ view: { earliest, latest } }: { view: EventsView }) {
 }
 
 function End({ at }: { at: string }) {
-  return /^\d{4}-\d\d-\d\dT/.test(at) ? <Time at={at} /> : <span safe>{at}</span>;
+  const moment = timeOf(at);
+  return moment === null ? <span safe>{at}</span> : <Time at={moment} />;
 }
 
 function Problem({ problem }: { problem: QueryProblem }) {
@@ -534,28 +541,64 @@ function Cell({ cell: { text, kind, includeHref }, name }: { cell: ResultCell; n
   );
 }
 
+/** What a list without anything says depends on what was asked, and on what the reader may do about it. */
 function Empty({ view }: { view: EventsView }) {
-  if (!view.mayReadEvents && view.terms !== null) {
+  const { mayReadEvents, terms, q, allTimeHref, sendsTo } = view;
+  if (!mayReadEvents && terms !== null) {
     return (
       <section class="empty">
         <p>
           You may not read any events yet. Whoever administers this server can give you the right to
           read an index.
         </p>
+        {sendsTo === null ? '' : <Send to={sendsTo} />}
       </section>
     );
   }
+  const isPlain = q.trim() === '';
+  const during = allTimeHref === null ? '' : ' in this time';
   return (
     <section class="empty">
-      {view.q.trim() === '' ? (
-        <p>
-          No events in this time. Try a longer time, or read{' '}
-          <a href="/docs/guide/events">how programs send events</a>.
-        </p>
+      <p safe>{isPlain ? `No events${during}.` : `Nothing matches${during}.`}</p>
+      {allTimeHref === null ? (
+        isPlain ? (
+          ''
+        ) : (
+          <p>Try fewer words.</p>
+        )
       ) : (
-        <p>Nothing matches in this time. Try a longer time, or fewer words.</p>
+        <p>
+          <a href={allTimeHref}>Look at all time</a>
+          {isPlain ? '' : ', or try fewer words'}.
+        </p>
       )}
+      {isPlain ? sendsTo === null ? <Unsent /> : <Send to={sendsTo} /> : ''}
     </section>
+  );
+}
+
+function Unsent() {
+  return (
+    <p>
+      Programs and log shippers send them here; who administers this server can{' '}
+      <a href="/docs/guide/shippers">let them</a>.
+    </p>
+  );
+}
+
+function Send({ to }: { to: string }) {
+  const body = `{"source": "terminal", "data": "hello"}`;
+  const header = "-H 'Content-Type: application/json'";
+  return (
+    <>
+      <p>
+        You may send some: from a terminal, with an <a href="/profile#keys">API key</a> as{' '}
+        <code>SVC_API_KEY</code>, or with a <a href="/docs/guide/shippers">log shipper</a>.
+      </p>
+      <CopyLine
+        text={`curl -H "X-API-Key: $SVC_API_KEY" ${header} -d '${body}' '${to}/api/events/'`}
+      />
+    </>
   );
 }
 

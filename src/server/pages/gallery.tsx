@@ -92,6 +92,11 @@ export const galleryPage: Page<GalleryView> = {
           <p class="empty">
             No file has this name and kind. <a href="/ui/media">Show all media</a>
           </p>
+        ) : view.total === 0 ? (
+          <p class="empty">
+            No sound or film is in the folder yet. Files such as .mp3 and .mp4 appear here within a
+            second; <a href="/">all resources</a> are listed by name.
+          </p>
         ) : (
           ''
         )}

@@ -146,18 +146,7 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
       {view.isSuperuser && folder !== '' ? <Access folder={folder} /> : ''}
       <div id="tree">
         {tree.count === 0 ? (
-          <p class="empty">
-            <span safe>
-              {filter === ''
-                ? 'Nothing in this folder is shared with you.'
-                : 'No name contains this.'}
-            </span>{' '}
-            {filter === '' ? (
-              ''
-            ) : (
-              <a href={`/search?q=${encodeURIComponent(filter)}`}>Search in the contents</a>
-            )}
-          </p>
+          <Nothing view={view} />
         ) : (
           <div class="tree">
             <div class="entry heads" aria-hidden="true">
@@ -172,6 +161,44 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
         <Paging view={view} />
       </div>
     </>
+  );
+}
+
+/** A folder, or a filter, that leaves nothing. */
+function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView }) {
+  if (filter !== '') {
+    return (
+      <p class="empty">
+        No name contains this.{' '}
+        <a href={`/search?q=${encodeURIComponent(filter)}`}>Search in the contents</a>
+        {folder === '' ? (
+          ''
+        ) : (
+          <>
+            {' or '}
+            <a href={`/?filter=${encodeURIComponent(filter)}`}>in all folders</a>
+          </>
+        )}
+      </p>
+    );
+  }
+  return (
+    <p class="empty">
+      <span safe>
+        {isSuperuser
+          ? 'There is no such folder, or nothing in it is published.'
+          : 'Nothing in this folder is shared with you.'}
+      </span>{' '}
+      <a href="/">Show all resources</a>
+      {isSuperuser ? (
+        <>
+          {' or '}
+          <a href="/admin/ui/resources">see what is not published, and why</a>
+        </>
+      ) : (
+        ''
+      )}
+    </p>
   );
 }
 

@@ -146,11 +146,16 @@ function countText({ entries, first, nextHref, previousHref }: SavedSearchesView
 
 function Empty({ view: { filter, kind } }: { view: SavedSearchesView }) {
   if (filter !== '' || kind !== '') {
-    return <p class="empty">No saved search matches. Try fewer words, or look at all of them.</p>;
+    return (
+      <p class="empty">
+        No saved search matches. <a href="/savedsearches">Show all of them</a>
+      </p>
+    );
   }
   return (
     <p class="empty">
-      No saved searches. <a href="/events">Search the events</a> and save what you want to keep.
+      No saved searches yet. <a href="/events">Search events or files</a> and save what you want to
+      ask again, or write the query here with “New search”.
     </p>
   );
 }

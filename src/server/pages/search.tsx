@@ -136,7 +136,16 @@ function Results({ view }: { view: SearchView }) {
     if (!view.hasQuery || view.first > 1) return '';
     return (
       <p class="empty">
-        Every word has to occur, the last one may be a beginning. Try fewer or other words.
+        Every word has to occur, the last one may be a beginning. Try fewer or other words
+        {view.type === '' ? (
+          ''
+        ) : (
+          <>
+            {', or '}
+            <a href={`/search?${new URLSearchParams({ q: view.q })}`}>search everything</a>
+          </>
+        )}
+        . <a href="/">All resources</a> are listed by name.
       </p>
     );
   }

@@ -4,7 +4,11 @@
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { JsonNumber, parseJson } from '../../base/json.ts';
-import { mayReadEvents as mayRead } from '../../operations/event-access.ts';
+import { parseTime, timeText } from '../../events/event-time.ts';
+import {
+  mayReadEvents as mayRead,
+  mayWriteEvents as mayWrite,
+} from '../../operations/event-access.ts';
 import { readSearchRequest } from '../../operations/search-request.ts';
 import { runSearch, type SearchResult } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../pipeline/problem.ts';
@@ -121,11 +125,13 @@ async function pageOf(
   outcome: Ran | ToldProblem,
   status = 200,
 ): Promise<Reply> {
+  const { services, user, baseUrl } = context;
   const view = {
     ...viewOf(asked, full, outcome),
-    mayReadEvents: await mayRead(context.services, context.user),
+    mayReadEvents: await mayRead(services, user),
+    sendsTo: (await mayWrite(services, user)) && !services.config.readonly ? baseUrl : null,
     formatHrefs: formatHrefs('/events', wholeQuery(asked)),
-    maxFileRows: context.services.config.events.search.export_max_rows,
+    maxFileRows: services.config.events.search.export_max_rows,
   };
   return pageReply(context, eventsPage, view, { status });
 }
@@ -207,12 +213,14 @@ function viewOf(
   asked: Asked,
   full: string,
   outcome: Ran | ToldProblem,
-): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents'> {
+): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
   const { q, earliest, latest, chart } = asked;
   const { first, isSearch } = startOf(q);
   const terms = isSearch ? first || '*' : null;
   const isCountable = isOnlySearch(q);
-  const common = { q, earliest, latest, chart, full, terms, isCountable };
+  const allTimeHref =
+    earliest + latest === '' ? null : addressOf({ ...asked, earliest: '', latest: '' });
+  const common = { q, earliest, latest, chart, full, terms, isCountable, allTimeHref };
   if ('error' in outcome) {
     return {
       ...common,
@@ -353,7 +361,8 @@ function lineOf(row: ResultRow, refine: Refine): EventLine {
 /** The time the event itself tells, when it is one (SL-44). */
 function eventTimeIn(fields: unknown): string | null {
   const told = isObject(fields) ? fields['event_time'] : null;
-  return typeof told === 'string' && !Number.isNaN(Date.parse(told)) ? told : null;
+  const micros = typeof told === 'string' ? parseTime(told) : null;
+  return micros === null ? null : timeText(micros);
 }
 
 function fieldOf(name: string, value: unknown, refine: Refine): EventField {

@@ -31,8 +31,12 @@ const NOTICES: Readonly<Record<string, string>> = {
   share: 'Those who may see it are noted.',
   clone: 'The copy is yours to change.',
   restore: 'The search is back.',
+  'restore-for-fewer':
+    'The search is back. Some whom it was shared with have no account any more; they are left out.',
 };
 
+/** Its owner deleted it, was deleted, or shares it no longer: which of them is not for everybody to know. */
+const GONE = 'This saved search is gone, or it is not shared with you any more.';
 const SHOWN_AT_ONCE = 50;
 const KINDS: ReadonlySet<string> = new Set<SavedSearchKind>(['own', 'shared', 'public']);
 
@@ -77,12 +81,27 @@ interface Told {
 }
 
 async function show(context: Context, told: Told): Promise<Reply> {
-  const { services, user } = context;
   const opened = Number(context.queryValue('id'));
   if (Number.isSafeInteger(opened) && opened > 0) {
-    const { query } = await getSavedSearch(services, user, opened);
-    return redirectReply(addressOf(query), 303);
+    const query = await queryOf(context, opened);
+    if (query !== null) return redirectReply(addressOf(query), 303);
+    return showList(context, { problem: GONE, status: 404 });
   }
+  return showList(context, told);
+}
+
+/** Null for a person when it is not there; programs are told so. */
+async function queryOf(context: Context, id: number): Promise<string | null> {
+  try {
+    return (await getSavedSearch(context.services, context.user, id)).query;
+  } catch (error) {
+    if (context.wantsHtml && error instanceof AppError && error.code === 'not-found') return null;
+    throw error;
+  }
+}
+
+async function showList(context: Context, told: Told): Promise<Reply> {
+  const { services, user } = context;
   const { search, kind, offset } = placeOf(context);
   const found = await listSavedSearches(
     services,
@@ -165,6 +184,7 @@ async function postForm(context: Context): Promise<Reply> {
   const refused = { action, id: field('id'), fields };
   try {
     if (action === 'delete') return await takeAway(context, idOf(field('id')));
+    if (action === 'restore') return await bringBack(context, field, refused);
     const problem = await act(context, action, field);
     if (problem === null)
       return redirectReply(pageAddress(placeOf(context), { done: action }), 303);
@@ -172,7 +192,8 @@ async function postForm(context: Context): Promise<Reply> {
     return await show(context, { problem, status: 400, refused });
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500 || !context.wantsHtml) throw error;
-    return show(context, { problem: error.message, status: error.status, refused });
+    const problem = error.code === 'not-found' ? GONE : error.message;
+    return showList(context, { problem, status: error.status, refused });
   }
 }
 
@@ -192,6 +213,50 @@ async function takeAway(context: Context, id: number): Promise<Reply> {
     ['readers', readers.join('\n')],
   ]);
   return show(context, { notice: `The search “${name}” is deleted.`, deleted });
+}
+
+/** Makes a deleted search again, under its old id: sent twice, it is there once, and its addresses work again. */
+async function bringBack(
+  context: Context,
+  field: (name: string) => string,
+  refused: RefusedForm,
+): Promise<Reply> {
+  const { services, user, origin } = context;
+  const id = idOf(field('id'));
+  if (!secretsEqual(field('seal'), sealOf(context, id))) {
+    throw new AppError('bad-request', 'This search was not deleted here');
+  }
+  const { ids, named, isWhole } = await readersLeft(context, namesIn(field('readers')));
+  const body = {
+    name: field('name'),
+    query: field('query'),
+    is_public: field('is_public') === 'true',
+    shared_with: ids,
+  };
+  const request = { id, body, validate: null, named };
+  const problem = problemIn(await restoreSavedSearch(services, user, origin, request));
+  if (problem !== null) return showList(context, { problem, status: 400, refused });
+  const done = isWhole ? 'restore' : 'restore-for-fewer';
+  return redirectReply(pageAddress(placeOf(context), { done }), 303);
+}
+
+/** Those of the names who still have an account. */
+async function readersLeft(
+  context: Context,
+  names: readonly string[],
+): Promise<{
+  readonly ids: readonly number[];
+  readonly named: readonly number[];
+  readonly isWhole: boolean;
+}> {
+  const found = await findReaders(context.services, context.user, names);
+  if ('ids' in found) return { ...found, isWhole: true };
+  const gone = new Set(found.unknown);
+  const left = await readersLeft(
+    context,
+    names.filter((name) => !gone.has(name)),
+  );
+  return { ...left, isWhole: false };
 }
 
 /** Proves that the user has deleted the search with this id, so that nobody takes the id of another's. */
@@ -217,23 +282,6 @@ async function act(
   switch (action) {
     case 'create':
       return create({ name: field('name'), query: field('query'), is_public: isPublic });
-    case 'restore': {
-      const found = await findReaders(services, user, namesIn(field('readers')));
-      if ('unknown' in found) return nobodyText(found.unknown);
-      const id = idOf(field('id'));
-      if (!secretsEqual(field('seal'), sealOf(context, id))) {
-        throw new AppError('bad-request', 'This search was not deleted here');
-      }
-      const body = {
-        name: field('name'),
-        query: field('query'),
-        is_public: isPublic,
-        shared_with: found.ids,
-      };
-      // Under its old id: sent twice, it is there once, and its addresses work again.
-      const request = { id, body, validate: null, named: found.named };
-      return problemIn(await restoreSavedSearch(services, user, origin, request));
-    }
     case 'update':
       return change({ name: field('name'), query: field('query') });
     case 'share': {

@@ -57,6 +57,7 @@ export const apiKeysPage = adminPage<KeysData>({
         listing={listing}
         nouns={['key', 'keys']}
         empty="Programs use API keys to act as a user. There are none yet."
+        wayOn={{ label: 'Make one for yourself', href: '/profile#keys' }}
         columns={[
           { label: 'For', sort: 'description' },
           { label: 'User' },

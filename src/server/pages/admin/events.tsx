@@ -91,6 +91,7 @@ function Indexes({ listing }: { listing: Listing<IndexView> }) {
         listing={listing}
         nouns={['index', 'indexes']}
         empty="No event is stored yet."
+        wayOn={{ label: 'How log shippers send them', href: '/docs/guide/shippers' }}
         columns={[
           { label: 'Index', sort: 'index' },
           { label: 'Events', sort: 'events', isNumber: true },
@@ -160,6 +161,7 @@ function Senders({ listing }: { listing: Listing<SenderCounters> }) {
         listing={listing}
         nouns={['sender', 'senders']}
         empty="Nothing has come in yet."
+        wayOn={{ label: 'How log shippers send events', href: '/docs/guide/shippers' }}
         columns={[
           { label: 'Credential', sort: 'label' },
           { label: 'Protocol' },

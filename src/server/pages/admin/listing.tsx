@@ -144,11 +144,13 @@ interface TableProps {
   readonly nouns: readonly [one: string, many: string];
   /** Instead of an empty table. */
   readonly empty: string;
+  /** Behind it: where something can be done about that. */
+  readonly wayOn?: { readonly label: string; readonly href: string };
 }
 
 /** The list; its children are the rows. Script exchanges it as a whole. */
 export function ListTable(props: PropsWithChildren<TableProps>) {
-  const { listing, columns, nouns, empty, children } = props;
+  const { listing, columns, nouns, empty, wayOn, children } = props;
   const { total, dataHref, files } = listing;
   return (
     <div id={listId(listing)}>
@@ -159,8 +161,23 @@ export function ListTable(props: PropsWithChildren<TableProps>) {
         <ExportMenu json={dataHref ?? files.json} files={files} />
       </div>
       {total === 0 ? (
-        <p class="empty" safe>
-          {listing.clearHref === null ? empty : 'Nothing matches. Try fewer filters.'}
+        <p class="empty">
+          {listing.clearHref === null ? (
+            <>
+              <span safe>{empty}</span>{' '}
+              {wayOn === undefined ? (
+                ''
+              ) : (
+                <a href={wayOn.href} safe>
+                  {wayOn.label}
+                </a>
+              )}
+            </>
+          ) : (
+            <>
+              Nothing matches. Try fewer filters, or <a href={listing.clearHref}>show all</a>.
+            </>
+          )}
         </p>
       ) : (
         <Rows columns={columns} sorts={listing.sorts} label={nouns[1]}>

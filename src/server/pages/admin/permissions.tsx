@@ -42,6 +42,7 @@ export const permissionsPage = adminPage<PermissionsData>({
         listing={listing}
         nouns={['permission', 'permissions']}
         empty="There are none yet. The page of a group makes them as they are given."
+        wayOn={{ label: 'Groups', href: `${ADMIN_PAGES}/groups` }}
         columns={[
           { label: 'Resource', sort: 'resource' },
           { label: 'Right', sort: 'action' },

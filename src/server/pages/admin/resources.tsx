@@ -57,6 +57,7 @@ export const resourcesPage = adminPage<ResourcesData>({
         listing={listing}
         nouns={['resource', 'resources']}
         empty="The document root holds nothing that is published."
+        wayOn={{ label: 'What is published', href: '/docs/guide/files' }}
         columns={[
           { label: 'Name', sort: 'name' },
           { label: 'Kind', sort: 'type' },

@@ -38,6 +38,7 @@ export const tokensPage = adminPage<TokensData>({
         listing={listing}
         nouns={['token', 'tokens']}
         empty="Nobody has asked for a token yet."
+        wayOn={{ label: 'What tokens are for', href: '/docs/guide/permissions' }}
         columns={[
           { label: 'User', sort: 'user_id' },
           { label: 'Made', sort: 'created_at' },

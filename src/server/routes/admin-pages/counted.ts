@@ -3,6 +3,6 @@
  */
 
 /** `1 session`, `2 sessions`: for nouns whose plural takes an s. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+export function counted(count: number, noun: string, many = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`;
 }

@@ -11,6 +11,7 @@ import {
 } from '../../../operations/groups.ts';
 import { endSession } from '../../../operations/sessions.ts';
 import { revokeTokenOf } from '../../../operations/tokens.ts';
+import { searchesOfUser } from '../../../operations/saved-searches.ts';
 import { deleteUser, readUser, resetPassword, setUserStatus } from '../../../operations/users.ts';
 import { ADMIN_PAGES } from '../../pages/admin/layout.tsx';
 import { userPage } from '../../pages/admin/user.tsx';
@@ -93,10 +94,14 @@ export const userRoute: Route = adminPageRoute({
           ...(groups === 0 ? [] : [counted(groups, 'membership')]),
           ...(hasToken ? ['a token'] : []),
         ];
+        const searches = await searchesOfUser(deed.services, deed.admin, userIdOf(deed));
+        const owned = counted(searches.all, 'saved search', 'saved searches');
+        if (searches.all > 0) gone.push(owned);
         return {
           title: `Delete user ${name}?`,
           effects: [
             ...(gone.length === 0 ? [] : [`With it go ${gone.join(', ')}.`]),
+            ...(searches.seen === 0 ? [] : [lostText(searches.seen)]),
             'What the user did stays in the audit, without the name.',
             'This cannot be undone.',
           ],
@@ -194,4 +199,11 @@ async function belongingsOf(deed: Deed): Promise<{
     groups: groups.length,
     hasToken,
   };
+}
+
+/** Searches that were there for others, too. */
+function lostText(searches: number): string {
+  return searches === 1
+    ? 'One of these searches is shared: others lose it, and queries that use it fail.'
+    : `${searches} of these searches are shared: others lose them, and queries that use them fail.`;
 }
