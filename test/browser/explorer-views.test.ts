@@ -226,6 +226,37 @@ test('the live tail stands in the address, says how it goes, and its lines open'
   await soon(() => query()).toBe(`host=live note=${JSON.stringify(MARKUP)}`);
 });
 
+test('the text of an event breaks between words, and behind the commas of an object', async () => {
+  const words = 'The quick brown fox jumps over the lazy watchdog again and again and again';
+  await send({ host: 'prose', sourcetype: 'text', data: words });
+  const phone = await openAs(browser, svc, 'ada', { viewport: { width: 320, height: 700 } });
+  await phone.goto('/events?q=host%3Dprose');
+  const line = phone.locator('.lines .line').first();
+  await soon(() => line.innerText()).toBe(words);
+  // How many lines each word stands on.
+  await soon(() =>
+    phone.evaluate<number[]>(`(() => {
+      const text = document.querySelector('.lines .line').firstChild;
+      return [...text.data.matchAll(/\\S+/g)].map(({ index, 0: word }) => {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        return range.getClientRects().length;
+      });
+    })()`),
+  ).toEqual(words.split(' ').map(() => 1));
+  await phone.goto('/events?q=user%3Duser*');
+  const object = phone.locator('.lines .line').first();
+  await soon(() => object.locator('wbr').count()).toBe(3);
+  await soon(async () => Object.keys(JSON.parse((await object.textContent())!) as object)).toEqual([
+    'event_time',
+    'level',
+    'user',
+    'ms',
+  ]);
+  await phone.context().close();
+});
+
 test('a tail that is refused says why', async () => {
   await page.goto('/events');
   await page.route('**/api/events/tail*', (route) =>

@@ -4,7 +4,7 @@
  */
 import uPlot from 'uplot';
 import { make, quietButton } from './grid/element.ts';
-import { keepInPlace, numberAxis, timeAxis, tokenColor, widthOf } from './plot.ts';
+import { keepInPlace, numberAxis, PLOT_PADDING, timeAxis, tokenColor, widthOf } from './plot.ts';
 import { isFarFromServer, localNumber, localTime, serverDay } from './times.ts';
 
 interface Histogram {
@@ -113,6 +113,7 @@ class Plot {
     const options: uPlot.Options = {
       width: widthOf(place),
       height: HEIGHT,
+      padding: PLOT_PADDING,
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: {

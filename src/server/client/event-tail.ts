@@ -2,6 +2,7 @@
  * Events as they come in, on top of the list; held back while paused and while the reader looks at one. That somebody watches
  * stands in the address.
  */
+import { breakableParts } from '../../base/breakable-text.ts';
 import type { Narrow } from './event-terms.ts';
 import { EventStream } from './event-stream.ts';
 import { make } from './grid/element.ts';
@@ -198,6 +199,12 @@ function outageText(lostMs: number): string {
   return ` The connection was lost for ${seconds}; what came meanwhile is here.`;
 }
 
+function breakable(text: string): (string | HTMLElement)[] {
+  return breakableParts(text).flatMap((part, index) =>
+    index === 0 ? [part] : [make('wbr'), part],
+  );
+}
+
 /** When it happened, as the list tells it: what the event itself says, else when it came. */
 function momentOf({ created, extracted_fields: fields }: LiveEvent): Date {
   const told = fields?.['event_time'];
@@ -216,7 +223,7 @@ function lineOf(event: LiveEvent, narrow: Narrow): HTMLLIElement {
       {},
       make('time', { datetime: utc, title: utc }, localTime(moment)),
       make('span', { class: 'kind' }, kind),
-      make('code', { class: 'line' }, event.data ?? ''),
+      make('code', { class: 'line' }, ...breakable(event.data ?? '')),
     ),
   );
   // Most lines are never opened.

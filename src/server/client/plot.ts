@@ -45,6 +45,9 @@ export function numberAxis(size = 56): uPlot.Axis {
   return { ...look, size, values: (_, splits) => splits.map((value) => localNumber(value)) };
 }
 
+/** Room beside the plot: the last text of an axis of times stands half behind its end. */
+export const PLOT_PADDING: uPlot.Padding = [null, TIME_SPACE / 2, null, null];
+
 /** Keeps the plot as wide as its place and in the colours of the look. */
 export function keepInPlace(plot: uPlot, place: HTMLElement, height: number): void {
   const fit = (): void => plot.setSize({ width: widthOf(place), height });

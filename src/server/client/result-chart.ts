@@ -4,7 +4,7 @@
  */
 import uPlot from 'uplot';
 import { make } from './grid/element.ts';
-import { keepInPlace, numberAxis, timeAxis, tokenColor, widthOf } from './plot.ts';
+import { keepInPlace, numberAxis, PLOT_PADDING, timeAxis, tokenColor, widthOf } from './plot.ts';
 import { localNumber, localTime } from './times.ts';
 
 /** What `result-bars.ts` draws. */
@@ -126,6 +126,7 @@ function drawLines(place: HTMLElement, times: readonly number[], all: readonly S
     {
       width: widthOf(place),
       height: HEIGHT,
+      padding: PLOT_PADDING,
       cursor: { y: false, drag: { x: false, y: false } },
       scales: { y: { range: (_, low, high) => rangeOf(low, high) } },
       axes: [timeAxis(), numberAxis(64)],
@@ -145,6 +146,15 @@ function drawLines(place: HTMLElement, times: readonly number[], all: readonly S
     place,
   );
   keepInPlace(plot, place, HEIGHT);
+  // The library gives its legend colours once.
+  document.addEventListener('svc:theme', () => {
+    const markers = plot.root.querySelectorAll<HTMLElement>(
+      '.u-series:not(:first-child) .u-marker',
+    );
+    markers.forEach((marker, index) => {
+      marker.style.background = tokenColor(all[index]!.color);
+    });
+  });
 }
 
 /** From zero on, as areas and counts are read. */

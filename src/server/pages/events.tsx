@@ -8,6 +8,7 @@ import type { Format } from '../../dataset/format.ts';
 import { timeOf } from '../../pipeline/time.ts';
 import { CopyLine } from '../page-parts/copy-line.tsx';
 import { ExportMenu } from '../page-parts/export-menu.tsx';
+import { breakableParts } from '../../base/breakable-text.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { assetNamed } from '../assets.ts';
 import { CsrfField } from './frame.tsx';
@@ -459,8 +460,8 @@ function Lines({ view }: { view: EventsView }) {
               <span class="kind" safe>
                 {line.source}
               </span>
-              <code class="line" safe>
-                {line.text}
+              <code class="line">
+                <Breakable text={line.text} />
               </code>
             </summary>
             <dl class="event-fields">
@@ -491,6 +492,20 @@ function Lines({ view }: { view: EventsView }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+/** The text of an event; dense ones such as JSON break behind their commas. */
+function Breakable({ text }: { text: string }) {
+  return (
+    <>
+      {breakableParts(text).map((part, index) => (
+        <>
+          {index === 0 ? '' : <wbr />}
+          {Bun.escapeHTML(part) as 'safe'}
+        </>
+      ))}
+    </>
   );
 }
 
