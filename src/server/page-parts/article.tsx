@@ -11,7 +11,7 @@ import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
 import { withHeadingAnchors } from '../heading-anchors.ts';
 
 /** Shorter documents are seen at a glance. */
-const MIN_OUTLINE = 3;
+const MIN_OUTLINE = 2;
 /** Longer ones are searched, not scrolled. */
 const MAX_OUTLINE = 500;
 const LABEL = 'On this page';
