@@ -52,7 +52,6 @@ afterAll(async () => {
 const opened = (locale: string, timezoneId: string): Promise<Page> =>
   openAs(browser, svc, 'ada', { locale, timezoneId });
 
-const summary = (page: Page) => page.locator('.tools').getByRole('status');
 const endsOf = (page: Page) => {
   const { searchParams } = new URL(page.url());
   return [searchParams.get('earliest'), searchParams.get('latest')];
@@ -66,12 +65,15 @@ async function showSpan(page: Page, earliest: string, latest: string): Promise<v
 async function between(page: Page, from: string, to: string): Promise<(string | null)[]> {
   await page.getByLabel('From (your time)').fill(from);
   await page.getByLabel('To (your time)').fill(to);
-  await page.getByRole('button', { name: 'Search between' }).click();
-  await page.waitForURL(/earliest=\d{4}.*latest=/);
-  await summary(page)
-    .getByText(/rows? ·/)
-    .waitFor();
+  await search(page);
   return endsOf(page);
+}
+
+/** The address may be the one there was: the page that answers is another. */
+async function search(page: Page): Promise<void> {
+  const came = page.waitForEvent('load');
+  await page.getByRole('button', { name: 'Search between' }).click();
+  await came;
 }
 
 // Without change, as typed in the hour that comes twice, and in the one that is left out.
@@ -106,9 +108,8 @@ test.each([
     const page = await opened(locale, zone);
     await showSpan(page, from, to);
     await soon(() => page.getByLabel('From (your time)').inputValue()).toBe(box);
-    await page.getByRole('button', { name: 'Search between' }).click();
-    await page.waitForURL(/from=|latest=/);
-    await soon(() => endsOf(page)).toEqual([from, to]);
+    await search(page);
+    expect(endsOf(page)).toEqual([from, to]);
     for (const [index, [start, end, first, last]] of [twice, left].entries()) {
       await showSpan(page, '2024-01-01T00:00:00Z', '2024-01-02T00:00:00Z');
       const ends = await between(page, start, end);

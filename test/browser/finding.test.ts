@@ -37,8 +37,8 @@ beforeAll(async () => {
     files: {
       'shop/products.csv': 'name,price\nblue cup,2\nred cup,3\nplate,4\n',
       'shop/guide.md': GUIDE,
-      'shop/figures.md': '# Figures\n\n![Cups](cups.svg) ![Plan](/secret/plan.svg)\n\nBelow.\n',
-      'shop/cups.svg': svg(600, 300),
+      'draft/figures.md': '# Figures\n\n![Curve](curve.svg) ![Plan](/secret/plan.svg)\n\nBelow.\n',
+      'draft/curve.svg': svg(600, 300),
       'secret/plan.svg': svg(400, 200),
       'shop/many.csv': `word\n${'porcelain\n'.repeat(30)}`,
       'shop/long.csv': `word\n${'saucer\n'.repeat(299)}teaspoon\n${'saucer\n'.repeat(100)}`,
@@ -52,6 +52,7 @@ beforeAll(async () => {
   await svc.accounts.grant('bob', 'shop/*', 'read');
   await svc.accounts.grant('bob', 'music/*', 'read');
   await svc.accounts.grant('eve', 'shop/*', 'read');
+  await svc.accounts.grant('fay', 'draft/*', 'read');
   browser = await TestBrowser.start();
   const bob = await svc.as('bob');
   await eventually(async () => {
@@ -192,28 +193,28 @@ test('a wide page has the outline beside its text, a phone has it folded up belo
 });
 
 test('the text of a document stays where it is when a picture comes late; nothing is told of others’ pictures', async () => {
-  const page = await openAs(browser, svc, 'bob', { viewport: { width: 1000, height: 800 } });
+  const page = await openAs(browser, svc, 'fay', { viewport: { width: 1000, height: 800 } });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   // A busy worker may not know the size in time for the first page.
   await soon(async () => {
     const answer = await (
-      await svc.as('bob')
-    ).fetch('/shop/figures', {
+      await svc.as('fay')
+    ).fetch('/draft/figures', {
       headers: { Accept: 'text/html' },
     });
     return answer.text();
-  }).toContain('<img width="600" height="300" src="cups.svg"');
-  await page.route('**/cups.svg', async (route) => {
+  }).toContain('<img width="600" height="300" src="curve.svg"');
+  await page.route('**/curve.svg', async (route) => {
     await released;
     await route.continue();
   });
-  await page.goto('/shop/figures', { waitUntil: 'domcontentloaded' });
+  await page.goto('/draft/figures', { waitUntil: 'domcontentloaded' });
   const text = page.getByText('Below.');
   const before = await placeOf(text);
   await soon(() => page.getByAltText('Plan').getAttribute('width')).toBe(null);
   release();
   await soon(() =>
-    page.evaluate<boolean>(`document.querySelector('[alt="Cups"]').naturalWidth > 0`),
+    page.evaluate<boolean>(`document.querySelector('[alt="Curve"]').naturalWidth > 0`),
   ).toBe(true);
   expect(await placeOf(text)).toEqual(before);
   await page.context().close();

@@ -259,7 +259,7 @@ test("10. they find yesterday's errors in the logs, save that search and run it 
   await page.locator('.editor .cm-content').click();
   await page.keyboard.type('level=error');
   await page.keyboard.press('Escape');
-  await page.getByRole('combobox', { name: 'Time' }).selectOption('Yesterday');
+  await page.getByRole('combobox', { name: 'Time' }).selectOption('-1d@d..@d');
   await page
     .getByRole('status')
     .getByText(/^3 rows/)
