@@ -1,4 +1,4 @@
-/** Hostile and damaged packages: the corpus B-X, DS-68. Every verdict comes within a second. */
+/** Hostile and damaged packages: the corpus B-X, DS-68. Every verdict comes soon. */
 import { expect, test } from 'bun:test';
 import { readWorkbook, readWorksheetNames } from '../../plugins/workbook/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
