@@ -43,6 +43,7 @@ const pages = {
   'events-bars': '/events?q=*+%7C+stats+count,avg(ms)+by+level&chart=1',
   'events-table': '/events?form=table',
   'events-live': '/events?live=1',
+  'events-empty': '/events?earliest=2001-01-01&latest=2001-01-02',
   savedsearches: '/savedsearches',
   missing: '/nothing-here',
   admin: '/admin/',
