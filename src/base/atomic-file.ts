@@ -9,7 +9,7 @@
 import { accessSync, constants, fstatSync, lstatSync, type BigIntStats } from 'node:fs';
 import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { AppError, errnoOf } from './errors.ts';
+import { AppError, errnoOf, outOfDescriptors } from './errors.ts';
 import { carryAttributes } from './file-attributes.ts';
 import {
   hashFile,
@@ -342,10 +342,7 @@ export function writeFailure(error: unknown, rel: string): unknown {
       return new AppError('no-space', 'Insufficient storage', { cause: error });
     case 'EMFILE':
     case 'ENFILE':
-      return new AppError('unavailable', 'Too many open files', {
-        cause: error,
-        headers: { 'Retry-After': '1' },
-      });
+      return outOfDescriptors(error);
     default:
       return new AppError('internal', 'Internal Server Error', { cause: error });
   }

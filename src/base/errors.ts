@@ -136,3 +136,17 @@ export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
+
+/** Whether the process, or the system, can open nothing more for now: that says nothing of the file that was asked for. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'EMFILE' || errno === 'ENFILE';
+}
+
+/** What such an error is to whoever asked: `unavailable`, to be asked again. */
+export function outOfDescriptors(cause: unknown): AppError {
+  return new AppError('unavailable', 'Too many open files', {
+    cause,
+    headers: { 'Retry-After': '1' },
+  });
+}

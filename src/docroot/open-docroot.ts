@@ -295,7 +295,11 @@ function follow(
   let timer: Timer;
   const rescanLater = (): void => {
     timer = setTimeout(async () => {
-      await registry.rescan();
+      try {
+        await registry.rescan();
+      } catch (error) {
+        log.warning('the document root was not walked', { error });
+      }
       rescanLater();
     }, config().limits.rescan_seconds * 1000);
     timer.unref();

@@ -18,7 +18,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { posix } from 'node:path';
-import { AppError, errnoOf } from '../base/errors.ts';
+import { AppError, errnoOf, isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
 import { sourceOf, type FileSource } from '../base/file-source.ts';
 import { isAbsence, stampOf, type FileStamp } from '../base/file-stamp.ts';
 import { COMPANION_FOLDER, isAtOrBelow, isPlainRel, type DocumentRoot } from './document-root.ts';
@@ -168,18 +168,6 @@ function openedFile(fd: number, path: string, stats: BigIntStats): OpenedFile {
 
 function notFound(): AppError {
   return new AppError('not-found', 'Not Found');
-}
-
-function isOutOfDescriptors(error: unknown): boolean {
-  const errno = errnoOf(error);
-  return errno === 'EMFILE' || errno === 'ENFILE';
-}
-
-function outOfDescriptors(cause: unknown): AppError {
-  return new AppError('unavailable', 'Too many open files', {
-    cause,
-    headers: { 'Retry-After': '1' },
-  });
 }
 
 function refusal(error: unknown, rel: string): unknown {

@@ -5,6 +5,7 @@
  * after the other, in the order of their calls, and when one resolves the names and the listeners know. Reading a
  * name never touches the disk, so it may lag behind it by the watcher's delay; contents are checked on each read.
  */
+import { isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
 import { sameStamp, type FileStamp } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import { Mutex } from '../base/semaphore.ts';
@@ -95,7 +96,7 @@ export class Registry {
           });
   }
 
-  /** Looks at the whole document root. A root that is gone publishes nothing until it is back. */
+  /** Looks at the whole document root. A root that is gone publishes nothing until it is back. Throws `unavailable` when nothing can be opened; what was known stays. */
   async rescan(): Promise<RegistryChange> {
     return this.#update(async () => {
       const { files, brokenLinks, problems } = await this.#scanAll();
@@ -106,7 +107,7 @@ export class Registry {
     });
   }
 
-  /** Looks at the given rels (files, folders, companions; existing or not) and at what lies below them. */
+  /** Looks at the given rels (files, folders, companions; existing or not) and at what lies below them. Throws as `rescan` does. */
   async refresh(rels: Iterable<string>): Promise<RegistryChange> {
     const companions = new Set<string>();
     const wanted = new Set<string>();
@@ -227,6 +228,7 @@ export class Registry {
     try {
       root.refresh();
     } catch (error) {
+      if (isOutOfDescriptors(error)) throw outOfDescriptors(error);
       this.#options.log.warning('the document root cannot be reached', { error });
       const problems = [{ rel: '.', text: 'the document root cannot be reached' }];
       return { files: [], brokenLinks: [], problems };

@@ -2,12 +2,13 @@
  * What the document root holds: the files that have a kind, with their stamps, found without following folders'
  * symlinks (DS-24).
  *
- * A scan never fails because of one file or folder: what cannot be read is reported as a problem and the rest stands.
+ * A scan never fails because of one file or folder: what cannot be read is reported as a problem and the rest stands. Without
+ * a free descriptor nothing can be said of any file, so the scan as a whole is none.
  * The walk gives way to other work.
  */
 import { lstatSync, realpathSync, statSync, type BigIntStats, type Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { errnoOf } from '../base/errors.ts';
+import { errnoOf, isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
 import { isAbsence, stampOf, type FileStamp } from '../base/file-stamp.ts';
 import { TimeSlice } from '../base/time-slice.ts';
 import { isPlainRel, type DocumentRoot } from './document-root.ts';
@@ -44,7 +45,7 @@ interface ScanOptions {
   readonly onFolder?: (path: string, names: readonly string[]) => Promise<void>;
 }
 
-/** Everything at or below `rel`; the whole document root for `''`. In no order. Nothing there gives an empty scan. */
+/** Everything at or below `rel`; the whole document root for `''`. In no order. Nothing there gives an empty scan. Throws `unavailable`. */
 export async function scan(rel: string, options: ScanOptions): Promise<Scan> {
   const walk = new Walk(options);
   await walk.visit(rel);
@@ -154,6 +155,7 @@ class Walk {
   }
 
   #report(rel: string, error: unknown): void {
+    if (isOutOfDescriptors(error)) throw outOfDescriptors(error);
     const errno = errnoOf(error);
     const isDenied = errno === 'EACCES' || errno === 'EPERM';
     const text = isDenied
@@ -181,7 +183,7 @@ function isBelowRealFolders(root: DocumentRoot, rel: string): boolean {
   } catch (error) {
     // Gone, or not ours to enter: either way nothing of it is published.
     if (isAbsence(error) || errnoOf(error) === 'EACCES') return false;
-    throw error;
+    throw isOutOfDescriptors(error) ? outOfDescriptors(error) : error;
   }
 }
 

@@ -104,7 +104,13 @@ export class Uploads {
 
   async #publish(name: string): Promise<void> {
     const { registry, read } = this.#options;
-    await registry.refresh([name]);
+    try {
+      await registry.refresh([name]);
+    } catch (error) {
+      // It is stored all the same; whoever watches the folder finds it when something can be opened again.
+      if (!(error instanceof AppError)) throw error;
+      return;
+    }
     await registry.listed();
     const own = registry.list().filter(({ rel }) => rel === name);
     for (const resource of own) {

@@ -15,7 +15,7 @@ import { MountList, type Mounts } from '../base/mounts.ts';
 
 interface WatchOptions {
   readonly root: DocumentRoot;
-  /** Rels to look at again, or everything. The next call waits until this one has settled. */
+  /** Rels to look at again, or everything; everything after it failed. The next call waits until this one has settled. */
   readonly onPaths: (rels: ReadonlySet<string> | 'everything') => Promise<void>;
   readonly log: Log;
   /** How long changes are gathered, in ms. */
@@ -51,6 +51,8 @@ export class DocrootWatch {
   #handing: Promise<void> | null = null;
   /** While not everything can be watched: when everything is looked at next. */
   #looksAgainAt = 0;
+  /** The last look failed, so any change may have been missed. */
+  #isBehind = false;
   #isClosed = false;
 
   constructor(options: WatchOptions) {
@@ -119,7 +121,7 @@ export class DocrootWatch {
     const identity = identityOf(this.#options.root.path);
     const mounts = this.#mountList.of(this.#options.root.realPath);
     if (identity === this.#watched && mounts.identity === this.#mounts.identity) {
-      const hearsAll = this.#watcher !== null && !mounts.isShared;
+      const hearsAll = this.#watcher !== null && !mounts.isShared && !this.#isBehind;
       if (!hearsAll && identity !== null && performance.now() >= this.#looksAgainAt) {
         this.#isEverything = true;
         this.#gather();
@@ -152,8 +154,13 @@ export class DocrootWatch {
     this.#isEverything = false;
     try {
       await this.#options.onPaths(paths);
+      this.#isBehind = false;
     } catch (error) {
-      this.#options.log.error('changes of the document root were not followed', { error });
+      // Again and again until it works, and told once.
+      if (!this.#isBehind) {
+        this.#options.log.error('changes of the document root were not followed', { error });
+      }
+      this.#isBehind = true;
     }
     this.#looksAgainAt = performance.now() + WALK_SHARE * (performance.now() - startedAt);
     this.#handing = null;

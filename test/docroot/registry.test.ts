@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { appendFileSync, existsSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { statFile } from '../../src/base/file-stamp.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -8,6 +9,8 @@ import { createKindTable } from '../../src/docroot/kind-table.ts';
 import { Registry, type RegistryChange } from '../../src/docroot/registry.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
+
+const SOURCE = join(import.meta.dir, '../../src');
 
 async function registryOf(folder: TemporaryFolder, startedAtMs: number | null = Date.now()) {
   const lines: string[] = [];
@@ -282,6 +285,49 @@ describe('following the files (DS-33)', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('without a free descriptor', () => {
+  /** Runs in a process of its own, whose limit on open files is low. */
+  const SCRIPT = `
+    import { closeSync, openSync } from 'node:fs';
+    import { createLog } from '${SOURCE}/base/log.ts';
+    import { DocumentRoot } from '${SOURCE}/docroot/document-root.ts';
+    import { createKindTable } from '${SOURCE}/docroot/kind-table.ts';
+    import { Registry } from '${SOURCE}/docroot/registry.ts';
+    import { testKinds } from '${SOURCE}/../test/support/kinds.ts';
+    const folder = process.env.FOLDER;
+    const registry = new Registry({
+      root: new DocumentRoot(folder, folder + '/.svc'),
+      kindOf: createKindTable(testKinds),
+      log: createLog({ level: 'error', format: 'text', write: () => {} }),
+      startedAtMs: null,
+    });
+    await registry.rescan();
+    const before = registry.list();
+    const taken = [];
+    try { for (;;) taken.push(openSync('/dev/null')); } catch {}
+    const codeOf = (promise) => promise.then(() => 'done', (error) => error.code);
+    const codes = [await codeOf(registry.rescan()), await codeOf(registry.refresh(['a']))];
+    const same = () => registry.list().length === 3 && registry.list().every((one, i) => one === before[i]);
+    const isKept = same();
+    for (const fd of taken) closeSync(fd);
+    const { added, changed, removed } = await registry.rescan();
+    console.log(JSON.stringify({ codes, isKept, changes: added.length + changed.length + removed.length, isSame: same() }));
+  `;
+
+  test('what is known stays known, and nothing of it is new afterwards (DS-48)', async () => {
+    using folder = temporaryFolder({ 'a/b.csv': '', 'a/c.md': '', 'd.csv': '' });
+    const command = ['prlimit', '--nofile=64', process.execPath, '-e', SCRIPT];
+    const child = Bun.spawnSync(command, { env: { ...process.env, FOLDER: folder.path } });
+    expect(child.stderr.toString()).toBe('');
+    expect(JSON.parse(child.stdout.toString())).toEqual({
+      codes: ['unavailable', 'unavailable'],
+      isKept: true,
+      changes: 0,
+      isSame: true,
+    });
   });
 });
 

@@ -173,22 +173,25 @@ test('closing waits for the call that is running and makes no other', async () =
   expect(calls).toBe(1);
 });
 
-test('an update that fails is logged, and the next one is made', async () => {
+test('an update that fails is logged, and all is looked at until that works', async () => {
   using folder = temporaryFolder({ 'a.csv': '' });
   const lines: string[] = [];
   const log = createLog({ level: 'error', format: 'text', write: (line) => void lines.push(line) });
   const root = new DocumentRoot(folder.path, folder.at('state'));
-  let calls = 0;
-  const onPaths = async () => {
-    if (++calls === 1) throw new Error('first failed');
+  const calls: (readonly string[] | 'everything')[] = [];
+  const onPaths = async (rels: ReadonlySet<string> | 'everything') => {
+    calls.push(rels === 'everything' ? rels : [...rels]);
+    if (calls.length <= 3) throw new Error('it failed');
   };
-  const watch = watchDocroot({ root, log, onPaths });
+  const watch = watchDocroot({ root, log, onPaths, verifyMs: 20 });
   folder.write('b.csv', '');
-  await until(() => calls === 1);
+  await until(() => calls.length === 4);
   folder.write('c.csv', '');
-  await until(() => calls === 2);
+  await until(() => calls.length === 5);
   await watch.close();
-  expect(lines.join('')).toContain('first failed');
+  expect(calls.slice(0, 4)).toEqual([['b.csv'], 'everything', 'everything', 'everything']);
+  expect(calls[4]).toContain('c.csv');
+  expect(lines.join('').match(/not followed/g)).toHaveLength(1);
 });
 
 test('a file system mounted over a watched folder shows within a second, and so does its end (DS-33)', async () => {
