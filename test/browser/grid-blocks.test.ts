@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
+import { cellOn, noticeOn, readsAs } from '../support/grid-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const START =
@@ -36,8 +37,8 @@ afterAll(async () => {
 });
 
 const file = (name = 'stock.csv'): string => readFileSync(join(svc.docroot, name), 'utf8');
-const cell = (row: number, column: number, on = page) => on.locator(`#grid-${row}-${column}`);
-const notice = () => page.locator('.grid-notice');
+const cell = (row: number, column: number, on = page) => cellOn(on, row, column);
+const notice = () => noticeOn(page);
 const over = () => page.getByRole('dialog', { name: 'Paste over stock.csv' });
 
 async function press(...keys: string[]): Promise<void> {
@@ -52,10 +53,7 @@ async function paste(text: string): Promise<void> {
 
 beforeEach(async () => {
   svc.write('stock.csv', START);
-  await eventually(async () => {
-    const rows = await (await svc.as('ada')).fetch('/api/stock/?format=csv');
-    expect(await rows.text()).toBe(START);
-  });
+  await readsAs(svc, 'stock', START);
   await page.goto('/ui/stock/');
   await cell(0, 0).getByText('cup').waitFor();
   await page.getByRole('grid').focus();

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
+import { cellOn, PHONE, noticeOn, readsAs } from '../support/grid-page.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -33,8 +34,8 @@ afterAll(async () => {
 });
 
 const file = (name = 'stock.csv'): string => readFileSync(join(svc.docroot, name), 'utf8');
-const cell = (row: number, column: number, on = page) => on.locator(`#grid-${row}-${column}`);
-const notice = (on = page) => on.locator('.grid-notice');
+const cell = (row: number, column: number, on = page) => cellOn(on, row, column);
+const notice = (on = page) => noticeOn(on);
 const handle = (on = page) => on.locator('.fill-handle');
 
 async function press(...keys: string[]): Promise<void> {
@@ -55,10 +56,7 @@ async function pull(from: [number, number], to: [number, number]): Promise<void>
 
 beforeEach(async () => {
   svc.write('stock.csv', START);
-  await eventually(async () => {
-    const rows = await (await svc.as('ada')).fetch('/api/stock/?format=csv');
-    expect(await rows.text()).toBe(START);
-  });
+  await readsAs(svc, 'stock', START);
   await page.goto('/ui/stock/');
   await cell(0, 0).getByText('a', { exact: true }).waitFor();
   await page.getByRole('grid').focus();
@@ -141,11 +139,7 @@ test('past the edge the grid scrolls along, also to rows that were never in sigh
 });
 
 test('a finger pulls the corner, while beside it a finger scrolls and a tap on it is one on the cell', async () => {
-  const phone = await openAs(browser, svc, 'ada', {
-    viewport: { width: 390, height: 780 },
-    hasTouch: true,
-    isMobile: true,
-  });
+  const phone = await openAs(browser, svc, 'ada', PHONE);
   await phone.goto('/ui/stock/');
   await cell(0, 0, phone).waitFor();
   await phone.getByRole('grid').focus();

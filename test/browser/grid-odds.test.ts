@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { openAs, TestBrowser } from '../support/browser.ts';
+import { cellOn, PHONE, noticeOn, readsAs } from '../support/grid-page.ts';
 import { patienceFor } from '../support/patience.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -49,15 +50,8 @@ afterAll(async () => {
 });
 
 const file = (name = 'stock.csv'): string => readFileSync(join(svc.docroot, name), 'utf8');
-const cell = (row: number, column: number, on = page) => on.locator(`#grid-${row}-${column}`);
-const notice = (on = page) => on.locator('.grid-notice');
-
-async function rowsAre(name: string, text: string): Promise<void> {
-  await eventually(async () => {
-    const rows = await (await svc.as('ada')).fetch(`/api/${name}/?format=csv`);
-    expect(await rows.text()).toBe(text);
-  });
-}
+const cell = (row: number, column: number, on = page) => cellOn(on, row, column);
+const notice = (on = page) => noticeOn(on);
 
 /** Reports that are not of the kind expected; the next test starts with none. */
 function otherReports(expected: RegExp): string[] {
@@ -68,7 +62,7 @@ function otherReports(expected: RegExp): string[] {
 
 beforeEach(async () => {
   svc.write('stock.csv', START);
-  await rowsAre('stock', START);
+  await readsAs(svc, 'stock', START);
 });
 
 async function openStock(): Promise<void> {
@@ -263,11 +257,7 @@ test('DS-184: readers select and copy rows without any control for writing', asy
 });
 
 test('fingers edit by a second tap and scroll by their own pixels, also through very many rows', async () => {
-  const phone = await openAs(browser, svc, 'ada', {
-    viewport: { width: 390, height: 780 },
-    hasTouch: true,
-    isMobile: true,
-  });
+  const phone = await openAs(browser, svc, 'ada', PHONE);
   await phone.goto('/ui/stock/');
   const active = (row: number, column: number) =>
     cell(row, column, phone).and(phone.locator('.active'));

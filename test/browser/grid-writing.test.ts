@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { cellOn, noticeOn, readsAs } from '../support/grid-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const START = 'name,price,stock,sold\ncup,2.5,10,true\nplate,7,0,false\n"bowl, deep",4.5,3,true\n';
@@ -37,16 +38,13 @@ afterAll(async () => {
 });
 
 const file = (name = 'products.csv'): string => readFileSync(join(svc.docroot, name), 'utf8');
-const cell = (row: number, column: number) => page.locator(`#grid-${row}-${column}`);
-const notice = () => page.locator('.grid-notice');
+const cell = (row: number, column: number) => cellOn(page, row, column);
+const notice = () => noticeOn(page);
 
 /** The file as at first, and its page opened anew. */
 beforeEach(async () => {
   svc.write('products.csv', START);
-  await eventually(async () => {
-    const rows = await (await svc.as('ada')).fetch('/api/products/?format=csv');
-    expect(await rows.text()).toBe(START);
-  });
+  await readsAs(svc, 'products', START);
   await page.goto('/ui/products/');
   await cell(0, 0).getByText('cup').waitFor();
 });

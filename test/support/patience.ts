@@ -18,7 +18,8 @@ const MOST_PATIENCE_MS = 120_000;
  * about the product, not about its neighbours.
  */
 export function onSharedCores(ms: number): number {
-  return ms * Math.max(1, loadavg()[0]! / availableParallelism());
+  // Whole, as limits of processes have to be.
+  return Math.ceil(ms * Math.max(1, loadavg()[0]! / availableParallelism()));
 }
 
 /**
@@ -30,7 +31,6 @@ export const BROWSER_SLOWDOWN = Math.max(1, Number(process.env['BROWSER_SLOWDOWN
 /** How long to wait for what takes so many ms on a machine of its own: generous, and within the limit of a test; 0 for 0. */
 export function patienceFor(ms: number): number {
   if (ms === 0) return 0;
-  return (
-    Math.min(onSharedCores(Math.max(ms, LEAST_PATIENCE_MS)), MOST_PATIENCE_MS) * BROWSER_SLOWDOWN
-  );
+  const shared = Math.min(onSharedCores(Math.max(ms, LEAST_PATIENCE_MS)), MOST_PATIENCE_MS);
+  return Math.ceil(shared * BROWSER_SLOWDOWN);
 }
