@@ -38,7 +38,7 @@ test('a query runs with Enter, and is saved as it stands in the field', async ()
   const page = await browser.open(svc);
   await signIn(page, 'ada');
   await page.goto('/events');
-  await page.getByRole('link', { name: 'how programs send events' }).waitFor();
+  await page.getByRole('link', { name: 'log shipper', exact: true }).waitFor();
   await page.locator('.editor .cm-content').click();
   await page.keyboard.type('level=error');
   await page.keyboard.press('Enter');
