@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
-import { cellOn, noticeOn, readsAs } from '../support/grid-page.ts';
+import { cellOn, mayBeLeft, noticeOn, readsAs } from '../support/grid-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const START =
@@ -54,6 +54,7 @@ async function paste(text: string): Promise<void> {
 beforeEach(async () => {
   svc.write('stock.csv', START);
   await readsAs(svc, 'stock', START);
+  await mayBeLeft(page);
   await page.goto('/ui/stock/');
   await cell(0, 0).getByText('cup').waitFor();
   await page.getByRole('grid').focus();

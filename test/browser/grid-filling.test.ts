@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
-import { cellOn, PHONE, noticeOn, readsAs } from '../support/grid-page.ts';
+import { cellOn, PHONE, mayBeLeft, noticeOn, readsAs } from '../support/grid-page.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -57,6 +57,7 @@ async function pull(from: [number, number], to: [number, number]): Promise<void>
 beforeEach(async () => {
   svc.write('stock.csv', START);
   await readsAs(svc, 'stock', START);
+  await mayBeLeft(page);
   await page.goto('/ui/stock/');
   await cell(0, 0).getByText('a', { exact: true }).waitFor();
   await page.getByRole('grid').focus();
@@ -141,7 +142,7 @@ test('past the edge the grid scrolls along, also to rows that were never in sigh
 test('a finger pulls the corner, while beside it a finger scrolls and a tap on it is one on the cell', async () => {
   const phone = await openAs(browser, svc, 'ada', PHONE);
   await phone.goto('/ui/stock/');
-  await cell(0, 0, phone).waitFor();
+  await cell(0, 0, phone).getByText('a', { exact: true }).waitFor();
   await phone.getByRole('grid').focus();
   await handle(phone).waitFor();
   const devtools = await phone.context().newCDPSession(phone);

@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
-import { eventually } from '../http/eventually.ts';
+import { eventually, soon } from '../http/eventually.ts';
 import type { TestBrowser } from './browser.ts';
 import type { Service } from './service.ts';
 
@@ -32,4 +32,14 @@ export async function readsAs(service: Service, name: string, csv: string): Prom
     const response = await client.fetch(`/api/${name}/?format=csv`);
     expect(await response.text()).toBe(csv);
   });
+}
+
+/**
+ * Resolves when the page asks nothing of who leaves it: every value that was typed is in the file, and the page has heard so. The
+ * file changes before the page knows.
+ */
+export async function mayBeLeft(page: Page): Promise<void> {
+  await soon(() =>
+    page.evaluate<boolean>(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`),
+  ).toBe(true);
 }
