@@ -1,6 +1,7 @@
 /**
  * Operands of a filter, brought to the type of their column without loss or refused (DS-53).
  */
+import { BOOLEAN_TEXT } from './boolean-text.ts';
 import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
 import type { WideNumber } from './file-type.ts';
 import type { FilterColumn, FilterType, FilterValue } from './filter.ts';
@@ -9,14 +10,6 @@ import { wideOperand } from './wide-number.ts';
 
 /** JSON's number grammar between white space. */
 const NUMBER_TEXT = /^\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
-const BOOLEAN_WORDS = new Map([
-  ['true', true],
-  ['1', true],
-  ['yes', true],
-  ['false', false],
-  ['0', false],
-  ['no', false],
-]);
 
 /** The operand of an equality or range operator in the type of the column; undefined when it is refused. */
 export function comparable(
@@ -89,7 +82,7 @@ function numberSource(operand: unknown): string | undefined {
 
 function booleanOperand(operand: unknown): boolean | undefined {
   if (typeof operand === 'boolean') return operand;
-  if (typeof operand === 'string') return BOOLEAN_WORDS.get(operand.toLowerCase());
+  if (typeof operand === 'string') return BOOLEAN_TEXT.get(operand.toLowerCase());
   const value = operand instanceof NumberLiteral ? Number(operand.source) : undefined;
   return value === 0 || value === 1 ? value === 1 : undefined;
 }

@@ -8,6 +8,7 @@
 import { AppError, invalidRequest } from '../base/errors.ts';
 import { isIntegerSource, JsonNumber } from '../base/json.ts';
 import { compareBytes } from '../base/paths.ts';
+import { BOOLEAN_TEXT } from './boolean-text.ts';
 import { MAX_CELL_CHARACTERS } from './limits.ts';
 import { declaredClass } from './declared-type.ts';
 import { fileCell, Misfit } from './file-cell.ts';
@@ -298,15 +299,6 @@ function parseNumber(value: unknown, column: Column): Cell {
   if (!Number.isFinite(parsed)) throw misfit(column, 'finite number', value);
   return parsed === 0 ? 0 : parsed;
 }
-
-const BOOLEAN_TEXT = new Map([
-  ['true', true],
-  ['1', true],
-  ['yes', true],
-  ['false', false],
-  ['0', false],
-  ['no', false],
-]);
 
 function parseBoolean(value: unknown, column: Column): Cell {
   if (typeof value === 'boolean') return value;
