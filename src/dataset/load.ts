@@ -6,7 +6,7 @@
  * now with known types. It is never read a third time.
  */
 import { SQLiteError } from 'bun:sqlite';
-import { AppError } from '../base/errors.ts';
+import { AppError, errnoOf } from '../base/errors.ts';
 import type { CompanionSchema } from './companion.ts';
 import { CopyFile } from './copy-file.ts';
 import type { FileColumn } from './file-type.ts';
@@ -81,11 +81,18 @@ async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedT
     if (writer.isGood) return await writer.finish();
   } catch (error) {
     writer.discard();
-    const isFull = error instanceof SQLiteError && error.code === 'SQLITE_FULL';
-    throw isFull ? new AppError('no-space', 'Insufficient storage', { cause: error }) : error;
+    throw isFull(error)
+      ? new AppError('no-space', 'Insufficient storage', { cause: error })
+      : error;
   }
   writer.discard();
   return null;
+}
+
+/** What a file system or SQLite says when there is no room. */
+function isFull(error: unknown): boolean {
+  const code = error instanceof SQLiteError ? error.code : errnoOf(error);
+  return code !== undefined && ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
 }
 
 type CopiedTable = Omit<LoadedTable, 'keptIds'>;
@@ -107,8 +114,6 @@ class TableWriter implements RowSink {
   #sampleBytes = 0;
   #sampleCells = 0;
   #copy: CopyFile | null = null;
-  /** Rows are written with their ids. */
-  #isNumbered = false;
   #isRefuted = false;
   #rowCount = 0;
   readonly #segments: (Segment & { firstRowId: number })[] = [];
@@ -210,8 +215,7 @@ class TableWriter implements RowSink {
       column.suppose(counts);
       this.#columns.set(position, column);
     }
-    this.#isNumbered = this.#options.ids !== undefined || this.#columns.size === 0;
-    this.#copy = new CopyFile(this.#options.path, [...this.#columns.keys()], this.#isNumbered);
+    this.#copy = new CopyFile(this.#options.path, [...this.#columns.keys()]);
   }
 
   #take(segment: Segment, rows: readonly (readonly Cell[])[]): void {
@@ -236,11 +240,11 @@ class TableWriter implements RowSink {
     for (const row of rows) {
       const id = this.ids.next();
       firstRowId ||= id;
-      if (this.#isNumbered) copy.add(id);
       for (let index = 0; index < columns.length; index++) {
         const column = columns[index]!;
         copy.add(column.take(row[column.position]));
       }
+      copy.endRow(id);
       if (row.length > width) this.#countBeyond(row);
     }
     return firstRowId;

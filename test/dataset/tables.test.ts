@@ -38,7 +38,7 @@ async function hashOf(path: string): Promise<string> {
 /** A finished copy without rows, as the worker leaves one. */
 async function build({ target, out, generation, sequence, ids }: BuildOrder): Promise<void> {
   const hash = await hashOf(target.path);
-  await new CopyFile(out, [0], true).finish([]);
+  await new CopyFile(out, [0]).finish([]);
   const db = new Database(out, { readwrite: true, create: false });
   initialiseMeta(
     db,

@@ -1,0 +1,232 @@
+/**
+ * The pages of a table whose rows come in the order of their ids, written straight into a SQLite file.
+ *
+ * Statements take more than twice as long, most of it for binding values; an empty table that is filled from its first
+ * row to its last needs none of what they can do. The layout is SQLite's, byte for byte documented and kept for ever
+ * (sqlite.org/fileformat2.html, section 1.6); nothing here may be read before `finish`.
+ */
+import { writeSync } from 'node:fs';
+import type { StoredValue } from './infer.ts';
+import { putVarint, RecordBuffer } from './record-buffer.ts';
+
+/** Where the pages go. */
+export interface PageTarget {
+  /** Open for writing. The file holds the empty table, and ends before `firstPage`. */
+  readonly fd: number;
+  readonly pageBytes: number;
+  /** The root of the empty table, not page 1. Pages count from 1. */
+  readonly rootPage: number;
+  readonly firstPage: number;
+  /** Values of a row beside its id, which is its first column. */
+  readonly values: number;
+}
+
+const LEAF = 13;
+const INTERIOR = 5;
+const LEAF_HEAD = 8;
+const INTERIOR_HEAD = 12;
+/** A cell takes 15 bytes at most, so the smallest page we make holds as many. */
+const MAX_CHILDREN = 1_000;
+/** Pages handed to the system at once. */
+const BUFFERED_PAGES = 64;
+/** SQLite locks bytes from here on and never uses their page. */
+const LOCK_BYTE = 0x4000_0000;
+/** Place of the number of pages in the file's head. */
+const PAGE_COUNT_AT = 28;
+
+/** The page to use after another one. */
+export function pageAfter(page: number, pageBytes: number): number {
+  return page === LOCK_BYTE / pageBytes ? page + 2 : page + 1;
+}
+
+/** Takes the values of row after row. Memory: a megabyte and twice the largest row. */
+export class RowPages {
+  readonly #target: PageTarget;
+  readonly #record: RecordBuffer;
+  /** Bytes of a row that a leaf holds at most, and at least if it holds not all of them. */
+  readonly #maxLocal: number;
+  readonly #minLocal: number;
+  /** Where the cells of the page in progress begin in the record buffer. */
+  readonly #cells: Uint16Array;
+  #cellCount = 0;
+  #lastId = 0;
+  /** Number of the next page, and of the one that comes first in the output. */
+  #next: number;
+  #outputStart: number;
+  #outputPages = 0;
+  readonly #output: Buffer;
+  /** The leaves so far with the last id in each. */
+  readonly #leaves: Child[] = [];
+
+  constructor(target: PageTarget) {
+    const { pageBytes, values, firstPage } = target;
+    this.#target = target;
+    this.#record = new RecordBuffer(values);
+    this.#record.begin(0);
+    this.#maxLocal = pageBytes - 35;
+    this.#minLocal = Math.floor(((pageBytes - 12) * 32) / 255) - 23;
+    this.#cells = new Uint16Array(pageBytes / 4);
+    this.#next = this.#outputStart = firstPage;
+    this.#output = Buffer.alloc(BUFFERED_PAGES * pageBytes);
+  }
+
+  /** Adds the next value of the row in progress. */
+  add(value: StoredValue): void {
+    this.#record.add(value);
+  }
+
+  /** Completes the row; its id is larger than all before. Throws the failure of the file system. */
+  endRow(id: number): void {
+    const record = this.#record;
+    record.complete(id);
+    if (record.payload > this.#maxLocal) this.#spill();
+    const pointers = 2 * (this.#cellCount + 1);
+    if (record.end + pointers + LEAF_HEAD > this.#target.pageBytes) {
+      this.#endLeaf(record.start);
+      record.moveToFront();
+    }
+    this.#cells[this.#cellCount++] = record.start;
+    this.#lastId = id;
+    record.begin(record.end);
+  }
+
+  /** Writes what is left and makes the table whole: the file is a database again. */
+  finish(): void {
+    const { fd, pageBytes, rootPage } = this.#target;
+    const used = this.#record.start;
+    if (this.#cellCount > 0 && this.#leaves.length > 0) this.#endLeaf(used);
+    const root = Buffer.alloc(pageBytes);
+    if (this.#leaves.length > 0) this.#putInteriors(root);
+    else this.#putLeaf(root, used);
+    this.#flush();
+    writeFully(fd, root, (rootPage - 1) * pageBytes);
+    const count = Buffer.alloc(4);
+    count.writeUInt32BE(this.#next - 1);
+    writeFully(fd, count, PAGE_COUNT_AT);
+  }
+
+  #endLeaf(used: number): void {
+    this.#putLeaf(this.#page(), used);
+    this.#leaves.push({ page: this.#next - 1, lastId: this.#lastId });
+    this.#cellCount = 0;
+  }
+
+  /** The cells stand at the end of their page, in the order of their rows. */
+  #putLeaf(page: Buffer, used: number): void {
+    const start = page.length - used;
+    page.set(this.#record.bytes.subarray(0, used), start);
+    let at = putHead(page, LEAF, this.#cellCount, start);
+    for (let index = 0; index < this.#cellCount; index++) {
+      at = page.writeUInt16BE(start + this.#cells[index]!, at);
+    }
+    page.fill(0, at, start);
+  }
+
+  /** Leaves of a row what fits into a page, and puts the rest on pages of its own. */
+  #spill(): void {
+    const { pageBytes } = this.#target;
+    const { payload, payloadStart } = this.#record;
+    const room = pageBytes - 4;
+    const wanted = this.#minLocal + ((payload - this.#minLocal) % room);
+    const local = wanted <= this.#maxLocal ? wanted : this.#minLocal;
+    const { bytes } = this.#record;
+    const end = payloadStart + payload;
+    let first = 0;
+    for (let from = payloadStart + local; from < end; from += room) {
+      const page = this.#page();
+      first ||= this.#next - 1;
+      const part = bytes.subarray(from, Math.min(end, from + room));
+      page.writeUInt32BE(from + room < end ? pageAfter(this.#next - 1, pageBytes) : 0, 0);
+      page.set(part, 4);
+      page.fill(0, 4 + part.length);
+    }
+    this.#record.endWithPage(payloadStart + local, first);
+  }
+
+  /** The levels above the leaves; the topmost goes into `root`. */
+  #putInteriors(root: Buffer): void {
+    let children = this.#leaves;
+    while (children.length > MAX_CHILDREN) {
+      const parents: Child[] = [];
+      const count = Math.ceil(children.length / MAX_CHILDREN);
+      for (let index = 0; index < count; index++) {
+        // Shared out evenly, because a page of one child is no page to SQLite.
+        const [from, to] = [index, index + 1].map((part) =>
+          Math.floor((children.length * part) / count),
+        );
+        const group = children.slice(from, to);
+        putInterior(this.#page(), group);
+        parents.push({ page: this.#next - 1, lastId: group.at(-1)!.lastId });
+      }
+      children = parents;
+    }
+    putInterior(root, children);
+  }
+
+  /** The next page of the file, to be filled whole before the next call. */
+  #page(): Buffer {
+    const { pageBytes } = this.#target;
+    if (this.#outputPages === BUFFERED_PAGES) this.#flush();
+    const page = this.#output.subarray(
+      this.#outputPages * pageBytes,
+      (this.#outputPages + 1) * pageBytes,
+    );
+    const isLocked = this.#next === LOCK_BYTE / pageBytes + 1;
+    this.#outputPages++;
+    this.#next++;
+    if (!isLocked) return page;
+    page.fill(0);
+    return this.#page();
+  }
+
+  #flush(): void {
+    const { fd, pageBytes } = this.#target;
+    const bytes = this.#output.subarray(0, this.#outputPages * pageBytes);
+    writeFully(fd, bytes, (this.#outputStart - 1) * pageBytes);
+    this.#outputStart = this.#next;
+    this.#outputPages = 0;
+  }
+}
+
+interface Child {
+  readonly page: number;
+  readonly lastId: number;
+}
+
+function putInterior(page: Buffer, children: readonly Child[]): void {
+  const last = children.length - 1;
+  let start = page.length;
+  let pointerAt = INTERIOR_HEAD;
+  const cell = Buffer.alloc(13);
+  for (const child of children.slice(0, last)) {
+    cell.writeUInt32BE(child.page, 0);
+    const size = putVarint(cell, 4, child.lastId);
+    start -= size;
+    page.set(cell.subarray(0, size), start);
+    pointerAt = page.writeUInt16BE(start, pointerAt);
+  }
+  putHead(page, INTERIOR, last, start);
+  page.writeUInt32BE(children[last]!.page, LEAF_HEAD);
+  page.fill(0, pointerAt, start);
+}
+
+/** The offset after the part of the head that all pages have. */
+function putHead(page: Buffer, type: number, cells: number, start: number): number {
+  page[0] = type;
+  page.writeUInt16BE(0, 1);
+  page.writeUInt16BE(cells, 3);
+  page.writeUInt16BE(start, 5);
+  page[7] = 0;
+  return LEAF_HEAD;
+}
+
+/** Some file systems take less than they are given and say nothing (reliability M7). */
+function writeFully(fd: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length;) {
+    const written = writeSync(fd, bytes, done, bytes.length - done, position + done);
+    if (written === 0) {
+      throw Object.assign(new Error('ENOSPC: write took no bytes'), { code: 'ENOSPC' });
+    }
+    done += written;
+  }
+}
