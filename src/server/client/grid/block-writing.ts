@@ -12,46 +12,21 @@ import {
   valueCount,
   withoutMisfits,
 } from './block-plan.ts';
-import { ChangeRefused, type Changes, reasonOf } from './changes.ts';
+import type { CellWriting } from './cell-writing.ts';
 import type { Clip } from './clip.ts';
 import { askAboutRows, type RowConflict } from './conflict-dialog.ts';
-import {
-  blankNote,
-  cellOf,
-  countText,
-  type GridColumn,
-  type GridData,
-  type GridRow,
-  idOf,
-} from './model.ts';
+import { blankNote, countText, type GridColumn, type GridRow, idOf } from './model.ts';
 import { type Fill, filledBlock, planFillArea } from './fill-plan.ts';
 import { sizeOf } from './places.ts';
-import { isSameCell, type Misfit, type RowEdit, type Values } from './row-edits.ts';
-import { type Notices, UNDONE } from './notices.ts';
+import { hasCells, type Misfit, type RowEdit, type Values } from './row-edits.ts';
+import { UNDONE } from './notices.ts';
 import { openPasteOver } from './paste-over.ts';
-import { mayPass, type RowStore } from './rows.ts';
+import { ChangeRefused, reasonOf } from './row-requests.ts';
+import type { RowWriting } from './row-writing.ts';
+import { mayPass } from './rows.ts';
 import { MAX_SELECTED } from './selection.ts';
-import type { GridTable } from './table.ts';
-
-interface BlockWritingOptions {
-  readonly data: GridData;
-  readonly store: RowStore;
-  readonly table: GridTable;
-  readonly notices: Notices;
-  readonly changes: Changes;
-  /** Counts as a change on its way. */
-  run<T>(change: () => Promise<T>): Promise<T>;
-  /** After every change. */
-  changed(): void;
-  /** With a topic it is not overwritten by what is told of the server. */
-  offerUndo(text: string, topic?: string): void;
-  /** Takes pasted rows as new ones; `replace` writes them over cells instead. */
-  addRows(text: string, replace?: () => void): void;
-  /** Resolves when no single value is on its way: rows are as they are shown. */
-  settled(): Promise<void>;
-  /** A value on its way, or refused, is overtaken. */
-  forget(edits: readonly RowEdit[]): void;
-}
+import { isFileOrder } from './view.ts';
+import type { WritingContext } from './writing-context.ts';
 
 /** What is to be done to cells. */
 interface Work {
@@ -68,24 +43,28 @@ interface Work {
 
 /** The changes of blocks of cells. */
 export class BlockWriting {
-  readonly #options: BlockWritingOptions;
+  readonly #context: WritingContext;
+  readonly #newRows: RowWriting;
+  readonly #cells: CellWriting;
 
-  constructor(options: BlockWritingOptions) {
-    this.#options = options;
+  constructor(context: WritingContext, rows: RowWriting, cells: CellWriting) {
+    this.#context = context;
+    this.#newRows = rows;
+    this.#cells = cells;
   }
 
   /** Pastes over the block, or from the active cell on, after a look at it; rows with the names of their columns are new ones. */
   paste(clip: Clip): void {
-    const { table, addRows } = this.#options;
+    const { table } = this.#context;
     const isNamed = namedColumns(clip.cells, table.columns) !== null;
     const over = (): void => void this.#pasteOver(clip);
-    if (table.selection.target === null) addRows(clip.text);
-    else if (isNamed) addRows(clip.text, over);
+    if (table.selection.target === null) this.#newRows.openPaste(clip.text);
+    else if (isNamed) this.#newRows.openPaste(clip.text, over);
     else over();
   }
 
   async #pasteOver(clip: Clip): Promise<void> {
-    const { table, store, changes, notices, data, addRows } = this.#options;
+    const { table, store, requests, notices, data } = this.#context;
     const block = table.selection.target;
     if (block === null) return;
     const target = { block, columns: table.columns, total: store.total ?? 0 };
@@ -103,8 +82,8 @@ export class BlockWriting {
     openPasteOver({
       file: data.file,
       plan,
-      isFileOrder: isFileOrder(),
-      misfits: (values) => changes.misfits(values),
+      isFileOrder: isFileOrder(location.search),
+      misfits: (values) => requests.misfits(values),
       agree: ({ edits, added }) => {
         const count = countText(valueCount(edits), 'value');
         const replaced =
@@ -119,7 +98,7 @@ export class BlockWriting {
           doing: 'Replacing',
           done: done[0]!.toUpperCase() + done.slice(1),
         }).then(() => {
-          if (!isFileOrder() || places.hasHead) return;
+          if (!isFileOrder(location.search) || places.hasHead) return;
           const right = Math.min(block.left + places.columns.length, table.columns.length) - 1;
           table.selection.selectBlock({
             ...block,
@@ -128,7 +107,7 @@ export class BlockWriting {
           });
         });
       },
-      addRows: () => addRows(clip.text),
+      addRows: () => this.#newRows.openPaste(clip.text),
       closed: () => table.element.focus({ preventScroll: true }),
     });
   }
@@ -136,13 +115,13 @@ export class BlockWriting {
   /** Nothing to do but in columns that cannot be changed; says so. */
   #isLocked({ edits, added, locked, hasHead }: BlockPlan): boolean {
     if (edits.length + added.length > 0 || locked.length === 0 || hasHead) return false;
-    this.#options.notices.show(`${locked.join(', ')} cannot be changed.`);
+    this.#context.notices.show(`${locked.join(', ')} cannot be changed.`);
     return true;
   }
 
   /** Puts the first row of the block into all of its others, or the cell above into the active one. */
   async fillDown(): Promise<void> {
-    const { table } = this.#options;
+    const { table } = this.#context;
     const { target } = table.selection;
     if (target === null) return;
     const isOneRow = target.top === target.bottom;
@@ -163,7 +142,7 @@ export class BlockWriting {
 
   /** Puts the pattern of a block into cells beside it. */
   async fill(fill: Fill, isCopy: boolean): Promise<void> {
-    const { table, notices } = this.#options;
+    const { table, notices } = this.#context;
     const block = filledBlock(fill);
     if (sizeOf(block).rows > MAX_SELECTED) {
       notices.show(`Up to ${countText(MAX_SELECTED)} are filled at once; upload a file for more.`);
@@ -193,12 +172,12 @@ export class BlockWriting {
 
   /** Without an answer the change itself is checked, and refused as a whole. */
   #misfits(edits: readonly RowEdit[]): Promise<readonly Misfit[]> {
-    return this.#options.changes.misfits(edits.map(({ values }) => values)).catch(() => []);
+    return this.#context.requests.misfits(edits.map(({ values }) => values)).catch(() => []);
   }
 
   /** Empties the cells of the block; `isCut`: they have just been copied, which is what undo and the message say. */
   async empty({ isCut = false } = {}): Promise<void> {
-    const { table, data } = this.#options;
+    const { table, data } = this.#context;
     const { target } = table.selection;
     if (target === null) return;
     const columns = this.#writable(table.columnsOf(target));
@@ -218,7 +197,7 @@ export class BlockWriting {
   #writable(columns: readonly GridColumn[]): readonly GridColumn[] {
     const writable = columns.filter(({ isWritable }) => isWritable);
     const names = columns.map(({ name }) => name).join(', ');
-    if (writable.length === 0) this.#options.notices.show(`${names} cannot be changed.`);
+    if (writable.length === 0) this.#context.notices.show(`${names} cannot be changed.`);
     return writable;
   }
 
@@ -248,8 +227,8 @@ export class BlockWriting {
     top: number,
     bottom: number,
   ): Promise<{ readonly rows: readonly GridRow[]; readonly version: string } | null> {
-    const { store, notices, settled } = this.#options;
-    await settled();
+    const { store, notices } = this.#context;
+    await this.#cells.settled();
     const { version } = store;
     if (bottom < top) return { rows: [], version };
     const rows = await store.between(top, bottom);
@@ -260,7 +239,7 @@ export class BlockWriting {
 
   async #apply(work: Work): Promise<void> {
     const { label, edits, added, version, doing, done } = work;
-    const { changes, notices, table, store, offerUndo } = this.#options;
+    const { changes, notices, table, store, undo, run, changed } = this.#context;
     const giveUp = new AbortController();
     const all = countText(edits.length);
     let count = 0;
@@ -270,7 +249,7 @@ export class BlockWriting {
       const stop = { label: 'Stop', run: () => giveUp.abort() };
       notices.show(`${doing}… ${countText(count)} of ${all}`, stop);
     };
-    this.#options.forget(edits);
+    this.#cells.forget(edits);
     if (edits.length > 1) progress(0);
     let kept = 0;
     const settle = async (rest: readonly RowEdit[]) => {
@@ -281,15 +260,15 @@ export class BlockWriting {
     try {
       const change = { label, edits, added, version, settle };
       const { signal } = giveUp;
-      const ids = await this.#options.run(() => changes.replace(change, { progress, signal }));
+      const ids = await run(() => changes.replace(change, { progress, signal }));
       // In file order the new rows are the last ones.
-      if (isFileOrder()) store.total = (store.total ?? 0) + ids.length;
+      if (isFileOrder(location.search)) store.total = (store.total ?? 0) + ids.length;
       const missing = edits.length - count - kept;
       const rest = [
         missing > 0 ? ` Stopped: ${countText(missing)} of ${all} are as they were.` : '',
         kept > 0 ? ` ${countText(kept)} changed by someone else stayed so.` : '',
       ];
-      offerUndo(done + rest.join(''));
+      undo.offer(done + rest.join(''));
     } catch (error) {
       const reason = reasonOf(error);
       const again = { label: 'Try again', run: () => void this.#apply(work) };
@@ -298,27 +277,26 @@ export class BlockWriting {
         notices.show(`Nothing was changed: ${reason}`, isWorth ? again : null, UNDONE);
       } else {
         const text = `Not all of it is done: ${reason} ${countText(count)} of ${all} are changed.`;
-        offerUndo(text, UNDONE);
+        undo.offer(text, UNDONE);
       }
     }
     store.reload();
-    this.#options.changed();
+    changed();
     void table.selection.fetchBlock();
   }
 
   /** What is still to be done when the file has changed: rows that are as they were seen, and what the person decides of others. */
   async #settle(rest: readonly RowEdit[]): Promise<{ edits: readonly RowEdit[]; version: string }> {
-    const { changes, data } = this.#options;
-    const read = await changes.read(rest.map(({ row }) => idOf(row)));
-    const present = new Map(read.map((row) => [idOf(row), row]));
-    const version = changes.readVersion;
-    changes.doubt();
+    const { requests, history, data } = this.#context;
+    const { rows, version } = await requests.read(rest.map(({ row }) => idOf(row)));
+    const present = new Map(rows.map((row) => [idOf(row), row]));
+    history.doubt();
     const clear: RowEdit[] = [];
     const conflicts: RowConflict[] = [];
     for (const { row, values } of rest) {
       const now = present.get(idOf(row));
       // As it was seen; or an answer got lost on its way, and the file has it.
-      const isClear = now !== undefined && (hasSame(now, row) || hasSame(now, values));
+      const isClear = now !== undefined && (hasCells(now, row) || hasCells(now, values));
       if (isClear) clear.push({ row, values });
       else conflicts.push({ before: row, present: now, values });
     }
@@ -334,16 +312,4 @@ export class BlockWriting {
           );
     return { edits: [...clear, ...mine], version };
   }
-}
-
-/** Whether a row has these values. */
-function hasSame(row: GridRow, values: Values): boolean {
-  return Object.keys(values).every((name) =>
-    isSameCell(cellOf(row, name), cellOf(values as GridRow, name)),
-  );
-}
-
-/** Rows stand in the view as they do in the file. */
-function isFileOrder(): boolean {
-  return !/[?&](?:sort|filter|q)=/.test(location.search);
 }

@@ -1,12 +1,9 @@
 /**
- * Changes of rows: sent one after another, each with the version it was made on (If-Match), and undone on request.
+ * Changes of rows, each remembered as a step that can be undone: cells of a row, cells of many, new rows, deletions.
  */
-import { mismatchColumn, mismatchReason } from '../../../dataset/mismatch-text.ts';
-import { csrfHeaders } from '../cookies.ts';
-import { cellOf, countText, type GridColumn, type GridRow, idOf, parseRows } from './model.ts';
+import { cellOf, countText, type GridColumn, type GridRow, idOf } from './model.ts';
 import {
   isSameCell,
-  type Misfit,
   nextPart,
   reversed,
   type RowEdit,
@@ -14,36 +11,8 @@ import {
   type Values,
   type WrittenRow,
 } from './row-edits.ts';
-import { problemOf, versionOf } from './rows.ts';
-import { joined, type Step } from './undo-step.ts';
-
-/** A refused change; `status` 412 means that the file has changed since. */
-export class ChangeRefused extends Error {
-  constructor(
-    /** 0: no answer. */
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-
-  /** The column an answer is about; null when it names none. */
-  get column(): string | null {
-    return mismatchColumn(this.message);
-  }
-
-  /** Without the words that are the same in all. */
-  get reason(): string {
-    return mismatchReason(this.message);
-  }
-}
-
-/** Why something was not done, for people. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof ChangeRefused))
-    return error instanceof Error ? error.message : String(error);
-  return error.status === 401 ? SIGNED_OUT : error.reason;
-}
+import { ChangeRefused, type RowRequests } from './row-requests.ts';
+import { joined, type Step, type UndoHistory } from './undo-history.ts';
 
 /** A change of many cells at once. */
 export interface BlockChange {
@@ -61,22 +30,6 @@ export interface BlockChange {
   settle(rest: readonly RowEdit[]): Promise<{ edits: readonly RowEdit[]; version: string }>;
 }
 
-/** What is sent. */
-type Body =
-  | { readonly action: 'create' | 'delete'; readonly data: readonly object[] }
-  | { readonly action: 'update'; readonly data: WrittenRow | readonly WrittenRow[] };
-
-interface ChangesOptions {
-  /** `/api/<name>/` and `/ui/<name>/`. */
-  readonly api: string;
-  readonly page: string;
-  readonly columns: readonly GridColumn[];
-  /** The version that the page shows. */
-  readonly version: () => string;
-  /** Told the version after a change of ours, and the cells it has changed. */
-  changed(version: string, written: readonly WrittenRow[]): void;
-}
-
 /** How a long change is followed and given up. */
 export interface Following {
   /** Told the number of rows so far. */
@@ -84,52 +37,25 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Without the value that is put back, the column may have got a narrower type. */
-const PUT_BACK = { Prefer: 'handling=lenient' };
-/** Row ids in one filter, and in one deletion. */
-const IDS_PER_READ = 500;
-const IDS_PER_DELETION = 500;
-/** How often rows of several answers are read again because they are not of one version. */
-const MAX_READS = 5;
+const PUT_BACK = { isPutBack: true };
 
-/** Sends changes and remembers how to undo them. */
+/** Makes changes of the rows of one dataset. */
 export class Changes {
-  readonly #options: ChangesOptions;
-  readonly #undos: Step[] = [];
-  readonly #redos: Step[] = [];
+  readonly #requests: RowRequests;
+  readonly #history: UndoHistory;
+  readonly #columns: readonly GridColumn[];
   /** Rows that were deleted and added again have other ids since. */
   readonly #moved = new Map<number, number>();
-  #last: Promise<unknown> = Promise.resolve();
-  #stepping: Promise<unknown> = Promise.resolve();
-  /** Changes on their way, until they are remembered. */
-  readonly #running = new Set<Promise<unknown>>();
-  /** The version that the last `read` saw. */
-  readVersion = '';
-  /** The version that our last change made. */
-  #madeVersion = '';
 
-  constructor(options: ChangesOptions) {
-    this.#options = options;
-  }
-
-  /** What Ctrl+Z would undo; null when nothing. */
-  get nextUndo(): Step | null {
-    return this.#undos.at(-1) ?? null;
-  }
-
-  /** What Ctrl+Y would do again; null when nothing. */
-  get nextRedo(): Step | null {
-    return this.#redos.at(-1) ?? null;
-  }
-
-  /** Somebody else changed the file: numbers of rows may mean other rows now. */
-  doubt(): void {
-    for (const step of [...this.#undos, ...this.#redos]) step.isDoubtful = true;
+  constructor(requests: RowRequests, history: UndoHistory, columns: readonly GridColumn[]) {
+    this.#requests = requests;
+    this.#history = history;
+    this.#columns = columns;
   }
 
   /** Changes cells of a row as it was at a version, asked for when its turn comes. Throws ChangeRefused. */
   update(row: GridRow, values: Values, version: () => string): Promise<void> {
-    return this.#track(this.#update(row, values, version));
+    return this.#history.track(this.#update(row, values, version));
   }
 
   async #update(row: GridRow, values: Values, version: () => string): Promise<void> {
@@ -137,14 +63,14 @@ export class Changes {
     const before = Object.fromEntries(
       Object.keys(values).map((name) => [name, sent(cellOf(row, name))]),
     );
-    await this.#send('PATCH', update({ _row_id: id, ...values }), version);
+    await this.#requests.change({ _row_id: id, ...values }, version);
     const [name = ''] = Object.keys(values);
     const what = Object.keys(values).length === 1 ? `${name} of row ${id}` : `row ${id}`;
     const put = async (step: Step, expected: GridRow, cells: Values): Promise<void> => {
       const present = this.#presentId(id);
       const tag = step.isDoubtful ? await this.#verify([present], [expected]) : null;
-      const body = update({ _row_id: present, ...cells });
-      await this.#send('PATCH', body, tag === null ? this.#options.version : () => tag, PUT_BACK);
+      const written = { _row_id: present, ...cells };
+      await this.#requests.change(written, tag === null ? null : () => tag, PUT_BACK);
     };
     const after = { ...row, ...values } as GridRow;
     const step: Step = {
@@ -153,22 +79,22 @@ export class Changes {
       undo: () => put(step, after, before),
       redo: () => put(step, row, values),
     };
-    this.#remember(step);
+    this.#history.remember(step);
   }
 
   /** Adds rows at the end; their ids. Throws ChangeRefused. */
   create(rows: readonly Values[]): Promise<number[]> {
-    return this.#track(this.#create(rows));
+    return this.#history.track(this.#create(rows));
   }
 
   async #create(rows: readonly Values[]): Promise<number[]> {
     const { ids, step } = await this.#add(rows);
-    this.#remember(step);
+    this.#history.remember(step);
     return ids;
   }
 
   async #add(rows: readonly Values[]): Promise<{ readonly ids: number[]; readonly step: Step }> {
-    let ids = await this.#send('POST', { action: 'create', data: rows }, this.#options.version);
+    let ids = await this.#requests.add(rows);
     const created = [...ids];
     const step: Step = {
       label: rows.length === 1 ? 'the new row' : `the ${countText(rows.length, 'new row')}`,
@@ -178,13 +104,12 @@ export class Changes {
         // Those that an undo that failed half-way has left.
         const left = rows.slice(rows.length - ids.length) as readonly GridRow[];
         if (step.isDoubtful) await this.#verify(present, left);
-        await this.#deleteAll(present, (gone) => {
+        await this.#requests.delete(present, (gone) => {
           ids = ids.slice(gone);
         });
       },
       redo: async () => {
-        const again: Body = { action: 'create', data: rows };
-        ids = await this.#send('POST', again, this.#options.version, PUT_BACK);
+        ids = await this.#requests.add(rows, PUT_BACK);
         created.forEach((id, index) => this.#moved.set(id, ids[index]!));
       },
     };
@@ -196,7 +121,7 @@ export class Changes {
    * done before a refusal or before it was given up stays done and can be undone; the answer are the ids of the added rows.
    */
   replace(change: BlockChange, following: Following): Promise<number[]> {
-    return this.#track(this.#replace(change, following));
+    return this.#history.track(this.#replace(change, following));
   }
 
   async #replace(change: BlockChange, { progress, signal }: Following): Promise<number[]> {
@@ -208,13 +133,12 @@ export class Changes {
       while (rest.length > 0 && !signal.aborted) {
         const part = nextPart(rest);
         try {
-          await this.#sendCells(part, () => version);
+          version = await this.#requests.changeMany(this.#written(part), version);
         } catch (error) {
           if (!(error instanceof ChangeRefused) || error.status !== 412) throw error;
           ({ edits: rest, version } = await change.settle(rest));
           continue;
         }
-        version = this.#madeVersion;
         done.push(...part);
         rest = rest.slice(part.length);
         progress(done.length);
@@ -226,7 +150,7 @@ export class Changes {
       }
     } finally {
       if (done.length > 0) parts.unshift(this.#cellsStep(done));
-      if (parts.length > 0) this.#remember(joined(change.label, parts));
+      if (parts.length > 0) this.#history.remember(joined(change.label, parts));
     }
     return ids;
   }
@@ -248,9 +172,8 @@ export class Changes {
       }
       for (let from = 0; from < targets.length;) {
         const sending = nextPart(targets.slice(from));
-        const tag = version;
-        await this.#sendCells(sending, tag === null ? this.#options.version : () => tag, PUT_BACK);
-        if (version !== null) version = this.#madeVersion;
+        const made = await this.#requests.changeMany(this.#written(sending), version, PUT_BACK);
+        if (version !== null) version = made;
         from += sending.length;
         gone(sending.length);
       }
@@ -274,34 +197,8 @@ export class Changes {
     return step;
   }
 
-  async #sendCells(
-    edits: readonly RowEdit[],
-    version: () => string,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<void> {
-    const data = edits.map(({ row, values }) => ({
-      ...values,
-      _row_id: this.#presentId(idOf(row)),
-    }));
-    // The page takes many rows in one write; the API takes one after the other.
-    await this.#send('POST', update(data), version, headers, this.#options.page);
-  }
-
-  /** Which of these values do not fit; nothing is changed. Throws ChangeRefused. */
-  async misfits(rows: readonly Values[]): Promise<Misfit[]> {
-    const response = await fetch(this.#options.page, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'application/json',
-        ...csrfHeaders(),
-      },
-      body: JSON.stringify({ action: 'check', data: rows }),
-    }).catch(() => {
-      throw new ChangeRefused(0, UNREACHABLE);
-    });
-    if (!response.ok) await refuse(response);
-    return ((await response.json()) as { misfits: Misfit[] }).misfits;
+  #written(edits: readonly RowEdit[]): readonly WrittenRow[] {
+    return edits.map(({ row, values }) => ({ ...values, _row_id: this.#presentId(idOf(row)) }));
   }
 
   /**
@@ -309,12 +206,12 @@ export class Changes {
    * deleted and can be undone; the answer is their number. Refuses all of it when one is another row by now.
    */
   delete(seen: readonly GridRow[], following: Following): Promise<number> {
-    return this.#track(this.#delete(seen, following));
+    return this.#history.track(this.#delete(seen, following));
   }
 
   async #delete(seen: readonly GridRow[], following: Following): Promise<number> {
     const before = new Map(seen.map((row) => [idOf(row), row]));
-    const rows = await this.read([...before.keys()]);
+    const { rows } = await this.#requests.read([...before.keys()]);
     // After a program has written the file anew, their numbers may mean other rows.
     const others = rows.filter((row) => !this.#hasSame(row, before.get(idOf(row))!));
     if (others.length > 0) {
@@ -324,7 +221,7 @@ export class Changes {
     }
     let done = 0;
     try {
-      await this.#deleteAll(
+      await this.#requests.delete(
         rows.map(idOf),
         (gone) => {
           done += gone;
@@ -333,132 +230,48 @@ export class Changes {
         following.signal,
       );
     } finally {
-      if (done > 0) this.#rememberDeleted(rows.slice(0, done));
+      if (done > 0) this.#history.remember(this.#deletionStep(rows.slice(0, done)));
     }
     return done;
   }
 
-  /**
-   * Rows by their ids as they are now, in file order and all of `readVersion`; those that are gone are missing. Throws
-   * ChangeRefused.
-   */
-  async read(ids: readonly number[]): Promise<GridRow[]> {
-    for (let attempt = 1; attempt <= MAX_READS; attempt++) {
-      const rows: GridRow[] = [];
-      const versions = new Set<string>();
-      for (let from = 0; from < ids.length; from += IDS_PER_READ) {
-        rows.push(...(await this.#readSome(ids.slice(from, from + IDS_PER_READ))));
-        versions.add(this.readVersion);
-      }
-      if (versions.size < 2) return rows;
-    }
-    throw new ChangeRefused(409, 'The file is being changed all the time.');
-  }
-
-  async #readSome(ids: readonly number[]): Promise<GridRow[]> {
-    const filter = JSON.stringify({ _row_id: { $in: ids } });
-    const response = await fetch(`${this.#options.api}?${new URLSearchParams({ filter })}`, {
-      headers: { Accept: 'application/json' },
-    }).catch(() => {
-      throw new ChangeRefused(0, UNREACHABLE);
-    });
-    if (!response.ok) await refuse(response);
-    this.readVersion = versionOf(response);
-    return parseRows(await response.text());
-  }
-
-  /** Undoes the last change; its label, or null when there is none. Throws ChangeRefused, and may be tried again then. */
-  undo(): Promise<string | null> {
-    return this.#step(this.#undos, this.#redos, (step) => step.undo());
-  }
-
-  /** Does again what was undone last; as `undo`. */
-  redo(): Promise<string | null> {
-    return this.#step(this.#redos, this.#undos, (step) => step.redo());
-  }
-
-  /** One after the other, and behind changes that are on their way. */
-  #step(from: Step[], to: Step[], run: (step: Step) => Promise<void>): Promise<string | null> {
-    const stepping = this.#stepping.then(async () => {
-      await Promise.allSettled(this.#running);
-      const step = from.at(-1);
-      if (step === undefined) return null;
-      await run(step);
-      step.isDoubtful = false;
-      from.splice(from.indexOf(step), 1);
-      to.push(step);
-      return step.label;
-    });
-    this.#stepping = stepping.catch(() => {});
-    return stepping;
+  #deletionStep(rows: readonly GridRow[]): Step {
+    const writable = this.#columns.filter(({ isWritable }) => isWritable);
+    const step: Step = {
+      label:
+        rows.length === 1 ? 'the deletion of a row' : `the deletion of ${countText(rows.length)}`,
+      isDoubtful: false,
+      undo: async () => {
+        const values = rows.map((row) =>
+          Object.fromEntries(writable.map(({ name }) => [name, sent(cellOf(row, name))])),
+        );
+        const ids = await this.#requests.add(values, PUT_BACK);
+        rows.forEach((row, index) => this.#moved.set(this.#presentId(idOf(row)), ids[index]!));
+      },
+      redo: async () => {
+        const ids = rows.map((row) => this.#presentId(idOf(row)));
+        if (step.isDoubtful) await this.#verify(ids, rows);
+        await this.#requests.delete(ids, () => {});
+      },
+    };
+    return step;
   }
 
   /** The version in which the rows are as they were left. Throws ChangeRefused when they are not. */
   async #verify(ids: readonly number[], expected: readonly GridRow[]): Promise<string> {
-    const present = new Map((await this.read(ids)).map((row) => [idOf(row), row]));
+    const { rows, version } = await this.#requests.read(ids);
+    const present = new Map(rows.map((row) => [idOf(row), row]));
     ids.forEach((id, index) => {
       const row = present.get(id);
       if (row === undefined || !this.#hasSame(row, expected[index]!)) {
         throw new ChangeRefused(412, `Row ${id} was changed by someone else meanwhile.`);
       }
     });
-    return this.readVersion;
+    return version;
   }
 
   #hasSame(one: GridRow, other: GridRow): boolean {
-    const { columns } = this.#options;
-    return columns.every(({ name }) => isSameCell(cellOf(one, name), cellOf(other, name)));
-  }
-
-  #rememberDeleted(rows: readonly GridRow[]): void {
-    const writable = this.#options.columns.filter(({ isWritable }) => isWritable);
-    const step: Step = {
-      label:
-        rows.length === 1 ? 'the deletion of a row' : `the deletion of ${countText(rows.length)}`,
-      isDoubtful: false,
-      undo: async () => {
-        const data = rows.map((row) =>
-          Object.fromEntries(writable.map(({ name }) => [name, sent(cellOf(row, name))])),
-        );
-        const body: Body = { action: 'create', data };
-        const ids = await this.#send('POST', body, this.#options.version, PUT_BACK);
-        rows.forEach((row, index) => this.#moved.set(this.#presentId(idOf(row)), ids[index]!));
-      },
-      redo: async () => {
-        const ids = rows.map((row) => this.#presentId(idOf(row)));
-        if (step.isDoubtful) await this.#verify(ids, rows);
-        await this.#deleteAll(ids, () => {});
-      },
-    };
-    this.#remember(step);
-  }
-
-  async #deleteAll(
-    ids: readonly number[],
-    gone: (count: number) => void,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    for (let from = 0; from < ids.length && signal?.aborted !== true; from += IDS_PER_DELETION) {
-      const part = ids.slice(from, from + IDS_PER_DELETION);
-      const body: Body = { action: 'delete', data: part.map((id) => ({ _row_id: id })) };
-      // The page takes many rows in one write; the API takes one after the other.
-      await this.#send('POST', body, this.#options.version, {}, this.#options.page);
-      gone(part.length);
-    }
-  }
-
-  async #track<T>(change: Promise<T>): Promise<T> {
-    this.#running.add(change);
-    try {
-      return await change;
-    } finally {
-      this.#running.delete(change);
-    }
-  }
-
-  #remember(step: Step): void {
-    this.#undos.push(step);
-    this.#redos.length = 0;
+    return this.#columns.every(({ name }) => isSameCell(cellOf(one, name), cellOf(other, name)));
   }
 
   #presentId(id: number): number {
@@ -468,53 +281,4 @@ export class Changes {
     }
     return present;
   }
-
-  /** One after another, because each must name the version that the one before has made. */
-  async #send(
-    method: string,
-    body: Body,
-    version: () => string,
-    headers: Readonly<Record<string, string>> = {},
-    address = this.#options.api,
-  ): Promise<number[]> {
-    const sending = this.#last.then(async () => {
-      const tag = version();
-      const response = await fetch(address, {
-        method,
-        headers: {
-          'Content-Type': 'application/json',
-          Accept: 'application/json',
-          'If-Match': `"${tag}"`,
-          ...csrfHeaders(),
-          ...headers,
-        },
-        body: JSON.stringify(body),
-      });
-      if (!response.ok) await refuse(response);
-      this.#madeVersion = versionOf(response);
-      const written = body.action === 'update' ? [body.data].flat() : [];
-      this.#options.changed(this.#madeVersion, written);
-      return ((await response.json()) as { row_ids: number[] }).row_ids;
-    });
-    this.#last = sending.catch(() => {});
-    try {
-      return await sending;
-    } catch (error) {
-      if (error instanceof ChangeRefused) throw error;
-      throw new ChangeRefused(0, UNREACHABLE);
-    }
-  }
 }
-
-/** What is sent to change cells. */
-function update(data: WrittenRow | readonly WrittenRow[]): Body {
-  return { action: 'update', data };
-}
-
-async function refuse(response: Response): Promise<never> {
-  const { status, message } = await problemOf(response);
-  throw new ChangeRefused(status, message);
-}
-
-const SIGNED_OUT = 'You are signed out. Sign in again in another tab.';
-const UNREACHABLE = 'The server cannot be reached.';

@@ -1,7 +1,6 @@
 /**
  * One row as a sheet of fields: all of it to read, with whole texts; to change or to write anew where that is allowed.
  */
-import { ChangeRefused } from './changes.ts';
 import { fieldFor } from './editor.ts';
 import { make, makeDialog, quietButton } from './element.ts';
 import {
@@ -15,6 +14,7 @@ import {
   plainText,
   shownText,
 } from './model.ts';
+import { ChangeRefused, messageOf } from './row-requests.ts';
 
 interface RowDialogOptions {
   readonly columns: readonly GridColumn[];
@@ -104,7 +104,7 @@ export function openRow({ columns, title, row, save, verb, remove }: RowDialogOp
     save(values)
       .then(() => dialog.close())
       .catch((error: unknown) => {
-        status.textContent = error instanceof Error ? error.message : String(error);
+        status.textContent = messageOf(error);
         status.hidden = false;
         const name = error instanceof ChangeRefused ? error.column : null;
         const wrong = name === null ? undefined : fields.get(name)?.field;

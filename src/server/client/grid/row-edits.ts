@@ -62,3 +62,8 @@ export function isSameCell(one: CellValue, other: CellValue): boolean {
   if (typeof one === 'boolean' || typeof other === 'boolean') return truth[0] === truth[1];
   return Number(a) === Number(b);
 }
+
+/** Whether a row has these values, as far as it knows their columns. */
+export function hasCells(row: GridRow, values: Values): boolean {
+  return Object.keys(values).every((name) => isSameCell(cellOf(row, name), cellOf(values, name)));
+}

@@ -109,6 +109,11 @@ export function joinNames(names: readonly string[]): string {
   return names.map(quoted).join(',');
 }
 
+/** Whether the rows of an address stand as they do in the file, and all of them. */
+export function isFileOrder(search: string): boolean {
+  return !/[?&](?:sort|filter|q)=/.test(search);
+}
+
 /** The columns to show, pinned ones first. */
 export function shownColumns(view: View, columns: readonly GridColumn[]): GridColumn[] {
   const byName = new Map(columns.map((column) => [column.name, column]));
