@@ -2,19 +2,11 @@
  * Choosing among events by a query of the search language, which this part does not know: `event-queries.ts` joins both (EV-77).
  */
 import type { Database } from 'bun:sqlite';
+import { EVENT_SELECT, type EventRow } from './event.ts';
 import type { SqlCondition } from './term.ts';
 
 /** A row as a filter needs it; times are microseconds. */
-export interface FilterRow {
-  readonly id: number;
-  readonly index: string;
-  readonly sourcetype: string;
-  readonly source: string;
-  readonly host: string;
-  readonly data: string;
-  readonly created: number;
-  readonly updated: number;
-  readonly fields: string;
+export interface FilterRow extends EventRow {
   readonly event_time: number | null;
 }
 
@@ -56,8 +48,7 @@ export interface FilterLimit {
   readonly onCut: (last: FilterRow & { readonly time: number }) => void;
 }
 
-const COLUMNS =
-  'id, "index", sourcetype, source, host, data, created, updated, json(fields) AS fields, event_time';
+const COLUMNS = `${EVENT_SELECT}, event_time`;
 
 /** The rows of a selection that remain, in batches, with `time` (of `_time`) beside; inside of a snapshot. Ends at the limit. */
 export function* filteredRows(

@@ -5,7 +5,7 @@
  * on whether SQL added some of them up before.
  */
 import { ExactSum, PackedIntegers } from './exact-sum.ts';
-import type { Evaluate } from './functions.ts';
+import type { Evaluate } from './function-definition.ts';
 import type { Meter } from './operator.ts';
 import type { Use } from './schema.ts';
 import { timeValue } from './calendar-parts.ts';

@@ -7,7 +7,7 @@ import { expressionContext, type StageContext } from './command.ts';
 import { compileExpression, FLAG_AGGREGATES } from './evaluate.ts';
 import { parseFlagExpression } from './flag-expression.ts';
 import { flagFunctions, SPECIAL_FUNCTIONS } from './flag-functions.ts';
-import type { Evaluate } from './functions.ts';
+import type { Evaluate } from './function-definition.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 import type { Schema } from './schema.ts';
 

@@ -4,7 +4,13 @@
  */
 import { calculate, roundTo } from './arithmetic.ts';
 import { datePart, timeValue, truncated } from './calendar-parts.ts';
-import type { FunctionDefinition } from './functions.ts';
+import {
+  type Call,
+  define,
+  type FunctionDefinition,
+  onNumber,
+  text,
+} from './function-definition.ts';
 import {
   compareValues,
   deepEqual,
@@ -15,32 +21,12 @@ import {
   type Value,
 } from './value.ts';
 
-type Call = NonNullable<FunctionDefinition['call']>;
-
-function define(
-  args: string,
-  least: number,
-  most: number,
-  summary: string,
-  call: Call,
-  rest: Partial<FunctionDefinition> = {},
-): FunctionDefinition {
-  return { args, least, most, summary, call, ...rest };
-}
-
-const text = (value: Value | undefined): string => textOf(value ?? null) ?? '';
 const whole = (value: Value | undefined): number =>
   Math.trunc(doubleOf(value ?? null) ?? Number.NaN);
 const onText =
   (change: (s: string) => string): Call =>
   ([s]) =>
     change(text(s));
-const onNumber =
-  (calculateOne: (x: number) => number): Call =>
-  ([x]) => {
-    const number = doubleOf(x!);
-    return number === null ? null : finite(calculateOne(number));
-  };
 
 function padded(args: readonly Value[], atStart: boolean): Value {
   const [f, n, fill] = args;

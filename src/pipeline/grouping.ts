@@ -2,7 +2,7 @@
  * Rows by groups: one accumulator per aggregate and group, groups in ascending order of their keys (SL-11).
  */
 import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
-import type { Evaluate } from './functions.ts';
+import type { Evaluate } from './function-definition.ts';
 import { MAX_GROUPS } from './limits.ts';
 import { requireAtMost, type Compiled, type Meter, type Weights } from './operator.ts';
 import type { Schema } from './schema.ts';

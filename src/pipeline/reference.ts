@@ -7,7 +7,7 @@ import { commands } from './commands/index.ts';
 import { LOOKUPS } from './condition.ts';
 import { FLAG_AGGREGATES } from './evaluate.ts';
 import { flagFunctions, SPECIAL_FUNCTIONS } from './flag-functions.ts';
-import { terseFunctions } from './functions.ts';
+import { terseFunctions } from './terse-functions.ts';
 import { BUILT_IN_PLACEHOLDERS } from './placeholder.ts';
 
 /** The reference as JSON; `sources` are those the caller may read. */

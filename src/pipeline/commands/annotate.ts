@@ -6,7 +6,7 @@ import { compileExpression, typeOfExpression } from '../evaluate.ts';
 import { parseFlagExpression } from '../flag-expression.ts';
 import { mapped, unchanged, type Compiled } from '../operator.ts';
 import { chained } from '../chain.ts';
-import type { Evaluate } from '../functions.ts';
+import type { Evaluate } from '../function-definition.ts';
 import type { ColumnType, Schema } from '../schema.ts';
 import { withColumns } from '../shape.ts';
 

@@ -4,7 +4,7 @@
 import { flagAggregates, type AccumulatorFactory } from '../aggregates.ts';
 import { defineCommand } from '../command.ts';
 import { parseFlagAggregate } from '../flag-aggregate.ts';
-import type { Evaluate } from '../functions.ts';
+import type { Evaluate } from '../function-definition.ts';
 import { grouped } from '../grouping.ts';
 import { Problem } from '../problem.ts';
 import { type Column, Schema } from '../schema.ts';

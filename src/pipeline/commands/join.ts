@@ -4,7 +4,7 @@
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { bindJoin, JOIN_TYPES, type JoinType } from '../joining.ts';
-import { MODEL_FLAGS, modelSource } from '../model.ts';
+import { MODEL_FLAGS, modelSource } from '../model-flags.ts';
 import { Problem, unknownName } from '../problem.ts';
 import { parseRightSide, printRightSide, rightSide, type RightSide } from '../right-side.ts';
 import { parseNames, printNames } from '../terse-aggregate.ts';

@@ -6,7 +6,7 @@ import { requireWhole } from '../count.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
 import { keepsNothing } from '../count.ts';
-import { sortKeys } from '../model.ts';
+import { sortKeys } from '../flag-columns.ts';
 import { sorted } from '../operator.ts';
 import { Problem } from '../problem.ts';
 import { type Schema, unknownColumn } from '../schema.ts';

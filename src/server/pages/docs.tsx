@@ -4,6 +4,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { ApiListing, OperationGroup, OperationLink } from '../openapi/api-pages.ts';
+import { NameFilter } from '../page-parts/name-filter.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
 import { operationAddress } from './operation.tsx';
 import type { Page } from './frame.tsx';
@@ -42,18 +43,11 @@ export const docsPage: Page<DocsView> = {
         .
       </p>
       <form class="filter" method="get" action="/docs" role="search" data-live="operations count">
-        <label>
-          <span class="visually-hidden">Show operations with these words</span>
-          <input
-            type="search"
-            name="filter"
-            value={view.filter}
-            placeholder="Filter by file, path or words"
-            autocomplete="off"
-            spellcheck="false"
-            data-key="f"
-          />
-        </label>
+        <NameFilter
+          value={view.filter}
+          label="Show operations with these words"
+          placeholder="Filter by file, path or words"
+        />
         <button class="quiet" type="submit">
           Filter
         </button>

@@ -9,6 +9,7 @@ import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
 import { ExportMenu } from '../page-parts/export-menu.tsx';
+import { NameFilter } from '../page-parts/name-filter.tsx';
 
 /** A media file as a card. */
 export interface GalleryEntry {
@@ -61,18 +62,7 @@ export const galleryPage: Page<GalleryView> = {
         role="search"
         data-live="cards count share"
       >
-        <label>
-          <span class="visually-hidden">Show names containing</span>
-          <input
-            type="search"
-            name="filter"
-            value={view.filter}
-            placeholder="Filter by name"
-            autocomplete="off"
-            spellcheck="false"
-            data-key="f"
-          />
-        </label>
+        <NameFilter value={view.filter} />
         <Choice label="Kind" name="type" options={TYPES} chosen={view.type} />
         <Choice label="Order" name="sort" options={SORTS} chosen={view.sort} />
         <button class="quiet" type="submit">

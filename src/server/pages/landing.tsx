@@ -6,6 +6,7 @@
  */
 import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource-tree.ts';
 import { folderAddress, trailTo } from '../trail.ts';
+import { NameFilter } from '../page-parts/name-filter.tsx';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
 import { Size } from '../page-parts/size.tsx';
@@ -124,18 +125,7 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
     <>
       <form class="filter" method="get" action="/" role="search" data-live="tree count">
         {folder === '' ? '' : <input type="hidden" name="folder" value={folder} />}
-        <label>
-          <span class="visually-hidden">Show names containing</span>
-          <input
-            type="search"
-            name="filter"
-            value={filter}
-            placeholder="Filter by name"
-            autocomplete="off"
-            spellcheck="false"
-            data-key="f"
-          />
-        </label>
+        <NameFilter value={filter} />
         <button class="quiet" type="submit">
           Filter
         </button>

@@ -5,6 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { eventJson } from '../../events/event.ts';
 import type { Verb } from '../../auth/principal.ts';
 import { LIST_HEADERS } from '../../events/read-jobs.ts';
+import { ALL_EVENTS } from '../../events/selection.ts';
 import { AppError } from '../../base/errors.ts';
 import { requireEventRight } from '../../operations/event-access.ts';
 import type { WriterReply } from '../../operations/events.ts';
@@ -168,17 +169,7 @@ async function list(context: Context): Promise<Reply> {
 }
 
 const NOTHING = {
-  selection: {
-    members: {},
-    created: null,
-    updated: null,
-    createdAfter: null,
-    createdBefore: null,
-    terms: [],
-    readable: null,
-    earliest: null,
-    latest: null,
-  },
+  selection: ALL_EVENTS,
   isDescending: false,
   limit: 1,
   offset: 0,

@@ -5,9 +5,9 @@
  */
 import { calculate, roundTo } from './arithmetic.ts';
 import { datePart, timeValue } from './calendar-parts.ts';
+import { define, type FunctionDefinition, onNumber, text } from './function-definition.ts';
 import { isInNetwork } from './networks.ts';
 import { firstGroup, likeTest, replaceAll, requirePattern } from './patterns.ts';
-import type { Place } from './problem.ts';
 import { walk } from './schema.ts';
 import { formatTime, parseTimeBy } from './time-format.ts';
 import { epochOf, relativeTime, timeFromEpoch } from './time.ts';
@@ -21,58 +21,10 @@ import {
   numberOf,
   textOf,
   valueOfJson,
-  type Row,
   type Value,
 } from './value.ts';
 
-/** A compiled expression. */
-export type Evaluate = (row: Row) => Value;
-
-/** What is the same for all rows of a run. */
-export interface CallSite {
-  readonly now: string;
-  readonly place: Place;
-}
-
-/** A function of expressions. */
-export interface FunctionDefinition {
-  /** Arguments as the reference shows them. */
-  readonly args: string;
-  readonly least: number;
-  readonly most: number;
-  readonly summary: string;
-  /** Called with null arguments, too. */
-  readonly takesNull?: boolean;
-  readonly call?: (args: readonly Value[], site: CallSite) => Value;
-  /** In place of `call`, for functions that do not need all their arguments. */
-  readonly lazy?: (args: readonly Evaluate[]) => Evaluate;
-  /** Position of an argument that is a regular expression; checked before rows are read when it is constant. */
-  readonly pattern?: number;
-  /** For a time as the argument: it may as well be rounded down to a multiple of so many microseconds. */
-  readonly step?: { readonly micros: number };
-}
-
-type Call = NonNullable<FunctionDefinition['call']>;
-
-function define(
-  args: string,
-  least: number,
-  most: number,
-  summary: string,
-  call: Call,
-  rest: Partial<FunctionDefinition> = {},
-): FunctionDefinition {
-  return { args, least, most, summary, call, ...rest };
-}
-
-const text = (value: Value | undefined): string => textOf(value ?? null) ?? '';
 const characters = (value: Value | undefined): string[] => [...text(value)];
-const onNumber =
-  (calculateOne: (x: number) => number): Call =>
-  ([x]) => {
-    const number = doubleOf(x!);
-    return number === null ? null : finite(calculateOne(number));
-  };
 const integer = (value: Value | undefined): number | null => {
   const number = value === undefined ? null : doubleOf(value);
   return number === null ? null : Math.trunc(number);

@@ -1,0 +1,47 @@
+/**
+ * Columns as flags name them: those of `--select`, and the keys of an order.
+ */
+import { compileExpression, typeOfExpression, type ExpressionContext } from './evaluate.ts';
+import { parseFlagExpression } from './flag-expression.ts';
+import type { SortKey } from './operator.ts';
+import { Problem, type Place } from './problem.ts';
+import type { Schema } from './schema.ts';
+import type { MadeColumn } from './shape.ts';
+import { textOf, type Value } from './value.ts';
+
+/** Columns of `--select`: names and `alias=expr`, in order. */
+export function selectedColumns(
+  items: readonly Value[],
+  context: ExpressionContext,
+  place: Place,
+): MadeColumn[] {
+  return items.map((item) => {
+    const text = textOf(item) ?? 'None';
+    const { schema } = context;
+    const reference = typeof item === 'string' ? schema.find(text, 'flag') : null;
+    if (reference && (schema.has(text) || !(schema.isOpen && /[=(]/.test(text)))) {
+      return { name: text, type: reference.type, get: reference.get };
+    }
+    if (!/[=(]/.test(text)) schema.require(text, 'flag', place);
+    const { alias, expression } = parseFlagExpression(text, place);
+    if (alias === null) {
+      throw new Problem('bad_value', `Expression '${text}' needs an alias (name=${text})`, {
+        place,
+      });
+    }
+    return {
+      name: alias,
+      type: typeOfExpression(expression, schema, 'flag'),
+      get: compileExpression(expression, context),
+    };
+  });
+}
+
+/** Sort keys of a list: a column by its full name, else a leading minus means downwards. */
+export function sortKeys(names: readonly string[], schema: Schema, place: Place): SortKey[] {
+  return names.map((name) => {
+    const isDescending = !schema.has(name) && name.startsWith('-');
+    const { get } = schema.require(isDescending ? name.slice(1) : name, 'flag', place);
+    return { get, isDescending };
+  });
+}
