@@ -10,9 +10,6 @@ import type { Chunk } from './footer.ts';
 import { dictionaryValues, type PageValues, pageValues } from './page-values.ts';
 import { damaged } from './raw-values.ts';
 
-/** A row under construction, one cell a column. */
-export type Row = Cell[];
-
 /** Levels and cells of some rows of a nested leaf; cells stand only for values. */
 export interface Entries {
   readonly count: number;
@@ -40,20 +37,20 @@ export class LeafReader {
     this.#pages = new ChunkPages(source, chunk);
   }
 
-  /** Sets the cells of a column without levels of its own in the rows `from` to `to` (exclusive), the next ones. */
-  async fill(rows: readonly Row[], from: number, to: number, position: number): Promise<void> {
-    for (let row = from; row < to;) {
+  /** Sets the first `rows` of `cells` to those of the next rows; for a column without levels of its own. */
+  async fill(cells: Cell[], rows: number): Promise<void> {
+    for (let row = 0; row < rows;) {
       const { count, definition } = await this.#current();
-      const end = Math.min(to, row + count - this.#at);
+      const end = Math.min(rows, row + count - this.#at);
       const cellAt = this.#cellAt;
       let at = this.#at;
       let valueAt = this.#valueAt;
       this.#at += end - row;
       if (definition) {
         for (; row < end; row++, at++) {
-          rows[row]![position] = definition[at] === 1 ? cellAt(valueAt++) : null;
+          cells[row] = definition[at] === 1 ? cellAt(valueAt++) : null;
         }
-      } else for (; row < end; row++) rows[row]![position] = cellAt(valueAt++);
+      } else for (; row < end; row++) cells[row] = cellAt(valueAt++);
       this.#valueAt = valueAt;
     }
   }

@@ -8,9 +8,9 @@ import { AppError, errnoOf } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/dataset/header-names.ts';
 import { Repetition } from '../../src/dataset/parquet/format.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
-import type { ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import type { Cell, ReadOptions, ColumnSink } from '../../src/dataset/types.ts';
 import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
-import { LeafReader, type Row } from './leaf-reader.ts';
+import { LeafReader } from './leaf-reader.ts';
 import { NestedJson } from './nested-json.ts';
 import { damaged } from './raw-values.ts';
 import { columnType, type Schema, type SchemaNode } from './schema.ts';
@@ -24,7 +24,7 @@ const SLICE_VALUES = 262_144;
 export async function readParquet(
   source: FileSource,
   _options: ReadOptions,
-  sink: RowSink,
+  sink: ColumnSink,
 ): Promise<void> {
   const file = await guarded(() => readFooter(source));
   const { fields } = file.schema;
@@ -43,19 +43,18 @@ async function readGroup(
   source: FileSource,
   { schema }: ParquetFile,
   group: RowGroup,
-  sink: RowSink,
+  sink: ColumnSink,
 ): Promise<void> {
   const columns = schema.fields.map((field) => new ColumnReader(source, schema, field, group));
   const size = sliceRows(group);
+  const cells = columns.map(() => new Array<Cell>(Math.min(size, group.rows)).fill(null));
   for (let start = 0; start < group.rows; start += size) {
     const count = Math.min(size, group.rows - start);
-    const rows = Array.from({ length: count }, () =>
-      new Array<Row[number]>(columns.length).fill(null),
-    );
     await guarded(async () => {
-      for (const [position, column] of columns.entries()) await column.fill(rows, position);
+      for (const [position, column] of columns.entries())
+        await column.fill(cells[position]!, count);
     });
-    sink.segment({ rows: count, bytes: 0 }, rows);
+    sink.segmentByColumn({ rows: count, bytes: 0 }, cells);
   }
   await guarded(async () => {
     for (const column of columns) await column.end();
@@ -83,16 +82,14 @@ class ColumnReader {
       .map((chunk) => new LeafReader(source, chunk));
   }
 
-  /** Sets the column's cell in each of the rows, which are the next ones. */
-  async fill(rows: readonly Row[], position: number): Promise<void> {
-    if (columnType(this.#field).kind !== 'nested') {
-      return this.#leaves[0]!.fill(rows, 0, rows.length, position);
-    }
-    const entries = await Promise.all(this.#leaves.map((leaf) => leaf.entries(rows.length)));
+  /** Sets the first `rows` of `cells` to the column's cells in the next rows. */
+  async fill(cells: Cell[], rows: number): Promise<void> {
+    if (columnType(this.#field).kind !== 'nested') return this.#leaves[0]!.fill(cells, rows);
+    const entries = await Promise.all(this.#leaves.map((leaf) => leaf.entries(rows)));
     const { firstLeaf, leafCount } = this.#field;
     const leaves = this.#schema.leaves.slice(firstLeaf, firstLeaf + leafCount);
     const json = new NestedJson(this.#field, leaves, entries);
-    for (const row of rows) row[position] = json.next();
+    for (let row = 0; row < rows; row++) cells[row] = json.next();
     json.end();
   }
 

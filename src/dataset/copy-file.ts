@@ -6,8 +6,9 @@
  * storage class it is bound with. SQLite makes the tables, their rows are written as pages (row-pages.ts).
  */
 import { Database } from 'bun:sqlite';
-import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { CopyOutput } from './copy-output.ts';
 import type { StoredValue } from './infer.ts';
 import { RowPages } from './row-pages.ts';
 import type { Segment } from './types.ts';
@@ -20,19 +21,20 @@ export class CopyFile {
   readonly #path: string;
   readonly #pages: RowPages;
   /** Null once it is closed. */
-  #fd: number | null;
+  #output: CopyOutput | null;
 
   /** Makes the file at `path`, replacing any other, for rows with cells at `positions`. */
   constructor(path: string, positions: readonly number[]) {
     this.#path = path;
     this.#remove();
     const rootPage = makeTables(path, positions);
-    this.#fd = openSync(path, 'r+');
+    const output = new CopyOutput(path);
+    this.#output = output;
     this.#pages = new RowPages({
-      fd: this.#fd,
+      write: (bytes, position) => output.write(bytes, position),
       pageBytes: PAGE_BYTES,
       rootPage,
-      firstPage: fstatSync(this.#fd).size / PAGE_BYTES + 1,
+      firstPage: statSync(path).size / PAGE_BYTES + 1,
       values: positions.length,
     });
   }
@@ -50,7 +52,9 @@ export class CopyFile {
   /** Writes what is left, the segments with their first row ids, and makes the file durable and WAL. */
   async finish(segments: readonly (Segment & { firstRowId: number })[]): Promise<void> {
     this.#pages.finish();
-    this.#close();
+    const output = this.#output;
+    this.#output = null;
+    await output?.end();
     writeSegments(this.#path, segments);
     const file = await open(this.#path, 'r+');
     try {
@@ -61,14 +65,11 @@ export class CopyFile {
   }
 
   /** Deletes the unfinished file. */
-  discard(): void {
-    this.#close();
+  async discard(): Promise<void> {
+    const output = this.#output;
+    this.#output = null;
+    await output?.close();
     this.#remove();
-  }
-
-  #close(): void {
-    if (this.#fd !== null) closeSync(this.#fd);
-    this.#fd = null;
   }
 
   #remove(): void {

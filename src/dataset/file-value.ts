@@ -6,6 +6,11 @@ import type { StoredValue } from './infer.ts';
 import type { Cell } from './types.ts';
 import { wideKeyOf } from './wide-number.ts';
 
+/** Whether cells of a type are stored as they are. */
+export function isStoredAsIs(type: FileType): boolean {
+  return type.kind !== 'boolean' && wideNumber(type) === null;
+}
+
 /** How cells of a type are stored: as they are, booleans as 0 and 1, wide numbers as their keys. */
 export function fileStorage(type: FileType): (cell: Cell) => StoredValue {
   const wide = wideNumber(type);

@@ -4,7 +4,7 @@
  */
 import { declaredColumnType } from './declared-type.ts';
 import { type FileColumn, presentedType } from './file-type.ts';
-import { fileStorage } from './file-value.ts';
+import { fileStorage, isStoredAsIs } from './file-value.ts';
 import {
   booleanOf,
   type CellClass,
@@ -126,6 +126,13 @@ export class LoadColumn {
     const present = cell ?? null;
     this.count(present);
     return storedValue(present, this, this.#blank);
+  }
+
+  /** The values to store for the first `count` cells; may be the list itself. */
+  takeAll(cells: readonly Cell[], count: number): readonly StoredValue[] {
+    // Their cells are values already, and of most files all columns are such.
+    if (this.#file && isStoredAsIs(this.#file.type)) return cells as readonly StoredValue[];
+    return Array.from({ length: count }, (_, row) => this.take(cells[row]));
   }
 
   #takeNumber(number: number): number {

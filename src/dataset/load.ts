@@ -15,7 +15,7 @@ import { classOf } from './infer.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { type BlankMode, LoadColumn } from './load-column.ts';
 import { RowIds } from './row-ids.ts';
-import type { Cell, ClassCounts, Column, RowSink, Segment, TableLayout } from './types.ts';
+import type { Cell, ClassCounts, Column, ColumnSink, Segment, TableLayout } from './types.ts';
 
 /**
  * Bytes of the file whose rows are held back to suppose types from. Files up to this size are never read twice;
@@ -36,7 +36,7 @@ export interface LoadOptions {
   /** Where the copy is made; an existing file is replaced. */
   readonly path: string;
   /** Delivers the file's rows; called a second time when the supposed types do not hold. */
-  readonly read: (sink: RowSink) => Promise<void>;
+  readonly read: (sink: ColumnSink) => Promise<void>;
   /** Declared types (DS-61); null: all are inferred. */
   readonly companion: Pick<CompanionSchema, 'columns'> | null;
   /** Ids to give to the rows in order, as a function because the file may be read twice; absent: 1…n. */
@@ -80,12 +80,12 @@ async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedT
     writer.end();
     if (writer.isGood) return await writer.finish();
   } catch (error) {
-    writer.discard();
+    await writer.discard();
     throw isFull(error)
       ? new AppError('no-space', 'Insufficient storage', { cause: error })
       : error;
   }
-  writer.discard();
+  await writer.discard();
   return null;
 }
 
@@ -98,7 +98,7 @@ function isFull(error: unknown): boolean {
 type CopiedTable = Omit<LoadedTable, 'keptIds'>;
 
 /** One reading of the file: writes the copy as long as the supposed types hold, and counts in any case. */
-class TableWriter implements RowSink {
+class TableWriter implements ColumnSink {
   readonly ids: RowIds;
   readonly #options: LoadOptions;
   /** Class counts by position from an earlier reading; null: types are supposed from a sample. */
@@ -155,6 +155,14 @@ class TableWriter implements RowSink {
       this.#settleSample();
   }
 
+  segmentByColumn(segment: Segment, cells: readonly (readonly Cell[])[]): void {
+    if (this.#sample !== null || this.#isRefuted) {
+      return this.segment(segment, rowsOf(segment.rows, cells));
+    }
+    this.#rowCount += segment.rows;
+    this.#wrote(segment, this.#writeColumns(segment.rows, cells));
+  }
+
   layout(dialect: Record<string, unknown>, bodyOffset: number): void {
     this.#dialect = dialect;
     this.#bodyOffset = bodyOffset;
@@ -186,9 +194,9 @@ class TableWriter implements RowSink {
     };
   }
 
-  discard(): void {
+  async discard(): Promise<void> {
     this.ids.close();
-    this.#copy?.discard();
+    await this.#copy?.discard();
     this.#copy = null;
   }
 
@@ -225,7 +233,11 @@ class TableWriter implements RowSink {
       for (let row = 0; row < rows.length; row++) this.ids.next();
       return;
     }
-    this.#segments.push({ ...segment, firstRowId: this.#write(rows) });
+    this.#wrote(segment, this.#write(rows));
+  }
+
+  #wrote(segment: Segment, firstRowId: number): void {
+    this.#segments.push({ ...segment, firstRowId });
     const columns = [...this.#columns.values()];
     this.#isRefuted =
       this.ids.isBroken || this.#late.size > 0 || !columns.every((column) => column.mayHold());
@@ -246,6 +258,21 @@ class TableWriter implements RowSink {
       }
       copy.endRow(id);
       if (row.length > width) this.#countBeyond(row);
+    }
+    return firstRowId;
+  }
+
+  /** The id of the first row. */
+  #writeColumns(count: number, cells: readonly (readonly Cell[])[]): number {
+    const copy = this.#copy!;
+    const columns = [...this.#columns.values()];
+    const values = columns.map((column) => column.takeAll(cells[column.position]!, count));
+    let firstRowId = 0;
+    for (let row = 0; row < count; row++) {
+      const id = this.ids.next();
+      firstRowId ||= id;
+      for (let index = 0; index < values.length; index++) copy.add(values[index]![row]!);
+      copy.endRow(id);
     }
     return firstRowId;
   }
@@ -283,6 +310,10 @@ class TableWriter implements RowSink {
       return column.described(name, true);
     });
   }
+}
+
+function rowsOf(count: number, columns: readonly (readonly Cell[])[]): Cell[][] {
+  return Array.from({ length: count }, (_, row) => columns.map((cells) => cells[row]!));
 }
 
 function tooManyColumns(): AppError {

@@ -5,14 +5,13 @@
  * row to its last needs none of what they can do. The layout is SQLite's, byte for byte documented and kept for ever
  * (sqlite.org/fileformat2.html, section 1.6); nothing here may be read before `finish`.
  */
-import { writeSync } from 'node:fs';
 import type { StoredValue } from './infer.ts';
 import { putVarint, RecordBuffer } from './record-buffer.ts';
 
 /** Where the pages go. */
 export interface PageTarget {
-  /** Open for writing. The file holds the empty table, and ends before `firstPage`. */
-  readonly fd: number;
+  /** Writes all of the bytes at a position of the file, which holds the empty table and ends before `firstPage`. */
+  readonly write: (bytes: Uint8Array, position: number) => void;
   readonly pageBytes: number;
   /** The root of the empty table, not page 1. Pages count from 1. */
   readonly rootPage: number;
@@ -92,17 +91,17 @@ export class RowPages {
 
   /** Writes what is left and makes the table whole: the file is a database again. */
   finish(): void {
-    const { fd, pageBytes, rootPage } = this.#target;
+    const { write, pageBytes, rootPage } = this.#target;
     const used = this.#record.start;
     if (this.#cellCount > 0 && this.#leaves.length > 0) this.#endLeaf(used);
     const root = Buffer.alloc(pageBytes);
     if (this.#leaves.length > 0) this.#putInteriors(root);
     else this.#putLeaf(root, used);
     this.#flush();
-    writeFully(fd, root, (rootPage - 1) * pageBytes);
+    write(root, (rootPage - 1) * pageBytes);
     const count = Buffer.alloc(4);
     count.writeUInt32BE(this.#next - 1);
-    writeFully(fd, count, PAGE_COUNT_AT);
+    write(count, PAGE_COUNT_AT);
   }
 
   #endLeaf(used: number): void {
@@ -180,9 +179,9 @@ export class RowPages {
   }
 
   #flush(): void {
-    const { fd, pageBytes } = this.#target;
+    const { write, pageBytes } = this.#target;
     const bytes = this.#output.subarray(0, this.#outputPages * pageBytes);
-    writeFully(fd, bytes, (this.#outputStart - 1) * pageBytes);
+    write(bytes, (this.#outputStart - 1) * pageBytes);
     this.#outputStart = this.#next;
     this.#outputPages = 0;
   }
@@ -218,15 +217,4 @@ function putHead(page: Buffer, type: number, cells: number, start: number): numb
   page.writeUInt16BE(start, 5);
   page[7] = 0;
   return LEAF_HEAD;
-}
-
-/** Some file systems take less than they are given and say nothing (reliability M7). */
-function writeFully(fd: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length;) {
-    const written = writeSync(fd, bytes, done, bytes.length - done, position + done);
-    if (written === 0) {
-      throw Object.assign(new Error('ENOSPC: write took no bytes'), { code: 'ENOSPC' });
-    }
-    done += written;
-  }
 }

@@ -82,6 +82,15 @@ export interface RowSink {
   layout(dialect: Record<string, unknown>, bodyOffset: number): void;
 }
 
+/** Takes segments by column too, from files that store them so. */
+export interface ColumnSink extends RowSink {
+  /**
+   * A segment and, for each name, a list that holds the cell of every row and maybe more. The lists are only good until
+   * the call returns.
+   */
+  segmentByColumn(segment: Segment, cells: readonly (readonly Cell[])[]): void;
+}
+
 /** Changes to one file version, folded: each row at most once, positions 0-based in file order of that version. */
 export interface TableChanges {
   /** Cells by column position; columns not named keep their bytes. */

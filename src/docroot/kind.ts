@@ -8,7 +8,7 @@ import type { FileSource } from '../base/file-source.ts';
 import type {
   EditPlan,
   ReadOptions,
-  RowSink,
+  ColumnSink,
   TableChanges,
   TableLayout,
 } from '../dataset/types.ts';
@@ -32,7 +32,12 @@ export interface DatasetKind {
    * Delivers every row of the table to the sink, in file order. Throws AppError `unreadable-file` with a reason that
    * names the place (`invalid UTF-8 at byte offset 17`) and nothing of the server's paths.
    */
-  read(source: FileSource, options: ReadOptions, sink: RowSink, limits: KindLimits): Promise<void>;
+  read(
+    source: FileSource,
+    options: ReadOptions,
+    sink: ColumnSink,
+    limits: KindLimits,
+  ): Promise<void>;
   /**
    * The new file after `changes`, touching as few bytes as the format allows (DS-86 to DS-88). Pure: reads the
    * source, writes nothing. Absent: the kind is read-only, and `readOnlyReason` says why.

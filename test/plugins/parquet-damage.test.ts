@@ -88,7 +88,11 @@ describe('the frame of the file', () => {
         return offset === 0 ? tail.slice(4, 4 + length) : tail.slice(8 - length);
       },
     };
-    const reading = readParquet(source, {}, { header() {}, segment() {}, layout() {} });
+    const reading = readParquet(
+      source,
+      {},
+      { header() {}, segment() {}, segmentByColumn() {}, layout() {} },
+    );
     await expect(reading).rejects.toThrow('a footer of more than 16777216 bytes');
     expect(asked).toBe(8);
   });

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readParquet } from '../../plugins/parquet/reader.ts';
 import { sourceOf as openSourceOf } from './byte-source.ts';
 import type { FileColumn } from '../../src/dataset/file-type.ts';
-import type { Cell, RowSink, Segment, TableLayout } from '../../src/dataset/types.ts';
+import type { Cell, ColumnSink, Segment, TableLayout } from '../../src/dataset/types.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let connected: Promise<DuckDBConnection> | null = null;
@@ -67,7 +67,7 @@ export async function readTable(bytes: Uint8Array): Promise<ReadParquet> {
   return { names, columns, rows, layout: { dialect, bodyOffset, segments } };
 }
 
-class CollectingSink implements RowSink {
+class CollectingSink implements ColumnSink {
   names: readonly string[] = [];
   columns: readonly FileColumn[] = [];
   readonly rows: Cell[][] = [];
@@ -84,6 +84,11 @@ class CollectingSink implements RowSink {
     if (segment.rows !== rows.length) throw new Error('a segment counts its rows wrong');
     this.segments.push({ ...segment });
     for (const row of rows) this.rows.push([...row]);
+  }
+
+  segmentByColumn(segment: Segment, cells: readonly (readonly Cell[])[]): void {
+    const rows = Array.from({ length: segment.rows }, (_, row) => cells.map((own) => own[row]!));
+    this.segment(segment, rows);
   }
 
   layout(dialect: Record<string, unknown>, bodyOffset: number): void {
