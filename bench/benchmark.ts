@@ -25,8 +25,7 @@ export interface Benchmark {
   readonly run: (bench: Bench) => Promise<readonly Finding[]>;
 }
 
-export type Unit =
-  'requests/s' | 'rows/s' | 'edits/s' | 'ms' | 'bytes' | 'MB' | 'ms/MB' | 'NDCG@10';
+type Unit = 'requests/s' | 'rows/s' | 'edits/s' | 'ms' | 'bytes' | 'MB' | 'ms/MB' | 'NDCG@10';
 
 /** One side's figures, one a round; the median counts. */
 export interface Series {

@@ -6,7 +6,7 @@ import { output, workFolder } from './processes.ts';
 import { NotMeasurable } from './benchmark.ts';
 
 /** One event as a client sends it: about 250 bytes of text. */
-export interface SentEvent {
+interface SentEvent {
   readonly sourcetype: string;
   readonly host: string;
   readonly data: string;

@@ -5,7 +5,7 @@
 import { type Finding, median } from './benchmark.ts';
 
 /** A cost over rows, as a multiple of the cost at the fewest rows. */
-export interface Curve {
+interface Curve {
   readonly name: string;
   /** A curve to compare with, drawn dashed. */
   readonly isReference: boolean;

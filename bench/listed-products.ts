@@ -15,7 +15,7 @@ const FAST_MS = 5;
 const FAST_IN_A_ROW = 3;
 
 /** The list asked for in two ways, by 16 clients. */
-export interface ListLoads {
+interface ListLoads {
   /** The same list again and again, as many clients do that look at one thing. */
   readonly same: Load;
   /** Another list with every request, so that nothing can be remembered. */

@@ -22,7 +22,7 @@ export function peer(script: string, ...args: readonly string[]): string[] {
   return [bun, join(import.meta.dir, 'peers', script), ...args];
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly command: readonly string[];
   readonly cwd: string;
   /** Takes what it prints on stderr, as a service manager would. */

@@ -9,7 +9,7 @@ import { requireEqual } from './products.ts';
 import type { BenchService } from './service.ts';
 
 /** What the first answer took. */
-export interface Touch {
+interface Touch {
   readonly milliseconds: number;
   /** Of the server and its children together; what they share counts once. */
   readonly peakMegabytes: number;

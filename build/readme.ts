@@ -106,7 +106,7 @@ export function errorTable(): string {
 }
 
 /** The limits table: settings that are limits, and the bounds that no setting moves. */
-export function limitsTable(): string {
+function limitsTable(): string {
   const settingsRows = settingKeys
     .filter((key) => LIMIT_SETTINGS.test(key))
     .map((key) => [settingAt(key).summary, limitDefault(settingAt(key)), `\`${key}\``]);

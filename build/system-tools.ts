@@ -8,7 +8,7 @@
 import { step } from './step.ts';
 
 /** What `ensureTools` found or installed: true for what is there now. */
-export interface SystemTools {
+interface SystemTools {
   readonly chromium: boolean;
   readonly strace: boolean;
 }

@@ -27,7 +27,7 @@ export interface Counts {
 export type GroupName = 'architecture' | 'unit' | 'black box' | 'browser';
 
 /** The test files of a group as paths for `bun test`; empty when there are none. */
-export function filesOf(group: GroupName): string[] {
+function filesOf(group: GroupName): string[] {
   return [...new Bun.Glob('{test,plugins,src}/**/*.test.{ts,tsx}').scanSync({ cwd: root })]
     .filter((file) => groupOf(file) === group)
     .map((file) => `./${file}`)

@@ -6,10 +6,10 @@
  */
 
 /** A file below `test/` and words that stand in it, outside of comments. */
-export type Proof = readonly [file: string, words: string];
+type Proof = readonly [file: string, words: string];
 
 /** A promise: id, meaning, proofs. */
-export type Kept = readonly [id: string, meaning: string, ...proofs: Proof[]];
+type Kept = readonly [id: string, meaning: string, ...proofs: Proof[]];
 
 const DATA = 'http/security-data.test.ts';
 const ACCOUNTS = 'http/security-accounts.test.ts';

@@ -21,7 +21,7 @@ import { root } from '../step.ts';
 import { bashCompletion, manualPage } from './manual.ts';
 
 /** What a package is made of. */
-export interface DebianPackage {
+interface DebianPackage {
   readonly executable: string;
   /** Debian's name of the processor. */
   readonly architecture: 'amd64' | 'arm64';

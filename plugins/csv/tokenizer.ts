@@ -25,10 +25,10 @@ export interface LineEndings {
 }
 
 /** Why a scan ended: `stop` where it was asked to, the others at a row that is not (or cannot be) complete. */
-export type ScanState = 'stop' | 'incomplete' | 'open-quote' | 'wide-row' | 'large-cell';
+type ScanState = 'stop' | 'incomplete' | 'open-quote' | 'wide-row' | 'large-cell';
 
 /** What a scan has to know beside the text. */
-export interface ScanOptions {
+interface ScanOptions {
   /** Character code of the delimiter. */
   readonly delimiter: number;
   /** No more text follows: a last row without line end is complete. */

@@ -4,7 +4,7 @@
 const MAX_CHARACTERS = 64 * 1024;
 
 /** HTML of the code in a language; null when the language is unknown or the code too long to be coloured. */
-export type Colouring = (code: string, language: string) => string | null;
+type Colouring = (code: string, language: string) => string | null;
 
 /** Loads the languages, about 20 ms the first time. */
 export async function createColouring(): Promise<Colouring> {

@@ -9,7 +9,7 @@ const MAX_FACTS = 50;
 const BLOCK = /^---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 
 /** A document and its head. */
-export interface HeadedText {
+interface HeadedText {
   readonly title: string | null;
   readonly facts: readonly { readonly name: string; readonly text: string }[];
   /** The document without the block. */

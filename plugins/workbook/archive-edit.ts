@@ -21,7 +21,7 @@ const END_SIGNATURE = 0x06054b50;
 const END_BYTES = 22;
 
 /** What becomes of entries; those not named stay. */
-export interface ArchiveChanges {
+interface ArchiveChanges {
   readonly replaced: ReadonlyMap<ArchiveEntry, PackedPart>;
   readonly removed: ReadonlySet<ArchiveEntry>;
 }

@@ -16,7 +16,7 @@ import type { DateKinds } from './styles.ts';
 import { textOf, unescaped } from './xml-text.ts';
 
 /** What the values of a sheet's cells refer to. */
-export interface CellContext {
+interface CellContext {
   /** Name of the sheet's part, for errors. */
   readonly part: string;
   readonly kinds: DateKinds;

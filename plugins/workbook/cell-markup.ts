@@ -14,7 +14,7 @@ import { isBlank } from './table-sink.ts';
 import { escaped, xmlText } from './xml-text.ts';
 
 /** A value as a cell of a certain style holds it. */
-export type NativeValue = string | number | boolean | null;
+type NativeValue = string | number | boolean | null;
 
 /**
  * The value that stores `cell` in a cell whose numbers show as `kind`; null stores nothing. Throws `schema-mismatch` for

@@ -38,7 +38,7 @@ export interface SharedText {
 }
 
 /** A cell that changed. */
-export interface ChangedCell {
+interface ChangedCell {
   readonly position: number;
   readonly before: Cell | SharedText | undefined;
   readonly after: Cell | undefined;
@@ -52,7 +52,7 @@ export interface DeliveredCell {
 }
 
 /** What is to be edited. */
-export interface SheetEditOptions {
+interface SheetEditOptions {
   readonly book: WorkbookPackage;
   readonly sheet: Worksheet;
   readonly kinds: DateKinds;

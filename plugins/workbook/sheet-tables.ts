@@ -7,7 +7,7 @@ import { partText, relationshipsOf } from './relationships.ts';
 import { type Span, XmlCursor } from './xml-cursor.ts';
 
 /** Rows that were created below the table's last row. */
-export interface CreatedRows {
+interface CreatedRows {
   /** Sheet row of the first and of the last one. */
   readonly first: number;
   readonly last: number;

@@ -8,7 +8,7 @@ import { XmlCursor } from './xml-cursor.ts';
 import { afterElement, nextTag } from './xml-element.ts';
 
 /** Where a sheet's rows begin in the window. */
-export interface SheetStart {
+interface SheetStart {
   /** Prefix of the sheet's elements with its colon, or ''. */
   readonly prefix: string;
   /** Where the tag of the element with the rows stands, and where it ends; null in a sheet without rows. */

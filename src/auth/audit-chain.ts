@@ -10,7 +10,7 @@ import { sha256Hex } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
 
 /** What the hash of an entry covers. `actorId` stays when the user is deleted (DS-139). */
-export interface ChainedEntry {
+interface ChainedEntry {
   readonly id: number;
   readonly timestamp: string;
   readonly actorId: number | null;

@@ -25,7 +25,7 @@ const MAX_REMEMBERED = 1000;
 const MAX_SHOWN_NAME = 150;
 
 /** One attempt to sign in. */
-export interface LoginAttempt extends LoginSource {
+interface LoginAttempt extends LoginSource {
   readonly password: string;
 }
 

@@ -37,7 +37,7 @@ export interface AuthServices {
 }
 
 /** Where in the request a credential stood. */
-export type Carrier = 'cookie' | 'x-api-key' | 'authorization';
+type Carrier = 'cookie' | 'x-api-key' | 'authorization';
 
 /** A credential of a method's kind, not yet checked. */
 export interface Claim {

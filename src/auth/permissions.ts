@@ -230,7 +230,7 @@ export async function listGrantsOf(db: Database, userId: number): Promise<GroupG
 }
 
 /** Who holds a permission through which group; `user_id` null: the group has no members. */
-export interface PermissionHolder {
+interface PermissionHolder {
   readonly permission_id: number;
   readonly group_id: number;
   readonly group: string;

@@ -51,7 +51,7 @@ export async function issueToken(
 }
 
 /** A token found by its value; the caller decides by `user.isActive`. */
-export interface FoundToken {
+interface FoundToken {
   readonly user: User;
   readonly lastUsedAt: string | null;
 }

@@ -178,7 +178,7 @@ export async function upgradePasswordHash(
 }
 
 /** What `setActive` did. */
-export interface StatusChange {
+interface StatusChange {
   /** The account as it is now. */
   readonly user: User;
   /** False when it had that status already. */

@@ -16,7 +16,7 @@ export const MANIFEST = 'manifest.json';
 export const CHECKSUMS = 'SHA256SUMS';
 
 /** The parts of an archive; each is a folder of it. */
-export const PARTS = ['state', 'companions', 'docroot'] as const;
+const PARTS = ['state', 'companions', 'docroot'] as const;
 /** A part of an archive. */
 export type ArchivePart = (typeof PARTS)[number];
 

@@ -13,7 +13,7 @@ const MAX_JSON_DEPTH = 32;
 const SLICE = 64 * 1024;
 
 /** Text from `from` to `to`: elements or members with commas between, none around. */
-export interface Run {
+interface Run {
   readonly from: number;
   readonly to: number;
 }

@@ -19,7 +19,7 @@ const INLINE: ReadonlySet<string> = new Set(
 );
 
 /** The text below one heading that has an id, or before the first such heading. */
-export interface MarkupSection {
+interface MarkupSection {
   /** Null before the first heading. */
   readonly heading: {
     readonly level: number;
@@ -30,7 +30,7 @@ export interface MarkupSection {
 }
 
 /** What is to be read in a document. */
-export interface MarkupWords {
+interface MarkupWords {
   /** Of its `<title>`; null when it has none, or an empty one. */
   readonly title: string | null;
   /** In the order of the document; the first has no heading. */

@@ -21,7 +21,7 @@ const BREAKAGE_WAIT_MS = 1_000;
 const HOP_HEADERS = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 /** One job and the limits it runs under. */
-export interface ChildJobOptions {
+interface ChildJobOptions {
   readonly path: string;
   readonly bodyJson: string;
   /** Milliseconds to the head of the answer, counted from `startedAt`; afterwards, longest wait for more of the body. */

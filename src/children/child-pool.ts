@@ -34,7 +34,7 @@ export interface ChildPoolOptions extends Omit<ChildSupplyOptions, 'maxIdle' | '
 }
 
 /** The limits of one request. */
-export interface ChildRequestOptions {
+interface ChildRequestOptions {
   /** Milliseconds from the call to the head of the answer; in a streamed body, longest wait for more of it. */
   readonly timeoutMs: number;
   /** Aborted when nobody wants the answer any more. */
@@ -46,7 +46,7 @@ export interface ChildRequestOptions {
 }
 
 /** What the pool is doing now and has done since it was made. */
-export interface ChildPoolStats {
+interface ChildPoolStats {
   /** Processes that exist, starting ones included. */
   readonly running: number;
   /** Jobs in a child. */

@@ -16,7 +16,7 @@ const READY_POLL_MS = 2;
 const NICENESS = 10;
 
 /** How a child is started. */
-export interface ChildProcessOptions {
+interface ChildProcessOptions {
   /** For the log: what the child is for. */
   readonly role: string;
   /** The program and its arguments. */
@@ -33,7 +33,7 @@ export interface ChildProcessOptions {
 }
 
 /** How a child ended. `killedBecause` is null when it ended on its own, which no child does unless it crashes. */
-export interface ChildExit {
+interface ChildExit {
   readonly how: string;
   readonly killedBecause: string | null;
 }

@@ -28,13 +28,13 @@ const SHORT_BYTES = 256 * 1024;
  * a slow reader slows the producer down. An error thrown while the body streams reaches the reader in the parent as if the
  * job had thrown it.
  */
-export type ChildJob = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
+type ChildJob = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
 /** Jobs by name; a leading slash in a name means nothing. */
 export type ChildJobs = Readonly<Record<string, ChildJob>>;
 
 /** Where a child listens and what it can do. */
-export interface ChildServerOptions {
+interface ChildServerOptions {
   /** Path of the socket; any length, the runtime shortens it through /proc on Linux. */
   readonly socketPath: string;
   readonly jobs: ChildJobs;

@@ -15,7 +15,7 @@ import type { ExplanationServices } from '../operations/explanations.ts';
 import { routes } from '../server/routes/index.ts';
 
 /** One resource of the document root. */
-export interface ResourceInfo {
+interface ResourceInfo {
   readonly rel: string;
   readonly sheet: string | null;
   readonly type: ResourceType;

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { errnoOf } from '../base/errors.ts';
 
 /** Writes in order; `drained` resolves when everything was taken or the other side is gone. */
-export interface Printer {
+interface Printer {
   print(text: string): void;
   drained(): Promise<void>;
   /** The code of the error that lost what was printed (a full disk); null when nothing was lost that somebody waits for. */

@@ -6,7 +6,7 @@
 import { watchFile } from 'node:fs';
 
 /** `reload` applies what can change while running, `restart` everything. */
-export type ServerRequest = 'stop' | 'reload' | 'restart';
+type ServerRequest = 'stop' | 'reload' | 'restart';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** A person waits for this after saving a file; each check is one stat. */

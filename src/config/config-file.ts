@@ -24,14 +24,14 @@ const MAX_VALUE_DEPTH = 3;
 const MAX_SYNTAX_FINDINGS = 10;
 
 /** A setting found in a file. */
-export interface FileValue {
+interface FileValue {
   readonly value: unknown;
   /** 1-based. */
   readonly line: number;
 }
 
 /** What a file says. Findings are complete lines: `<file>:<line>: <message>`. */
-export interface FileSettings {
+interface FileSettings {
   readonly values: ReadonlyMap<SettingKey, FileValue>;
   readonly findings: readonly string[];
 }

@@ -44,7 +44,7 @@ const GROK: Readonly<Record<string, string>> = {
 };
 
 /** A pattern ready to be run; `types` holds those of grok too. */
-export interface CompiledPattern {
+interface CompiledPattern {
   readonly pattern: RE2JS;
   /** Of its groups; one at least. */
   readonly names: readonly string[];

@@ -8,7 +8,7 @@ import { configFrom, settingAt, settingKeys, valueAt } from './schema.ts';
 import type { Config, SettingKey } from './schema.ts';
 
 /** What a reload changes (DS-199). */
-export interface Reload {
+interface Reload {
   /** The running configuration with every change that applies at once. */
   readonly config: Config;
   readonly applied: readonly SettingKey[];

@@ -28,11 +28,11 @@ export type RawValue =
   | ReadonlyMap<string, RawValue>;
 
 /** What a value looks like, as the documentation names it. */
-export type SettingType =
+type SettingType =
   'text' | 'path' | 'integer' | 'port' | 'bytes' | 'boolean' | 'choice' | 'list' | 'map';
 
 /** What a setting is besides its type. */
-export interface SettingFacts {
+interface SettingFacts {
   /** One sentence for the guide, the example file and the help. */
   readonly summary: string;
   /** A reload on SIGHUP applies a change (DS-199); otherwise it is reported as needing a restart. */

@@ -16,7 +16,7 @@ import type { RejectedEntry, WriterOrder } from './writer-orders.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
 
 /** What is imported and how. */
-export interface ImportOrder {
+interface ImportOrder {
   readonly path: string;
   /** For events that do not name them. */
   readonly defaults: MetaDefaults;
@@ -27,7 +27,7 @@ export interface ImportOrder {
 }
 
 /** What the importer works with. */
-export interface ImportParts {
+interface ImportParts {
   readonly store: EventStore;
   readonly writer: Writer;
   /** Folder of the store, and the free bytes below which nothing is written. */

@@ -6,7 +6,7 @@
 import type { WriterResult } from './writer-orders.ts';
 
 /** One series. */
-export interface IngestTotal {
+interface IngestTotal {
   readonly dialect: string;
   readonly value: number;
 }

@@ -16,7 +16,7 @@ import { lengthOf } from './writer-orders.ts';
 import { WriterProcess } from './writer-process.ts';
 
 /** How much may wait, and when writing stops. */
-export interface QueueLimits extends RoomLimits {
+interface QueueLimits extends RoomLimits {
   readonly minFreeBytes: number;
   /** Longest a batch waits for more orders. */
   readonly commitMs: number;
@@ -30,7 +30,7 @@ export interface Written {
 }
 
 /** Figures of the queue and the last commits. */
-export interface IngestStats {
+interface IngestStats {
   readonly events: number;
   readonly bytes: number;
   readonly commitsPerSecond: number;

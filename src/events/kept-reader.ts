@@ -23,7 +23,7 @@ const IDLE_MS = 20_000;
 const MAPPED_BYTES = 16 * 2 ** 30;
 
 /** A reader inside a snapshot; `release` ends the snapshot and must be called once. */
-export interface TakenReader {
+interface TakenReader {
   readonly reader: EventReader;
   release(): void;
 }

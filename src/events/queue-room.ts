@@ -16,7 +16,7 @@ export interface RoomLimits {
 }
 
 /** Parts of the room. */
-export interface Share {
+interface Share {
   readonly events: number;
   readonly bytes: number;
 }

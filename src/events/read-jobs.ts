@@ -51,7 +51,7 @@ const CSV_HEAD = 'id,index,sourcetype,source,host,data,created,updated,extracted
 type Job = (body: unknown) => Response | Promise<Response>;
 
 /** Order of the `events-matching` job: the newest matches between two ids, in order. */
-export interface MatchingOrder {
+interface MatchingOrder {
   readonly stateDir: string;
   readonly selection: Selection;
   readonly query: FilterQuery;

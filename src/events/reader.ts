@@ -14,10 +14,10 @@ import type { IndexState } from './text-index.ts';
 import { candidates, INDEX_FILE, readIndexState } from './text-index.ts';
 
 /** Where a term is looked for: `data` (SL-63), or any member (EV-34). */
-export type TermScope = 'data' | 'any';
+type TermScope = 'data' | 'any';
 
 /** A term as SQL. `usesIndex` tells whether the substring index narrows it. */
-export interface TermCondition extends SqlCondition {
+interface TermCondition extends SqlCondition {
   readonly usesIndex: boolean;
 }
 

@@ -2,7 +2,7 @@
  * The tables of `<state>/events.sqlite`: every stored event, and what is kept beside it in the same transactions (EV-27,
  * EV-49, EV-83).
  *
- * One process writes (writer-child.ts), any number read. The hot facts are columns; `fields` is JSONB, because grouping
+ * One process writes (writer.ts), any number read. The hot facts are columns; `fields` is JSONB, because grouping
  * and filtering by a member of it is 1.6 to 2.3 times as fast as in JSON text and 8 % smaller. JSONB keeps the digits of a
  * number. Rows have no foreign keys and no secondary index but those of time: each one costs every insert about 10 %.
  */

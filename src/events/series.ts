@@ -9,7 +9,7 @@ const MAX_CELLS = 1_000_000;
 const MAX_NAME = 1_000;
 
 /** A bucket that series are put into. */
-export interface SplitBucket {
+interface SplitBucket {
   series?: Record<string, number>;
 }
 

@@ -30,14 +30,14 @@ const INSERT_ROWS = 50;
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /** Where inserted events stand. */
-export interface Inserted {
+interface Inserted {
   readonly firstId: number;
   /** Microseconds; the same for all events of one call. */
   readonly created: number;
 }
 
 /** An answer kept for an `Idempotency-Key` (EV-49). */
-export interface KeptReply {
+interface KeptReply {
   readonly bodyHash: Uint8Array;
   readonly answer: string;
 }

@@ -40,7 +40,7 @@ const WRITTEN_PER_MS = 256 * 1024;
 const ENCODER = new TextEncoder();
 
 /** What a tail works with. */
-export interface TailTools {
+interface TailTools {
   readonly events: Events;
   readonly share: LoopShare;
   readonly onEnd: () => void;

@@ -12,7 +12,7 @@ import type { WriterOrder, WriterSettings } from './writer-orders.ts';
 import { frame, unframe } from './writer-orders.ts';
 
 /** Order of the `open` job. */
-export interface OpenOrder {
+interface OpenOrder {
   readonly stateDir: string;
   readonly settings: WriterSettings;
 }

@@ -43,7 +43,7 @@ export interface PruneOrder {
 }
 
 /** Forgets answers kept for repeats before that moment (microseconds). */
-export interface ForgetOrder {
+interface ForgetOrder {
   readonly kind: 'forget';
   readonly before: number;
 }

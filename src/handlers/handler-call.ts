@@ -28,7 +28,7 @@ export interface HandlerRequest {
 }
 
 /** The life of a call, for whoever watches the process it runs in. */
-export interface CallWatcher {
+interface CallWatcher {
   /** The head is there, and more will come. */
   onStream(): void;
   /** Called once. */

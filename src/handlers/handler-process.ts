@@ -19,7 +19,7 @@ interface Call {
 }
 
 /** What its supervisor hears of. */
-export interface ProcessWatcher {
+interface ProcessWatcher {
   /** A call got no answer in time. */
   onTimeout(): void;
   /** A call ended or began to stream. */

@@ -13,7 +13,7 @@ import type { LoadResult, RouterSchema } from './host-protocol.ts';
 import { findPython, type HostCommand, type Language, languageOf } from './language.ts';
 
 /** What running handlers needs. */
-export interface HandlersOptions {
+interface HandlersOptions {
   readonly docroot: string;
   readonly socketDir: string;
   /** Starts `serveScripts` with a socket path in a process of this very program. */
@@ -26,7 +26,7 @@ export interface HandlersOptions {
 }
 
 /** What one look at the document root changed, by path. */
-export interface HandlerChange {
+interface HandlerChange {
   /** New and changed files. */
   readonly present: readonly string[];
   readonly gone: readonly string[];

@@ -38,7 +38,7 @@ export interface StartedSession {
 }
 
 /** Input of `login`, for whoever shows it again. */
-export interface LoginInput {
+interface LoginInput {
   readonly username: string;
   readonly password: string;
 }

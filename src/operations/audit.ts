@@ -28,7 +28,7 @@ export function listAuditActions({ db }: AdminServices, _admin: Administrator): 
 /** Formats of an export. */
 export const AUDIT_FORMATS = ['ndjson', 'csv'] as const;
 /** One of them. */
-export type AuditFormat = (typeof AUDIT_FORMATS)[number];
+type AuditFormat = (typeof AUDIT_FORMATS)[number];
 
 /**
  * Every entry that matches, as pieces of text, whatever the paging of the request; read a page at a time. Throws as `readList`

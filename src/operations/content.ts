@@ -21,7 +21,7 @@ export interface ContentServices extends AccessServices {
 }
 
 /** Where a path may lead: an area with the name after its prefix, and the whole path as bare content (DS-30). */
-export interface ContentAddress {
+interface ContentAddress {
   /** Null for a path without the prefix of a family. */
   readonly area: Area | null;
   /** Name after the prefix; the whole path where there is none. */

@@ -8,7 +8,7 @@ import type { Resource } from '../docroot/registry.ts';
 import { type DatasetServices, queryRows } from './datasets.ts';
 
 /** Which rows are summarised, and how. */
-export interface SummaryRequest {
+interface SummaryRequest {
   /** `filter` and `q` count, all else does not. */
   readonly parameters: ListParameters;
   /** One column, or two for a chart of two. */

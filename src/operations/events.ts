@@ -26,7 +26,7 @@ import { auditDenial, readableIndexes, requireEventRight } from './event-access.
 import { ingestSettingsOf } from './ingest-settings.ts';
 
 /** A request of an accepting route, its body decompressed. */
-export interface IntakeRequest {
+interface IntakeRequest {
   readonly dialect: string;
   readonly mode: string;
   readonly mediaType: string;
@@ -264,7 +264,7 @@ export async function describeFields(
 }
 
 /** What is wrong with a query: the body of EV-100. */
-export interface QueryFault {
+interface QueryFault {
   readonly fault: object;
 }
 

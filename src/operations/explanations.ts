@@ -42,7 +42,7 @@ export interface AccessQuestion {
 }
 
 /** What decided. */
-export type ExplanationReason =
+type ExplanationReason =
   'superuser' | 'group' | 'no-permission' | 'inactive-user' | 'unusable-key' | 'key-scope';
 
 /** The answer. */

@@ -39,7 +39,7 @@ export function addressedHandler(
 }
 
 /** Who calls, and how. */
-export interface HandlerCaller {
+interface HandlerCaller {
   readonly caller: Caller;
   readonly origin: Origin;
   /** The path after the family, as typed. */

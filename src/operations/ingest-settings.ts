@@ -19,7 +19,7 @@ import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
 
 /** The settings as answered. */
-export interface IngestSettingsView {
+interface IngestSettingsView {
   readonly create_only: boolean;
   readonly indexes: readonly string[] | null;
   readonly index: string | null;

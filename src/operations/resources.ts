@@ -30,7 +30,7 @@ export async function listReadable(
 }
 
 /** What a caller wants of a resource that is known by its name alone. */
-export interface NamedRequest {
+interface NamedRequest {
   /** Canonical name or extension form. */
   readonly name: string;
   readonly verb: Verb;
@@ -95,7 +95,7 @@ export function factsOf(
 }
 
 /** What the document root holds, for administrators. */
-export interface DocrootView {
+interface DocrootView {
   /** By rel in byte order. */
   readonly resources: readonly Resource[];
   /** Files and folders that could not be looked at, or that no name can reach. */

@@ -26,7 +26,7 @@ import type { EventServices } from './event-access.ts';
 import { NO_EVENT_PERMISSION } from './event-access.ts';
 
 /** Says what is wrong with the text of a query that would be stored under a name; null for nothing. */
-export type ValidateQuery = (query: string, name: string) => Promise<string | null>;
+type ValidateQuery = (query: string, name: string) => Promise<string | null>;
 
 /** A search as answered. */
 export interface SavedSearchView {
@@ -65,7 +65,7 @@ const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false'
 export type SavedSearchKind = 'own' | 'shared' | 'public';
 
 /** Which searches a list shows. */
-export interface SavedSearchList {
+interface SavedSearchList {
   /** Terms that name or query must hold. */
   readonly search: string;
   /** Only these; absent: all that the caller sees. */
@@ -241,7 +241,7 @@ export async function deleteSavedSearch(
 }
 
 /** Whom a search is to be shared with and who of them was named, or the names that nobody has. */
-export type Readers =
+type Readers =
   | { readonly ids: readonly number[]; readonly named: readonly number[] }
   | { readonly unknown: readonly string[] };
 

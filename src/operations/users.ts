@@ -43,7 +43,7 @@ export interface UserView {
 const PROPOSED_NAMES = 50;
 
 /** How a password is judged. */
-export interface PasswordPolicy {
+interface PasswordPolicy {
   /** Somebody at a terminal has accepted a weak one (DS-202). */
   readonly acceptsWeak?: boolean;
 }

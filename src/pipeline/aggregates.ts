@@ -41,7 +41,7 @@ function weighing(make: (meter: Meter) => Accumulator): AccumulatorFactory {
 }
 
 /** What an aggregate needs of its rows. */
-export interface AggregateInput {
+interface AggregateInput {
   /** The value aggregated; null for a bare count. */
   readonly get: Evaluate | null;
   /** For `earliest` and `latest`. */
@@ -49,7 +49,7 @@ export interface AggregateInput {
 }
 
 /** An aggregate of the terse form, for the reference. */
-export interface AggregateDefinition {
+interface AggregateDefinition {
   readonly summary: string;
   readonly needsTime?: boolean;
   readonly make: (input: AggregateInput) => AccumulatorFactory;
@@ -153,7 +153,7 @@ const rangeOf = weighingNumbers(() => {
 });
 
 /** The value below which `percent` of the numbers lie, interpolated between the closest ranks. */
-export function percentile(percent: number): AggregateDefinition['make'] {
+function percentile(percent: number): AggregateDefinition['make'] {
   return ({ get }) =>
     (meter) => {
       const numbers: number[] = [];

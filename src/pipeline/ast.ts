@@ -94,7 +94,7 @@ export interface FlagArguments {
 }
 
 /** Arguments of a terse-form stage; the command knows what is in them. */
-export interface TerseArguments {
+interface TerseArguments {
   readonly form: 'terse';
   readonly args: unknown;
 }

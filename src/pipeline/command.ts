@@ -58,13 +58,13 @@ export interface LazyTable {
 }
 
 /** Where a stage stands. */
-export interface StagePlace {
+interface StagePlace {
   readonly command: string;
   readonly word: Place;
 }
 
 /** What a first stage reads. */
-export interface SourceRead {
+interface SourceRead {
   readonly kind: 'source';
   readonly source: Source;
   readonly order: 'forward' | 'newest';
@@ -91,7 +91,7 @@ export interface ParseContext {
 }
 
 /** How a command is defined. */
-export interface CommandOptions<Args> {
+interface CommandOptions<Args> {
   readonly name: string;
   readonly forms: readonly Form[];
   /** One sentence. */

@@ -46,7 +46,7 @@ export const LOOKUPS = [
 ] as const;
 
 /** A lookup of SL-53. */
-export type Lookup = (typeof LOOKUPS)[number];
+type Lookup = (typeof LOOKUPS)[number];
 
 const REFUSED = [
   'regex',

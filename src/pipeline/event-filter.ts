@@ -16,7 +16,7 @@ import { createMeter } from './budget.ts';
 import { type Row, valueOfJson } from './value.ts';
 
 /** An event as the filter sees it; times are microseconds. */
-export interface FilteredEvent {
+interface FilteredEvent {
   readonly id: number;
   readonly index: string;
   readonly sourcetype: string;
@@ -32,7 +32,7 @@ export interface FilteredEvent {
 }
 
 /** What a filter is made with. */
-export interface FilterOptions {
+interface FilterOptions {
   /** SL-13. */
   readonly now: string;
   readonly implicitTerms: boolean;
@@ -42,7 +42,7 @@ export interface FilterOptions {
 }
 
 /** The positions of the events that remain, in order. Throws Problem. */
-export type EventFilter = (events: readonly FilteredEvent[]) => number[];
+type EventFilter = (events: readonly FilteredEvent[]) => number[];
 
 /** No name a query can write. */
 const POSITION = '\0position';

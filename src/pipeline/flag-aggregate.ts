@@ -12,7 +12,7 @@ import { Problem, unknownName, type Place } from './problem.ts';
 import type { Schema } from './schema.ts';
 
 /** An aggregate call that fits its input. */
-export interface FlagAggregate {
+interface FlagAggregate {
   readonly factory: AccumulatorFactory;
   /** In lower case. */
   readonly name: string;

@@ -22,7 +22,7 @@ export interface Flag {
 }
 
 /** Flags of one command, and whether it takes a word besides. */
-export interface FlagSyntax {
+interface FlagSyntax {
   readonly command: string;
   readonly flags: readonly Flag[];
   /** Name of the one word that belongs to no flag. */

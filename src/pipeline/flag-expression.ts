@@ -25,7 +25,7 @@ const TAKES_TEXT: Readonly<Record<string, readonly number[]>> = {
 };
 
 /** An expression and the name it is given, when it is given one. */
-export interface AliasedExpression {
+interface AliasedExpression {
   readonly alias: string | null;
   readonly expression: Expression;
 }

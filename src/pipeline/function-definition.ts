@@ -8,7 +8,7 @@ import { doubleOf, finite, type Row, textOf, type Value } from './value.ts';
 export type Evaluate = (row: Row) => Value;
 
 /** What is the same for all rows of a run. */
-export interface CallSite {
+interface CallSite {
   readonly now: string;
   readonly place: Place;
 }

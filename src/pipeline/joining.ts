@@ -16,7 +16,7 @@ export const JOIN_TYPES = ['left', 'right', 'inner', 'outer'] as const;
 export type JoinType = (typeof JOIN_TYPES)[number];
 
 /** How two sides are joined. */
-export interface JoinOptions {
+interface JoinOptions {
   readonly how: JoinType;
   readonly keys: readonly Word[];
   readonly form: Form;

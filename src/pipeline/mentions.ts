@@ -7,7 +7,7 @@ import { Problem } from './problem.ts';
 import type { RightSide } from './right-side.ts';
 
 /** Names as the query means them; a name that cannot be told yet is missing. */
-export interface Mentions {
+interface Mentions {
   readonly datasets: Set<string>;
   readonly savedSearches: Set<string>;
   readonly usesAudit: boolean;

@@ -16,7 +16,7 @@ import { MIXED_NOTICE, parseTerms } from './terms.ts';
 import { TerseReader, terseStageEnd } from './terse-reader.ts';
 
 /** How queries are read. */
-export interface ParseOptions {
+interface ParseOptions {
   /** Whether a first stage without a command is a search (`events.search.implicit_terms`). */
   readonly implicitTerms: boolean;
 }

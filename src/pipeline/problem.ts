@@ -6,7 +6,7 @@
 import { nearestName } from '../config/nearest-name.ts';
 
 /** Stable codes of SL-171. */
-export type ProblemCode =
+type ProblemCode =
   | 'syntax'
   | 'unknown_command'
   | 'missing_input'

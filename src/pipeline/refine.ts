@@ -5,7 +5,7 @@
 import { parseQuery } from './parse.ts';
 
 /** How a query begins, as far as readers of results need to know. */
-export interface QueryStart {
+interface QueryStart {
   /** The first stage as written; `''` for a blank query or one that cannot be read. */
   readonly first: string;
   /** It searches events by terms, so terms can be added to it. */

@@ -25,7 +25,7 @@ export function isTyped(format: Format): format is TypedFormat {
 }
 
 /** The file, a piece at a time, and its rows; `close` must be called when it is done with, or broken off. */
-export interface ResultFile {
+interface ResultFile {
   readonly rows: number;
   /** The table has more. */
   readonly isCut: boolean;

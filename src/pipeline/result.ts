@@ -23,7 +23,7 @@ export interface ResultFigures {
 }
 
 /** `meta.plan` (SL-153). */
-export interface ResultPlan {
+interface ResultPlan {
   readonly sqlStages: number;
   readonly indexUsed: boolean;
   readonly stages: readonly StageTrace[];

@@ -32,7 +32,7 @@ export type LookAgain =
   | { readonly kind: 'names'; readonly names: Names };
 
 /** What running queries needs. */
-export interface SearchesOptions {
+interface SearchesOptions {
   readonly pool: ChildPool;
   /** Queries of one user at once. */
   readonly perUser: () => number;

@@ -38,7 +38,7 @@ export function projected(input: Schema, columns: readonly MadeColumn[]): Compil
 }
 
 /** A column that is set: overwrites in place, or comes after the shown ones. */
-export interface SetColumn {
+interface SetColumn {
   readonly name: string;
   readonly type: ColumnType;
 }

@@ -21,14 +21,14 @@ import {
 } from './value.ts';
 
 /** What terms are matched against. */
-export interface TermContext {
+interface TermContext {
   readonly schema: Schema;
   readonly parameters: Parameters;
   readonly now: string;
 }
 
 /** A range of `_time`: from inclusive, to exclusive. */
-export interface TimeRange {
+interface TimeRange {
   readonly earliest: string | null;
   readonly latest: string | null;
 }

@@ -241,7 +241,7 @@ function unclosed(at: number): Problem {
 }
 
 /** Position of the quote that closes the text at `at`. Throws `syntax`. */
-export function stringEnd(text: string, at: number, to: number): number {
+function stringEnd(text: string, at: number, to: number): number {
   for (let end = at + 1; end < to; end++) {
     if (text[end] === '"') return end;
     if (text[end] === '\\') end++;

@@ -15,7 +15,7 @@ export interface PublishedResource {
 }
 
 /** One look's worth of changes. */
-export interface PublishedChange {
+interface PublishedChange {
   readonly added: readonly PublishedResource[];
   readonly changed: readonly PublishedResource[];
   readonly removed: readonly PublishedResource[];

@@ -42,7 +42,7 @@ export interface FindRequest {
 }
 
 /** One result. */
-export interface FoundEntry {
+interface FoundEntry {
   readonly no: number;
   /** Row id of a dataset row; null for a document. */
   readonly rowId: number | null;

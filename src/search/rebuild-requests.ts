@@ -22,7 +22,7 @@ interface Request {
 }
 
 /** Where a rebuild stands. */
-export interface RebuildProgress {
+interface RebuildProgress {
   readonly done: number;
   readonly total: number;
   /** Set when it has ended. */

@@ -37,7 +37,7 @@ export function typoScore(distance: number): number {
 }
 
 /** What a score is made of. Both texts are folded. */
-export interface ScoredText {
+interface ScoredText {
   readonly title: string;
   readonly body: string;
   /** Words in both, roughly. */

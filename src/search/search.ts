@@ -38,7 +38,7 @@ interface SearchOptions {
 export const INDEX_FILE = 'search/index.sqlite';
 
 /** What to find, among which resources. */
-export interface SearchRequest<Resource extends PublishedResource> {
+interface SearchRequest<Resource extends PublishedResource> {
   readonly q: string;
   readonly offset: number;
   readonly limit: number;
@@ -47,7 +47,7 @@ export interface SearchRequest<Resource extends PublishedResource> {
 }
 
 /** One result. */
-export interface SearchHit<Resource> {
+interface SearchHit<Resource> {
   readonly resource: Resource;
   /** Null for documents. */
   readonly rowId: number | null;
@@ -59,7 +59,7 @@ export interface SearchHit<Resource> {
 }
 
 /** A page of results. */
-export interface SearchPage<Resource> {
+interface SearchPage<Resource> {
   readonly hits: readonly SearchHit<Resource>[];
   readonly hasMore: boolean;
 }

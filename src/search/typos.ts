@@ -8,7 +8,7 @@ import type { Catalogue } from './catalogue.ts';
 import { frequencyOf } from './occurrences.ts';
 
 /** The text of a document, to decide on. */
-export interface DocumentText {
+interface DocumentText {
   readonly title: string;
   readonly body: string;
 }

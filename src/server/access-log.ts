@@ -7,7 +7,7 @@ import type { Log, LogFields } from '../base/log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** An answered request. */
-export interface AccessEntry {
+interface AccessEntry {
   readonly requestId: string;
   readonly clientAddress: string;
   readonly userId: number | null;

@@ -25,7 +25,7 @@ import type { RequestTarget } from './request-target.ts';
 import type { ServerServices } from './dependencies.ts';
 
 /** The live session that came with a request. */
-export interface LiveSession {
+interface LiveSession {
   readonly id: number;
   /** Value of its cookie. */
   readonly token: string;

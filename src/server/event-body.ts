@@ -14,7 +14,7 @@ import type { Context } from './context.ts';
 import { urlencodedFields } from './form-body.ts';
 
 /** A body with events. */
-export interface EventBody {
+interface EventBody {
   /** In the pieces it came in. */
   readonly pieces: readonly Uint8Array[];
   /** `json`, NDJSON lines, or a form as JSON text. */
@@ -22,7 +22,7 @@ export interface EventBody {
 }
 
 /** How an accepting route takes a body; the limits of events unless it says otherwise. */
-export interface BodyRules {
+interface BodyRules {
   readonly takesLines: boolean;
   /** Names of a form whose values gather. */
   readonly lists?: readonly string[];
@@ -86,7 +86,7 @@ export async function decodedBody(
 }
 
 /** What `gathered` goes by. */
-export interface Gathering {
+interface Gathering {
   readonly maxBytes: number;
   readonly place: QueuePlace | null;
   readonly clock: Clock;

@@ -94,7 +94,7 @@ export function readWhole(
 }
 
 /** What a list shows. */
-export interface ListQuery {
+interface ListQuery {
   readonly selection: Selection;
   readonly isDescending: boolean;
   readonly limit: number | null;

@@ -34,7 +34,7 @@ import { RouteTable } from './route-table.ts';
 import type { ServerServices } from './dependencies.ts';
 
 /** What answers every path without a built-in route, for all methods. Its callers are signed in (DS-96). */
-export interface Fallback {
+interface Fallback {
   readonly handler: Handler;
 }
 

@@ -18,7 +18,7 @@ export interface GuideChapter {
 }
 
 /** A heading of a chapter and the text below it. */
-export interface GuideSection {
+interface GuideSection {
   readonly title: string;
   /** Null for what stands before the first heading. */
   readonly anchor: string | null;

@@ -10,7 +10,7 @@ export const PRIVATE = 'private, no-cache';
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** What the security headers depend on. */
-export interface HeaderRules {
+interface HeaderRules {
   /** Own TLS is on, or the public address is https. */
   readonly isAlwaysSecure: boolean;
   /** The identity provider's issuer while OIDC is on: sign-out redirects a form there. */
@@ -44,12 +44,4 @@ export function securityHeaders({ isAlwaysSecure, oidcIssuer }: HeaderRules): He
     headers.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
   }
   return headers;
-}
-
-/**
- * A header value of any text: what could end the header or break its syntax is replaced by a space, what is not
- * Latin-1 by `?`. For values that repeat something from outside.
- */
-export function headerText(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/[^\u0020-\u00ff]/g, '?');
 }

@@ -9,7 +9,7 @@ import { loginPage } from './pages/login.tsx';
 import type { Reply } from './reply.ts';
 
 /** What the form shows again. */
-export interface LastAttempt {
+interface LastAttempt {
   /** Where to go afterwards: a safe path (DS-100). */
   readonly next: string;
   readonly username?: string;

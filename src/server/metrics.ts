@@ -12,7 +12,7 @@ type Sample = { readonly labels?: Labels; readonly value: number };
 const DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Counts up. */
-export interface Counter {
+interface Counter {
   add(amount?: number): void;
 }
 

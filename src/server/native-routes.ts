@@ -8,7 +8,7 @@
  */
 
 /** How many segments stand before the first empty one, and whether an empty one (a trailing slash) follows. */
-export interface PathShape {
+interface PathShape {
   readonly segments: number;
   readonly isOpen: boolean;
 }

@@ -57,7 +57,7 @@ function weighted(header: string | null): { value: string; quality: number }[] {
 }
 
 /** An entity tag as it stands in a header. */
-export interface EntityTag {
+interface EntityTag {
   /** Without quotes and without the suffix of a compressed answer. */
   readonly value: string;
   readonly isWeak: boolean;

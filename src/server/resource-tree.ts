@@ -51,7 +51,7 @@ export interface ResourceTree {
 }
 
 /** What to show of the list. */
-export interface TreeRequest {
+interface TreeRequest {
   /** Only below this folder; `''`: everywhere. */
   readonly folder: string;
   /** Only names, or file names, that contain this, whatever the case. */

@@ -20,7 +20,7 @@ const AT_ONCE_BYTES = { least: 12 * 1024, most: 2 * 1024 * 1024 };
 type EncodedBody = string | Uint8Array | ReadableStream<Uint8Array>;
 
 /** What a response needs besides the answer. */
-export interface ResponseFacts {
+interface ResponseFacts {
   readonly request: Request;
   readonly requestId: string;
   /** `Cache-Control` of the route. */

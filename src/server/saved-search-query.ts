@@ -12,7 +12,7 @@ import { jsonReply } from './reply.ts';
 const MAX_LIMIT = 1_000;
 
 /** What a list of saved searches shows. */
-export interface SavedSearchQuery {
+interface SavedSearchQuery {
   readonly search: string;
   /** Null: all. */
   readonly limit: number | null;

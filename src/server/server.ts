@@ -31,7 +31,7 @@ export interface TlsPair {
 }
 
 /** How and for whom to listen. */
-export interface ServerOptions {
+interface ServerOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;

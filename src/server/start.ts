@@ -28,7 +28,7 @@ import type { ServerServices } from './dependencies.ts';
 import { SyslogListeners } from './syslog/listeners.ts';
 
 /** A server that answers. */
-export interface RunningService {
+interface RunningService {
   readonly url: string;
   /** One-time link for the first superuser; null when there is one or others can reach the server (DS-211). */
   readonly setupUrl: string | null;

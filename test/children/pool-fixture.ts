@@ -9,7 +9,7 @@ import { patienceFor } from '../support/patience.ts';
 
 export const FIXTURE_CHILD = join(import.meta.dir, 'fixture-child.ts');
 
-export interface PoolFixture extends AsyncDisposable {
+interface PoolFixture extends AsyncDisposable {
   readonly pool: ChildPool;
   readonly socketDir: string;
   readonly lines: readonly string[];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { EditLoad } from './edit-load.ts';
 import type { MakeSubject, Subject } from './subject.ts';
 
-export type Manner = 'write-behind' | 'in-place' | 'believing';
+type Manner = 'write-behind' | 'in-place' | 'believing';
 
 /** A control of the given manner; `prepare` gets the folder of its file while that is still empty. */
 export function careless(manner: Manner, prepare?: (folder: string) => void): MakeSubject {

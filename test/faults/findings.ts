@@ -1,7 +1,7 @@
 /** What the recipes and attacks on the running executable found, and the test that keeps it from coming back. */
 
 /** One finding: how it was found, what it was, and the test that fails without its remedy. */
-export type Finding = readonly [foundBy: string, what: string, test: string];
+type Finding = readonly [foundBy: string, what: string, test: string];
 
 /** Newest first. */
 export const findings: readonly Finding[] = [

@@ -20,7 +20,7 @@ const WELL_AMONG_OTHERS_MS = 6_000;
 const CANARY = 'name\ncanary\n';
 
 /** Where the service and its table stand, and what runs before it starts for the first time. */
-export interface ProductOptions {
+interface ProductOptions {
   /** Folder of the table inside of the document root; '' for the root itself. */
   readonly folder?: string;
   readonly config?: Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@
 import { Trial, type TrialSize } from './trial.ts';
 
 /** What a recipe cannot do without; `root` also stands for mounting file systems. */
-export type Need = 'root' | 'strace' | 'prlimit' | 'gcc';
+type Need = 'root' | 'strace' | 'prlimit' | 'gcc';
 
 export interface Recipe {
   /** Of the recipe in the plan, `R5`, or of the fault where the plan has none for it alone: `F13`. */

@@ -7,7 +7,7 @@ import type { TemporaryFolder } from '../support/temporary-folder.ts';
 import { patienceFor } from '../support/patience.ts';
 
 /** What a run reported, and what it left. */
-export interface Run {
+interface Run {
   readonly lines: string[];
   /** The last version reported as written; 0 when none was. */
   readonly acked: number;

@@ -15,7 +15,7 @@
  */
 
 /** What is done with a block. */
-export type Use = 'run' | 'output' | 'file' | 'svc' | 'query' | 'program' | 'config' | 'skip';
+type Use = 'run' | 'output' | 'file' | 'svc' | 'query' | 'program' | 'config' | 'skip';
 
 /** One block. */
 export interface FencedBlock {

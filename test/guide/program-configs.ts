@@ -8,7 +8,7 @@ import { eventually } from '../http/eventually.ts';
 import type { Reader } from './reader.ts';
 
 /** An event as a program would send it. */
-export interface Delivery {
+interface Delivery {
   readonly protocol: 'hec' | 'bulk' | 'otlp' | 'loki';
   /** Address as it stands in the configuration, with the path the program adds. */
   readonly url: string;

@@ -4,7 +4,7 @@
 import type { Client, Service } from '../support/service.ts';
 
 /** A `Set-Cookie` taken apart. */
-export interface SentCookie {
+interface SentCookie {
   readonly name: string;
   readonly value: string;
   /** Everything after the value, as it stands. */

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Bytes of a process. */
-export interface Memory {
+interface Memory {
   /** Resident now. */
   readonly resident: number;
   /** Most that was resident so far. */

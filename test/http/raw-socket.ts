@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 /** The head of an answer. */
-export interface RawHead {
+interface RawHead {
   readonly status: number;
   /** By lower-case name; of a repeated header the values joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;

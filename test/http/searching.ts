@@ -4,7 +4,7 @@
 import type { Client } from '../support/service.ts';
 
 /** One result as programs get it. */
-export interface FoundResult {
+interface FoundResult {
   readonly resource: string;
   readonly type: string;
   readonly title: string;
@@ -16,7 +16,7 @@ export interface FoundResult {
 }
 
 /** The answer of `/search`. */
-export interface FoundAnswer {
+interface FoundAnswer {
   readonly query: string;
   readonly count: number;
   readonly has_more: boolean;

@@ -49,7 +49,7 @@ const NEVER: readonly Pattern[] = [
 ];
 
 /** The service of a table of cases. */
-export interface SecurityFixture {
+interface SecurityFixture {
   readonly service: Service;
   /** Headers of an actor's credentials. */
   headersOf(actor: SecurityActor): Promise<Record<string, string>>;

@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts';
 import type { Client, Service } from '../support/service.ts';
 
 /** The service of a test file; usable in tests and hooks, not while tests are registered. */
-export interface SharedService {
+interface SharedService {
   readonly service: Service;
   /** Reads everything, writes nothing. */
   readonly reader: Client;

@@ -4,14 +4,14 @@
  */
 
 export type ModelType = 'integer' | 'number' | 'boolean' | 'string';
-export type ModelValue = string | number | boolean;
+type ModelValue = string | number | boolean;
 
-export interface ModelColumn {
+interface ModelColumn {
   readonly name: string;
   readonly type: ModelType;
 }
 
-export interface ModelRow {
+interface ModelRow {
   readonly _row_id: number;
   readonly [column: string]: ModelValue;
 }
@@ -21,7 +21,7 @@ export interface ModelTable {
   readonly rows: readonly ModelRow[];
 }
 
-export interface ModelQuery {
+interface ModelQuery {
   readonly filter?: unknown;
   readonly sort?: readonly { readonly column: string; readonly descending: boolean }[];
   readonly offset?: number;

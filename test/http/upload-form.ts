@@ -12,7 +12,7 @@ export interface FormPart {
 }
 
 /** What came back. */
-export interface UploadAnswer {
+interface UploadAnswer {
   readonly status: number;
   /** The parsed body; null when it is no JSON. */
   readonly body: Record<string, unknown> | null;

@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 /** What a tool call gives. */
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly content: readonly {
     readonly type: string;
     readonly text: string;

@@ -102,12 +102,12 @@ function saved(key: string, query: string): FoundSavedSearch {
   return { kind: 'found', key, query };
 }
 
-export interface Asked {
+interface Asked {
   readonly caller?: string;
   readonly params?: Record<string, Value>;
 }
 
-export interface Answer {
+interface Answer {
   readonly rows: string | null;
   readonly problem: string | null;
   readonly notices: string[];

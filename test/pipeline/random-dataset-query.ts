@@ -4,7 +4,7 @@
 import { RandomQueries } from './random-query.ts';
 
 /** A cell as the language sees it. */
-export type Shown = string | number | boolean;
+type Shown = string | number | boolean;
 
 /** A CSV text, and its rows by the words of the contract (DS-59, SL-40). */
 export interface RandomTable {

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import type { Cell, Segment, TableChanges } from '../../src/dataset/types.ts';
 import { encoded, type TestEncoding } from './csv-table.ts';
 
-export interface Line {
+interface Line {
   /** Spellings of the cells; none for a line without content. */
   readonly cells: string[];
   ending: string;
@@ -20,7 +20,7 @@ export interface FileModel {
   readonly lines: Line[];
 }
 
-export type RowEdit =
+type RowEdit =
   | { readonly kind: 'update'; readonly row: number; readonly cells: readonly [number, Cell][] }
   | { readonly kind: 'delete'; readonly row: number }
   | { readonly kind: 'create'; readonly cells: readonly [number, Cell][] };
@@ -35,7 +35,7 @@ function needsQuotes(text: string, delimiter: string): boolean {
   return text.includes(delimiter) || /["\r\n]/.test(text);
 }
 
-export function spell(text: string, delimiter: string, isQuoted: boolean): string {
+function spell(text: string, delimiter: string, isQuoted: boolean): string {
   return isQuoted || needsQuotes(text, delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

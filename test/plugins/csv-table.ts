@@ -14,7 +14,7 @@ export function encoded(text: string, encoding: TestEncoding = 'utf-8'): Uint8Ar
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
 
-export interface ReadTable {
+interface ReadTable {
   readonly names: readonly string[];
   readonly rows: string[][];
   readonly layout: TableLayout;

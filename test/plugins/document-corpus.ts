@@ -4,7 +4,7 @@
 import { clip, id3Frame, mp3, mp4Box, tone } from '../http/media-files.ts';
 
 /** A document: shown as a page, or refused as too hard to read; either way it can be downloaded. */
-export interface HostileDocument {
+interface HostileDocument {
   readonly name: string;
   readonly make: () => string;
   readonly verdict: 'page' | 'too-large';

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 let connected: Promise<DuckDBConnection> | null = null;
 
 /** One in-memory database for all tests of a file. */
-export function duckdb(): Promise<DuckDBConnection> {
+function duckdb(): Promise<DuckDBConnection> {
   connected ??= DuckDBInstance.create(':memory:').then((instance) => instance.connect());
   return connected;
 }
@@ -52,7 +52,7 @@ export async function duckMetadata(
   ).getRowsJson();
 }
 
-export interface ReadParquet {
+interface ReadParquet {
   readonly names: readonly string[];
   readonly columns: readonly FileColumn[];
   readonly rows: Cell[][];

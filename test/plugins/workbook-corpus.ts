@@ -7,7 +7,7 @@ import { sheetFile, type TestEntry, workbookEntries, workbookFile, zip } from '.
 /** A file that is refused. */
 export type RefusedFile = readonly [name: string, file: () => Uint8Array, reason: RegExp];
 /** A file that is read. */
-export type AcceptedFile = readonly [name: string, file: () => Uint8Array];
+type AcceptedFile = readonly [name: string, file: () => Uint8Array];
 
 const MIB = 1024 * 1024;
 /** A header `a` and a 1. */

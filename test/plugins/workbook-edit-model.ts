@@ -9,7 +9,7 @@ import { type Changes, DATE_STYLES, workbookEntries, zip } from './workbook-file
 /** Styles 1 and 2 of DATE_STYLES are dates, 5 is none. */
 const DATE = 2;
 
-export interface CellModel {
+interface CellModel {
   readonly column: number;
   readonly style: number;
   /** As a reader gives it. */
@@ -19,7 +19,7 @@ export interface CellModel {
   readonly isFormula: boolean;
 }
 
-export interface RowModel {
+interface RowModel {
   readonly number: number;
   readonly attributes: string;
   readonly space: string;

@@ -28,7 +28,7 @@ export interface TestEntry {
   readonly offset?: number;
 }
 
-export interface ZipOptions {
+interface ZipOptions {
   readonly comment?: string;
   /** Adds the ZIP64 end records. */
   readonly isLarge?: boolean;
@@ -132,7 +132,7 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
 /** What a workbook is made of; members that are absent are left out or minimal. */
-export interface WorkbookParts {
+interface WorkbookParts {
   /** Content of each worksheet part, or of its `sheetData` when it does not begin with `<?xml` or `<worksheet`. */
   readonly sheets: Readonly<Record<string, string>>;
   /** Content of `si` elements. */
@@ -242,7 +242,7 @@ export function sheetFile(rows: string, parts: Partial<WorkbookParts> = {}): Buf
   return workbookFile({ sheets: { Data: rows }, ...parts });
 }
 
-export interface ReadTable {
+interface ReadTable {
   readonly names: readonly string[];
   /** Without the blank cells at the end of each. */
   readonly rows: Cell[][];
@@ -273,7 +273,7 @@ export async function readTable(file: Uint8Array, options: ReadOptions = {}): Pr
 }
 
 /** Without the blank cells at its end. */
-export function trimmed(row: readonly Cell[]): Cell[] {
+function trimmed(row: readonly Cell[]): Cell[] {
   return row.slice(0, row.findLastIndex((cell) => cell !== '' && cell !== null) + 1);
 }
 
@@ -296,7 +296,7 @@ export function changesOf({ updates = {}, deletes = [], creates = [] }: Changes)
   };
 }
 
-export interface EditedWorkbook {
+interface EditedWorkbook {
   readonly plan: WorkbookEditPlan;
   readonly file: Buffer;
 }

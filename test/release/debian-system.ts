@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** How one command in the system ended. */
-export interface Ended {
+interface Ended {
   readonly code: number;
   /** Standard output and then diagnostics. */
   readonly text: string;

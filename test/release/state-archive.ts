@@ -50,7 +50,7 @@ export function schemaOf(file: string): number {
 }
 
 /** Makes the archive of one build and answers its path. */
-export async function archiveState(executable: string): Promise<string> {
+async function archiveState(executable: string): Promise<string> {
   using folder = temporaryFolder({ 'docroot/tea.csv': 'tea,price\nassam,3\nsencha,5\nmate,2\n' });
   const maker = new StateMaker(executable, folder.path);
   const version = (await maker.command(['--version'])).trim().replace(/^svc /, '');

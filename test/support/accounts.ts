@@ -28,7 +28,7 @@ interface UserOptions {
 }
 
 /** What a browser holds after signing in. */
-export interface BrowserSession {
+interface BrowserSession {
   /** Value of the header `Cookie`, with the session and the CSRF cookie. */
   readonly cookie: string;
   /** Value of the header `X-CSRF-Token`. */

@@ -5,7 +5,7 @@ import type { AuditNote } from '../../src/auth/audit.ts';
 import type { Database } from '../../src/store/database.ts';
 
 /** A stored entry. */
-export interface AuditEntry extends AuditNote {
+interface AuditEntry extends AuditNote {
   readonly id: number;
   readonly timestamp: string;
 }

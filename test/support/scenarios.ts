@@ -16,12 +16,12 @@ import type { Client, Service } from './service.ts';
  * No credential; a user without rights; read on every resource; read and write on every resource, docroot boundary
  * included; a superuser. Each but the first holds an API key.
  */
-export type Actor = 'anonymous' | 'stranger' | 'reader' | 'writer' | 'superuser';
+type Actor = 'anonymous' | 'stranger' | 'reader' | 'writer' | 'superuser';
 
 type Pattern = string | RegExp;
 
 /** One request and what is expected of its answer. */
-export interface Scenario {
+interface Scenario {
   /** Finishes the sentence that the title of the table begins. */
   readonly name: string;
   /** Several actors: one test each, with the same expectation. */

@@ -15,7 +15,7 @@ import { checkUsername, countActiveSuperusers, getUser, userColumns, userOf } fr
 import type { Identity } from './claims.ts';
 
 /** The account, and what became of it. */
-export interface Admitted {
+interface Admitted {
   readonly user: User;
   readonly isNew: boolean;
 }
@@ -65,7 +65,7 @@ export async function admitIdentity(
 }
 
 /** What `followRoles` changed. */
-export interface Followed {
+interface Followed {
   /** The account as it is now. */
   readonly user: User;
   /** Names of groups. */

@@ -31,7 +31,7 @@ interface OidcOptions {
 }
 
 /** What came of a sign-in: an active account, or who was not let in and, where the answer may say it, why. */
-export type Vouched =
+type Vouched =
   | { readonly user: User }
   | { readonly user: null; readonly username: string | null; readonly refusal: AppError | null };
 

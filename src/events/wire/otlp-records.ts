@@ -9,7 +9,7 @@ import { isObject } from '../json-text.ts';
 import { ProtobufReader } from './protobuf.ts';
 
 /** Attributes by name. */
-export type Attributes = Record<string, unknown>;
+type Attributes = Record<string, unknown>;
 
 /** What the records of one resource and scope have in common. */
 export interface OtlpOrigin {
@@ -37,7 +37,7 @@ export interface OtlpRecord {
 export class OtlpRecordError extends Error {}
 
 /** Told of every record in order. `read` throws `OtlpRecordError` for a bad one. */
-export type OtlpVisitor = (origin: OtlpOrigin, read: () => OtlpRecord) => void;
+type OtlpVisitor = (origin: OtlpOrigin, read: () => OtlpRecord) => void;
 
 /** The records of a parsed JSON request; false when it is none. Throws `OtlpRecordError` for one whose frame is no such request. */
 export function visitJsonRecords(request: unknown, visit: OtlpVisitor): boolean {

@@ -11,7 +11,7 @@ import { valueOfJson, type Row, type Value } from '../value.ts';
 import type { ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
 
 /** What SQL gives for a cell, and what it means. */
-export type CellForm =
+type CellForm =
   /** As it is; integers past 2^53 keep their digits. */
   | 'plain'
   /** Microseconds since 1970. */
@@ -50,7 +50,7 @@ export interface SqlCondition {
 }
 
 /** Where rows are. */
-export interface SqlTable {
+interface SqlTable {
   readonly name: string;
   readonly db: Database;
   /** After FROM. */
@@ -72,7 +72,7 @@ export interface SqlTable {
 }
 
 /** SQL with what its question marks stand for. */
-export interface BoundSql {
+interface BoundSql {
   readonly sql: string;
   readonly params: SQLQueryBindings[];
 }

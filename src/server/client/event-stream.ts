@@ -7,7 +7,7 @@
 const RETRY_MS = 1_000;
 
 /** What becomes of a stream. */
-export interface StreamReader {
+interface StreamReader {
   /** An event as the service writes it. */
   take(event: unknown): void;
   /** That many came faster than they could be sent. */

@@ -9,7 +9,7 @@ import { fieldTerm, quoted } from './event-terms.ts';
 import { localNumber } from './times.ts';
 
 /** The language as `/search2/api/commands/` tells it (EV-101). */
-export interface Language {
+interface Language {
   readonly commands: readonly {
     readonly name: string;
     readonly summary: string;

@@ -6,7 +6,7 @@ const MAX_KEPT = 6;
 const PREFIX = 'svc_recent_';
 
 /** What was searched: words for everything readable, or the address of a view of the explorer. */
-export type RecentKind = 'searches' | 'queries';
+type RecentKind = 'searches' | 'queries';
 
 /** The last searches, newest first; none where the browser keeps nothing. */
 export function recentSearches(kind: RecentKind = 'searches'): string[] {

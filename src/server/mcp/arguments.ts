@@ -7,7 +7,7 @@ import { JsonNumber } from '../../base/json.ts';
 import { isObject, type Members } from './message.ts';
 
 /** The schema of a tool's arguments, or of one of them. */
-export interface ArgumentSchema {
+interface ArgumentSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly maxLength?: number;

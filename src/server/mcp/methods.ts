@@ -13,7 +13,7 @@ import { callTool, failureText } from './tool.ts';
 import { tools } from './tools/index.ts';
 
 /** Who sent a message, and what answering it needs. */
-export interface McpContext {
+interface McpContext {
   readonly services: ServerServices;
   readonly caller: Caller;
   readonly origin: Origin;

@@ -16,7 +16,7 @@ import { tooLarge, type ToolCall } from './tool.ts';
 type Reader = Pick<ToolCall, 'services' | 'signal'>;
 
 /** Rows as they stand in an answer. */
-export interface RowTexts {
+interface RowTexts {
   /** A JSON object each. */
   readonly rows: readonly string[];
   /** Rows that match, whatever the page. */

@@ -59,7 +59,7 @@ export async function describeApi(sources: ApiSources, caller: Caller): Promise<
 }
 
 /** What a caller may use, before it is written out. */
-export interface CallersApi {
+interface CallersApi {
   /** Without their columns. */
   readonly resources: readonly DescribedResource[];
   /** What the document with these of the resources alone is made of. `maxWaitMs`: for what the programs of handlers report. */

@@ -32,7 +32,7 @@ interface ExportProps {
 export function ExportMenu({ json, query, files, note }: ExportProps) {
   const offered = FILES.filter((format) => files[format] !== undefined);
   return (
-    <details class="menu-button export">
+    <details class="menu-button">
       <summary class="button quiet small">Export</summary>
       <div class="menu-list">
         <button type="button" class="plain" data-copy="address">

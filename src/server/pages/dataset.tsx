@@ -44,7 +44,7 @@ export interface ColumnHead {
 }
 
 /** A row with the texts of its cells. */
-export interface TableRow {
+interface TableRow {
   readonly id: string;
   /** The row as a page of its own, which can be changed there by those who may. */
   readonly href: string;

@@ -10,7 +10,7 @@ import { operationAddress } from './operation.tsx';
 import type { Page } from './frame.tsx';
 
 /** What the page shows. */
-export interface DocsView extends ApiListing {
+interface DocsView extends ApiListing {
   /** The words the list is filtered by; `''`: none. */
   readonly filter: string;
   readonly isSignedIn: boolean;

@@ -10,7 +10,7 @@ import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 
 /** A document with a title and where it is. */
-export interface DocumentView extends RenderedDocument {
+interface DocumentView extends RenderedDocument {
   readonly title: string;
   readonly rel: string;
   /** When its file was written last. */

@@ -6,7 +6,7 @@
 import type { FrameView, Page } from './frame.tsx';
 
 /** A failure as a person sees it. */
-export interface ErrorView {
+interface ErrorView {
   readonly status: number;
   /** The `detail` of the JSON answer. */
   readonly detail: string;

@@ -32,7 +32,7 @@ export interface GalleryChoice {
 }
 
 /** What the gallery shows. */
-export interface GalleryView extends GalleryChoice {
+interface GalleryView extends GalleryChoice {
   /** Files that match, on all pages. */
   readonly total: number;
   readonly entries: readonly GalleryEntry[];

@@ -12,7 +12,7 @@ import { Article } from '../page-parts/article.tsx';
 import type { Page } from './frame.tsx';
 
 /** Another chapter. */
-export interface ChapterLink {
+interface ChapterLink {
   readonly title: string;
   readonly href: string;
   /** The one that is shown. */
@@ -20,7 +20,7 @@ export interface ChapterLink {
 }
 
 /** What the page shows. */
-export interface GuideView {
+interface GuideView {
   readonly title: string;
   readonly isIndex: boolean;
   /** HTML of the allow list for documents, with a heading of level 1. */

@@ -13,7 +13,7 @@ import { Size } from '../page-parts/size.tsx';
 import { CsrfField } from './frame.tsx';
 
 /** What the start page shows. */
-export interface LandingView {
+interface LandingView {
   readonly isSignedIn: boolean;
   readonly isSuperuser: boolean;
   /** How people sign in here. */

@@ -8,7 +8,7 @@ import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
 
 /** What the sign-in form shows. */
-export interface LoginView {
+interface LoginView {
   /** Where to go afterwards: a safe path (DS-100). */
   readonly next: string;
   /** Why the last attempt failed; null on the first visit. */

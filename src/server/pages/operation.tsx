@@ -15,7 +15,7 @@ import type { SchemaLine } from '../openapi/schema-text.ts';
 import type { FrameView, Page } from './frame.tsx';
 
 /** What the page shows. */
-export interface OperationView extends ApiOperation {
+interface OperationView extends ApiOperation {
   /** Scheme and host that the caller sees. */
   readonly origin: string;
 }

@@ -8,7 +8,7 @@ import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
 /** What the player shows. */
-export interface PlayerView {
+interface PlayerView {
   readonly title: string;
   /** Canonical name. */
   readonly name: string;

@@ -15,7 +15,7 @@ import { UtcTime } from '../page-parts/utc-time.tsx';
 import { CreatedKey } from '../page-parts/created-key.tsx';
 
 /** What the page shows. */
-export interface ProfileView {
+interface ProfileView {
   readonly username: string;
   readonly isSuperuser: boolean;
   /** Nothing can be changed on a read-only site (DS-22), so nothing is offered. */

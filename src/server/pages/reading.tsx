@@ -9,7 +9,7 @@ import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
 /** A file that is being read. */
-export interface ReadingView {
+interface ReadingView {
   /** Canonical name of the dataset. */
   readonly name: string;
   /** How messages call it. */

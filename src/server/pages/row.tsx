@@ -31,7 +31,7 @@ export interface RowConflict {
 }
 
 /** A form that takes back what was just done. */
-export interface RowUndo {
+interface RowUndo {
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** Where it is sent, as a query of this page. */
   readonly href: string;

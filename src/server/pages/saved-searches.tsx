@@ -12,7 +12,7 @@ import { Notice, Problem } from '../page-parts/messages.tsx';
 import { UtcTime } from '../page-parts/utc-time.tsx';
 
 /** A saved search in the list. */
-export interface SavedSearchEntry {
+interface SavedSearchEntry {
   readonly id: number;
   readonly name: string;
   readonly query: string;
@@ -35,7 +35,7 @@ export interface RefusedForm {
 }
 
 /** What the page shows. */
-export interface SavedSearchesView {
+interface SavedSearchesView {
   readonly filter: string;
   /** `own`, `shared`, `public`, or `''` for all. */
   readonly kind: string;

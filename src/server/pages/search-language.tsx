@@ -9,7 +9,7 @@ import { SPL_PAIRS } from '../spl-pairs.ts';
 import type { Page } from './frame.tsx';
 
 /** What the page shows. */
-export type SearchLanguageView = ReturnType<typeof reference>;
+type SearchLanguageView = ReturnType<typeof reference>;
 
 type CommandEntry = SearchLanguageView['commands'][number];
 interface NamedEntry {

@@ -30,7 +30,7 @@ export interface SearchFacet {
 }
 
 /** What the page shows. */
-export interface SearchView {
+interface SearchView {
   readonly q: string;
   /** Kept by the form; `''`: all. */
   readonly type: string;

@@ -7,7 +7,7 @@ import type { Page } from './frame.tsx';
 import { UploadForm } from './landing.tsx';
 
 /** A refusal as a person sees it. */
-export interface UploadRefusedView {
+interface UploadRefusedView {
   /** The `detail` of the JSON answer. */
   readonly detail: string;
   /** What would be right. */

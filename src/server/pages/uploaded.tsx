@@ -8,7 +8,7 @@ import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
 /** A stored file and where it answers. */
-export interface UploadedView extends UploadResult {
+interface UploadedView extends UploadResult {
   /** Null: files of this kind are stored, not served. */
   readonly href: string | null;
   /** Why it cannot be read; null when it can. */

@@ -45,7 +45,7 @@ import { whileAllowed } from '../standing-body.ts';
 import type { HandlerServices } from '../../operations/handlers.ts';
 
 /** What files need beyond what every route has. */
-export interface ResourceServices
+interface ResourceServices
   extends DatasetServices, HandlerServices, Pick<ContentReplyServices, 'documents'> {
   readonly config: ContentReplyServices['config'] & { readonly readonly: boolean };
 }

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 const MAX_ALL = 2_000;
 
 /** What a listener takes at once. */
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly most: number;
   readonly mostOfAddress: number;
 }

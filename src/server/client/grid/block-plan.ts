@@ -34,7 +34,7 @@ export function valueCount(edits: readonly RowEdit[]): number {
 }
 
 /** Where cells of a text go. */
-export interface PasteTarget {
+interface PasteTarget {
   readonly block: CellBlock;
   /** All that are shown, in their order. */
   readonly columns: readonly GridColumn[];
@@ -43,7 +43,7 @@ export interface PasteTarget {
 }
 
 /** The place of every cell of a text, before the rows that are there are known. */
-export interface PastePlaces {
+interface PastePlaces {
   /** Cells by rows from the top of the block on. */
   readonly cells: readonly (readonly string[])[];
   /** The column of each cell of a row; null where there is none. */

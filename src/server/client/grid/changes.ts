@@ -15,7 +15,7 @@ import { ChangeRefused, type RowRequests } from './row-requests.ts';
 import { joined, type Step, type UndoHistory } from './undo-history.ts';
 
 /** A change of many cells at once. */
-export interface BlockChange {
+interface BlockChange {
   /** `the paste of 12 values`: what undo calls it. */
   readonly label: string;
   readonly edits: readonly RowEdit[];
@@ -31,7 +31,7 @@ export interface BlockChange {
 }
 
 /** How a long change is followed and given up. */
-export interface Following {
+interface Following {
   /** Told the number of rows so far. */
   progress(done: number): void;
   readonly signal: AbortSignal;

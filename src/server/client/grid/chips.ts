@@ -11,7 +11,7 @@ import type { SortStep, View } from './view.ts';
 const MAX_WHOLE = 2_000;
 
 /** What can be done with chips. */
-export interface ChipActions {
+interface ChipActions {
   /** Changes a member of the filter, beside `anchor`; null: the filter as a whole, which is no object. */
   change(column: string | null, anchor: HTMLElement): void;
   remove(column: string | null): void;

@@ -8,7 +8,7 @@ import { sizeOf } from './places.ts';
 import type { GridTable } from './table.ts';
 
 /** What became of it. */
-export interface Copied {
+interface Copied {
   /** False: some of it is not here yet, and nothing is on the clipboard. */
   readonly isDone: boolean;
   /** For people; `''` where nothing has to be said. */

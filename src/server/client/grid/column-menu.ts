@@ -6,7 +6,7 @@ import { make, makeSelect, quietButton } from './element.ts';
 import { type GridColumn, plainNumber } from './model.ts';
 
 /** What can be done with a column. */
-export interface ColumnActions {
+interface ColumnActions {
   sort(isDescending: boolean, isMore: boolean): void;
   /** A member of the filter for this column; null takes it away. */
   filter(member: unknown): void;

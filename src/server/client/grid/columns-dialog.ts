@@ -5,7 +5,7 @@ import { make, makeDialog, quietButton } from './element.ts';
 import type { GridColumn } from './model.ts';
 
 /** What was chosen. */
-export interface ColumnChoice {
+interface ColumnChoice {
   /** Names in order; null: all, in file order. */
   readonly columns: readonly string[] | null;
   readonly pinned: readonly string[];

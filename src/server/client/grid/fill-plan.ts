@@ -18,14 +18,14 @@ export interface Fill {
 }
 
 /** Rows that are there, one after the other. */
-export interface RowsFrom {
+interface RowsFrom {
   /** Place of the first. */
   readonly top: number;
   readonly rows: readonly GridRow[];
 }
 
 /** What is to be done. */
-export interface FillPlan {
+interface FillPlan {
   readonly edits: readonly RowEdit[];
   /** Names of columns whose values go on instead of being repeated. */
   readonly goesOn: readonly string[];

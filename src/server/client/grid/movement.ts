@@ -4,7 +4,7 @@
 import type { Place } from './places.ts';
 
 /** How far one can go. */
-export interface Extent {
+interface Extent {
   readonly rows: number;
   readonly columns: number;
   /** Rows that Page Up and Page Down go by. */

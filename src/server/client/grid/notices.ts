@@ -4,7 +4,7 @@
 import { make, quietButton } from './element.ts';
 
 /** A thing to do about a message. */
-export interface NoticeAction {
+interface NoticeAction {
   readonly label: string;
   run(): void;
 }

@@ -13,7 +13,7 @@ const MAX_MISFITS = 5;
 const MAX_TEXT = 60;
 
 /** What is left of a plan when the person has agreed. */
-export interface AgreedPaste {
+interface AgreedPaste {
   readonly edits: readonly RowEdit[];
   readonly added: readonly Values[];
 }

@@ -11,7 +11,7 @@ const MAX_PREVIEW = 8;
 const LONG_TEXT = 10_000;
 
 /** Rows as they would be created. */
-export interface PastedRows {
+interface PastedRows {
   /** Column names in the order of the cells; null for cells without a column. */
   readonly columns: readonly (string | null)[];
   readonly rows: readonly Values[];

@@ -22,7 +22,7 @@ export interface AuditRow {
 }
 
 /** What the page shows. */
-export interface AuditData {
+interface AuditData {
   readonly listing: Listing<AuditRow>;
   /** Actions to choose from. */
   readonly actions: readonly string[];

@@ -16,7 +16,7 @@ export interface CacheRow {
 }
 
 /** What the page shows. */
-export interface CacheData {
+interface CacheData {
   readonly listing: Listing<CacheRow>;
 }
 

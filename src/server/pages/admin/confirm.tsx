@@ -19,7 +19,7 @@ export interface Question {
 }
 
 /** The question and the form that asked it. */
-export interface ConfirmView extends Question {
+interface ConfirmView extends Question {
   /** Where the form is sent, and the way back. */
   readonly address: string;
   /** All fields of the form but the proof that it is ours. */

@@ -12,7 +12,7 @@ import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
 
 /** What the page shows. */
-export interface EventsData {
+interface EventsData {
   /** Empty when they cannot be asked; `failure` says why. */
   readonly indexes: Listing<IndexView>;
   readonly failure: string | null;

@@ -12,7 +12,7 @@ import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
 
 /** Who may do it; superusers without a group that gives them the right. */
-export interface AllowedListing extends AllowedUsers {
+interface AllowedListing extends AllowedUsers {
   readonly listing: Listing<{
     readonly id: number;
     readonly username: string;
@@ -21,7 +21,7 @@ export interface AllowedListing extends AllowedUsers {
 }
 
 /** The question and its answer. */
-export interface ExplainData {
+interface ExplainData {
   readonly user: string;
   readonly resource: string;
   readonly right: string;

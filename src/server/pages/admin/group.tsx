@@ -13,7 +13,7 @@ import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** What the page shows. */
-export interface GroupData {
+interface GroupData {
   readonly group: Group;
   readonly permissions: Listing<Permission>;
   readonly members: Listing<UserView>;

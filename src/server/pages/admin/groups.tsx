@@ -11,7 +11,7 @@ import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** What the page shows. */
-export interface GroupsData {
+interface GroupsData {
   readonly listing: Listing<Group & GroupSize>;
 }
 

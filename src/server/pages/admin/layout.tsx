@@ -12,7 +12,7 @@ export const ADMIN_HOME = '/admin/';
 export const ADMIN_PAGES = '/admin/ui';
 
 /** What a page of administration shows besides its own. */
-export interface AdminState {
+interface AdminState {
   /** Path and query of the page: forms are sent there, and come back there. */
   readonly address: string;
   /** False in read-only mode: no form is shown. */

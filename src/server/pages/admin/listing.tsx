@@ -41,7 +41,7 @@ export interface Listing<Item> {
 }
 
 /** A column of the table. `sort` names the column of the list; without, it cannot be sorted by. */
-export interface ListColumn {
+interface ListColumn {
   readonly label: string;
   readonly sort?: string;
   /** Read out, not shown: what the buttons of the row are for. */

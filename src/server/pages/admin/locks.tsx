@@ -19,7 +19,7 @@ export interface LockRow {
 }
 
 /** What the page shows. */
-export interface LocksData {
+interface LocksData {
   readonly listing: Listing<LockRow>;
 }
 

@@ -15,7 +15,7 @@ export interface Figure {
 }
 
 /** What the page shows. */
-export interface OverviewData {
+interface OverviewData {
   readonly figures: readonly Figure[];
   /** Broken files, at most the first few; all of them are `problemCount`. */
   readonly problems: readonly { readonly rel: string; readonly problem: string }[];

@@ -12,13 +12,13 @@ import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
 /** A permission in the list. */
-export interface PermissionRow extends Permission {
+interface PermissionRow extends Permission {
   /** Those who hold it. */
   readonly groups: readonly GroupName[];
 }
 
 /** What the page shows. */
-export interface PermissionsData {
+interface PermissionsData {
   readonly listing: Listing<PermissionRow>;
 }
 

@@ -20,7 +20,7 @@ export interface ResourceRow {
 }
 
 /** What the page shows. */
-export interface ResourcesData {
+interface ResourcesData {
   readonly listing: Listing<ResourceRow>;
   /** Types to choose from, with their names. */
   readonly types: readonly (readonly [type: string, name: string])[];

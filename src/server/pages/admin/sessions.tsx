@@ -23,7 +23,7 @@ export interface SessionRow {
 }
 
 /** What the page shows. */
-export interface SessionsData {
+interface SessionsData {
   readonly listing: Listing<SessionRow>;
 }
 

@@ -17,7 +17,7 @@ export interface TokenRow {
 }
 
 /** What the page shows. */
-export interface TokensData {
+interface TokensData {
   readonly listing: Listing<TokenRow>;
 }
 

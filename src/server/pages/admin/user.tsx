@@ -15,7 +15,7 @@ import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
 /** What the page shows. */
-export interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
+interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
   readonly groups: Listing<Group>;
   readonly keys: Listing<Omit<ApiKey, 'keyHash'>>;
   readonly sessions: Listing<Session>;

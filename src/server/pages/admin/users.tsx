@@ -12,7 +12,7 @@ import { PASSWORD_RULE } from '../../page-parts/password-rule.ts';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
 /** An account in the list. */
-export interface UserRow extends UserView {
+interface UserRow extends UserView {
   readonly groups: readonly GroupName[];
 }
 

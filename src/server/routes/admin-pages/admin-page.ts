@@ -33,7 +33,7 @@ export interface Deed {
 }
 
 /** One `action` of a page's forms. */
-export interface AdminAction<Data> {
+interface AdminAction<Data> {
   /** What it would do; absent: it is done without asking. Throws as the deed. */
   readonly asks?: (deed: Deed) => Promise<Question>;
   /** Does it. What it answers is shown at once, on the same page, instead of the way back to it. */

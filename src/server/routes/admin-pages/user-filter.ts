@@ -12,7 +12,7 @@ import { boxValue } from './page-list.ts';
 const NOBODY = 0;
 
 /** The user in the box `user`. */
-export interface UserFilter {
+interface UserFilter {
   /** Undefined: the box is empty. */
   readonly id: number | undefined;
   /** There is no such user; then `id` is nobody's. */
