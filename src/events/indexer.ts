@@ -5,8 +5,9 @@
  * does not fit its store is deleted and built anew; killing the process in the middle costs one step.
  */
 import { Database } from 'bun:sqlite';
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDamage } from '../base/sqlite-damage.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { foldedText } from './term.ts';
 import {
@@ -17,11 +18,12 @@ import {
   partitionOf,
   readIndexState,
 } from './text-index.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Events of one transaction: about 50 ms of work, and as much is lost with a killed process. */
 const STEP_EVENTS = 2_000;
-/** A merge of lists writes up to some 100 MB at once; after the next checkpoint its log is cut back to this. */
-const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024;
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
+const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000';
 /** Rebuilding is worth it when so many events were changed since the index was begun, and at least a tenth of all. */
 const MAX_CHANGES = 20_000;
 
@@ -34,6 +36,7 @@ interface IndexedRow {
 export class Indexer {
   readonly #stateDir: string;
   #db: Database | null = null;
+  #log: WriteAheadLog | null = null;
 
   constructor(stateDir: string) {
     this.#stateDir = stateDir;
@@ -42,6 +45,12 @@ export class Indexer {
   /** Takes in the next events; true when there may be more. */
   step(): boolean {
     const db = (this.#db ??= this.#open());
+    const hasMore = this.#takeIn(db);
+    this.#log?.fold();
+    return hasMore;
+  }
+
+  #takeIn(db: Database): boolean {
     const state = readIndexState(db);
     if (state === null || this.#isWornOut(db, state.changesFrom)) {
       this.#discard();
@@ -78,6 +87,7 @@ export class Indexer {
   close(): void {
     this.#db?.close();
     this.#db = null;
+    this.#log = null;
   }
 
   #isWornOut(db: Database, changesFrom: number): boolean {
@@ -95,34 +105,36 @@ export class Indexer {
 
   #open(): Database {
     const path = join(this.#stateDir, INDEX_FILE);
-    const store = new Database(join(this.#stateDir, EVENTS_FILE), { readonly: true });
     try {
-      const isNew = !existsSync(path);
-      const index = new Database(path, { readwrite: true, create: true });
-      try {
-        index.run('PRAGMA journal_mode = WAL');
-        if (isNew) {
-          const { store: identity } = store
-            .query<{ store: string }, []>('SELECT store FROM identity')
-            .get()!;
-          const { seq } = store
-            .query<{ seq: number }, []>('SELECT coalesce(max(seq), 0) AS seq FROM changed_events')
-            .get()!;
-          createIndexSchema(index, identity, seq);
-        }
-      } finally {
-        index.close();
-      }
-    } finally {
-      store.close();
+      this.#prepare(path);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#discard();
+      this.#prepare(path);
     }
     const db = new Database(join(this.#stateDir, EVENTS_FILE), { readwrite: true });
-    db.run('PRAGMA busy_timeout = 5000');
+    db.run(BUSY_TIMEOUT);
     db.run('ATTACH ? AS ix', [path]);
     // Losing the newest steps with the power costs only doing them again; the boundary stands in the same file.
     db.run('PRAGMA ix.synchronous = NORMAL');
-    db.run(`PRAGMA ix.journal_size_limit = ${MAX_IDLE_WAL_BYTES}`);
+    this.#log = new WriteAheadLog(db, 'ix', path, MAX_LOG_BYTES);
     return db;
+  }
+
+  /** Makes the index that is not there, or was left half made by a process that was killed. */
+  #prepare(path: string): void {
+    using index = new Database(path, { readwrite: true, create: true });
+    index.run(BUSY_TIMEOUT);
+    index.run('PRAGMA journal_mode = WAL');
+    if (index.query("SELECT 1 FROM sqlite_schema WHERE name = 'state'").get() !== null) return;
+    using store = new Database(join(this.#stateDir, EVENTS_FILE), { readonly: true });
+    store.run(BUSY_TIMEOUT);
+    const { identity, seq } = store
+      .query<{ identity: string; seq: number }, []>(
+        `SELECT store AS identity, (SELECT coalesce(max(seq), 0) FROM changed_events) AS seq FROM identity`,
+      )
+      .get()!;
+    createIndexSchema(index, identity, seq);
   }
 
   #discard(): void {

@@ -14,10 +14,11 @@ import { EVENT_SELECT } from './event.ts';
 import { createEventSchema } from './schema.ts';
 import { headerProblem, storeProblem } from './store-problem.ts';
 import type { ProgressOrder } from './writer-orders.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** The log is folded into the file after this many pages, 16 MiB: every fold syncs the file once more. */
 const CHECKPOINT_PAGES = 4_000;
-const MAX_IDLE_WAL_BYTES = 64 * 1024 * 1024;
+const MAX_LOG_BYTES = 48 * 1024 * 1024;
 
 const MAX_CHANNELS = 1_000;
 /** No user has this id; what is kept for it stays. */
@@ -51,6 +52,7 @@ interface Totals {
 /** The open store. Transactions are explicit: `begin`, changes, `commit` or `rollback`. */
 export class EventStore {
   readonly db: Database;
+  readonly #log: WriteAheadLog;
   readonly #insert: Statement;
   readonly #insertMany: Statement;
   readonly #nextIdOf: Statement;
@@ -71,6 +73,7 @@ export class EventStore {
       this.db.close();
       throw unusable(error);
     }
+    this.#log = new WriteAheadLog(this.db, 'main', path, MAX_LOG_BYTES);
     this.#insert = this.db.prepare(insertSql(1));
     this.#insertMany = this.db.prepare(insertSql(INSERT_ROWS));
     this.#nextIdOf = this.db.prepare('SELECT name, value FROM counters');
@@ -82,7 +85,7 @@ export class EventStore {
     this.db.run('PRAGMA cell_size_check = ON');
     this.db.run('PRAGMA journal_mode = WAL');
     this.db.run('PRAGMA synchronous = FULL');
-    this.db.run(`PRAGMA journal_size_limit = ${MAX_IDLE_WAL_BYTES}`);
+    this.db.run(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
     this.db.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     this.db.run('PRAGMA busy_timeout = 5000');
   }
@@ -112,7 +115,7 @@ export class EventStore {
     this.#totals = new Map();
   }
 
-  /** Durable when it returns. */
+  /** Durable when it returns. Waits some seconds at most where searches have made the log large. */
   commit(): void {
     const counter = this.db.query('UPDATE counters SET value = ? WHERE name = ?');
     counter.run(this.#nextId, 'next_id');
@@ -120,6 +123,7 @@ export class EventStore {
     for (const [name, { events, bytes, firstId }] of this.#totals)
       this.#addTotals(name, events, bytes, firstId);
     this.db.run('COMMIT');
+    this.#log.fold();
   }
 
   rollback(): void {

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { SQLiteError } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';
+import { isDamage } from '../base/sqlite-damage.ts';
 import { dialects } from './dialects/index.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { EventStore } from './store.ts';
@@ -67,7 +68,7 @@ function nowMicros(): number {
 
 function translated(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
-  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? '')) {
+  if (isDamage(error)) {
     return new AppError(
       'state-unusable',
       `${EVENTS_FILE} is damaged: restore it from a backup, or move it away and a new, empty one is made`,

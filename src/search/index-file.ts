@@ -11,6 +11,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDamage } from '../base/sqlite-damage.ts';
 
 /** Raised when the meaning of the content changes: an older index is then built anew. */
 const INDEX_FORMAT = 3;
@@ -82,11 +83,6 @@ export function openForReading(path: string): Database | null {
   }
   db.close();
   return null;
-}
-
-/** The file is no database, or one that was damaged. */
-export function isDamage(error: unknown): boolean {
-  return error instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? '');
 }
 
 /** What a search says that came upon a damaged part. */

@@ -4,8 +4,9 @@
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
+import { isDamage } from '../base/sqlite-damage.ts';
 import { Catalogue } from './catalogue.ts';
-import { DAMAGED, isDamage, openForReading } from './index-file.ts';
+import { DAMAGED, openForReading } from './index-file.ts';
 import { find, type FindRequest, type FoundPage } from './rank.ts';
 
 /** A request as the worker gets it. */

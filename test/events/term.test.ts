@@ -14,6 +14,7 @@ import { EVENTS_FILE } from '../../src/events/schema.ts';
 import { EventStore } from '../../src/events/store.ts';
 import { foldedText, spacedJson } from '../../src/events/term.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { draftEvent } from './draft-event.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -105,7 +106,9 @@ test('the index narrows a rare term and leaves a common one to the scan', () => 
   const store = new EventStore(join(dir, EVENTS_FILE));
   insert(
     store,
-    Array.from({ length: 25_000 }, (_, at) => event({ data: `common line ${at} rare${at}end` })),
+    Array.from({ length: 25_000 }, (_, at) =>
+      draftEvent({ data: `common line ${at} rare${at}end` }),
+    ),
   );
   const indexer = new Indexer(dir);
   while (indexer.step());
@@ -124,7 +127,7 @@ test('the index narrows a rare term and leaves a common one to the scan', () => 
 test('a term with NUL is in no event, and the index is not asked for it', () => {
   const dir = stateDir();
   const store = new EventStore(join(dir, EVENTS_FILE));
-  insert(store, [event({ data: 'Failed login for bob' })]);
+  insert(store, [draftEvent({ data: 'Failed login for bob' })]);
   const indexer = new Indexer(dir);
   while (indexer.step());
   const reader = new EventReader(dir);
@@ -148,21 +151,12 @@ function insert(store: EventStore, drafts: readonly EventDraft[]): void {
 
 function change(store: EventStore, drafts: readonly EventDraft[]): void {
   store.begin();
-  store.update(1, event({ data: drafts.map(({ data }) => data).join('x') }), Date.now() * 1000);
+  store.update(
+    1,
+    draftEvent({ data: drafts.map(({ data }) => data).join('x') }),
+    Date.now() * 1000,
+  );
   store.commit();
-}
-
-function event(some: Partial<EventDraft>): EventDraft {
-  return {
-    index: 'default',
-    sourcetype: 'default',
-    source: 'default',
-    host: 'default',
-    data: 'x',
-    fields: '{}',
-    eventTime: null,
-    ...some,
-  };
 }
 
 /** The contract's words in plain code. */

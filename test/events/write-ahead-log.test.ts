@@ -1,0 +1,99 @@
+/**
+ * The log of a database stays small while searches follow upon each other without a gap.
+ */
+import { afterAll, expect, test } from 'bun:test';
+import { Database } from 'bun:sqlite';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { WriteAheadLog } from '../../src/events/write-ahead-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const MAX_BYTES = 1024 * 1024;
+const COMMIT_BYTES = 256 * 1024;
+const COMMITS = 40;
+
+test('a log is emptied between readers of which there is always one', async () => {
+  const path = folder.at('read.sqlite');
+  using db = database(path);
+  await using _ = await overlappingReaders(path);
+  const log = new WriteAheadLog(db, 'main', path, MAX_BYTES);
+  let largest = 0;
+  for (let at = 0; at < COMMITS; at++) {
+    write(db);
+    log.fold();
+    largest = Math.max(largest, logBytes(path));
+    await Bun.sleep(5);
+  }
+  expect(largest).toBeLessThan(MAX_BYTES + 2 * COMMIT_BYTES);
+  // Nothing is changed for those who write after it.
+  expect(db.query('PRAGMA busy_timeout').get()).toEqual({ timeout: 5000 });
+});
+
+test('and grows without that, which is what the readers are for', async () => {
+  const path = folder.at('grows.sqlite');
+  using db = database(path);
+  await using _ = await overlappingReaders(path);
+  for (let at = 0; at < COMMITS; at++) {
+    write(db);
+    await Bun.sleep(5);
+  }
+  expect(logBytes(path)).toBeGreaterThan(4 * MAX_BYTES);
+});
+
+test('a reader who stays is waited for once, and again only when the log has grown by as much again', () => {
+  const path = folder.at('held.sqlite');
+  using db = database(path);
+  using reader = new Database(path, { readonly: true });
+  reader.run('BEGIN');
+  reader.query('SELECT count(*) FROM sqlite_schema').get();
+  const log = new WriteAheadLog(db, 'main', path, MAX_BYTES);
+  const waits: number[] = [];
+  while (logBytes(path) < 1.8 * MAX_BYTES) {
+    write(db);
+    const startedAt = performance.now();
+    log.fold();
+    waits.push(performance.now() - startedAt);
+  }
+  expect(waits.filter((ms) => ms > 1_000)).toHaveLength(1);
+  reader.run('COMMIT');
+  while (logBytes(path) > MAX_BYTES) {
+    write(db);
+    log.fold();
+  }
+  expect(db.query('SELECT count(*) AS n FROM texts').get()).not.toEqual({ n: 0 });
+});
+
+function database(path: string): Database {
+  const db = new Database(path, { create: true });
+  db.run('PRAGMA journal_mode = WAL');
+  db.run('PRAGMA busy_timeout = 5000');
+  db.run('CREATE TABLE texts (text BLOB)');
+  return db;
+}
+
+function write(db: Database): void {
+  db.query('INSERT INTO texts VALUES (randomblob(?))').run(COMMIT_BYTES);
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`).size;
+}
+
+async function overlappingReaders(path: string): Promise<AsyncDisposable> {
+  const program = join(import.meta.dir, 'overlapping-readers.ts');
+  const child = Bun.spawn([process.execPath, program, path], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  await child.stdout.getReader().read();
+  return {
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      await child.exited;
+    },
+  };
+}
