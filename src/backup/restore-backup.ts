@@ -21,7 +21,7 @@ import {
   symlink,
   utimes,
 } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
@@ -62,7 +62,7 @@ interface RestoreOrder {
 export interface Restored {
   readonly manifest: Manifest;
   readonly files: number;
-  /** Folders with what was there before; empty when nothing was. */
+  /** Paths of the folders with what was there before; empty when nothing was. */
   readonly movedAside: readonly string[];
 }
 
@@ -318,9 +318,7 @@ async function putInPlace(
     // Before svc.db says so, everything else is there, whatever happens to the power.
     for (const folder of foldersOf(group)) await syncPath(folder);
   }
-  return Object.values(aside)
-    .filter((folder) => existsSync(folder))
-    .map((path) => basename(path));
+  return Object.values(aside).filter((folder) => existsSync(folder));
 }
 
 /** The folders that places stand in, up to those of their parts. */

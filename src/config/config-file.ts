@@ -56,6 +56,9 @@ export async function readConfigFile(
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return null;
     if (errno === 'EISDIR') return { problem: 'is a folder, not a file' };
+    if (errno === 'EACCES') {
+      return { problem: 'cannot be read by this user; run as the one the server runs as' };
+    }
     if (errno !== undefined) return { problem: `cannot be read (${errno})` };
     if (error instanceof TypeError) return { problem: 'is not UTF-8 text' };
     throw error;

@@ -28,7 +28,7 @@ const APPLICATION_ID_OFFSET = 68;
 const RESTORE = 'restore the state directory from a backup';
 const START_AFRESH = `or move ${DATABASE_FILE} and ${SECRET_FILE} away to start without accounts`;
 const NOT_WRITABLE =
-  'check the owner and the permissions of the file and its directory, and that the file system is not read-only';
+  'check the owner and the permissions of the file and its directory, and that the file system is not read-only; --state-dir keeps the state elsewhere';
 
 /**
  * Whether `svc.db` is there; throws `state-unusable` when what is there, or missing, cannot be taken for a new

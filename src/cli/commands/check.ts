@@ -3,6 +3,8 @@
  * DS-34, DS-200, EV-51).
  */
 import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import type { Config } from '../../config/schema.ts';
 import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
@@ -17,7 +19,10 @@ interface Findings {
   readonly problems: readonly { readonly resource: string; readonly reason: string }[];
 }
 
-/** Prints what was found; the exit code is 1 when a file cannot be read, the audit was changed, or the store of events is damaged. */
+/**
+ * Prints what was found; the exit code is 1 when a file cannot be read, the audit was changed, the store of events is damaged, or
+ * no server would start with the certificate.
+ */
 export const check: Command = {
   name: 'check',
   summary: 'Check the configuration, published files, audit and events.',
@@ -35,16 +40,19 @@ export const check: Command = {
     });
     const tampering = await catalogue.findAuditProblem();
     const damage = findStoreProblem(config.state_dir);
+    const unusable = await certificateProblem(config);
+    const doubts = unusable === null ? await tlsWarnings(config, Date.now()) : [];
     const findings: Findings = {
       document_root: config.docroot,
       store: join(config.state_dir, DATABASE_FILE),
       datasets: catalogue.resources.filter(({ hasRows }) => hasRows).length,
       resources: catalogue.resources.length,
-      warnings: [...catalogue.warnings, ...(await tlsWarnings(config, Date.now()))],
+      warnings: [...catalogue.warnings, ...doubts],
       problems: [
         ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
         ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
         ...(damage === null ? [] : [{ resource: 'events', reason: damage }]),
+        ...(unusable === null ? [] : [{ resource: 'TLS', reason: unusable }]),
       ],
     };
     await catalogue.close();
@@ -52,6 +60,18 @@ export const check: Command = {
     return findings.problems.length === 0 ? 0 : 1;
   },
 };
+
+/** Why no server starts with the certificate (DS-206); null when one does. */
+async function certificateProblem(config: Config): Promise<string | null> {
+  const { readCertificate } = await import('../../server/certificate.ts');
+  try {
+    readCertificate(config);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}
 
 function asText(findings: Findings): string {
   return [

@@ -1,5 +1,5 @@
 /** `svc restore`: puts a backup in place; refuses while a server runs there, and an archive of a newer version. */
-import { createReadStream, existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../base/errors.ts';
@@ -46,7 +46,14 @@ function archiveOf(file: string, { cwd, streams }: Outside): () => Readable {
     return () => streams.input;
   }
   const path = resolve(cwd, file);
-  if (!existsSync(path)) throw new AppError('not-found', `${file}: no such file`);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new AppError('not-found', `${file}: no such file`);
+  if (found.isDirectory()) {
+    throw new AppError(
+      'bad-request',
+      `${file} is a folder; name the archive that svc backup wrote`,
+    );
+  }
   return () => createReadStream(path);
 }
 

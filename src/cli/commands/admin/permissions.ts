@@ -6,6 +6,7 @@ import {
   checkedFlag,
   describeAdmin,
   everything,
+  loadAdmin,
   permissionText,
   required,
   requireGroupNamed,
@@ -84,9 +85,36 @@ export const grant: Command = {
           ? `Granted ${text} to group '${group.name}'\n`
           : `Group '${group.name}' already holds ${text}\n`,
       );
+      const { docroot } = await loadAdmin(invocation);
+      for (const doubt of await doubtsAbout(accounts, docroot, group.id, permission)) {
+        invocation.outside.err(`Note: ${doubt}\n`);
+      }
       return 0;
     }),
 };
+
+/** What was granted as asked and may still open nothing. */
+async function doubtsAbout(
+  { db }: AccountsApp,
+  docroot: string,
+  groupId: number,
+  { resource, action }: Wanted,
+): Promise<string[]> {
+  const { doubtAboutName } = await import('../../granted-name.ts');
+  const { listGroupPermissions } = await import('../../../auth/permissions.ts');
+  const { matchesDocument, namesEvents } = await import('../../../auth/resource-names.ts');
+  const about = doubtAboutName(docroot, resource);
+  const doubts = about === null ? [] : [about];
+  // Shippers and uploaders write what they need not read.
+  if (action === 'read' || resource === '' || namesEvents(resource)) return doubts;
+  const held = await listGroupPermissions(db, groupId);
+  const isRead = held.some(
+    (other) => other.action === 'read' && matchesDocument(other.resource, resource, false),
+  );
+  return isRead
+    ? doubts
+    : [...doubts, 'write does not include read; grant read as well to those who should see it'];
+}
 
 /** `revoke`. */
 export const revoke: Command = {

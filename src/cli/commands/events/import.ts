@@ -1,5 +1,5 @@
 /** `svc events import`: files of events into the store; works while a server runs (EV-108). */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../../../base/errors.ts';
 import type { Config } from '../../../config/schema.ts';
@@ -33,6 +33,8 @@ export const importEvents: Command = {
     const positionals = root === undefined ? [] : [root];
     const config = await loadAdmin({ ...invocation, positionals });
     if (files.length === 0) throw new AppError('usage', 'a file to import is needed');
+    // All of them first, so that a misspelt last name does not leave the others imported.
+    for (const file of files) requireFile(invocation.outside.cwd, file);
     let rejected = 0;
     for (const file of files) rejected += await importOne(invocation, config, file);
     return rejected === 0 ? 0 : 1;
@@ -90,6 +92,17 @@ async function importOne(invocation: Invocation, config: Config, file: string): 
   const left = rejected === 0 ? '' : `, ${rejected} line(s) left out`;
   outside.out(`${plain(file)}: ${accepted} event(s) imported${left}\n`);
   return rejected;
+}
+
+/** Told in the words of the command line, and before a store is opened. */
+function requireFile(cwd: string, file: string): void {
+  const found = statSync(resolve(cwd, file), { throwIfNoEntry: false });
+  if (found === undefined) {
+    throw new AppError('not-found', `${plain(file)} cannot be read: there is no such file`);
+  }
+  if (found.isDirectory()) {
+    throw new AppError('bad-request', `${plain(file)} cannot be read: it is a folder, not a file`);
+  }
 }
 
 function defaultsOf(options: Invocation['options']): Record<string, string> {
