@@ -150,3 +150,30 @@ export function outOfDescriptors(cause: unknown): AppError {
     headers: { 'Retry-After': '1' },
   });
 }
+
+/**
+ * What it is to whoever asked for the file `rel` that its storage could not be asked, absence (`isAbsence`) aside: `unreadable-file`
+ * where rights are missing (DS-34), else `unavailable`, to be asked again. What is no failure of the file system stays as it is.
+ */
+export function lookFailure(error: unknown, rel: string): unknown {
+  if (isOutOfDescriptors(error)) return outOfDescriptors(error);
+  switch (errnoOf(error)) {
+    case undefined:
+      return error;
+    case 'EACCES':
+    case 'EPERM':
+      return new AppError('unreadable-file', `Cannot read '${rel}': permission denied`, {
+        cause: error,
+      });
+    default:
+      return notAnswering(rel, error);
+  }
+}
+
+/** The disk or the share on which `rel` lies, or would lie, cannot be asked now: `unavailable`. */
+export function notAnswering(rel: string, cause?: unknown): AppError {
+  return new AppError('unavailable', `The storage of '${rel}' does not answer`, {
+    cause,
+    headers: { 'Retry-After': '5' },
+  });
+}

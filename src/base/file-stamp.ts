@@ -7,7 +7,7 @@
  * one, until the content was read again, or hashed, after the tick has passed.
  */
 import { statSync, type BigIntStats } from 'node:fs';
-import { errnoOf } from './errors.ts';
+import { errnoOf, lookFailure } from './errors.ts';
 import type { FileSource } from './file-source.ts';
 
 /** Two equal stamps mean the same bytes (DS-143); see `isRacy` for the limit. */
@@ -48,15 +48,16 @@ export function sameContent(a: FileStamp, b: FileStamp): boolean {
 
 /**
  * The stamp of the file at `path` now, symlinks followed; null when there is no regular file. Synchronous because a
- * read cannot be answered before it: 2 to 5 µs on a local disk. Other failures (`EACCES`, `EIO`) are thrown as they come.
+ * read cannot be answered before it: 2 to 5 µs on a local disk. Other failures (`EACCES`, `EIO`) are thrown as they come, or
+ * for a published file, whose `rel` is given, as `lookFailure`.
  */
-export function statFile(path: string): FileStamp | null {
+export function statFile(path: string, rel?: string): FileStamp | null {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stats?.isFile() ? stampOf(stats) : null;
   } catch (error) {
     if (isAbsence(error)) return null;
-    throw error;
+    throw rel === undefined ? error : lookFailure(error, rel);
   }
 }
 

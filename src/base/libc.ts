@@ -1,5 +1,5 @@
 /**
- * The few system calls that Bun does not offer: renames that swap or refuse to overwrite, and extended attributes.
+ * The few system calls that Bun does not offer: renames that swap or refuse to overwrite, extended attributes, and polling.
  *
  * Bound on first use. Where the C library or the file system lacks a call the answer says so and the caller does
  * without. The calls are synchronous: a rename within a folder takes about 10 µs.
@@ -12,12 +12,14 @@ const SYMBOLS = {
   flistxattr: { args: ['i32', 'ptr', 'u64'], returns: 'i64' },
   fgetxattr: { args: ['i32', 'ptr', 'ptr', 'u64'], returns: 'i64' },
   fsetxattr: { args: ['i32', 'ptr', 'ptr', 'u64', 'i32'], returns: 'i32' },
+  poll: { args: ['ptr', 'u64', 'i32'], returns: 'i32' },
   __errno_location: { args: [], returns: 'ptr' },
 } as const;
 
 const AT_FDCWD = -100;
 const RENAME_NOREPLACE = 1;
 const RENAME_EXCHANGE = 2;
+const POLLPRI = 2;
 /** The kernel's own bounds on the list of names and on one value. */
 const XATTR_MAX_BYTES = 65_536;
 
@@ -81,6 +83,16 @@ export function copyExtendedAttributes(fromFd: number, toFd: number): void {
     if (length >= 0) fsetxattr(toFd, name, value, length, 0);
     start = end + 1;
   }
+}
+
+/** Whether the kernel has urgent news of an open file of its own, such as a list in `/proc`; asking takes them. About 2 µs. */
+export function hasNews(fd: number): boolean {
+  const library = libc();
+  if (library === null) return false;
+  const asked = new DataView(new ArrayBuffer(8));
+  asked.setInt32(0, fd, true);
+  asked.setInt16(4, POLLPRI, true);
+  return library.symbols.poll(new Uint8Array(asked.buffer), 1, 0) > 0;
 }
 
 function cString(text: string): Buffer {

@@ -5,7 +5,8 @@
  * change on one they share. On other systems nothing is known and the folder counts as local.
  * Source: proc_pid_mountinfo(5).
  */
-import { readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
+import { hasNews } from './libc.ts';
 
 /** What is mounted at, below and around a folder. */
 export interface Mounts {
@@ -45,6 +46,35 @@ export class MountList {
     }
     return this.#mounts;
   }
+}
+
+let opened: number | null = null;
+let changes = 0;
+
+/**
+ * Another number after anything was mounted or unmounted since the last call: what is mounted again looks as before, because
+ * the kernel gives the numbers of mounts anew. Always the same where it does not tell.
+ */
+export function mountChanges(): number {
+  try {
+    opened ??= openSync('/proc/self/mountinfo', 'r');
+    if (hasNews(opened)) changes++;
+  } catch {
+    // As in `currentList`.
+  }
+  return changes;
+}
+
+/** The mounts in `folder`, and one at that very place; `number point`, as in `Mounts.identity`. */
+export function mountsInside({ identity }: Pick<Mounts, 'identity'>, folder: string): string[] {
+  const wanted = Buffer.from(folder).toString('latin1');
+  const below = wanted === '/' ? '/' : `${wanted}/`;
+  return identity.split('\n').filter((line) => `${pointOf(line)}/`.startsWith(below));
+}
+
+/** The mount point of a line of `Mounts.identity`, read as latin1. */
+export function pointOf(line: string): string {
+  return line.slice(line.indexOf(' ') + 1);
 }
 
 function currentList(): string | null {

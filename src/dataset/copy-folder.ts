@@ -6,6 +6,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256Hex, shortId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import { TimeSlice } from '../base/time-slice.ts';
 import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
 import { Table } from './table.ts';
 import { TABLE_FORMAT } from './table-meta.ts';
@@ -107,9 +108,17 @@ export class CopyFolder {
     this.#found.delete(id);
   }
 
-  /** Deletes what was set aside of tables that are not among these. */
-  prune(ids: ReadonlySet<string>): void {
-    for (const id of [...this.#found.keys()]) if (!ids.has(id)) this.drop(id);
+  /** Deletes what was set aside of tables that are not among these, unless the file they are of is away. */
+  async prune(ids: ReadonlySet<string>, isAway: (rel: string) => boolean): Promise<void> {
+    const slice = new TimeSlice();
+    for (const [id, names] of [...this.#found]) {
+      if (ids.has(id)) continue;
+      if (slice.isOver) await slice.rest();
+      // Taken back meanwhile: the file is there again.
+      if (this.#found.get(id) !== names) continue;
+      const rel = Table.relOf(join(this.#dir, names[0]!));
+      if (rel === null || !isAway(rel)) this.drop(id);
+    }
   }
 }
 

@@ -4,7 +4,8 @@
  * Reads here are index-served and take microseconds; everything that may scan goes through `query-plan.ts`. The
  * copy has one writer, guarded by `exclusive`, because SQLite would otherwise wait for a lock on the event loop.
  */
-import { Database, SQLiteError } from 'bun:sqlite';
+import { constants, Database, SQLiteError } from 'bun:sqlite';
+import { pathToFileURL } from 'node:url';
 import { AppError } from '../base/errors.ts';
 import { sha256Hex } from '../base/ids.ts';
 import { Mutex } from '../base/semaphore.ts';
@@ -104,6 +105,23 @@ export class Table {
     }
     reader?.close();
     return null;
+  }
+
+  /** The file that a copy nobody has open is of; null when it is no copy. Leaves the copy as it is, byte by byte. */
+  static relOf(path: string): string | null {
+    let reader: Database | null = null;
+    try {
+      // Opened otherwise, its log would be folded into it, and it would no longer fit its seal.
+      const address = `${pathToFileURL(path).href}?immutable=1`;
+      const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
+      reader = new Database(address, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+      return readMeta(reader, 'table')?.rel ?? null;
+    } catch {
+      // As in `open`.
+      return null;
+    } finally {
+      reader?.close();
+    }
   }
 
   get state(): TableState {

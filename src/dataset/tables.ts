@@ -101,6 +101,8 @@ interface Entry {
   /** A copy that was set aside is on its way back, for everybody who wants it. */
   reopening: Promise<Table | null> | null;
   settle: ReturnType<typeof setTimeout> | null;
+  /** Forgotten, because its file is away, while the copy may be on its way back. */
+  isSetAside: boolean;
 }
 
 /** The copies of one document root. */
@@ -168,7 +170,7 @@ export class Tables {
     target: TableTarget,
     entry: Entry,
   ): { stamp: FileStamp; companion: string; isHeld: boolean; isCertain: boolean } {
-    const stamp = statFile(target.path);
+    const stamp = statFile(target.path, target.rel);
     if (!stamp) throw new AppError('not-found', 'Not Found');
     const companion = companionFingerprint(target);
     const isHeld = this.#holds(entry, stamp, companion);
@@ -284,9 +286,23 @@ export class Tables {
     this.#folder.drop(id);
   }
 
-  /** Deletes copies found at start whose file is no longer published. */
-  prune(targets: Iterable<Pick<TableTarget, 'rel' | 'sheet'>>): void {
-    this.#folder.prune(new Set([...targets].map(tableId)));
+  /** Forgets a table whose file is away for now; the copy waits for it, with the ids of its rows. */
+  setAside(target: Pick<TableTarget, 'rel' | 'sheet'>): void {
+    const id = tableId(target);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    if (entry.settle) clearTimeout(entry.settle);
+    entry.isSetAside = true;
+    if (entry.table) this.#folder.setAside(id, entry.table);
+    this.#entries.delete(id);
+  }
+
+  /** Deletes copies found at start whose file is no longer published, but for those of files that are away. */
+  async prune(
+    targets: Iterable<Pick<TableTarget, 'rel' | 'sheet'>>,
+    isAway: (rel: string) => boolean,
+  ): Promise<void> {
+    await this.#folder.prune(new Set([...targets].map(tableId)), isAway);
   }
 
   /** Closes every copy and seals those that changed. */
@@ -315,6 +331,7 @@ export class Tables {
         refreshing: null,
         reopening: null,
         settle: null,
+        isSetAside: false,
       };
       this.#entries.set(id, entry);
     }
@@ -380,7 +397,8 @@ export class Tables {
     const table = entry.table!;
     const { stamp, hash: known } = table.state;
     const hash = await this.#hash(target);
-    const isStill = sameStamp(statFile(target.path), stamp) && table.state.stamp === stamp;
+    const isStill =
+      sameStamp(statFile(target.path, target.rel), stamp) && table.state.stamp === stamp;
     if (!isStill || entry.table !== table) return false;
     if (known !== null && hash !== known) {
       table.outdated = 'content';
@@ -398,7 +416,7 @@ export class Tables {
     const old = await this.#opened(target, entry);
     const run = async (): Promise<void> => {
       if (this.#isDropped(target, entry)) return;
-      const stamp = statFile(target.path);
+      const stamp = statFile(target.path, target.rel);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
       if (this.#holds(entry, stamp, companion)) {
@@ -425,8 +443,9 @@ export class Tables {
     const table = await this.#folder.reopen(target);
     if (!table) return null;
     if (this.#isClosed || this.#isDropped(target, entry)) {
-      table.close();
-      if (!this.#isClosed) this.#folder.remove(table.path);
+      if (entry.isSetAside) this.#folder.setAside(tableId(target), table);
+      else table.close();
+      if (!this.#isClosed && !entry.isSetAside) this.#folder.remove(table.path);
       return null;
     }
     entry.table = table;
@@ -475,7 +494,7 @@ export class Tables {
     if (old.state.hash === null || old.state.stamp.size !== stamp.size) return false;
     const takenAt = this.#options.now();
     if ((await this.#hash(target)) !== old.state.hash) return false;
-    const after = statFile(target.path);
+    const after = statFile(target.path, target.rel);
     if (old.isClosed || !after || !sameStamp(after, stamp)) return false;
     old.restamp(stamp, takenAt, old.state.hash);
     return true;
@@ -531,12 +550,12 @@ export class Tables {
   async #settle(target: TableTarget, entry: Entry): Promise<void> {
     const { table } = entry;
     if (!table) return;
-    const stamp = statFile(target.path);
+    const stamp = statFile(target.path, target.rel);
     if (!stamp || !sameStamp(stamp, table.state.stamp)) return;
     const { hash: known } = table.state;
     const takenAt = this.#options.now();
     const hash = await this.#hash(target);
-    const after = statFile(target.path);
+    const after = statFile(target.path, target.rel);
     const isStill = after !== null && sameStamp(after, stamp) && entry.table === table;
     if (hash === null || !isStill || !sameStamp(table.state.stamp, stamp)) return;
     if (known !== null && known !== hash) table.outdated = 'content';

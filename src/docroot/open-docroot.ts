@@ -128,9 +128,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       // Worksheets have names only once their workbook was opened: known ones answer from the first request on.
       const listed = registry.listed();
       await Promise.race([listed, Bun.sleep(MAX_LISTING_MS)]);
-      void listed.then(() => {
-        if (!isStopped) tables.prune(registry.list().filter(({ kind }) => kind.dataset));
-      });
+      void listed.then(() => (isStopped ? undefined : prune(options, registry, tables)));
     },
     settled: async () => {
       await registry.listed();
@@ -169,6 +167,7 @@ function openRegistry(
     // A command beside the server must not tidy away what the server is writing.
     startedAtMs: exclusive ? clock.now() : null,
     sheetMemory: exclusive ? join(config().state_dir, 'sheets.json') : null,
+    mountMemory: exclusive ? join(config().state_dir, 'mounts.json') : null,
     sheetsOf: (file) => workers.sheetsOf(file),
   });
 }
@@ -231,13 +230,24 @@ function openFirstReads(
   return firstReads;
 }
 
+async function prune({ log }: DocrootOptions, registry: Registry, tables: Tables): Promise<void> {
+  try {
+    const datasets = registry.list().filter(({ kind }) => kind.dataset);
+    await tables.prune(datasets, (rel) => registry.isAway(rel));
+  } catch (error) {
+    log.warning('copies of files that are gone were not deleted', { error });
+  }
+}
+
 /** What was made of a file that changed is made anew; the copy of one that is gone goes with it. */
 function forgetChanges(registry: Registry, tables: Tables, cache: CacheEntries): void {
   cache.onForget((rel) => tables.forget(rel));
   registry.onChange(({ changed, removed }) => {
     for (const { rel } of [...changed, ...removed]) cache.drop(rel);
     for (const { kind, rel, sheet } of removed) {
-      if (kind.dataset && !registry.get(rel, sheet)) tables.drop({ rel, sheet });
+      if (!kind.dataset || registry.get(rel, sheet)) continue;
+      if (registry.isAway(rel)) tables.setAside({ rel, sheet });
+      else tables.drop({ rel, sheet });
     }
   });
 }

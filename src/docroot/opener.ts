@@ -18,7 +18,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { posix } from 'node:path';
-import { AppError, errnoOf, isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
+import { AppError, errnoOf, lookFailure } from '../base/errors.ts';
 import { sourceOf, type FileSource } from '../base/file-source.ts';
 import { isAbsence, stampOf, type FileStamp } from '../base/file-stamp.ts';
 import { COMPANION_FOLDER, isAtOrBelow, isPlainRel, type DocumentRoot } from './document-root.ts';
@@ -37,8 +37,8 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const OPEN_ATTEMPTS = 8;
 
 /**
- * Opens a published file. Throws `not-found` for everything that is not a regular file inside the root, and
- * `unreadable-file` when the file system refuses or fails.
+ * Opens a published file. Throws `not-found` for everything that is not a regular file inside the root,
+ * `unreadable-file` when the file system refuses or fails, and `unavailable` when it does not answer.
  */
 export async function openForRead(root: DocumentRoot, rel: string): Promise<OpenedFile> {
   if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
@@ -57,7 +57,7 @@ export async function openCompanion(root: DocumentRoot, rel: string): Promise<Op
  * The path to write when `rel` is to be replaced or created: absolute, without symlinks, inside the root. The file
  * behind a symlink is meant, not the link (DS-85). Throws `not-found` when something else than a regular file stands
  * there, when the folder does not exist, or when it leads out of the root; `not-writable` when a folder may not be
- * searched; `unavailable` when the process is out of descriptors.
+ * searched; `unavailable` when the storage does not answer.
  */
 export function targetPath(root: DocumentRoot, rel: string): string {
   if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
@@ -73,9 +73,7 @@ export function targetPath(root: DocumentRoot, rel: string): string {
     return real;
   } catch (error) {
     if (isAbsence(error)) throw notFound();
-    // Resolving a path takes a descriptor.
-    if (isOutOfDescriptors(error)) throw outOfDescriptors(error);
-    if (errnoOf(error) !== 'EACCES') throw error;
+    if (errnoOf(error) !== 'EACCES') throw lookFailure(error, rel);
     throw new AppError('not-writable', `Resource '${rel}' is not writable`, { cause: error });
   }
 }
@@ -102,7 +100,7 @@ function tryOpen(path: string, rel: string): { fd: number; stats: BigIntStats } 
   let fd: number | undefined;
   try {
     // Asked before opening, because opening alone can move a tape or answer a pipe; asked again of what was opened.
-    if (!statSync(path).isFile()) throw notFound();
+    if (!looksLikeFile(path, rel)) throw notFound();
     fd = openSync(path, FLAGS);
     const stats = fstatSync(fd, { bigint: true });
     if (stats.isFile()) return { fd, stats };
@@ -110,6 +108,14 @@ function tryOpen(path: string, rel: string): { fd: number; stats: BigIntStats } 
   } catch (error) {
     if (fd !== undefined) closeSync(fd);
     throw isAbsence(error) ? notFound() : refusal(error, rel);
+  }
+}
+
+function looksLikeFile(path: string, rel: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    throw isAbsence(error) ? error : lookFailure(error, rel);
   }
 }
 
@@ -171,22 +177,17 @@ function notFound(): AppError {
 }
 
 function refusal(error: unknown, rel: string): unknown {
-  if (isOutOfDescriptors(error)) return outOfDescriptors(error);
   switch (errnoOf(error)) {
-    case undefined:
-      return error;
-    case 'EACCES':
-    case 'EPERM':
-      return new AppError('unreadable-file', `Cannot read '${rel}': permission denied`, {
-        cause: error,
-      });
     case 'ENXIO':
     case 'ENODEV':
       // A socket or a device without a driver.
       return notFound();
-    default:
+    case 'EIO':
+      // The storage knew of the file a moment ago, so it is the file that is damaged (DS-34).
       return new AppError('unreadable-file', `Cannot read '${rel}': the disk reported an error`, {
         cause: error,
       });
+    default:
+      return lookFailure(error, rel);
   }
 }

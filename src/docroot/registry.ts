@@ -6,11 +6,12 @@
  * name never touches the disk, so it may lag behind it by the watcher's delay; contents are checked on each read.
  */
 import { isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
-import { sameStamp, type FileStamp } from '../base/file-stamp.ts';
+import { isAbsence, sameStamp, type FileStamp } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import { Mutex } from '../base/semaphore.ts';
 import { removeStaleTemporaries } from '../base/temporary-files.ts';
 import { TimeSlice } from '../base/time-slice.ts';
+import { AwayMounts } from './away-mounts.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from './companions.ts';
 import { isAtOrBelow, type DocumentRoot } from './document-root.ts';
 import type { KindTable } from './kind-table.ts';
@@ -56,6 +57,8 @@ interface RegistryOptions {
   readonly sheetsOf?: (file: FoundFile) => Promise<readonly string[] | null>;
   /** File in which the answers are remembered across restarts; absent: they are asked for at every start. */
   readonly sheetMemory?: string | null;
+  /** File in which mounted file systems are remembered across restarts; absent: a restart takes what is not there for gone. */
+  readonly mountMemory?: string | null;
   /**
    * Wall clock at which this process started: the first scan deletes temporary files that are older. Null in a process
    * that is not the only one to write (a command beside `serve`): nothing is deleted, it might be in use.
@@ -74,17 +77,23 @@ export class Registry {
   #files: ReadonlyMap<string, FoundFile> = new Map();
   /** Of files whose content decides what they are; null: none does. */
   readonly #sheets: SheetNames | null;
+  readonly #mounts: AwayMounts;
+  /** The root itself was not there when it was last looked at. */
+  #isRootAway = false;
   #names = new Names<Token>([]);
   #resources = new Map<string, Resource>();
   #sorted: readonly Resource[] | null = null;
   #brokenLinks = new Set<string>();
   #problems: readonly ScanProblem[] = [];
+  /** Files and folders of which nothing can be told now. */
+  #outOfSight: ReadonlySet<string> = new Set();
   #isFirstScan = true;
 
   constructor(options: RegistryOptions) {
     this.root = options.root;
     this.#options = options;
-    const { sheetsOf, sheetMemory = null, log } = options;
+    const { sheetsOf, sheetMemory = null, mountMemory = null, log } = options;
+    this.#mounts = new AwayMounts({ memory: mountMemory, now: () => Date.now(), log });
     this.#sheets =
       sheetsOf === undefined
         ? null
@@ -99,10 +108,11 @@ export class Registry {
   /** Looks at the whole document root. A root that is gone publishes nothing until it is back. Throws `unavailable` when nothing can be opened; what was known stays. */
   async rescan(): Promise<RegistryChange> {
     return this.#update(async () => {
-      const { files, brokenLinks, problems } = await this.#scanAll();
+      const { files, brokenLinks, problems } = await this.#looking(() => this.#scanAll());
       this.#isFirstScan = false;
       this.#brokenLinks = new Set(brokenLinks);
       const next = new Map(files.map((file) => [file.rel, this.#sameOr(file)]));
+      this.#keepOutOfSight(next, problems);
       return this.#publish(next, problems, []);
     });
   }
@@ -118,7 +128,7 @@ export class Registry {
     return this.#update(async () => {
       const next = new Map(this.#files);
       const problems = new Map(this.#problems.map((problem) => [problem.rel, problem]));
-      if (wanted.size > 0) await this.#look(wanted, next, problems);
+      if (wanted.size > 0) await this.#looking(() => this.#look(wanted, next, problems));
       return this.#publish(next, [...problems.values()], [...companions]);
     });
   }
@@ -195,6 +205,21 @@ export class Registry {
     ];
   }
 
+  /**
+   * Whether a file that is not published may come back as it was: its file system is not mounted, or what was there is out of
+   * sight. As of the last look.
+   */
+  isAway(rel: string): boolean {
+    return (
+      this.#isRootAway || this.#mounts.isAway(this.root.absolute(rel)) || this.isOutOfSight(rel)
+    );
+  }
+
+  /** Whether nothing can be told now of a rel, or of a name in its place. As of the last look. */
+  isOutOfSight(rel: string): boolean {
+    return isCovered(rel, this.#outOfSight);
+  }
+
   /** Calls `listener` after every update that changed something; answers the way to stop it. */
   onChange(listener: RegistryListener): () => void {
     this.#listeners.add(listener);
@@ -223,14 +248,21 @@ export class Registry {
     }
   }
 
+  #looking<T>(look: () => Promise<T>): Promise<T> {
+    return this.#mounts.during(() => this.root.realPath, look);
+  }
+
   async #scanAll(): Promise<Scan> {
     const { root, kindOf, startedAtMs } = this.#options;
     try {
       root.refresh();
+      this.#isRootAway = false;
     } catch (error) {
       if (isOutOfDescriptors(error)) throw outOfDescriptors(error);
+      this.#isRootAway = isAbsence(error);
       this.#options.log.warning('the document root cannot be reached', { error });
-      const problems = [{ rel: '.', text: 'the document root cannot be reached' }];
+      const problem = { rel: '.', text: 'the document root cannot be reached' };
+      const problems = [this.#isRootAway ? problem : { ...problem, isOutOfSight: true as const }];
       return { files: [], brokenLinks: [], problems };
     }
     if (!this.#isFirstScan || startedAtMs === null) return scan('', { root, kindOf });
@@ -266,6 +298,16 @@ export class Registry {
       for (const link of seen.brokenLinks) this.#brokenLinks.add(link);
       deleteBelow(rel, problems);
       for (const problem of seen.problems) problems.set(problem.rel, problem);
+      this.#keepOutOfSight(next, seen.problems);
+    }
+  }
+
+  /** Adds the known files of which nothing can be told now. */
+  #keepOutOfSight(next: Map<string, FoundFile>, problems: readonly ScanProblem[]): void {
+    const hidden = outOfSight(problems);
+    if (hidden.size === 0) return;
+    for (const [rel, file] of this.#files) {
+      if (!next.has(rel) && isCovered(rel, hidden)) next.set(rel, file);
     }
   }
 
@@ -288,6 +330,7 @@ export class Registry {
     const knownProblems = this.scanProblems();
     this.#files = files;
     this.#problems = problems;
+    this.#outOfSight = outOfSight(problems);
     this.#sheets?.follow(files);
     const touched = new Set(companions);
     const change = holdsSameTables(known, files)
@@ -372,9 +415,17 @@ export class Registry {
 
   #logNew(known: readonly ScanProblem[]): void {
     const texts = new Set(known.map(({ rel, text }) => `${rel}\0${text}`));
-    for (const { rel, text } of this.scanProblems()) {
+    const now = this.scanProblems();
+    for (const { rel, text, isOutOfSight } of now) {
       if (texts.has(`${rel}\0${text}`)) continue;
-      this.#options.log.warning('file is not published', { file: rel, problem: text });
+      const fields = { file: rel, problem: text };
+      if (isOutOfSight) {
+        this.#options.log.warning('cannot be looked at; what is known of it is kept', fields);
+      } else this.#options.log.warning('file is not published', fields);
+    }
+    const hidden = outOfSight(now);
+    for (const rel of outOfSight(known)) {
+      if (!hidden.has(rel)) this.#options.log.info('can be looked at again', { file: rel });
     }
   }
 
@@ -383,6 +434,21 @@ export class Registry {
     if (resource === undefined) throw new Error(`no resource for the name of ${token.rel}`);
     return resource;
   }
+}
+
+/** Files and folders of which nothing can be told. */
+function outOfSight(problems: readonly ScanProblem[]): ReadonlySet<string> {
+  return new Set(problems.flatMap(({ rel, isOutOfSight }) => (isOutOfSight ? [rel] : [])));
+}
+
+/** Whether the rel or a folder it lies in is one of these. */
+function isCovered(rel: string, folders: ReadonlySet<string>): boolean {
+  if (folders.size === 0) return false;
+  if (folders.has('.') || folders.has(rel)) return true;
+  for (let end = rel.lastIndexOf('/'); end > 0; end = rel.lastIndexOf('/', end - 1)) {
+    if (folders.has(rel.slice(0, end))) return true;
+  }
+  return false;
 }
 
 const NO_CHANGE: RegistryChange = { added: [], changed: [], removed: [] };

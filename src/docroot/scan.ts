@@ -2,8 +2,8 @@
  * What the document root holds: the files that have a kind, with their stamps, found without following folders'
  * symlinks (DS-24).
  *
- * A scan never fails because of one file or folder: what cannot be read is reported as a problem and the rest stands. Without
- * a free descriptor nothing can be said of any file, so the scan as a whole is none.
+ * A scan never fails because of one file or folder: what cannot be looked at is reported as out of sight, which is not gone, and
+ * the rest stands. Without a free descriptor nothing can be said of any file, so the scan as a whole is none.
  * The walk gives way to other work.
  */
 import { lstatSync, realpathSync, statSync, type BigIntStats, type Dirent } from 'node:fs';
@@ -26,8 +26,11 @@ export interface FoundFile {
 
 /** Something that could not be looked at; the text names no absolute path. */
 export interface ScanProblem {
+  /** `.` for the document root. */
   readonly rel: string;
   readonly text: string;
+  /** Nothing can be told now of what is there and below: what was known of it still holds. */
+  readonly isOutOfSight?: true;
 }
 
 /** What one walk found. */
@@ -64,10 +67,8 @@ class Walk {
   async visit(rel: string): Promise<void> {
     const { root } = this.#options;
     if (rel === '') return await this.#folders(['']);
-    if (!isPlainRel(rel) || !root.mayPublish(rel) || !isBelowRealFolders(root, rel)) return;
-    const stats = this.#look(rel, () =>
-      lstatSync(root.absolute(rel), { bigint: true, throwIfNoEntry: false }),
-    );
+    if (!isPlainRel(rel) || !root.mayPublish(rel) || !this.#isBelowRealFolders(rel)) return;
+    const stats = this.#lookAtEntry(rel);
     if (stats?.isDirectory()) await this.#folders([rel]);
     else if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
   }
@@ -100,9 +101,7 @@ class Walk {
     }
     if (isSpecial(entry)) return false;
     // Some file systems do not say in a listing what an entry is.
-    const stats = this.#look(rel, () =>
-      lstatSync(root.absolute(rel), { bigint: true, throwIfNoEntry: false }),
-    );
+    const stats = this.#lookAtEntry(rel);
     if (stats?.isDirectory()) return true;
     if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
     return false;
@@ -145,6 +144,21 @@ class Walk {
     return entries.filter((entry) => valid.has(entry.name));
   }
 
+  /** Every folder on the way to `rel` is a real one. */
+  #isBelowRealFolders(rel: string): boolean {
+    for (let end = rel.indexOf('/'); end !== -1; end = rel.indexOf('/', end + 1)) {
+      if (this.#lookAtEntry(rel.slice(0, end))?.isDirectory() !== true) return false;
+    }
+    return true;
+  }
+
+  /** A symlink is an entry of its own. */
+  #lookAtEntry(rel: string): BigIntStats | undefined {
+    return this.#look(rel, () =>
+      lstatSync(this.#options.root.absolute(rel), { bigint: true, throwIfNoEntry: false }),
+    );
+  }
+
   #look(rel: string, stat: () => BigIntStats | undefined): BigIntStats | undefined {
     try {
       return stat();
@@ -160,8 +174,8 @@ class Walk {
     const isDenied = errno === 'EACCES' || errno === 'EPERM';
     const text = isDenied
       ? 'permission denied'
-      : `cannot be examined (${errno ?? 'unknown error'})`;
-    this.found.problems.push({ rel: rel === '' ? '.' : rel, text });
+      : `the storage does not answer (${errno ?? 'unknown error'})`;
+    this.found.problems.push({ rel: rel === '' ? '.' : rel, text, isOutOfSight: true });
   }
 }
 
@@ -171,20 +185,6 @@ function joinRel(folder: string, name: string): string {
 
 function isSpecial(entry: Dirent): boolean {
   return entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice();
-}
-
-/** Whether every folder on the way to `rel` is a real one. */
-function isBelowRealFolders(root: DocumentRoot, rel: string): boolean {
-  const end = rel.lastIndexOf('/');
-  if (end === -1) return true;
-  const folder = root.absolute(rel.slice(0, end));
-  try {
-    return realpathSync(folder) === folder;
-  } catch (error) {
-    // Gone, or not ours to enter: either way nothing of it is published.
-    if (isAbsence(error) || errnoOf(error) === 'EACCES') return false;
-    throw isOutOfDescriptors(error) ? outOfDescriptors(error) : error;
-  }
 }
 
 function leadsInside(root: DocumentRoot, rel: string): boolean {

@@ -11,7 +11,7 @@ import { errnoOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { isCompanion } from './companions.ts';
 import type { DocumentRoot } from './document-root.ts';
-import { MountList, type Mounts } from '../base/mounts.ts';
+import { mountChanges, MountList, type Mounts, mountsInside } from '../base/mounts.ts';
 
 interface WatchOptions {
   readonly root: DocumentRoot;
@@ -45,6 +45,7 @@ export class DocrootWatch {
   #watched: string | null;
   readonly #mountList = new MountList();
   #mounts: Mounts;
+  #mountChanges = mountChanges();
   #gathered = new Set<string>();
   #isEverything = false;
   #gatherTimer: Timer | null = null;
@@ -120,7 +121,9 @@ export class DocrootWatch {
     if (this.#isClosed) return;
     const identity = identityOf(this.#options.root.path);
     const mounts = this.#mountList.of(this.#options.root.realPath);
-    if (identity === this.#watched && mounts.identity === this.#mounts.identity) {
+    const isRemounted = this.#mayBeRemounted(mounts);
+    const isSameMounts = mounts.identity === this.#mounts.identity && !isRemounted;
+    if (identity === this.#watched && isSameMounts) {
       const hearsAll = this.#watcher !== null && !mounts.isShared && !this.#isBehind;
       if (!hearsAll && identity !== null && performance.now() >= this.#looksAgainAt) {
         this.#isEverything = true;
@@ -137,6 +140,14 @@ export class DocrootWatch {
     if (identity !== null) this.#arm();
     this.#isEverything = true;
     this.#gather();
+  }
+
+  /** A file system that went and came back between two looks looks as before, but what was watched of it is not. */
+  #mayBeRemounted(mounts: Mounts): boolean {
+    const changes = mountChanges();
+    if (changes === this.#mountChanges) return false;
+    this.#mountChanges = changes;
+    return mountsInside(mounts, this.#options.root.realPath).length > 0;
   }
 
   #gather(): void {

@@ -5,15 +5,16 @@
 import type { Audit } from '../auth/audit.ts';
 import { type Grants, grantsCover, grantsNameAddressed, loadGrants } from '../auth/permissions.ts';
 import type { Caller, Principal, Verb } from '../auth/principal.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, notAnswering } from '../base/errors.ts';
 import { type Soon, whenThere } from '../base/soon.ts';
-import type { Resource } from '../docroot/registry.ts';
+import type { Registry, Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
 
 /** What deciding on a right needs. */
 export interface AccessServices {
   readonly db: Database;
   readonly audit: Audit;
+  readonly registry: Pick<Registry, 'isOutOfSight'>;
 }
 
 /** Where a caller asked from, for the audit. */
@@ -44,7 +45,7 @@ interface AccessRequest {
 
 /**
  * The resource, when the caller may use it; at once when his rights are remembered. Throws `not-authenticated`,
- * `not-found` for callers allowed to know, and `permission-denied` (audited) for everyone else.
+ * `not-found` for callers allowed to know, or `unavailable` where nobody can look, and `permission-denied` (audited) for everyone else.
  */
 export function requireAccess(
   services: AccessServices,
@@ -70,6 +71,8 @@ async function refuse(
 ): Promise<never> {
   const names = alsoNamed === undefined ? [name] : [name, alsoNamed];
   if (names.some((one) => grantsNameAddressed(grants, one, verb))) {
+    // To sync programs and caches, "not found" means that it was deleted.
+    if (names.some((one) => services.registry.isOutOfSight(one))) throw notAnswering(name);
     throw new AppError('not-found', 'Not Found');
   }
   await services.audit.record({

@@ -49,7 +49,7 @@ export async function datasetPageReply(
     return redirectReply(hrefWith(context, { ...sent, order: null, offset: null }), 303);
   }
   const target = services.datasets.targetOf(resource);
-  const size = statFile(target.path)?.size ?? 0;
+  const size = statFile(target.path, target.rel)?.size ?? 0;
   if (size < LARGE_BYTES) return rowsReply(services, context, resource);
   // Only the reading of the file is waited for: it goes on, while a query would begin again with each look.
   const reading = services.tables.current(target);

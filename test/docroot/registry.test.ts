@@ -227,9 +227,13 @@ describe('following the files (DS-33)', () => {
     renameSync(folder.at('root'), folder.at('away'));
     expect(summary(await registry.rescan())).toEqual([[], [], ['a.csv']]);
     expect(registry.scanProblems()).toMatchObject([{ rel: '.' }]);
+    expect([registry.isAway('a.csv'), registry.isOutOfSight('a.csv')]).toEqual([true, false]);
     renameSync(folder.at('away'), folder.at('root'));
     expect(summary(await registry.rescan())).toEqual([['a.csv'], [], []]);
     expect(registry.scanProblems()).toEqual([]);
+    unlinkSync(folder.at('root/a.csv'));
+    await registry.rescan();
+    expect(registry.isAway('a.csv')).toBe(false);
   });
 
   test('a rescan without changes says nothing and keeps the objects', async () => {

@@ -1,0 +1,116 @@
+/**
+ * Which parts of the document root are away for now: file systems that were mounted in it, or at its place, and are not.
+ *
+ * The folder of an unmounted file system is there and empty, as if everybody had deleted his files; but whoever takes a disk
+ * or a share away means to bring it back. So what was seen mounted is remembered, also across restarts: a machine
+ * may start the service before it has reached the share. The memory may be lost at any time.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Log } from '../base/log.ts';
+import { mountChanges, MountList, mountsInside, pointOf } from '../base/mounts.ts';
+
+interface AwayMountsOptions {
+  /** File in which mount points are remembered; null: nowhere. */
+  readonly memory: string | null;
+  /** Wall clock, in epoch ms. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** The mounts of the document root at one moment. */
+interface Seen {
+  readonly changes: number;
+  readonly inside: readonly string[];
+}
+
+/** A file system that has not been mounted for so long does not come back. */
+const REMEMBERED_MS = 30 * 24 * 3_600_000;
+
+/** The file systems of one document root. Paths are absolute, without symlinks. */
+export class AwayMounts {
+  readonly #options: AwayMountsOptions;
+  readonly #mountList = new MountList();
+  /** When each mount point was last seen in use, epoch ms. */
+  readonly #remembered: Map<string, number>;
+  /** As of the last look; null before the first. */
+  #seen: Seen | null = null;
+  /** Mount points at which something came, went or was replaced since the look before the last one. */
+  #moved: ReadonlySet<string> = new Set();
+  #mounted: ReadonlySet<string> = new Set();
+
+  constructor(options: AwayMountsOptions) {
+    this.#options = options;
+    this.#remembered = load(options);
+  }
+
+  /**
+   * Runs a look at files of `folder`, the document root. What it does not find where a file system came or went before the
+   * end of the look is away, however short it was away.
+   */
+  async during<T>(folder: () => string, look: () => Promise<T>): Promise<T> {
+    const before = this.#seen;
+    const early = this.#read(folder());
+    const found = await look();
+    const late = this.#read(folder());
+    const moved = [...differing(before ?? early, early), ...differing(early, late)];
+    this.#moved = new Set(moved.map(pointOf));
+    this.#mounted = new Set(late.inside.map(pointOf));
+    this.#seen = late;
+    if (before === null || moved.length > 0) this.#remember();
+    return found;
+  }
+
+  /** Whether what is missing at this path went with its file system, as of the last look. */
+  isAway(path: string): boolean {
+    const wanted = asListed(path);
+    for (const point of this.#moved) if (isBelow(wanted, point)) return true;
+    for (const point of this.#remembered.keys()) {
+      if (!this.#mounted.has(point) && isBelow(wanted, point)) return true;
+    }
+    return false;
+  }
+
+  #read(folder: string): Seen {
+    const changes = mountChanges();
+    return { changes, inside: mountsInside(this.#mountList.of(folder), folder) };
+  }
+
+  #remember(): void {
+    const { memory, log, now } = this.#options;
+    for (const point of this.#mounted) this.#remembered.set(point, now());
+    if (memory === null) return;
+    try {
+      const points = [...this.#remembered];
+      writeFileSync(`${memory}.part`, JSON.stringify({ points }), { mode: 0o600 });
+      renameSync(`${memory}.part`, memory);
+    } catch (error) {
+      log.warning('the mounted file systems were not written down', { error });
+    }
+  }
+}
+
+function load({ memory, now }: AwayMountsOptions): Map<string, number> {
+  if (memory === null) return new Map();
+  try {
+    const { points } = JSON.parse(readFileSync(memory, 'utf8')) as { points: [string, number][] };
+    return new Map(points.filter(([, seenAt]) => now() - seenAt < REMEMBERED_MS));
+  } catch {
+    // There is none, or not one of ours: then what is not there counts as deleted.
+    return new Map();
+  }
+}
+
+/** Nobody tells which file system it was that came or went: each of them may have gone and come back. */
+function differing(a: Seen, b: Seen): string[] {
+  const isSame = a.changes === b.changes && a.inside.join('\n') === b.inside.join('\n');
+  return isSame ? [] : [...a.inside, ...b.inside];
+}
+
+/** The list of mounts is read as latin1. */
+function asListed(path: string): string {
+  return Buffer.from(path).toString('latin1');
+}
+
+function isBelow(path: string, point: string): boolean {
+  return path.startsWith(`${point}/`);
+}
