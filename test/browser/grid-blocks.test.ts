@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
-import { cellOn, mayBeLeft, noticeOn, readsAs } from '../support/grid-page.ts';
+import { cellOn, noticeOn, openWritten, pressOn, undoAndRedo } from '../support/grid-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const START =
@@ -40,10 +40,7 @@ const file = (name = 'stock.csv'): string => readFileSync(join(svc.docroot, name
 const cell = (row: number, column: number, on = page) => cellOn(on, row, column);
 const notice = () => noticeOn(page);
 const over = () => page.getByRole('dialog', { name: 'Paste over stock.csv' });
-
-async function press(...keys: string[]): Promise<void> {
-  for (const key of keys) await page.keyboard.press(key);
-}
+const press = (...keys: string[]) => pressOn(page, ...keys);
 
 async function paste(text: string): Promise<void> {
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
@@ -52,11 +49,7 @@ async function paste(text: string): Promise<void> {
 }
 
 beforeEach(async () => {
-  svc.write('stock.csv', START);
-  await readsAs(svc, 'stock', START);
-  await mayBeLeft(page);
-  await page.goto('/ui/stock/');
-  await cell(0, 0).getByText('cup').waitFor();
+  await openWritten(page, svc, 'stock', START);
   await page.getByRole('grid').focus();
 });
 
@@ -83,12 +76,7 @@ test('a block out of a spreadsheet is pasted over cells by keys alone, after a l
     'name,price,stock,sold\ncup,2.5,10,true\nplate,70,1,false\n"bowl, deep",4.5,2,true\njug,90,4,true\n';
   expect([file(), writes]).toEqual([pasted, 1]);
   await page.getByText('6 cells in 3 rows selected').waitFor();
-  await press('Control+z');
-  await notice().getByText('Undid the paste of 4 values.').waitFor();
-  expect(file()).toBe(START);
-  await press('Control+y');
-  await notice().getByText('Redid the paste of 4 values.').waitFor();
-  expect(file()).toBe(pasted);
+  await undoAndRedo(page, 'the paste of 4 values', { file, before: START });
   expect(browser.reports).toEqual([]);
 });
 

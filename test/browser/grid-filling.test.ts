@@ -8,7 +8,14 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
-import { cellOn, PHONE, mayBeLeft, noticeOn, readsAs } from '../support/grid-page.ts';
+import {
+  cellOn,
+  noticeOn,
+  openWritten,
+  PHONE,
+  pressOn,
+  undoAndRedo,
+} from '../support/grid-page.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -37,10 +44,7 @@ const file = (name = 'stock.csv'): string => readFileSync(join(svc.docroot, name
 const cell = (row: number, column: number, on = page) => cellOn(on, row, column);
 const notice = (on = page) => noticeOn(on);
 const handle = (on = page) => on.locator('.fill-handle');
-
-async function press(...keys: string[]): Promise<void> {
-  for (const key of keys) await page.keyboard.press(key);
-}
+const press = (...keys: string[]) => pressOn(page, ...keys);
 
 /** Presses the mouse on the corner, which is in this cell by then, and pulls it over another one. */
 async function pull(from: [number, number], to: [number, number]): Promise<void> {
@@ -55,11 +59,7 @@ async function pull(from: [number, number], to: [number, number]): Promise<void>
 }
 
 beforeEach(async () => {
-  svc.write('stock.csv', START);
-  await readsAs(svc, 'stock', START);
-  await mayBeLeft(page);
-  await page.goto('/ui/stock/');
-  await cell(0, 0).getByText('a', { exact: true }).waitFor();
+  await openWritten(page, svc, 'stock', START);
   await page.getByRole('grid').focus();
 });
 
@@ -73,12 +73,7 @@ test('a block is pulled down: texts are repeated, integers with a step go on; on
   // The 9 at the end is what was there.
   expect(file()).toBe(filled);
   await page.getByText('10 cells in 5 rows selected').waitFor();
-  await press('Control+z');
-  await notice().getByText('Undid the filling of 5 values.').waitFor();
-  expect(file()).toBe(START);
-  await press('Control+y');
-  await notice().getByText('Redid the filling of 5 values.').waitFor();
-  expect(file()).toBe(filled);
+  await undoAndRedo(page, 'the filling of 5 values', { file, before: START });
   expect(browser.reports).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
-import { cellOn, mayBeLeft, noticeOn, readsAs } from '../support/grid-page.ts';
+import { cellOn, noticeOn, openWritten } from '../support/grid-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const START = 'name,price,stock,sold\ncup,2.5,10,true\nplate,7,0,false\n"bowl, deep",4.5,3,true\n';
@@ -43,11 +43,7 @@ const notice = () => noticeOn(page);
 
 /** The file as at first, and its page opened anew. */
 beforeEach(async () => {
-  svc.write('products.csv', START);
-  await readsAs(svc, 'products', START);
-  await mayBeLeft(page);
-  await page.goto('/ui/products/');
-  await cell(0, 0).getByText('cup').waitFor();
+  await openWritten(page, svc, 'products', START);
 });
 
 test('a cell is edited by keyboard alone; the bytes are on disk, undone, and objections stand on the cell', async () => {

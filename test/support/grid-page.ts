@@ -25,6 +25,11 @@ export function noticeOn(page: Page): Locator {
   return page.locator('.grid-notice');
 }
 
+/** Presses keys, one after the other. */
+export async function pressOn(page: Page, ...keys: string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key);
+}
+
 /** Resolves when the service reads exactly this CSV of a dataset: what was written from outside has been seen. */
 export async function readsAs(service: Service, name: string, csv: string): Promise<void> {
   const client = await service.as('ada');
@@ -42,4 +47,34 @@ export async function mayBeLeft(page: Page): Promise<void> {
   await soon(() =>
     page.evaluate<boolean>(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`),
   ).toBe(true);
+}
+
+/** Writes a CSV from outside and opens its page anew; resolves when the first row is there. */
+export async function openWritten(
+  page: Page,
+  service: Service,
+  name: string,
+  csv: string,
+): Promise<void> {
+  service.write(`${name}.csv`, csv);
+  await readsAs(service, name, csv);
+  await mayBeLeft(page);
+  await page.goto(`/ui/${name}/`);
+  const [, first = ''] = /\n([^,\n]*)/.exec(csv) ?? [];
+  await cellOn(page, 0, 0).getByText(first, { exact: true }).waitFor();
+}
+
+/** Takes the last change back and does it again, with the keys and messages for that; the file is as `before` in between. */
+export async function undoAndRedo(
+  page: Page,
+  change: string,
+  { file, before }: { readonly file: () => string; readonly before: string },
+): Promise<void> {
+  const after = file();
+  await pressOn(page, 'Control+z');
+  await noticeOn(page).getByText(`Undid ${change}.`).waitFor();
+  expect(file()).toBe(before);
+  await pressOn(page, 'Control+y');
+  await noticeOn(page).getByText(`Redid ${change}.`).waitFor();
+  expect(file()).toBe(after);
 }
