@@ -24,6 +24,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => signal === 'SIGTERM' && server.kill(signal));
 }
 process.exitCode = await server.exited;
+if (process.exitCode === 1 && port !== FIRST_PORT) {
+  console.error(`Port ${FIRST_PORT} is in use: if that is another demo, use it or stop it first.`);
+}
 
 function freePort(): number {
   for (let port = FIRST_PORT; port <= LAST_PORT; port++) {

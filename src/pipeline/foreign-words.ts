@@ -56,6 +56,7 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   metasearch: 'search',
   mstats: '* | stats',
   rest: 'from audit',
+  select: 'from <dataset> | table <column>, …',
   tstats: '* | stats count BY <field>',
 };
 

@@ -148,6 +148,7 @@ describe('what is read otherwise than meant says so', () => {
   const cases: [query: string, notice: string][] = [
     ['| inputlookup assets', "'inputlookup' was searched as text; did you mean 'from <dataset>'?"],
     ['| tstats count where index=web by host', "'tstats' was searched as text"],
+    ['SELECT host FROM assets', "did you mean 'from <dataset> | table <column>, …'?"],
     ['index=web `macro`', "there are no macros; did you mean 'savedsearch <name>'?"],
     [
       'search index=web --limit 5',

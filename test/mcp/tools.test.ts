@@ -188,6 +188,7 @@ describe('read_resource', () => {
   });
 
   test('names the argument that is wrong', async () => {
+    const known = 'resource, limit, offset, sort, order, filter';
     const wrong: readonly (readonly [object, string])[] = [
       [{}, "Missing argument 'resource'"],
       [{ resource: 7 }, "Argument 'resource' must be a string"],
@@ -197,8 +198,11 @@ describe('read_resource', () => {
       [{ resource: 'people', offset: null }, "Argument 'offset' must be an integer"],
       [{ resource: 'people', order: 'up' }, "Argument 'order' must be one of asc, desc"],
       [{ resource: 'people', filter: '{}' }, "Argument 'filter' must be an object or null"],
-      [{ resource: 'people', format: 'csv' }, "Unknown argument 'format'"],
-      [JSON.parse('{"resource":"people","__proto__":1}') as object, "Unknown argument '__proto__'"],
+      [{ resource: 'people', format: 'csv' }, `Unknown argument 'format'; known are: ${known}`],
+      [
+        JSON.parse('{"resource":"people","__proto__":1}') as object,
+        `Unknown argument '__proto__'; known are: ${known}`,
+      ],
     ];
     for (const [given, text] of wrong) {
       expect(await failure(shared.reader, 'read_resource', given)).toBe(

@@ -29,7 +29,9 @@ export function checkArguments(
 ): void {
   const known = new Map(Object.entries(schema.properties ?? {}) as [string, ArgumentSchema][]);
   for (const name of Object.keys(given)) {
-    if (!known.has(name)) throw wrong(`Unknown argument '${name.slice(0, 100)}'`);
+    if (known.has(name)) continue;
+    const names = [...known.keys()].join(', ') || 'none';
+    throw wrong(`Unknown argument '${name.slice(0, 100)}'; known are: ${names}`);
   }
   for (const [name, expected] of known) {
     const value = given[name];

@@ -108,7 +108,7 @@ export const datasetPage: Page<DatasetView> = {
       {view.newHref === null ? (
         ''
       ) : (
-        <p>
+        <p class="below-rows">
           <a class="button quiet" href={view.newHref}>
             Add a row
           </a>{' '}
