@@ -18,7 +18,7 @@ const FAST_IN_A_ROW = 3;
 interface ListLoads {
   /** The same list again and again, as many clients do that look at one thing. */
   readonly same: Load;
-  /** Another list with every request, so that nothing can be remembered. */
+  /** Another list with every request, more of them than are remembered; their rows come again and again. */
   readonly varied: Load;
 }
 

@@ -5,7 +5,6 @@
  * rows, whatever other writes do to rows elsewhere. It is opaque, not secret: it holds values the caller has read or
  * may sort by, and a forged one only names another place in the same list.
  */
-import { createHash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { PlanValue } from './sql-part.ts';
 
@@ -37,7 +36,7 @@ export interface CursorScope {
 export function cursorDigest({ list, filter, q, sort, order }: CursorScope): string {
   const terms = sort.map(({ name, descending }) => [name, descending]);
   const text = JSON.stringify([list, filter, q, terms, order]);
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+  return Bun.CryptoHasher.hash('sha256', text, 'base64url').slice(0, 16);
 }
 
 /** The token for the place after a row with these sort values. */

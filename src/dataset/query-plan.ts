@@ -6,7 +6,7 @@
  */
 import { type Access, accessTo } from './scan.ts';
 import { comparisonsIn, conditionsOf } from './conditions.ts';
-import { cursorDigest, decodeCursor, invalidCursor } from './cursor.ts';
+import { cursorDigest, type CursorScope, decodeCursor, invalidCursor } from './cursor.ts';
 import type { RowShape } from './encode.ts';
 import { hasLongIntegers } from './file-type.ts';
 import { parseFilter } from './filter.ts';
@@ -62,15 +62,7 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
   const { shape, select } = projectionOf(parseColumns(parameters.columns, columns), table);
   const terms = orderTerms(sort, columns);
   const isPaged = limit !== null || parameters.cursor !== null;
-  const digest = !isPaged
-    ? ''
-    : cursorDigest({
-        list: table.list,
-        filter: parameters.filter,
-        q: words,
-        sort: sort.map(({ column, descending }) => ({ name: columns[column]!.name, descending })),
-        order: parameters.order,
-      });
+  const digest = isPaged ? cursorDigest(scopeOf(table, parameters, words, sort)) : '';
   if (parameters.cursor !== null && offset > 0) throw invalidCursor();
   const cursor =
     parameters.cursor === null ? null : decodeCursor(parameters.cursor, digest, terms.length);
@@ -91,6 +83,28 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
     usesFunctions: access.count?.sql.includes('svc_') ?? false,
     usefulIndexes: usefulIndexes(table, conditions, terms),
     ...estimate(table, access, { limit, offset, comparisons, shape }),
+  };
+}
+
+/** What the cursors of a list are for. Throws as `planQuery`. */
+export function cursorScope(table: QueryTable, parameters: ListParameters): CursorScope {
+  const sort = parseSort(parameters.sort, parameters.order, tableColumns(table.columns));
+  return scopeOf(table, parameters, queryWords(parameters.q), sort);
+}
+
+function scopeOf(
+  { list, columns }: QueryTable,
+  { filter, order }: ListParameters,
+  words: readonly string[],
+  sort: readonly SortTerm[],
+): CursorScope {
+  const names = tableColumns(columns);
+  return {
+    list,
+    filter,
+    q: words,
+    sort: sort.map(({ column, descending }) => ({ name: names[column]!.name, descending })),
+    order,
   };
 }
 
@@ -117,6 +131,11 @@ interface Projection {
 }
 
 const whole = new WeakMap<readonly Column[], Projection>();
+
+/** Whether the rows of a plan hold all columns of the table it was made for, in the order of the file. */
+export function isWhole({ shape }: QueryPlan, columns: readonly Column[]): boolean {
+  return whole.get(columns)?.shape === shape;
+}
 
 /** The projection to all columns is remembered with them, which do not change. */
 function projectionOf(indexes: readonly number[] | null, table: QueryTable): Projection {

@@ -69,6 +69,28 @@ export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
   }
 }
 
+/** The rows of a request by their ids alone. */
+export interface IdPage extends Pick<Page, 'total' | 'next'> {
+  readonly rowIds: readonly number[];
+}
+
+/** Whether finding the ids of a page costs little beside reading its rows: nothing else has to be looked at. */
+export function areIdsCheap({ walk, limit, offset, usesFunctions }: QueryPlan): boolean {
+  const isShort = limit !== null && limit <= MAX_ROWS_BY_ID && offset <= LONG_SKIP;
+  return isShort && walk?.isExact === true && !usesFunctions;
+}
+
+/** As `runPage` without the rows, for plans of which `areIdsCheap` is true. */
+export function runIds(db: Database, plan: QueryPlan, total?: number): IdPage {
+  const end = beginRead(db);
+  try {
+    const matches = total ?? runCount(db, plan);
+    return { total: matches, ...new PageReader(db, plan, matches).idPage() };
+  } finally {
+    end();
+  }
+}
+
 type Part = Omit<Page, 'total'>;
 
 /** All matching rows, of which the filter lets through a few at most. */
@@ -106,6 +128,19 @@ class PageReader {
     const isLast = first.rows.length <= limit;
     if (!isLast) first.rows.length = limit;
     return held(first.rows, isLast ? null : this.#cursorAfter(Number(first.rows.at(-1)![0])), end);
+  }
+
+  idPage(): Omit<IdPage, 'total'> {
+    const { offset } = this.#plan;
+    const limit = this.#plan.limit!;
+    const rowIds: number[] = [];
+    for (const scan of this.#scans()) {
+      rowIds.push(...this.#ids(scan, scan.order, limit + 1 - rowIds.length, offset));
+      if (rowIds.length > limit) break;
+    }
+    const isLast = rowIds.length <= limit;
+    if (!isLast) rowIds.length = limit;
+    return { rowIds, next: isLast ? null : this.#cursorAfter(rowIds.at(-1)!) };
   }
 
   #whole(end: () => void): Part {

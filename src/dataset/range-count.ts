@@ -41,6 +41,8 @@ interface KnownRange extends OpenRange {
 
 /** Two directions of a few columns. */
 const MAX_COLUMNS = 16;
+/** Between a range and itself. */
+const NOTHING: SqlPart = { sql: '0', params: [] };
 /** Of one column and direction; half of them are dropped when there are more. */
 const MAX_CUTS = 2_048;
 
@@ -90,6 +92,9 @@ export class RangeCounts {
     if (cuts === undefined) return null;
     const at = firstFrom(cuts, range);
     const [before, after] = [cuts[at - 1], cuts[at]];
+    if (after !== undefined && compareCuts(after, range) === 0) {
+      return { between: NOTHING, known: after.matches, sign: 1, atMost: 0 };
+    }
     // What lies before all cuts matches all rows that can match upwards, and none downwards; after all it is the reverse.
     const rest = range.isAbove ? [rowCount, 0] : [0, rowCount];
     const [low, high] = [before?.matches ?? rest[0]!, after?.matches ?? rest[1]!];

@@ -9,15 +9,17 @@ import { isStopping } from '../children/child-supply.ts';
 import { Lru } from '../base/lru.ts';
 import type { Soon } from '../base/soon.ts';
 import type { ChildPool } from '../children/child-pool.ts';
-import { encoders } from './encode.ts';
+import { encoders, type Row } from './encode.ts';
 import { type Format, formatDetails } from './format.ts';
 import type { ListParameters } from './list-parameters.ts';
 import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
 import { lookupOf, lookupPattern, lookupPlan } from './lookup-plan.ts';
 import { isCountCheap } from './query-cost.ts';
-import { planQuery, type QueryPlan } from './query-plan.ts';
-import { countRows, MAX_FEW, runPage } from './query-run.ts';
+import { cursorScope, planQuery, type QueryPlan } from './query-plan.ts';
+import { countRows, MAX_FEW, runIds, runPage } from './query-run.ts';
 import { type QueryTable, tableColumns } from './query-table.ts';
+import { RowMemory } from './row-memory.ts';
+import type { RowTexts } from './row-texts.ts';
 import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summary-jobs.ts';
 import type { Table } from './table.ts';
 import type { PreparedRead, RowsPage } from './table-memory.ts';
@@ -53,6 +55,8 @@ export class Reading {
   readonly #options: ReadingOptions;
   /** At most 64 MiB together. */
   readonly #hot = new Lru<Table, true>(MAX_HOT_TABLES, (table) => table.limitPages(COLD_KIBIBYTES));
+
+  readonly #rows = new RowMemory();
 
   constructor(options: ReadingOptions) {
     this.#options = options;
@@ -121,19 +125,35 @@ export class Reading {
     if (kept !== undefined) return kept;
     this.#warm(table);
     const { plan, format } = prepared;
+    const texts = this.#rows.textsFor(table, prepared);
+    const read =
+      (texts && pageByIds(table, plan, known, texts)) ??
+      this.#pageOfRows(table, prepared, known, texts);
+    // What cannot have more than a few rows is counted by reading them, whatever is remembered.
+    if (plan.maxMatches > MAX_FEW) table.memory.keepCount(plan, read.total);
+    const answer: RowsPage = { ...pageOf(format), ...read, version: table.version() };
+    table.memory.keepPage(prepared, answer);
+    return answer;
+  }
+
+  #pageOfRows(
+    table: Table,
+    { plan, format }: PreparedRead,
+    known: number | undefined,
+    texts: RowTexts | null,
+  ): ReadRows {
     const page = runPage(table.reader, plan, known);
     try {
-      // What cannot have more than a few rows is counted by reading them, whatever is remembered.
-      if (plan.maxMatches > MAX_FEW) table.memory.keepCount(plan, page.total);
-      const answer: RowsPage = {
-        ...pageOf(format),
+      const learnt =
+        texts !== null && Array.isArray(page.rows)
+          ? texts.learn(plan.shape, page.rows as Row[])
+          : null;
+      if (texts !== null) this.#rows.grown(table);
+      return {
         total: page.total,
         nextCursor: page.next,
-        version: table.version(),
-        body: joined([...encoders[format]!(plan.shape, page.rows)]),
+        body: learnt ?? joined([...encoders[format]!(plan.shape, page.rows)]),
       };
-      table.memory.keepPage(prepared, answer);
-      return answer;
     } finally {
       page.close();
     }
@@ -213,16 +233,32 @@ export class Reading {
   }
 }
 
-/** The plan of a list, the usual way or from that of a list that looked up another number. */
+type ReadRows = Pick<RowsPage, 'total' | 'nextCursor' | 'body'>;
+
+/** The page out of rows that are kept; null when it has another one. */
+function pageByIds(
+  { reader }: Table,
+  plan: QueryPlan,
+  known: number | undefined,
+  texts: RowTexts,
+): ReadRows | null {
+  const { total, next, rowIds } = runIds(reader, plan, known);
+  const body = texts.list(rowIds);
+  return body && { total, nextCursor: next, body };
+}
+
+/** The plan of a list, the usual way or from that of a list with another number. */
 function planFor(table: Table, parameters: ListParameters): QueryPlan {
   const lookup = lookupOf(parameters.filter);
   if (lookup === null) return planQuery(queryTable(table), parameters);
   const { lookups } = table.memory;
   const frame = textOf({ ...parameters, filter: lookup.frame }, 'json');
   const known = lookups.get(frame);
-  if (known !== undefined) return lookupPlan(known, lookup.number);
-  const plan = planQuery(queryTable(table), parameters);
-  const pattern = lookupPattern(plan, lookup, tableColumns(table.head.columns));
+  if (known !== undefined) return lookupPlan(known, lookup.number, parameters.filter);
+  const asked = queryTable(table);
+  const plan = planQuery(asked, parameters);
+  const scope = cursorScope(asked, parameters);
+  const pattern = lookupPattern(plan, scope, lookup, tableColumns(table.head.columns));
   if (pattern !== null) lookups.set(frame, pattern);
   return plan;
 }

@@ -1,5 +1,5 @@
 /**
- * What is remembered of one version of a table: numbers of matches, plans, and small pages as they went out (DS-142).
+ * What is remembered of one version of a table: numbers of matches, plans, rows and small pages as they went out (DS-142).
  *
  * A dashboard asks the same few questions again and again; the second time costs nothing but the check that the file is
  * still the same. An edit forgets everything. Bounded in entries and in bytes.
@@ -9,6 +9,7 @@ import type { Format } from './format.ts';
 import type { LookupPattern } from './lookup-plan.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { RangeCounts } from './range-count.ts';
+import type { RowTexts } from './row-texts.ts';
 
 const MAX_COUNTS = 256;
 const MAX_READS = 128;
@@ -52,6 +53,10 @@ export class TableMemory {
   readonly reads = new Lru<string, PreparedRead>(MAX_READS);
   /** Whole answers by the read that made them; at most 2 MiB. */
   readonly pages = new Lru<PreparedRead, RowsPage>(MAX_PAGES);
+  /** Rows as they are in lists; null when they are not kept (`row-memory.ts`). */
+  rowTexts: RowTexts | null = null;
+  /** Pages that might have been put together from kept rows. */
+  pagesRead = 0;
 
   /** Keeps a page unless it is a large one. */
   keepPage(read: PreparedRead, page: RowsPage): void {
@@ -74,5 +79,7 @@ export class TableMemory {
     this.lookups.clear();
     this.reads.clear();
     this.pages.clear();
+    this.rowTexts = null;
+    this.pagesRead = 0;
   }
 }

@@ -309,6 +309,7 @@ export class Table {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.memory.forget();
     this.#reader.close();
     this.#writer?.close();
     this.#writer = null;

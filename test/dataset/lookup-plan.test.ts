@@ -3,9 +3,10 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { lookupOf, lookupPattern, lookupPlan } from '../../src/dataset/lookup-plan.ts';
+import { cursorScope } from '../../src/dataset/query-plan.ts';
 import { tableColumns } from '../../src/dataset/query-table.ts';
 import { indexName } from '../../src/dataset/table-index.ts';
-import { planFor, type TypedCopy, typedCopy } from './typed-copy.ts';
+import { parametersOf, planFor, type Query, type TypedCopy, typedCopy } from './typed-copy.ts';
 
 const COLUMNS = [
   { name: 'price', type: 'number' as const },
@@ -28,18 +29,45 @@ function copyWith(rowCount: number, indexes: readonly string[]): TypedCopy {
   return typedCopy({ columns: COLUMNS, rows: ROWS, indexes, figures });
 }
 
+/** The pattern of a query with this number, and its plan. */
+function patternOf(copy: TypedCopy, query: Query & { filter: string }, name?: string) {
+  const plan = planFor(copy, query);
+  const scope = cursorScope(copy.table, parametersOf(query));
+  const lookup = lookupOf(query.filter) ?? { frame: '', name: '', number: Number.NaN };
+  const asked = name === undefined ? lookup : { ...lookup, name };
+  return { plan, pattern: lookupPattern(plan, scope, asked, tableColumns(copy.table.columns)) };
+}
+
+const QUERIES = [
+  {},
+  { columns: 'n,price' },
+  { sort: '-price' },
+  { sort: 'n', limit: 10 },
+  { sort: 'n,-name', order: 'desc', limit: 10, offset: 20 },
+  { offset: '3' },
+  { limit: 5 },
+];
+
 describe('a lookup', () => {
   test.each(['_row_id', 'price', 'n'])('in column %s has the plan of the planner', (column) => {
-    const filterOf = (number: number): string => `{"${column}":${number}}`;
-    for (const copy of [large, small]) {
-      for (const query of [{}, { columns: 'n,price' }, { sort: '-price' }, { offset: '3' }]) {
-        const first = lookupOf(filterOf(7))!;
-        const plan = planFor(copy, { ...query, filter: filterOf(7) });
-        const pattern = lookupPattern(plan, first, tableColumns(copy.table.columns))!;
-        expect(lookupPlan(pattern, 7)).toEqual(plan);
-        for (const number of [0, 1, 29, 123_456, 999_999_999_999_999]) {
-          const expected = planFor(copy, { ...query, filter: filterOf(number) });
-          expect(lookupPlan(pattern, number)).toEqual(expected);
+    const whole = [0, 1, 29, 123_456, 999_999_999_999_999];
+    const forms = [
+      { filterOf: (number: number | string) => `{"${column}":${number}}`, numbers: whole },
+      ...['$gt', '$gte', '$lt', '$lte'].map((operator) => ({
+        filterOf: (number: number | string) => `{"${column}":{"${operator}":${number}}}`,
+        numbers: [...whole, 0.5, '10.10', '2.0', '0.0', 99.999999, '999999999999999.999999'],
+      })),
+    ];
+    for (const { filterOf, numbers } of forms) {
+      for (const copy of [large, small]) {
+        for (const query of QUERIES) {
+          const { plan, pattern } = patternOf(copy, { ...query, filter: filterOf(7) });
+          expect(lookupPlan(pattern!, 7, filterOf(7))).toEqual(plan);
+          for (const number of numbers) {
+            const filter = filterOf(number);
+            const own = lookupPlan(pattern!, Number(number), filter);
+            expect(own).toEqual(planFor(copy, { ...query, filter }));
+          }
         }
       }
     }
@@ -52,6 +80,11 @@ describe('a lookup', () => {
       number: 5,
     });
     expect(lookupOf('{"n": 120}')).toEqual({ frame: '{"n": ', name: 'n', number: 120 });
+    expect(lookupOf('{"n":{"$gte": 1.50}}')).toEqual({
+      frame: '{"n":{"$gte": ',
+      name: 'n',
+      number: 1.5,
+    });
     for (const filter of [
       '',
       '{"n":-1}',
@@ -60,7 +93,15 @@ describe('a lookup', () => {
       '{"n":1e3}',
       '{"n":9007199254740993}',
       '{"n":"5"}',
-      '{"n":{"$gt":5}}',
+      '{"n":{"$gt":-5}}',
+      '{"n":{"$gt":1.1234567}}',
+      '{"n":{"$gt":1e3}}',
+      '{"n":{"$gt":05}}',
+      '{"n":{"$gt":5}',
+      '{"n":{"$ne":5}}',
+      '{"n":{"$gt":5,"$lt":9}}',
+      '{"n":{"$gt":9007199254740993}}',
+      '{"n":5}}',
       '{"n":5,"price":5}',
       '{"a\\u0022":5}',
       '[{"n":5}]',
@@ -70,15 +111,21 @@ describe('a lookup', () => {
   });
 
   test('is no pattern when more was made of the number, or the list has more to it', () => {
+    const isPattern = (query: Query & { filter: string }, name?: string): boolean =>
+      patternOf(large, query, name).pattern !== null;
+    expect(isPattern({ filter: '{"n":5}' })).toBe(true);
+    expect(isPattern({ filter: '{"n":{"$gt":5}}' })).toBe(true);
+    expect(isPattern({ filter: '{"flag":1}' })).toBe(false);
+    expect(isPattern({ filter: '{"flag":{"$gte":1}}' })).toBe(false);
+    expect(isPattern({ filter: '{"name":5}' })).toBe(false);
+    expect(isPattern({ filter: '{"n":{"$gt":5,"$lt":9}}' }, 'n')).toBe(false);
+    expect(isPattern({ filter: '' }, 'n')).toBe(false);
+    const scope = cursorScope(large.table, parametersOf({ filter: '{"n":6}' }));
+    const other = { frame: '', name: 'n', number: 5 };
     const columns = tableColumns(large.table.columns);
-    const patternFor = (query: Record<string, string | number>, name = 'n', number = 5) =>
-      lookupPattern(planFor(large, query), { frame: '', name, number }, columns);
-    expect(patternFor({ filter: '{"n":5}' })).not.toBeNull();
-    expect(patternFor({ filter: '{"flag":1}' }, 'flag', 1)).toBeNull();
-    expect(patternFor({ filter: '{"name":5}' }, 'name')).toBeNull();
-    expect(patternFor({ filter: '{"n":5}', limit: 10 })).toBeNull();
-    expect(patternFor({ filter: '{"n":{"$gt":5}}' })).toBeNull();
-    expect(patternFor({ filter: '{"n":6}' })).toBeNull();
-    expect(patternFor({})).toBeNull();
+    expect(lookupPattern(planFor(large, { filter: '{"n":6}' }), scope, other, columns)).toBeNull();
+    const continued = patternOf(large, { filter: '{"n":{"$gt":5}}', sort: 'n', limit: 5 }).plan;
+    const isContinued = { ...continued, isContinued: true };
+    expect(lookupPattern(isContinued, scope, other, columns)).toBeNull();
   });
 });

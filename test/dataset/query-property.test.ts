@@ -7,7 +7,7 @@ import { compareBytes } from '../../src/base/paths.ts';
 import { parseFilter } from '../../src/dataset/filter.ts';
 import { matchesFilter } from '../../src/dataset/filter-match.ts';
 import type { QueryPlan } from '../../src/dataset/query-plan.ts';
-import { runCount, runPage } from '../../src/dataset/query-run.ts';
+import { areIdsCheap, runCount, runIds, runPage } from '../../src/dataset/query-run.ts';
 import { tableColumns } from '../../src/dataset/query-table.ts';
 import { parseSort } from '../../src/dataset/sort.ts';
 import { filtersFor, sketches, sortsFor } from './query-arbitraries.ts';
@@ -91,6 +91,29 @@ test('every query answers as the model does, by every way to the rows', () => {
     }),
     { numRuns: 700 },
   );
+});
+
+test('the ids of a page alone are those of its rows', () => {
+  let asked = 0;
+  fc.assert(
+    fc.property(cases, fc.boolean(), ({ sketch, filter, sort, order, limit, offset }, isKnown) => {
+      const copy = typedCopy(sketch);
+      const query = { filter, sort, order, limit };
+      const first = planFor(copy, query);
+      const cursor = runPage(copy.db, first).next;
+      const plans = [first, planFor(copy, { ...query, offset })];
+      if (cursor !== null) plans.push(planFor(copy, { ...query, cursor }));
+      for (const plan of plans.filter(areIdsCheap)) {
+        asked++;
+        const { ids, total, next } = taken(runPage(copy.db, plan));
+        const page = runIds(copy.db, plan, isKnown ? total : undefined);
+        expect(page).toEqual({ rowIds: ids, total, next });
+      }
+      copy.db.close();
+    }),
+    { numRuns: 500 },
+  );
+  expect(asked).toBeGreaterThan(200);
 });
 
 test('walking the cursors gives the whole list once (DS-41)', () => {

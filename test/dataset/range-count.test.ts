@@ -44,6 +44,7 @@ test('a total is the same whether counted or told from those of other ranges', (
         if (told !== null) expect([filter, told.total]).toEqual([filter, total]);
         if (told !== null) expect(told.read).toBeLessThanOrEqual(told.atMost);
         known.note(range, total);
+        expect(known.stepTo(range, copy.table.rowCount)).toMatchObject({ known: total, atMost: 0 });
       }
     }),
     { seed: Number(process.env['SEED'] ?? 20261121), numRuns: 300 },
