@@ -21,6 +21,7 @@ import {
 } from './file-stamp.ts';
 import { sourceOf } from './file-source.ts';
 import { placeNew, placeOver, putBack } from './file-swap.ts';
+import { askAnew } from './libc.ts';
 import { writePieces, type Piece } from './piece-writer.ts';
 import type { ReplacedFiles } from './replaced-files.ts';
 import { createTemporary } from './temporary-files.ts';
@@ -220,6 +221,8 @@ function place(work: Work): Placed {
 /** The stamp of the replaced version, which must be the base; null when there is none to look at. */
 function requireReplaced(request: ReplaceOptions, { replaced }: Placed): FileStamp | null {
   if (replaced === null) return null;
+  // FUSE takes two names of a file for two files, and remembers of the second what was before the first was given away.
+  askAnew(replaced);
   const found = inspect(replaced);
   if (found === null || !found.isFile()) throw new ChangedDuringWrite(request.rel);
   const stamp = stampOf(found);

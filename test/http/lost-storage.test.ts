@@ -29,7 +29,7 @@ interface Site {
 
 async function startSite(): Promise<Site> {
   const disk = mkdtempSync(join(tmpdir(), 'svc-disk-'));
-  for (const name of ['rows.csv', 'never-edited.csv']) writeFileSync(join(disk, name), ROWS);
+  for (const name of ['rows.csv', 'shared.csv']) writeFileSync(join(disk, name), ROWS);
   writeFileSync(join(disk, 'page.md'), '# On the disk\n');
   const service = await startService({ files: { 'local.csv': ROWS } });
   mkdirSync(join(service.docroot, 'disk'));
@@ -148,6 +148,13 @@ describe('a share whose server has died', () => {
     rmSync(site.disk, { recursive: true, force: true });
   });
 
+  test('is written to as a disk of its own while it answers (DS-48, DS-84)', async () => {
+    if (!isAllowed) return;
+    await eventually(async () => expect(await rowIds(site.user, 'disk/shared')).toHaveLength(4));
+    await editRows(site.user, 'disk/shared');
+    expect(await rowIds(site.user, 'disk/shared')).toEqual(EDITED);
+  });
+
   test('does not answer: 503, told once; what is known of it stays, the rest works', async () => {
     if (!isAllowed) return;
     const { user, service } = site;
@@ -196,6 +203,7 @@ describe('a share whose server has died', () => {
     run('umount', '-l', site.point);
     await mount();
     await eventually(async () => expect(await rowIds(user, 'disk/rows')).toEqual(EDITED));
+    expect(await rowIds(user, 'disk/shared')).toEqual(EDITED);
     await eventually(() => expect(service.stderr()).toContain('can be looked at again'));
     await die();
     await service.restart();
