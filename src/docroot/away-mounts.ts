@@ -78,7 +78,7 @@ export class AwayMounts {
   #remember(): void {
     const { memory, log, now } = this.#options;
     for (const point of this.#mounted) this.#remembered.set(point, now());
-    if (memory === null) return;
+    if (memory === null || this.#remembered.size === 0) return;
     try {
       const points = [...this.#remembered];
       writeFileSync(`${memory}.part`, JSON.stringify({ points }), { mode: 0o600 });
