@@ -10,6 +10,8 @@ import type { StoredValue } from './infer.ts';
 /** SQLite's own limit of a row. */
 const MAX_ROW_BYTES = 1_000_000_000;
 const INITIAL_BYTES = 65_536;
+/** Longer texts go to the runtime's encoder: a call of it costs as much as this many characters in a loop. */
+const LOOP_CHARACTERS = 16;
 /** Kinds of values as records name them; integers of other sizes are 1 to 4 for as many bytes, 5 for 6, 6 for 8. */
 const SERIAL = { null: 0, bytes6: 5, bytes8: 6, float: 7, zero: 8, one: 9, text: 13 } as const;
 const HALF = 4_294_967_296;
@@ -90,8 +92,13 @@ export class RecordBuffer {
   /** Completes the row under an id, a safe integer above 0. */
   complete(id: number): void {
     const serials = this.#serials;
-    let heads = 0;
-    for (let index = 0; index < serials.length; index++) heads += varintSize(serials[index]!);
+    let heads = serials.length;
+    let largest = 0;
+    for (let index = 0; index < serials.length; index++) largest |= serials[index]!;
+    if (largest >= 0x80) {
+      heads = 0;
+      for (let index = 0; index < serials.length; index++) heads += varintSize(serials[index]!);
+    }
     const headSize = heads + (heads <= 126 ? 1 : heads <= 16_381 ? 2 : 3);
     const bodyStart = this.#start + this.#gap;
     this.#payload = headSize + this.#end - bodyStart;
@@ -167,9 +174,25 @@ export class RecordBuffer {
   #addText(text: string): void {
     const { length } = text;
     if (this.#end + length * 3 > this.bytes.length) this.#grow(length * 3);
-    const size = this.bytes.write(text, this.#end);
+    const size = length <= LOOP_CHARACTERS ? this.#shortSize(text) : this.#size(text);
     this.#serials[this.#count++] = size * 2 + SERIAL.text;
     this.#end += size;
+  }
+
+  #shortSize(text: string): number {
+    const { bytes } = this;
+    const from = this.#end;
+    const { length } = text;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) return this.#size(text);
+      bytes[from + index] = code;
+    }
+    return length;
+  }
+
+  #size(text: string): number {
+    return this.bytes.write(text, this.#end);
   }
 
   #grow(wanted: number): void {
