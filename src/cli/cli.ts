@@ -51,14 +51,40 @@ export async function main(argv: readonly string[], outside: Outside): Promise<n
 function withCommand(argv: readonly string[], cwd: string): readonly string[] {
   const [first] = argv;
   if (first === undefined) return [DEFAULT_COMMAND];
-  if (GLOBAL_FLAGS.has(first) || first === 'help') return argv;
-  if (commands.some(({ name }) => name === first)) return argv;
+  if (GLOBAL_FLAGS.has(first)) return argv;
+  if (first === 'help') requireTopic(argv.slice(1));
+  if (first === 'help' || commands.some(({ name }) => name === first)) return argv;
   const isServe = first === '' || first.startsWith('-') || isDirectory(resolve(cwd, first));
   if (isServe) return [DEFAULT_COMMAND, ...argv];
-  const names = commands.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
   throw new AppError(
     'usage',
-    `${first}: neither a command nor a directory${suggestion(first, names)}`,
+    `${first}: neither a command nor a directory${commandMeant(first, commands)}`,
+  );
+}
+
+/** Throws `usage` for help about a command that does not exist, which the parser answers with other help. */
+function requireTopic(words: readonly string[]): void {
+  let level = commands;
+  let group = 'svc';
+  for (const word of words) {
+    if (word.startsWith('-') || level.length === 0) return;
+    const found = level.find(({ name }) => name === word);
+    if (found === undefined) {
+      throw new AppError('usage', `${word}: no command of ${group}${commandMeant(word, level)}`);
+    }
+    level = found.commands ?? [];
+    group += ` ${word}`;
+  }
+}
+
+/** The command of a level that is nearly called so, else one of exactly that name a level below. */
+function commandMeant(word: string, level: readonly Command[]): string {
+  const shown = level.filter(({ hidden }) => hidden !== true);
+  const group = shown.find((one) => one.commands?.some(({ name }) => name === word));
+  if (group !== undefined) return `; did you mean '${group.name} ${word}'?`;
+  return suggestion(
+    word,
+    shown.map(({ name }) => name),
   );
 }
 
@@ -128,11 +154,18 @@ function usageMessage({ code, message }: CommanderError, parser: Parser): string
   }
   // What follows `=` may be a password.
   const unknown = /^unknown option '([^'=]*)/.exec(text)?.[1];
+  const takesRoot = parser.registeredArguments.some((argument) => argument.name() === 'root');
+  if (unknown === '--root' && takesRoot)
+    return `--root: unknown flag; the folder is named without one: ${fullName(parser)} <folder>`;
   if (unknown !== undefined)
     return `${unknown}: unknown flag${suggestion(unknown, flagsOf(parser))}`;
   const [, flag, problem] = /option '(--[\w-]+)[^']*' (.*)$/.exec(text) ?? [];
   if (flag === undefined) return text;
   return `${flag}: ${problem === 'not specified' ? 'is required' : problem}`;
+}
+
+function fullName(parser: Parser): string {
+  return parser.parent === null ? parser.name() : `${fullName(parser.parent)} ${parser.name()}`;
 }
 
 /** The parser of the command a command line names, as far as it names one. */

@@ -131,3 +131,30 @@ test.skipIf(process.getuid?.() !== 0 || Bun.which('setpriv') === null)(
     );
   },
 );
+
+test.each([
+  [['help', 'grant'], "grant: no command of svc; did you mean 'admin grant'?\n"],
+  [['help', 'admin', 'gran'], "gran: no command of svc admin; did you mean 'grant'?\n"],
+  [['help', 'nosuch'], 'nosuch: no command of svc\n'],
+  [['grant'], "grant: neither a command nor a directory; did you mean 'admin grant'?\n"],
+  [
+    ['check', '--root', 'x'],
+    '--root: unknown flag; the folder is named without one: svc check <folder>\n',
+  ],
+  [
+    ['events', 'stats', '--root', 'x'],
+    '--root: unknown flag; the folder is named without one: svc events stats <folder>\n',
+  ],
+])('svc %j says what was meant', async (args, text) => {
+  const { exitCode, stdout, stderr } = await service.command(args);
+  expect([exitCode, stdout, stderr]).toEqual([2, '', text]);
+});
+
+test.each([[['help']], [['help', 'check']], [['help', 'admin', 'grant']]])(
+  'svc %j shows help',
+  async (args) => {
+    const { exitCode, stdout, stderr } = await service.command(args);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('Usage: svc');
+  },
+);
