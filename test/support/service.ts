@@ -184,8 +184,11 @@ export class Service implements Client, AsyncDisposable {
       const url = READY_LINE.exec(this.#stdout.slice(seen))?.[1];
       if (url !== undefined) ready.resolve(url.replace(/\/$/, ''));
     }).then(() => ready.resolve(null));
-    const url = await Promise.race([ready.promise, Bun.sleep(patienceFor(READY_LIMIT_MS))]);
-    if (typeof url !== 'string') {
+    // Cleared, or a program that starts a service outlives it by as long.
+    const limit = setTimeout(() => ready.resolve(null), patienceFor(READY_LIMIT_MS));
+    const url = await ready.promise;
+    clearTimeout(limit);
+    if (url === null) {
       throw new Error(`The service did not get ready.\n${this.#stdout}\n${this.#stderr}`);
     }
     this.#url = url;
