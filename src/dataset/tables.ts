@@ -541,6 +541,8 @@ export class Tables {
     entry.settle = setTimeout(() => {
       entry.settle = null;
       this.#settle(target, entry).catch((error: unknown) => {
+        // Nothing can be told of any file of that disk: the next read looks again.
+        if (error instanceof AppError && error.code === 'unavailable') return;
         this.#options.log.warning('could not confirm a table', { resource: target.rel, error });
       });
     }, SETTLE_MS);

@@ -5,7 +5,7 @@
  * after the other, in the order of their calls, and when one resolves the names and the listeners know. Reading a
  * name never touches the disk, so it may lag behind it by the watcher's delay; contents are checked on each read.
  */
-import { isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
+import { errnoOf, isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
 import { isAbsence, sameStamp, type FileStamp } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import { Mutex } from '../base/semaphore.ts';
@@ -260,8 +260,8 @@ export class Registry {
     } catch (error) {
       if (isOutOfDescriptors(error)) throw outOfDescriptors(error);
       this.#isRootAway = isAbsence(error);
-      this.#options.log.warning('the document root cannot be reached', { error });
-      const problem = { rel: '.', text: 'the document root cannot be reached' };
+      const text = `the document root cannot be reached (${errnoOf(error) ?? 'unknown error'})`;
+      const problem = { rel: '.', text };
       const problems = [this.#isRootAway ? problem : { ...problem, isOutOfSight: true as const }];
       return { files: [], brokenLinks: [], problems };
     }
