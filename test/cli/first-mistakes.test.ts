@@ -3,7 +3,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 
@@ -158,3 +160,20 @@ test.each([[['help']], [['help', 'check']], [['help', 'admin', 'grant']]])(
     expect(stdout).toContain('Usage: svc');
   },
 );
+
+test('scripts among the data are not run where plugin_registry says so, as the guide advises', async () => {
+  const [, yaml = ''] =
+    /```yaml svc file=scripts\.yaml\n(.*?)```/s.exec(
+      readFileSync(join(import.meta.dir, '../../docs/files.md'), 'utf8'),
+    ) ?? [];
+  const mark = join(tmpdir(), `svc-script-${process.pid}`);
+  const script = `open(${JSON.stringify(mark)}, 'w').close()\n`;
+  await using svc = await startService({
+    files: { 'report.py': script, 'a.csv': 'n\n1\n' },
+    config: parse(yaml) as Record<string, unknown>,
+  });
+  await svc.createSuperuser('root', 'Plain-Horse 27 battery');
+  const listed = await (await svc.as('root')).fetch('/');
+  expect(await listed.json()).toEqual({ resources: ['a.csv'] });
+  expect(existsSync(mark)).toBe(false);
+});
