@@ -24,7 +24,7 @@ import type { IdleSeconds } from './idle-limit.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
 import type { KnownPath } from './native-routes.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
-import { methodNotAllowed } from './refusals.ts';
+import { isSafeMethod, methodNotAllowed } from './refusals.ts';
 import { emptyReply, jsonReply } from './reply.ts';
 import { RequestTarget } from './request-target.ts';
 import { Responder } from './respond.ts';
@@ -148,6 +148,19 @@ class Exchange {
   }
 
   run(): Response | Promise<Response> {
+    const response = this.#run();
+    if (isSafeMethod(this.#request.method)) return response;
+    if (!(response instanceof Promise)) return this.#afterBody(response);
+    return response.then((made) => this.#afterBody(made));
+  }
+
+  /** The same response, once the client can read it. */
+  #afterBody(response: Response): Response | Promise<Response> {
+    const unread = this.#context?.body.unread() ?? null;
+    return unread === null ? response : unread.then(() => response);
+  }
+
+  #run(): Response | Promise<Response> {
     try {
       const { hosts } = this.#door;
       if (!hosts.isAllowed(this.#request.headers.get('host'))) return this.#refuseHost();

@@ -2,7 +2,8 @@
  * The body of one request: counted while it comes in, so that a limit holds whatever `Content-Length` claims.
  *
  * It can be looked at ahead (for a CSRF field, DS-113) and still be read from the start afterwards. A client that stops
- * sending is cut off by the idle limit of the connection; that surfaces here as `bad-request`.
+ * sending is cut off by the idle limit of the connection; that surfaces here as `bad-request`. What nobody wanted is taken in
+ * before the answer where the connection ends with it, or the client would be cut off before it could read why.
  */
 import { AppError } from '../base/errors.ts';
 import { ByteBlocks } from './byte-blocks.ts';
@@ -13,6 +14,9 @@ interface Reader {
   cancel(): Promise<void>;
 }
 
+/** Longest that an answer waits for the rest of an unwanted body, and for the next piece of it. */
+const LINGER_MS = { all: 30_000, piece: 2_000 };
+
 /** Gathers a request's body at most once. */
 export class RequestBody {
   readonly #request: Request;
@@ -20,6 +24,10 @@ export class RequestBody {
   #ahead = new ByteBlocks();
   #reader: Reader | null = null;
   #isTaken = false;
+  /** Somebody takes the pieces of `stream`. */
+  #isBeingRead = false;
+  /** Nothing more will come. */
+  #isOver = false;
 
   constructor(request: Request, idleLimit: IdleLimit) {
     this.#request = request;
@@ -43,7 +51,9 @@ export class RequestBody {
     if (isUntouched && (declared !== null || this.#request.body === null)) {
       // The server holds the client to its Content-Length; this is the fast way.
       this.#isTaken = true;
-      return this.#timed(() => this.#request.bytes());
+      const whole = await this.#timed(() => this.#request.bytes());
+      this.#isOver = true;
+      return whole;
     }
     const blocks = new ByteBlocks();
     for await (const chunk of this.stream(maxBytes)) blocks.add(chunk);
@@ -54,6 +64,7 @@ export class RequestBody {
   async *stream(maxBytes: number): AsyncGenerator<Uint8Array> {
     if (this.#isTaken) throw new AppError('bad-request', 'The request body was read before');
     this.#isTaken = true;
+    this.#isBeingRead = true;
     let received = 0;
     try {
       for (const chunk of this.#ahead.pieces()) {
@@ -68,9 +79,45 @@ export class RequestBody {
         yield chunk;
       }
     } finally {
+      this.#isBeingRead = false;
       // What the client still sends goes nowhere; Bun discards it and keeps the connection usable.
-      await this.#reader?.cancel().catch(() => undefined);
+      if (!this.#endsConnection) await this.#reader?.cancel().catch(() => undefined);
     }
+  }
+
+  /**
+   * Resolves when the rest of a body that nobody read has come in, after 30 s, or when the client stops sending; null when there
+   * is nothing to wait for. Only where the client closes the connection with this request, as nginx does by itself: closed while
+   * it still sends, it would see a broken connection in place of the answer.
+   */
+  unread(): Promise<void> | null {
+    if (this.#isOver || this.#isBeingRead || !this.#endsConnection) return null;
+    const { body, headers } = this.#request;
+    // With Expect, the answer comes before the body.
+    if (body === null || headers.has('expect')) return null;
+    if (this.#reader === null && (this.#isTaken || body.locked)) return null;
+    return this.#discard((this.#reader ??= body.getReader()));
+  }
+
+  async #discard(reader: Reader): Promise<void> {
+    const silence = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => silence.resolve(false), LINGER_MS.piece);
+    const end = performance.now() + LINGER_MS.all;
+    let isMore = true;
+    while (isMore && performance.now() < end) {
+      const piece = reader.read().then(
+        ({ done }) => !done,
+        // The client is gone, and with it the reader of the answer.
+        () => false,
+      );
+      isMore = await Promise.race([piece, silence.promise]);
+      timer.refresh();
+    }
+    clearTimeout(timer);
+  }
+
+  get #endsConnection(): boolean {
+    return /\bclose\b/i.test(this.#request.headers.get('connection') ?? '');
   }
 
   /**
@@ -94,6 +141,7 @@ export class RequestBody {
     if (body === null) return null;
     const reader = (this.#reader ??= body.getReader());
     const { value } = await this.#timed(() => reader.read());
+    if (value === undefined) this.#isOver = true;
     return value ?? null;
   }
 
