@@ -17,6 +17,11 @@ interface AwayMountsOptions {
   readonly log: Log;
 }
 
+/** What stands in the file. */
+interface Memory {
+  readonly points: readonly (readonly [string, number | null])[];
+}
+
 /** The mounts of the document root at one moment. */
 interface Seen {
   readonly changes: number;
@@ -30,8 +35,8 @@ const REMEMBERED_MS = 30 * 24 * 3_600_000;
 export class AwayMounts {
   readonly #options: AwayMountsOptions;
   readonly #mountList = new MountList();
-  /** When each mount point was last seen in use, epoch ms. */
-  readonly #remembered: Map<string, number>;
+  /** Since when nothing is mounted at a mount point, epoch ms; null while something is. */
+  readonly #remembered: Map<string, number | null>;
   /** As of the last look; null before the first. */
   #seen: Seen | null = null;
   /** Mount points at which something came, went or was replaced since the look before the last one. */
@@ -77,7 +82,12 @@ export class AwayMounts {
 
   #remember(): void {
     const { memory, log, now } = this.#options;
-    for (const point of this.#mounted) this.#remembered.set(point, now());
+    for (const point of this.#mounted) this.#remembered.set(point, null);
+    for (const [point, since] of this.#remembered) {
+      if (this.#mounted.has(point)) continue;
+      if (since === null) this.#remembered.set(point, now());
+      else if (isForgotten(since, now())) this.#remembered.delete(point);
+    }
     if (memory === null || this.#remembered.size === 0) return;
     try {
       const points = [...this.#remembered];
@@ -89,15 +99,19 @@ export class AwayMounts {
   }
 }
 
-function load({ memory, now }: AwayMountsOptions): Map<string, number> {
+function load({ memory, now }: AwayMountsOptions): Map<string, number | null> {
   if (memory === null) return new Map();
   try {
-    const { points } = JSON.parse(readFileSync(memory, 'utf8')) as { points: [string, number][] };
-    return new Map(points.filter(([, seenAt]) => now() - seenAt < REMEMBERED_MS));
+    const { points } = JSON.parse(readFileSync(memory, 'utf8')) as Memory;
+    return new Map(points.filter(([, since]) => !isForgotten(since, now())));
   } catch {
     // There is none, or not one of ours: then what is not there counts as deleted.
     return new Map();
   }
+}
+
+function isForgotten(awaySince: number | null, now: number): boolean {
+  return awaySince !== null && now - awaySince >= REMEMBERED_MS;
 }
 
 /** Nobody tells which file system it was that came or went: each of them may have gone and come back. */

@@ -16,6 +16,7 @@ import type { Table } from '../dataset/table.ts';
 import { Tables, type TableTarget } from '../dataset/tables.ts';
 import type { Database } from '../store/database.ts';
 import { stateFolder } from '../store/state-files.ts';
+import { AwayCopies } from './away-copies.ts';
 import { CacheEntries } from './cache.ts';
 import { Datasets } from './datasets.ts';
 import { DocumentRoot } from './document-root.ts';
@@ -91,7 +92,7 @@ export interface Docroot {
 
 /** Joins the parts; state and files are left as they are. */
 export function openDocroot(options: DocrootOptions): Docroot {
-  const { config, clock, exclusive } = options;
+  const { config, clock, log, exclusive } = options;
   const { docroot: path, state_dir: stateDir, plugin_registry: overrides } = config();
   const root = new DocumentRoot(path, stateDir);
   const workers = new ParseWorkers(options.pool, config);
@@ -104,7 +105,8 @@ export function openDocroot(options: DocrootOptions): Docroot {
   const parts = { root, workers, kindOf, registry, datasets, locks, tables, replaced };
   const firstReads = openFirstReads(options, parts);
   const cache = new CacheEntries(clock);
-  forgetChanges(registry, tables, cache);
+  const awayCopies = new AwayCopies({ registry, tables, log });
+  forgetChanges(parts, cache, awayCopies);
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
@@ -139,6 +141,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       isStopped = true;
       await stopWatching();
       firstReads.close();
+      awayCopies.close();
     },
     close: async () => {
       await tables.close();
@@ -240,15 +243,22 @@ async function prune({ log }: DocrootOptions, registry: Registry, tables: Tables
 }
 
 /** What was made of a file that changed is made anew; the copy of one that is gone goes with it. */
-function forgetChanges(registry: Registry, tables: Tables, cache: CacheEntries): void {
+function forgetChanges(
+  { registry, tables }: Parts,
+  cache: CacheEntries,
+  awayCopies: AwayCopies,
+): void {
   cache.onForget((rel) => tables.forget(rel));
   registry.onChange(({ changed, removed }) => {
     for (const { rel } of [...changed, ...removed]) cache.drop(rel);
     for (const { kind, rel, sheet } of removed) {
       if (!kind.dataset || registry.get(rel, sheet)) continue;
-      if (registry.isAway(rel)) tables.setAside({ rel, sheet });
-      else tables.drop({ rel, sheet });
+      if (registry.isAway(rel)) {
+        tables.setAside({ rel, sheet });
+        awayCopies.add(rel);
+      } else tables.drop({ rel, sheet });
     }
+    awayCopies.changed();
   });
 }
 

@@ -31,6 +31,18 @@ test('what was remembered and is not mounted is away, for thirty days', async ()
   expect(later.isAway(folder.at('a disk/x.csv'))).toBe(false);
 });
 
+test('what was mounted for longer than that, and went while nobody looked, is away all the same', async () => {
+  using folder = temporaryFolder();
+  const memory = folder.at('mounts.json');
+  writeFileSync(memory, JSON.stringify({ points: [[folder.at('disk'), null]] }));
+  const first = await lookedAt(folder, memory, 99 * DAY_MS);
+  expect(first.isAway(folder.at('disk/x.csv'))).toBe(true);
+  const points = [[folder.at('disk'), 99 * DAY_MS]];
+  expect(JSON.parse(readFileSync(memory, 'utf8'))).toEqual({ points });
+  const later = await lookedAt(folder, memory, 130 * DAY_MS);
+  expect(later.isAway(folder.at('disk/x.csv'))).toBe(false);
+});
+
 test('a memory that is damaged, absent or not wanted is none', async () => {
   using folder = temporaryFolder({ 'mounts.json': '{"points": 1' });
   for (const memory of [folder.at('mounts.json'), folder.at('absent/mounts.json'), null]) {

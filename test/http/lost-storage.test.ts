@@ -4,7 +4,15 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, type Service, startService } from '../support/service.ts';
@@ -113,6 +121,38 @@ describe('a disk that is unmounted', () => {
     writeFileSync(join(site.disk, 'rows.csv'), ROWS);
     mount();
     await eventually(async () => expect(await rowIds(user, 'disk/rows')).toEqual([1, 2, 3, 4]));
+  });
+
+  test('keeps no copy of a file that was deleted on it while it was away, or while anything was mounted', async () => {
+    if (!isAllowed) return;
+    const { service, user } = site;
+    const copies = () =>
+      readdirSync(join(service.stateDir, 'tables')).filter((name) => name.endsWith('.sqlite'));
+    writeFileSync(join(site.disk, 'secret.csv'), ROWS);
+    await eventually(async () => expect(await rowIds(user, 'disk/secret')).toHaveLength(4));
+    const before = copies().length;
+    unmount();
+    await eventually(async () => expect(await rowIds(user, 'disk/secret')).toBe(404));
+    expect(copies()).toHaveLength(before);
+    rmSync(join(site.disk, 'secret.csv'));
+    mount();
+    await eventually(async () => expect(await rowIds(user, 'disk/rows')).toHaveLength(4));
+    await eventually(() => expect(copies()).toHaveLength(before - 1));
+
+    writeFileSync(join(site.disk, 'secret.csv'), ROWS);
+    await eventually(async () => expect(await rowIds(user, 'disk/secret')).toHaveLength(4));
+    expect(copies()).toHaveLength(before);
+    const elsewhere = mkdtempSync(join(tmpdir(), 'svc-elsewhere-'));
+    run('mount', '--bind', elsewhere, elsewhere);
+    try {
+      rmSync(join(site.disk, 'secret.csv'));
+      await eventually(async () => expect(await rowIds(user, 'disk/secret')).toBe(404));
+      await eventually(() => expect(copies()).toHaveLength(before - 1));
+      expect(await rowIds(user, 'disk/rows')).toHaveLength(4);
+    } finally {
+      run('umount', '-l', elsewhere);
+      rmSync(elsewhere, { recursive: true, force: true });
+    }
   });
 });
 
