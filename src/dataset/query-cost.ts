@@ -21,6 +21,8 @@ const SCAN_COMPARISON = 0.08;
 const SCAN_BYTE = 0.0005;
 const INDEX_ENTRY = 0.035;
 const INDEX_LOOKUP = 1;
+const NEW_INDEX_ENTRY = 0.8;
+const NEW_INDEX_BYTE = 0.007;
 const SORT_ROW = 0.15;
 const SORT_WHOLE_ROW = 1;
 const READ_ROW = 0.6;
@@ -56,6 +58,11 @@ export function estimate(
 /** Whether counting so many entries of an index is cheap. */
 export function isCountCheap(entries: number): boolean {
   return entries * INDEX_ENTRY <= CHEAP_MICROSECONDS;
+}
+
+/** Whether making so many indexes is cheap, of a table whose typed copy has so many rows and bytes. */
+export function isIndexingCheap(indexes: number, rows: number, copyBytes: number): boolean {
+  return indexes * rows * NEW_INDEX_ENTRY + copyBytes * NEW_INDEX_BYTE <= CHEAP_MICROSECONDS;
 }
 
 function countCost(table: QueryTable, access: Access, work: Work): number {

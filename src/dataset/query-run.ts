@@ -323,8 +323,8 @@ function beginRead(db: Database): () => void {
 
 const knownBytes = new WeakMap<Database, number>();
 
-/** Size of the copy when it was first asked for, about. */
-function copyBytes(db: Database): number {
+/** Bytes of the typed copy when they were first asked for, about. */
+export function copyBytes(db: Database): number {
   let bytes = knownBytes.get(db);
   if (bytes === undefined) {
     const sql = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size';

@@ -14,9 +14,9 @@ import { type Format, formatDetails } from './format.ts';
 import type { ListParameters } from './list-parameters.ts';
 import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
 import { lookupOf, lookupPattern, lookupPlan } from './lookup-plan.ts';
-import { isCountCheap } from './query-cost.ts';
+import { isCountCheap, isIndexingCheap } from './query-cost.ts';
 import { cursorScope, planQuery, type QueryPlan } from './query-plan.ts';
-import { countRows, MAX_FEW, runIds, runPage } from './query-run.ts';
+import { copyBytes, countRows, MAX_FEW, runIds, runPage } from './query-run.ts';
 import { type QueryTable, tableColumns } from './query-table.ts';
 import { RowMemory } from './row-memory.ts';
 import type { RowTexts } from './row-texts.ts';
@@ -210,13 +210,22 @@ export class Reading {
     if (due.length > 0) void this.#makeIndexes(table, due);
   }
 
-  /** In the background; an edit that comes meanwhile waits for it. */
+  /**
+   * Those of small tables here, for the price of a list without them and without a worker; else in the background, where
+   * an edit that comes meanwhile waits for it.
+   */
   async #makeIndexes(table: Table, names: readonly string[]): Promise<void> {
     const order: IndexOrder = { path: table.path, names };
+    // The list that asked for them is answered first.
+    await Bun.sleep(0);
     try {
       await table.exclusive.run(async () => {
         if (table.isClosed) return;
         try {
+          if (isIndexingCheap(names.length, table.state.rowCount, copyBytes(table.reader))) {
+            table.makeIndexes(names);
+            return;
+          }
           const response = await this.#options.pool.request('index', order, {
             timeoutMs: INDEX_TIMEOUT_MS,
           });

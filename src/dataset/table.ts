@@ -23,6 +23,7 @@ import {
   writeSegments,
 } from './table-meta.ts';
 import type { FileStamp } from '../base/file-stamp.ts';
+import { createIndexSql } from './table-index.ts';
 import { TableMemory } from './table-memory.ts';
 import type { Column } from './types.ts';
 
@@ -280,7 +281,13 @@ export class Table {
     }
   }
 
-  /** Reads the list of indexes again, after a worker made one or tried to. The caller holds `exclusive`. */
+  /** Makes the indexes of these names. The caller holds `exclusive`, and calls `refreshIndexes` whatever happens. */
+  makeIndexes(names: readonly string[]): void {
+    const db = this.#writable();
+    for (const name of names) db.run(createIndexSql(name));
+  }
+
+  /** Reads the list of indexes again, after one was made or might have been. The caller holds `exclusive`. */
   refreshIndexes(): void {
     this.indexes = readIndexes(this.#reader);
     // Plans made without them would go on without them.

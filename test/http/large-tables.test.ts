@@ -14,7 +14,7 @@ import { childrenOf, memoryOf, residentWithChildren } from './process-memory.ts'
 import { sharedService } from './shared-service.ts';
 import { onSharedCores } from '../support/patience.ts';
 
-/** Five times what a table has before an index is made for it. */
+/** A hundred times what a table has before an index is made for it, and more than the server makes one of by itself. */
 const ROWS = 100_000;
 /** 100 MB as JSON. */
 const EXPORT_ROWS = 200_000;
