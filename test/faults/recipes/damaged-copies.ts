@@ -121,8 +121,9 @@ async function tell(
     if (status !== 200) isReported = true;
   }
   if (isReported) trial.count('reported first');
-  if (!(await isHealed(subject))) {
-    trial.fail(`${where}: not healed after ${HEALED_WITHIN_MS} ms`);
+  const wound = await lastingWound(subject);
+  if (wound !== null) {
+    trial.fail(`${where}: not healed after ${HEALED_WITHIN_MS} ms: ${wound}`);
     // So that one finding does not make all that follow it.
     await subject.kill('SIGTERM');
     subject.forgetCopies();
@@ -139,17 +140,21 @@ async function tell(
   }
 }
 
-async function isHealed(subject: ProductSubject): Promise<boolean> {
+/** What is still wrong when a damage should have been healed; null once nothing is. */
+async function lastingWound(subject: ProductSubject): Promise<string | null> {
   const started = performance.now();
-  while (performance.now() - started < patienceFor(HEALED_WITHIN_MS)) {
+  let wounds: string[] = [];
+  do {
+    if (wounds.length > 0) await Bun.sleep(50);
+    wounds = [];
     await subject.noticeNumbering();
-    const outcomes = [];
-    for (const query of READS) outcomes.push(await subject.readRows(query));
-    if (outcomes.every(({ status, difference }) => status === 200 && difference === null))
-      return true;
-    await Bun.sleep(50);
-  }
-  return false;
+    for (const query of READS) {
+      const { status, difference } = await subject.readRows(query);
+      if (status !== 200 || difference !== null)
+        wounds.push(`${query || 'all rows'}: ${difference ?? status}`);
+    }
+  } while (wounds.length > 0 && performance.now() - started < patienceFor(HEALED_WITHIN_MS));
+  return wounds.length === 0 ? null : wounds.join(', ');
 }
 
 /** A copy of the table's copy, older by some edits. */
