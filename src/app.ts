@@ -46,7 +46,7 @@ type PublishedFiles = Pick<
   | 'cache'
   | 'documents'
   | 'settled'
-  | 'unread'
+  | 'check'
 >;
 
 /** Everything an operation may ask for; each names the few it needs. */
@@ -178,7 +178,7 @@ export async function openApp(
     cache,
     documents,
     settled: docroot.settled,
-    unread: docroot.unread,
+    check: docroot.check,
     reading: new Reading({
       pool: pools.query,
       timeoutMs: () => live().limits.query_timeout_seconds * 1000,

@@ -16,7 +16,7 @@ const exitCode = await main(process.argv.slice(2), {
   out: out.print,
   err: err.print,
   input: terminalInput(process.stdin, err.print),
-  streams: { input: process.stdin, output: process.stdout },
+  streams: { input: process.stdin, output: process.stdout, diagnostics: process.stderr },
   env: process.env,
   cwd: process.cwd(),
 });

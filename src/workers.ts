@@ -10,6 +10,7 @@ import { queryJobs } from './dataset/query-jobs.ts';
 import { summaryJobs } from './dataset/summary-jobs.ts';
 import { fileJobs } from './docroot/file-jobs.ts';
 import { loadJobs } from './docroot/load-table.ts';
+import { soundJobs } from './docroot/sound-tables.ts';
 import { makeEventFilter, searchParts } from './event-queries.ts';
 import { eventIndexJobs } from './events/index-jobs.ts';
 import { eventReadJobs } from './events/read-jobs.ts';
@@ -20,7 +21,7 @@ import { searchJobs } from './search/search-jobs.ts';
 
 /** The jobs of each role; made in the process that has it. */
 const roles = new Map<string, () => ChildJobs>([
-  ['parse', () => ({ ...loadJobs(kinds), ...fileJobs(kinds) })],
+  ['parse', () => ({ ...loadJobs(kinds), ...soundJobs(kinds), ...fileJobs(kinds) })],
   [
     'query',
     () => ({

@@ -7,6 +7,7 @@ import { openApp } from '../app.ts';
 import { findTampering } from '../auth/audit-chain.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
+import type { CheckProgress } from '../docroot/file-check.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/shadowed-names.ts';
@@ -41,16 +42,20 @@ export interface Catalogue {
 }
 
 /**
- * Scans the document root and, with `readFiles`, reads every dataset once, so that broken ones are known. Works beside
- * a running server and leaves nothing behind. Throws `state-unusable`.
+ * Scans the document root and, with `readFiles`, reads every dataset once, so that broken ones are known; `onProgress` hears
+ * how far that is. Works beside a running server and leaves nothing behind. Throws `state-unusable`.
  */
 export async function openCatalogue(
   config: Config,
   log: Log,
-  { readFiles }: { readonly readFiles: boolean },
+  {
+    readFiles,
+    onProgress = () => {},
+  }: { readonly readFiles: boolean; readonly onProgress?: CheckProgress },
 ): Promise<Catalogue> {
-  const app = await openApp(config, log, { exclusive: false, readsAhead: readFiles });
+  const app = await openApp(config, log, { exclusive: false, readsAhead: false });
   await app.settled();
+  const unread = readFiles ? await app.check(onProgress) : [];
   const resources = app.registry.list();
   const registered = routes.map(({ pattern }) => pattern.replace(/\{\w+:rest\}/, '*'));
   const patterns = [...new Set([...registered, ...RESERVED_PATTERNS])];
@@ -81,7 +86,7 @@ export async function openCatalogue(
       ...resources.flatMap(({ rel, problem }) =>
         problem === null ? [] : [{ rel, reason: problem }],
       ),
-      ...app.unread(),
+      ...unread,
       ...app.registry.scanProblems().map(({ rel, text }) => ({ rel, reason: text })),
     ],
     findAuditProblem: () => findTampering(app.db),

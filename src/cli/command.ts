@@ -15,10 +15,11 @@ export interface Outside {
   /** Diagnostics (standard error). */
   err(text: string): void;
   readonly input: PasswordInput;
-  /** The standard streams as they are, for archives. */
+  /** The standard streams as they are: for archives, and to know which is a terminal. */
   readonly streams: {
     readonly input: Readable & { readonly isTTY?: boolean };
     readonly output: Writable & { readonly isTTY?: boolean };
+    readonly diagnostics: { readonly isTTY?: boolean };
   };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

@@ -16,17 +16,10 @@ interface FirstReadsOptions {
   readonly log: Log;
 }
 
-/** A dataset whose reading failed for a reason that is none of the file: a limit, a process that did not start. */
-export interface Unread {
-  readonly rel: string;
-  readonly reason: string;
-}
-
 /** The queue of datasets still to be read. */
 export class FirstReads {
   readonly #options: FirstReadsOptions;
   readonly #waiting = new Map<string, Resource>();
-  readonly #unread = new Map<string, Unread>();
   #running: Promise<void> | null = null;
   #isClosed = false;
 
@@ -42,11 +35,6 @@ export class FirstReads {
   /** Resolves when no dataset waits to be read. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
-  }
-
-  /** Datasets that could not be read, in the order of the attempts; requests may have read them since. */
-  unread(): readonly Unread[] {
-    return [...this.#unread.values()];
   }
 
   /** Reads nothing more; the read that is running is not waited for. */
@@ -65,7 +53,6 @@ export class FirstReads {
   async #run(): Promise<void> {
     for (const [key, resource] of this.#waiting) {
       this.#waiting.delete(key);
-      this.#unread.delete(key);
       // A copy that is good already costs about a millisecond and waits for nothing: give requests their turn.
       await setImmediate();
       if (this.#isClosed) return;
@@ -75,13 +62,8 @@ export class FirstReads {
         // A broken or vanished file is no failure here: the registry holds its problem.
         if (error instanceof AppError && error.status < 500) continue;
         if (isStopping(error)) return;
-        const { rel } = resource;
-        this.#unread.set(key, {
-          rel,
-          reason: error instanceof Error ? error.message : String(error),
-        });
         this.#options.log.warning('a dataset could not be read ahead', {
-          resource: rel,
+          resource: resource.rel,
           error,
         });
       }

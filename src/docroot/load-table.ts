@@ -9,21 +9,16 @@ import { rmSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
 import type { ChildJobs } from '../children/child-server.ts';
-import {
-  type CompanionSchema,
-  MAX_COMPANION_BYTES,
-  parseCompanionSchema,
-  parseOptions,
-} from '../dataset/companion.ts';
 import { sealCopy } from '../dataset/copy-seal.ts';
 import { loadTable } from '../dataset/load.ts';
 import { ProgressTeller } from '../dataset/reading-progress.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../dataset/table-meta.ts';
 import { type BuildOrder, companionFingerprint } from '../dataset/tables.ts';
-import type { ReadOptions } from '../dataset/types.ts';
+import { readOptions, readSchema } from './companion-files.ts';
+import type { CompanionPaths } from './companions.ts';
 import { DocumentRoot } from './document-root.ts';
 import type { Kind, KindLimits } from './kind.ts';
-import { openCompanion, openForRead } from './opener.ts';
+import { openForRead } from './opener.ts';
 
 /** A build order with what the worker needs to open the file itself. */
 export interface LoadOrder extends BuildOrder {
@@ -33,10 +28,7 @@ export interface LoadOrder extends BuildOrder {
   readonly type: string;
   readonly limits: KindLimits;
   /** Rels of the companions, in the order of `target.companions`. */
-  readonly companionRels: {
-    readonly schema: readonly string[];
-    readonly options: readonly string[];
-  };
+  readonly companionRels: CompanionPaths;
 }
 
 /** A file that changes while it is read is read again at most so often. */
@@ -80,7 +72,7 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
   const root = new DocumentRoot(order.docroot, order.stateDir);
   const companion = companionFingerprint(target);
   const schema = await readSchema(root, order.companionRels.schema);
-  const options = await readOptions(root, order.companionRels.options, kind);
+  const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
   const source = await openForRead(root, target.rel);
   const progress = new ProgressTeller(out);
   try {
@@ -88,12 +80,7 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
     const loaded = await loadTable({
       path: out,
       read: (sink) =>
-        kind.dataset!.read(
-          progress.begin(source),
-          withSheet(options.options, target.sheet),
-          sink,
-          order.limits,
-        ),
+        kind.dataset!.read(progress.begin(source), options.options, sink, order.limits),
       companion: schema,
       ids: order.ids && (() => keptIds(order.ids!)),
       blank: blankOf(kind),
@@ -178,10 +165,6 @@ function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
   yield* ids.created;
 }
 
-function withSheet(options: ReadOptions, sheet: string | null): ReadOptions {
-  return sheet === null ? options : { ...options, sheet };
-}
-
 function finishCopy(path: string, write: (db: Database) => void): void {
   const db = new Database(path, { readwrite: true, create: false });
   try {
@@ -189,51 +172,4 @@ function finishCopy(path: string, write: (db: Database) => void): void {
   } finally {
     db.close();
   }
-}
-
-async function readSchema(root: DocumentRoot, rels: readonly string[]): Promise<CompanionSchema> {
-  const file = await firstCompanion(root, rels);
-  const none = { columns: null, verbatim: null, problem: null, ignored: false };
-  if (!file) return none;
-  if (file.text === null) return { ...none, problem: `${file.rel}: too large` };
-  const parsed = parseCompanionSchema(file.text);
-  return parsed.problem === null
-    ? parsed
-    : { ...parsed, problem: `${file.rel}: ${parsed.problem}` };
-}
-
-async function readOptions(
-  root: DocumentRoot,
-  rels: readonly string[],
-  kind: Kind,
-): Promise<{ options: ReadOptions; problem: string | null }> {
-  const file = await firstCompanion(root, rels);
-  if (!file) return { options: {}, problem: null };
-  if (file.text === null) return { options: {}, problem: `${file.rel}: too large` };
-  const parsed = parseOptions(file.text, { kind: kind.type });
-  return {
-    options: parsed.options,
-    problem: parsed.problem === null ? null : `${file.rel}: ${parsed.problem}`,
-  };
-}
-
-/** The first companion that exists; its text is null when it exceeds the size limit. */
-async function firstCompanion(
-  root: DocumentRoot,
-  rels: readonly string[],
-): Promise<{ rel: string; text: string | null } | null> {
-  for (const rel of rels) {
-    try {
-      const file = await openCompanion(root, rel);
-      try {
-        if (file.size > MAX_COMPANION_BYTES) return { rel, text: null };
-        return { rel, text: new TextDecoder().decode(await file.read(0, file.size)) };
-      } finally {
-        await file.close();
-      }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'not-found') throw error;
-    }
-  }
-  return null;
 }

@@ -21,7 +21,8 @@ import { CacheEntries } from './cache.ts';
 import { Datasets } from './datasets.ts';
 import { DocumentRoot } from './document-root.ts';
 import { Documents } from './documents.ts';
-import { FirstReads, type Unread } from './first-reads.ts';
+import { type CheckProgress, checkFiles, type Unread } from './file-check.ts';
+import { FirstReads } from './first-reads.ts';
 import type { Kind } from './kind.ts';
 import { createKindTable, type KindTable } from './kind-table.ts';
 import { FileLocks, type LockReason } from './locks.ts';
@@ -82,8 +83,8 @@ export interface Docroot {
   scan(): Promise<void>;
   /** Resolves when every dataset found so far has been read once. */
   settled(): Promise<void>;
-  /** See `FirstReads.unread`. */
-  unread(): readonly Unread[];
+  /** See `checkFiles`. */
+  check(onProgress: CheckProgress): Promise<readonly Unread[]>;
   /** Follows and reads nothing more. */
   stop(): Promise<void>;
   /** Ends what `stop` left, after the last request. */
@@ -136,7 +137,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       await registry.listed();
       await firstReads.idle();
     },
-    unread: () => firstReads.unread(),
+    check: (onProgress) => checkFiles(parts, onProgress),
     stop: async () => {
       isStopped = true;
       await stopWatching();

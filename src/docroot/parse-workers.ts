@@ -15,6 +15,7 @@ import type { DocumentFileOrder, EditOrder, FileOrder, SectionsOrder } from './f
 import type { LoadOrder } from './load-table.ts';
 import type { Resource } from './registry.ts';
 import type { FoundFile } from './scan.ts';
+import type { SoundOrder, SoundTable } from './sound-tables.ts';
 
 /** An edit of a table, as the kind is to plan it. */
 export interface EditRequest {
@@ -64,6 +65,20 @@ export class ParseWorkers {
         cause: error,
       });
     }
+  }
+
+  /** Of the first tables, one at least, whether each can certainly be read (`sound-tables.ts`). */
+  async areSound(tables: readonly SoundTable[]): Promise<readonly boolean[]> {
+    const { docroot, state_dir: stateDir, limits } = this.#config();
+    const order: SoundOrder = {
+      docroot,
+      stateDir,
+      limits: { maxBytes: limits.max_workbook_bytes },
+      tables,
+    };
+    const timeoutMs = limits.parse_timeout_seconds * 1000;
+    const response = await this.#pool.request('sound', order, { timeoutMs });
+    return (await response.json()) as boolean[];
   }
 
   /** The kind's edit: here when it only looks at the touched rows, else in a worker. */

@@ -7,6 +7,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
+import { progressLine } from '../progress-line.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
 import { describeJson, printAnswer } from '../json-output.ts';
 
@@ -35,9 +36,11 @@ export const check: Command = {
     const { openCatalogue } = await import('../catalogue.ts');
     const { findStoreProblem } = await import('../../events/store-problem.ts');
     const { DATABASE_FILE } = await import('../../store/state-files.ts');
-    const catalogue = await openCatalogue(config, commandLog(config, invocation.outside), {
+    const line = progressLine(invocation.outside);
+    const catalogue = await openCatalogue(config, commandLog(config, line.outside), {
       readFiles: true,
-    });
+      onProgress: (done, total) => line.show(`Reading the datasets: ${done} of ${total}`),
+    }).finally(() => line.clear());
     const tampering = await catalogue.findAuditProblem();
     const damage = findStoreProblem(config.state_dir);
     const unusable = await certificateProblem(config);

@@ -1,0 +1,122 @@
+/**
+ * The `sound` job of the parse worker: which of many small tables can be read, without making their typed copies.
+ *
+ * It says yes only of what `load` would certainly make a copy of. Whatever is broken, large, odd or in doubt it leaves to
+ * `load`, which knows the reason; so this job reports nothing that the other does not, and misses nothing.
+ */
+import { AppError } from '../base/errors.ts';
+import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
+import type { ChildJobs } from '../children/child-server.ts';
+import { MAX_COLUMNS } from '../dataset/limits.ts';
+import { SAMPLE_BYTES } from '../dataset/load.ts';
+import type { Cell, ColumnSink, Segment } from '../dataset/types.ts';
+import { readOptions, readSchema } from './companion-files.ts';
+import type { CompanionPaths } from './companions.ts';
+import { DocumentRoot } from './document-root.ts';
+import type { Kind, KindLimits } from './kind.ts';
+import { openForRead } from './opener.ts';
+
+/** A table for the job to look at. */
+export interface SoundTable {
+  readonly rel: string;
+  readonly sheet: string | null;
+  /** Absolute path of the file. */
+  readonly path: string;
+  /** Resource type, which decides the reader. */
+  readonly type: string;
+  readonly companionRels: CompanionPaths;
+}
+
+/** Tables to look at, in order. */
+export interface SoundOrder {
+  readonly docroot: string;
+  readonly stateDir: string;
+  readonly limits: KindLimits;
+  readonly tables: readonly SoundTable[];
+}
+
+/** Larger tables need the memory and the time of a copy, which may be more than is allowed. */
+const MAX_CELLS = 400_000;
+/** How long one order is worked on, so that none of many slow tables runs into the time limit of the others. */
+const MAX_WORK_MS = 1_000;
+
+/**
+ * The job by name. It answers a list with a boolean for each table: true for one that can be read and has companions without
+ * fault. After a second the list ends, with one entry at least.
+ */
+export function soundJobs(kinds: readonly Kind[]): ChildJobs {
+  return { sound: async (body) => Response.json(await lookAt(body as SoundOrder, kinds)) };
+}
+
+async function lookAt(order: SoundOrder, kinds: readonly Kind[]): Promise<boolean[]> {
+  const root = new DocumentRoot(order.docroot, order.stateDir);
+  const endsAt = performance.now() + MAX_WORK_MS;
+  const found: boolean[] = [];
+  for (const table of order.tables) {
+    const kind = kinds.find(({ type }) => type === table.type);
+    found.push(kind !== undefined && (await isSound(table, { root, kind, limits: order.limits })));
+    if (performance.now() > endsAt) break;
+  }
+  return found;
+}
+
+interface Reading {
+  readonly root: DocumentRoot;
+  readonly kind: Kind;
+  readonly limits: KindLimits;
+}
+
+async function isSound(table: SoundTable, { root, kind, limits }: Reading): Promise<boolean> {
+  try {
+    const schema = await readSchema(root, table.companionRels.schema);
+    const companion = await readOptions(root, table.companionRels.options, kind, table.sheet);
+    if (schema.problem !== null || companion.problem !== null) return false;
+    const source = await openForRead(root, table.rel);
+    try {
+      if (source.size > SAMPLE_BYTES) return false;
+      const sink = new SmallTable();
+      await kind.dataset!.read(source, companion.options, sink, limits);
+      // Readers leave out what they need not know; a disk may have lost it all the same.
+      await hashFile(source);
+      return sink.isSmall && sameStamp(statFile(table.path), source.stamp);
+    } finally {
+      await source.close();
+    }
+  } catch {
+    // Whatever it is, the reading for a copy meets it again and tells it.
+    return false;
+  }
+}
+
+/** Takes the rows of a table and keeps none; throws when it is not small after all. */
+class SmallTable implements ColumnSink {
+  /** False also when the reader has swallowed what was thrown. */
+  isSmall = true;
+  #cells = 0;
+  #width = 0;
+
+  header(names: readonly string[]): void {
+    this.#width = names.length;
+    this.#require(names.length <= MAX_COLUMNS);
+  }
+
+  segment(_segment: Segment, rows: readonly (readonly Cell[])[]): void {
+    for (const row of rows) {
+      this.#cells += Math.max(1, row.length);
+      this.#require(row.length <= MAX_COLUMNS && this.#cells <= MAX_CELLS);
+    }
+  }
+
+  segmentByColumn(segment: Segment): void {
+    this.#cells += segment.rows * Math.max(1, this.#width);
+    this.#require(this.#cells <= MAX_CELLS);
+  }
+
+  layout(): void {}
+
+  #require(isMet: boolean): void {
+    if (isMet) return;
+    this.isSmall = false;
+    throw new AppError('too-large', 'the table is not small');
+  }
+}
