@@ -92,7 +92,7 @@ function commandMeant(word: string, level: readonly Command[]): string {
 function parse(argv: readonly string[], outside: Outside): (() => Promise<number>) | null {
   let invoked: (() => Promise<number>) | null = null;
   const onInvoke: OnInvoke = (command, parser) => {
-    invoked = () => command.run({ positionals: parser.args, options: parser.opts(), outside });
+    invoked = () => runToItsEnd(command, parser, outside);
   };
   const program = commandLine(onInvoke, {
     writeOut: outside.out,
@@ -108,6 +108,20 @@ function parse(argv: readonly string[], outside: Outside): (() => Promise<number
     throw new AppError('usage', usageMessage(error, chosen(program, argv)));
   }
   return invoked;
+}
+
+async function runToItsEnd(command: Command, parser: Parser, outside: Outside): Promise<number> {
+  const last: (() => void)[] = [];
+  try {
+    return await command.run({
+      positionals: parser.args,
+      options: parser.opts(),
+      outside,
+      atEnd: (work) => void last.push(work),
+    });
+  } finally {
+    for (const work of last) work();
+  }
 }
 
 /** Told which command a command line names, with the parser that holds its arguments and flags. */

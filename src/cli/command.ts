@@ -32,6 +32,8 @@ export interface Invocation {
   /** Flags by camel-case name: `--password-stdin` is `passwordStdin`. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly outside: Outside;
+  /** Has `work` done when the command has ended, however it did. */
+  atEnd(work: () => void): void;
 }
 
 /** One command. */

@@ -4,6 +4,8 @@
  * Flags follow from the settings table; a command never names one twice.
  */
 import { Option } from 'commander';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command as Parser } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import { createLog } from '../base/log.ts';
@@ -41,7 +43,29 @@ export async function loadInvocation(invocation: Invocation): Promise<LoadedConf
     cwd: outside.cwd,
   });
   for (const warning of loaded.warnings) outside.err(`${warning}\n`);
+  await tellOfNewState(loaded, invocation);
   return loaded;
+}
+
+/**
+ * A command in the wrong folder would make a second set of accounts there, and look as if it had worked: where nobody has named
+ * a folder and there was no state before the command, its end says where there is one now.
+ */
+async function tellOfNewState(
+  { config, sources }: LoadedConfig,
+  { outside, atEnd }: Invocation,
+): Promise<void> {
+  if (sources.docroot !== 'default' || sources.state_dir !== 'default') return;
+  const { DATABASE_FILE } = await import('../store/state-files.ts');
+  const database = join(config.state_dir, DATABASE_FILE);
+  if (existsSync(database)) return;
+  atEnd(() => {
+    if (!existsSync(database)) return;
+    outside.err(
+      `Made new state in ${config.state_dir}, because no folder was named and there was none here; ` +
+        `if you meant another folder, name it: svc <command> <folder>\n`,
+    );
+  });
 }
 
 /** The log of a command that ends by itself: only what needs attention, as text for a person. */

@@ -27,7 +27,7 @@ export const serve: Command = {
     parser.option('--reload', 'Restart when the configuration file changes.');
   },
   run: async (invocation) => {
-    const loaded = await loadInvocation(invocation);
+    const loaded = await loadInvocation(serving(invocation));
     const log = serverLog(loaded.config, invocation.outside);
     const requests = new ServerRequests();
     requests.followSignals();
@@ -37,6 +37,11 @@ export const serve: Command = {
     return 0;
   },
 };
+
+/** A server says at its start which folder it serves; its end is too late to tell more about that. */
+function serving(invocation: Invocation): Invocation {
+  return { ...invocation, atEnd: () => {} };
+}
 
 async function serveUntilStopped(
   invocation: Invocation,
@@ -103,7 +108,7 @@ async function reread(invocation: Invocation, log: Log): Promise<Config | null> 
   try {
     const err = (warning: string): void => log.warning(warning.trimEnd());
     const outside = { ...invocation.outside, err };
-    return (await loadInvocation({ ...invocation, outside })).config;
+    return (await loadInvocation({ ...serving(invocation), outside })).config;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     for (const finding of error.message.split('\n')) {
