@@ -61,6 +61,8 @@ export interface App extends PublishedFiles {
   readonly instanceKey: Uint8Array;
   /** See `State.foldLog`. */
   readonly foldStateLog: () => Promise<void>;
+  /** See `State.requireInPlace`. */
+  readonly requireStateInPlace: () => void;
   readonly audit: Audit;
   readonly localLogin: LocalLogin;
   /** Null while OIDC is off (DS-119). */
@@ -160,6 +162,7 @@ export async function openApp(
     serverSecret: state.serverSecret,
     instanceKey: ownKey ?? state.serverSecret,
     foldStateLog: () => state.foldLog(),
+    requireStateInPlace: () => state.requireInPlace(),
     audit,
     localLogin: new LocalLogin({
       db,

@@ -73,7 +73,9 @@ export interface ServerServices
   listOperations(caller: Caller, choice: ApiChoice): Promise<ApiListing>;
   /** One of them; null when the caller may not use such a one. */
   findOperation(caller: Caller, wanted: OperationName): Promise<ApiOperation | null>;
-  /** Rejects when the state database cannot be read and written; asked at most once a second. */
+  /** Throws when the state database is no longer where it was opened; cheap. */
+  requireStateInPlace(): void;
+  /** Rejects when the state database cannot be read and written, or is not in place; asked at most once a second. */
   checkState(): Promise<void>;
   /** Entries in the cache; null when that cannot be told. */
   cacheSize(): number | null;

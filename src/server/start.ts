@@ -25,6 +25,7 @@ import { routes } from './routes/index.ts';
 import { resourceHandler } from './routes/resources.ts';
 import { type RunningServer, startServer, type TlsPair } from './server.ts';
 import type { ServerServices } from './dependencies.ts';
+import { lookAtState } from './state-soundness.ts';
 import { SyslogListeners } from './syslog/listeners.ts';
 
 /** A server that answers. */
@@ -43,6 +44,8 @@ interface RunningService {
 const GRACE_MS = 10_000;
 /** How long a change of accounts may stand in the write-ahead log alone. */
 const FOLD_MS = 60_000;
+/** How long a state folder that went away may stay unnoticed where nobody asks for the health. */
+const STATE_LOOK_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -87,7 +90,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     await server.stop(0);
     throw error;
   }
-  const stopUpkeep = startUpkeep(app);
+  const stopUpkeep = startUpkeep(app, services);
   const certificate = certificateRenewal(app, { server, listeners }, tls);
   const stopFollowing = followCertificate(app, certificate);
   const token = await firstRun.issueToken();
@@ -166,7 +169,9 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
       };
     },
     factsOf: (resource) => factsOf(app, resource),
+    requireStateInPlace: app.requireStateInPlace,
     checkState: async () => {
+      app.requireStateInPlace();
       // A write proves more than a read; the row is the same every time.
       await app.db.relaxed.run(
         "INSERT INTO settings (name, value) VALUES ('health_check', ?) " +
@@ -240,7 +245,7 @@ function registerAppMetrics(metrics: Metrics, app: App): void {
 }
 
 /** Housekeeping: daily (DS-104, DS-140) and once at the start; the log of the state every minute. */
-function startUpkeep(app: App): () => void {
+function startUpkeep(app: App, services: ServerServices): () => void {
   const prune = async (): Promise<void> => {
     const now = app.clock.now();
     await purgeExpiredSessions(app.db, now);
@@ -257,7 +262,11 @@ function startUpkeep(app: App): () => void {
     timer.unref();
     return timer;
   };
-  const timers = [every(DAY_MS, prune), every(FOLD_MS, app.foldStateLog)];
+  const timers = [
+    every(DAY_MS, prune),
+    every(FOLD_MS, app.foldStateLog),
+    every(STATE_LOOK_MS, () => lookAtState(services)),
+  ];
   prune().catch((error: unknown) => app.log.warning('housekeeping failed', { error }));
   return () => timers.forEach(clearInterval);
 }

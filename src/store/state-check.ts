@@ -109,6 +109,28 @@ export async function checkDatabase(
   await db.transaction(async () => {});
 }
 
+/**
+ * Which file `svc.db` is now, as long as it exists; null for none. A disk that is mounted again brings the same file, unless
+ * the system took it for another one. Throws the file system's error when that cannot be told.
+ */
+export function identityOfDatabase(dir: string): string | null {
+  const found = statSync(join(dir, DATABASE_FILE), { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev}.${found.ino}`;
+}
+
+/** The refusal to go on with a database of the identity `opened` that was moved away, deleted or replaced; null while it is there. */
+export function displacement(dir: string, opened: string | null): AppError | null {
+  const present = identityOfDatabase(dir);
+  if (present === opened) return null;
+  return present === null
+    ? unusable(
+        dir,
+        'is gone while the server has it open',
+        'bring its disk or its folder back as it was; without, restart the server after a restore',
+      )
+    : unusable(dir, 'is another file than the one the server has open', 'restart the server');
+}
+
 /** The refusal for an error met while opening; unknown errors come back unchanged. */
 export function explain(dir: string, error: unknown): unknown {
   const errno = errnoOf(error) ?? '';

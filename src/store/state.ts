@@ -13,7 +13,13 @@ import type { Migration } from './migrate.ts';
 import { migrate, newestVersion } from './migrate.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
-import { checkDatabase, explain, findDatabase } from './state-check.ts';
+import {
+  checkDatabase,
+  displacement,
+  explain,
+  findDatabase,
+  identityOfDatabase,
+} from './state-check.ts';
 import {
   DATABASE_FILE,
   SECRET_FILE,
@@ -35,6 +41,11 @@ export interface State {
    * others who read or write.
    */
   foldLog(): Promise<void>;
+  /**
+   * Throws `state-unusable` when svc.db is no longer where it was opened: what is written from then on, no other process will
+   * find. Costs one `stat`.
+   */
+  requireInPlace(): void;
   /** Waits for the running writer, then closes the database and frees the directory. */
   close(): Promise<void>;
 }
@@ -87,6 +98,7 @@ async function openedState(
   const foldLog = async (): Promise<void> => {
     await db.run('PRAGMA wal_checkpoint(PASSIVE)');
   };
+  const opened = identityOfDatabase(dir);
   // What an earlier run left behind when it was killed.
   if (lock !== null) await foldLog();
   return {
@@ -94,6 +106,10 @@ async function openedState(
     db,
     serverSecret: secret,
     foldLog,
+    requireInPlace() {
+      const refusal = displacement(dir, opened);
+      if (refusal !== null) throw refusal;
+    },
     async close() {
       await db.close();
       lock?.release();

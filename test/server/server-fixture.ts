@@ -122,6 +122,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     listReadable: async (caller) =>
       (caller === null ? null : options.readable) ?? { resources: [], problems: [] },
     factsOf: () => ({ size: 2048, rows: null, changedAt: '2026-11-20T12:00:00.000Z' }),
+    requireStateInPlace: () => undefined,
     checkState: options.checkState ?? (async () => undefined),
     cacheSize: () => 0,
     endpointCount: () => 3,
