@@ -101,6 +101,12 @@ export const programs: Readonly<Record<string, Check>> = {
   },
   nginx: async (text, reader) => {
     expect(text).toContain('proxy_pass http://127.0.0.1:8000');
+    // Without the port, a browser that comes by another one than that of public_url cannot sign in.
+    for (const name of ['Host', 'X-Forwarded-Host']) {
+      expect(text).toContain(`proxy_set_header ${name} $http_host;`);
+    }
+    // Or nginx closes the connection with each request.
+    expect(text).toContain('proxy_set_header Connection "";');
     const program = Bun.which('nginx') ?? Bun.which('/usr/sbin/nginx');
     if (program === null) {
       console.log('nginx is not installed: its configuration is not checked by it');
@@ -124,6 +130,8 @@ export const programs: Readonly<Record<string, Check>> = {
       `${reader.folder}/cert.pem`,
     ]);
     const own = text
+      // nginx also listens when it only checks, and here it may be nobody's.
+      .replace('listen 443 ssl', 'listen 127.0.0.1:8443 ssl')
       .replace(/(ssl_certificate) [^;]+/, `$1 ${reader.folder}/cert.pem`)
       .replace(/(ssl_certificate_key) [^;]+/, `$1 ${reader.folder}/key.pem`);
     // Nothing of the machine's own is touched.

@@ -4,6 +4,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import { eventually } from '../http/eventually.ts';
+import { commands } from '../../src/pipeline/commands/index.ts';
 import { found } from '../http/searching.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { listAudit } from '../support/audit.ts';
@@ -80,6 +81,31 @@ describe('the list of tools (DS-179)', () => {
             : { readOnlyHint: true, idempotentHint: true },
       });
       expect(tool.annotations).toMatchObject({ openWorldHint: false });
+    }
+  });
+
+  test('tells of the search language what a query needs: every command, and examples that are understood', async () => {
+    const { tools } = (await ask(shared.service, 'tools/list')) as {
+      tools: { name: string; description: string }[];
+    };
+    const { description } = tools.find(({ name }) => name === 'search_events')!;
+    for (const { name } of commands) expect(description).toMatch(new RegExp(`\\b${name}\\b`));
+    const quoted = [...description.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+    const examples = quoted.filter((text) => !text.includes('<'));
+    expect(examples.length).toBeGreaterThan(3);
+    await shared.service.createSuperuser('examples');
+    const superuser = await shared.service.as('examples');
+    for (const query of examples) {
+      const { content, isError } = await call(superuser, 'search_events', { query });
+      const text = JSON.stringify(content);
+      expect({
+        query,
+        isUnderstood: isError !== true || text.includes('Unknown dataset'),
+        text,
+      }).toMatchObject({
+        query,
+        isUnderstood: true,
+      });
     }
   });
 });

@@ -91,6 +91,24 @@ test('whoever is signed in reads as whom, and is not asked to sign in', async ()
   expect(page).not.toContain('href="/auth/login"');
 });
 
+test('DS-114 a form that comes from an address the server does not know is told so, with the setting that names it', async () => {
+  await using server = await startFixture();
+  const response = await server.fetch('/auth/login', {
+    method: 'POST',
+    headers: {
+      ...HTML,
+      Origin: 'https://svc.example:8443',
+      'Content-Type': 'application/x-www-form-urlencoded',
+    },
+    body: 'username=anna&password=x',
+  });
+  const page = await response.text();
+  expect(response.status).toBe(403);
+  expect(page).toContain('<h1>This form came from another address</h1>');
+  expect(page).toContain('<code>public_url</code>');
+  expect(page).not.toContain('older than your sign-in');
+});
+
 test('DS-114 a form that is older than the sign-in is told so, and not that a right is missing', async () => {
   await using server = await startFixture();
   const { cookie } = await server.session('anna');

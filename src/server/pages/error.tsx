@@ -64,6 +64,7 @@ export const errorPage: Page<ErrorView> = {
   name: 'error',
   layout: 'card',
   title: (view) => {
+    if (isForeignForm(view)) return 'This form came from another address';
     if (view.isStaleForm) return 'This form is out of date';
     if (isBrokenFile(view)) return 'This file cannot be read';
     return TITLES[view.status] ?? 'Something went wrong';
@@ -99,8 +100,22 @@ function isBrokenFile({ status, detail }: ErrorView): boolean {
   return status === 422 && detail.startsWith("Cannot read '");
 }
 
+/** The words of DS-114 for a form of another site, or of this one under an address that the server does not know. */
+function isForeignForm({ isStaleForm, detail }: ErrorView): boolean {
+  return isStaleForm && detail.endsWith('cross-site request');
+}
+
 function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
   const { status, retryAfter, isStaleForm } = view;
+  if (isForeignForm(view)) {
+    return (
+      <p>
+        Nothing was changed. If you came by a link or another site, open this site under its own
+        address and try again there. If this is its address, whoever runs it has to name it in{' '}
+        <code>public_url</code>.
+      </p>
+    );
+  }
   if (isStaleForm) {
     return (
       <p>
