@@ -31,6 +31,10 @@ export class RowMemory {
       if (memory.pagesRead !== PAGES_BEFORE_KEEPING) return null;
       if (state.lastRowId > MAX_KEPT_ROW_ID) return null;
       memory.rowTexts = new RowTexts(state.lastRowId);
+      this.#touch(table);
+      // The places of the rows take most of it, also when no row is read.
+      this.grown(table);
+      return memory.rowTexts;
     }
     this.#touch(table);
     return memory.rowTexts;

@@ -117,6 +117,8 @@ export class Indexer {
     db.run('ATTACH ? AS ix', [path]);
     // Losing the newest steps with the power costs only doing them again; the boundary stands in the same file.
     db.run('PRAGMA ix.synchronous = NORMAL');
+    // Where the log begins anew by itself, what a merge of lists made of it is cut off.
+    db.run(`PRAGMA ix.journal_size_limit = ${MAX_LOG_BYTES}`);
     this.#log = new WriteAheadLog(db, 'ix', path, MAX_LOG_BYTES);
     return db;
   }

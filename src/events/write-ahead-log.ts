@@ -36,11 +36,20 @@ export class WriteAheadLog {
    * readers who take longer the log stays, and is tried again when it has grown by as much again. Never throws.
    */
   fold(): void {
-    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    const size = this.#size();
     if (size <= this.#foldFrom) return;
     const waitMs = Math.min((size / this.#maxBytes) * WAIT_MS, MAX_WAIT_MS);
     const isEmpty = this.#truncate(Math.floor(waitMs));
     this.#foldFrom = this.#maxBytes + (isEmpty ? 0 : size);
+  }
+
+  #size(): number {
+    try {
+      return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    } catch {
+      // The commit before was taken; the next one says what is wrong with the disk.
+      return 0;
+    }
   }
 
   #truncate(waitMs: number): boolean {
