@@ -33,14 +33,16 @@ export class WriteAheadLog {
   /**
    * Puts a log larger than it may be into the database and empties it; for the moment after a commit. Waits up to four
    * seconds for those who read by now: who comes after them finds everything in the file and is not waited for. With
-   * readers who take longer the log stays, and is tried again when it has grown by as much again. Never throws.
+   * readers who take longer, as a backup does, the log stays and is tried again when it is twice as large: writers wait
+   * a few times in all, not again and again. Never throws.
    */
   fold(): void {
     const size = this.#size();
+    if (size <= this.#maxBytes) this.#foldFrom = this.#maxBytes;
     if (size <= this.#foldFrom) return;
     const waitMs = Math.min((size / this.#maxBytes) * WAIT_MS, MAX_WAIT_MS);
     const isEmpty = this.#truncate(Math.floor(waitMs));
-    this.#foldFrom = this.#maxBytes + (isEmpty ? 0 : size);
+    this.#foldFrom = isEmpty ? this.#maxBytes : size * 2;
   }
 
   #size(): number {

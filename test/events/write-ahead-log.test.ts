@@ -43,7 +43,7 @@ test('and grows without that, which is what the readers are for', async () => {
   expect(logBytes(path)).toBeGreaterThan(4 * MAX_BYTES);
 });
 
-test('a reader who stays is waited for once, and again only when the log has grown by as much again', () => {
+test('a reader who stays is waited for once, and again only when the log is twice as large', () => {
   const path = folder.at('held.sqlite');
   using db = database(path);
   using reader = new Database(path, { readonly: true });
