@@ -8,6 +8,7 @@
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import type { FileStamp } from '../base/file-stamp.ts';
+import { META_SHAPES } from './meta-shape.ts';
 import type { ClassCounts, Column, Segment } from './types.ts';
 
 /** Raised when the layout of the typed copy changes: older copies are then built anew. */
@@ -65,12 +66,13 @@ interface MetaValues {
   journal: TableJournal;
 }
 
-/** The value stored under a key of the copy, or null. */
+/** The value stored under a key of the copy; null when there is none, or damage has made something else of it. */
 export function readMeta<K extends keyof MetaValues>(db: Database, key: K): MetaValues[K] | null {
   const row = db
     .query<{ value: string }, SQLQueryBindings[]>('SELECT value FROM meta WHERE key = ?')
     .get(key);
-  return row ? (JSON.parse(row.value) as MetaValues[K]) : null;
+  const value: unknown = row && JSON.parse(row.value);
+  return META_SHAPES[key](value) ? (value as MetaValues[K]) : null;
 }
 
 /** Stores a value under a key, or removes the key when the value is null. */

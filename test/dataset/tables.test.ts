@@ -159,3 +159,45 @@ test('an edit of another sheet reaches the copy that took the place of the one i
   expect((await tables.current(sheet)).unfinished()).toMatchObject({ stamp: prepared });
   await tables.close();
 });
+
+test('a copy whose own facts are damaged is built again, whichever they are', async () => {
+  const { folder, sheet } = await setAside();
+  using _ = folder;
+  const facts = factsIn(copyIn(folder));
+  const damages = [...facts].flatMap(([key, text]) =>
+    damagedTexts(text).map((damaged) => ({ key, damaged })),
+  );
+  expect(damages.length).toBeGreaterThan(30);
+  for (const { key, damaged } of damages) {
+    const db = new Database(copyIn(folder), { readwrite: true });
+    db.query('UPDATE meta SET value = ? WHERE key = ?').run(damaged, key);
+    db.close(true);
+    const { tables, built } = openTables(folder);
+    const table = await tables.current(sheet).catch((error: unknown) => `${damaged}: ${error}`);
+    expect(table).toHaveProperty('head.rel', 'w.xlsx');
+    expect(built).toHaveLength(1);
+    await tables.close();
+  }
+}, 60_000);
+
+function copyIn(folder: TemporaryFolder): string {
+  const [name] = [...new Bun.Glob('*.sqlite').scanSync(folder.at('copies'))];
+  return folder.at(`copies/${name}`);
+}
+
+function factsIn(path: string): Map<string, string> {
+  const db = new Database(path, { readonly: true });
+  const rows = db.query('SELECT key, value FROM meta').values() as [string, string][];
+  db.close(true);
+  return new Map(rows);
+}
+
+/** A JSON object with each of its names, numbers and digits wrong in turn, by one bit. */
+function damagedTexts(text: string): string[] {
+  return [...text.matchAll(/"\w+":|[0-9]+/g)].map(({ 0: found, index }) => {
+    const at = index + Math.floor(found.length / 2);
+    const isNumber = /^[0-9]+$/.test(found) && text[index - 1] !== '"';
+    const wrong = isNumber ? '1' : String.fromCharCode(text.charCodeAt(at) ^ 0x40);
+    return text.slice(0, at) + wrong + text.slice(at + 1);
+  });
+}
