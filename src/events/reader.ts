@@ -12,6 +12,7 @@ import type { SqlCondition } from './term.ts';
 import { allOf, anyMemberHas, dataHas, registerTermFunctions } from './term.ts';
 import type { IndexState } from './text-index.ts';
 import { candidates, INDEX_FILE, readIndexState } from './text-index.ts';
+import { holdOff } from './write-ahead-log.ts';
 
 /** Where a term is looked for: `data` (SL-63), or any member (EV-34). */
 type TermScope = 'data' | 'any';
@@ -27,16 +28,19 @@ const BUSY_WAIT_MS = 5_000;
 export class EventReader {
   /** Bun's connection: table `events` of `schema.ts`. */
   readonly db: Database;
+  readonly #paths: readonly string[];
   #hasIndex: boolean;
   #index: IndexState | null = null;
 
   /** Opens the store of a state directory, which must exist. Throws SQLite's own error when it cannot be read. */
   constructor(stateDir: string) {
-    this.db = new Database(join(stateDir, EVENTS_FILE), { readonly: true });
+    const [store, index] = [EVENTS_FILE, INDEX_FILE].map((name) => join(stateDir, name));
+    this.#paths = [store!, index!];
+    this.db = new Database(store!, { readonly: true });
     this.db.run(`PRAGMA busy_timeout = ${BUSY_WAIT_MS}`);
     this.db.run('PRAGMA trusted_schema = OFF');
     registerTermFunctions(this.db);
-    this.#hasIndex = attachIndex(this.db, join(stateDir, INDEX_FILE));
+    this.#hasIndex = attachIndex(this.db, index!);
   }
 
   /** Runs `work` on one snapshot of store and index; term conditions hold only inside of it. */
@@ -49,8 +53,9 @@ export class EventReader {
     }
   }
 
-  /** As `snapshot`, for work that streams: ends with `end`. */
+  /** As `snapshot`, for work that streams: ends with `end`. May wait as `holdOff` does. */
   begin(): void {
+    for (const path of this.#paths) holdOff(path);
     this.db.run('BEGIN');
     this.#index = this.#readIndex();
   }

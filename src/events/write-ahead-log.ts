@@ -6,17 +6,20 @@
  * and 10,000 events a second it was three times as large as the store, and every page was looked for in it first.
  */
 import type { Database } from 'bun:sqlite';
-import { statSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 
 /** How long readers are waited for, for each time the log is as large as it may be; and at most. */
 const WAIT_MS = 2_000;
 const MAX_WAIT_MS = 4_000;
+/** A request to hold off that is older was left by a process that was killed. */
+const MAX_HOLD_OFF_MS = MAX_WAIT_MS + 1_000;
+const LOOK_MS = 5;
 
 /** The log of the one connection that writes the database. */
 export class WriteAheadLog {
   readonly #db: Database;
   readonly #schema: string;
-  readonly #path: string;
+  readonly #file: string;
   readonly #maxBytes: number;
   /** Smaller logs are left alone. */
   #foldFrom: number;
@@ -25,32 +28,44 @@ export class WriteAheadLog {
   constructor(db: Database, schema: string, path: string, maxBytes: number) {
     this.#db = db;
     this.#schema = schema;
-    this.#path = `${path}-wal`;
+    this.#file = path;
     this.#maxBytes = maxBytes;
     this.#foldFrom = maxBytes;
+    // Of a process that was killed.
+    rmSync(holdOffPath(path), { force: true });
   }
 
   /**
    * Puts a log larger than it may be into the database and empties it; for the moment after a commit. Waits up to four
-   * seconds for those who read by now: who comes after them finds everything in the file and is not waited for. With
-   * readers who take longer, as a backup does, the log stays and is tried again when it is twice as large: writers wait
-   * a few times in all, not again and again. Never throws.
+   * seconds for those who read by now, while others hold off (`holdOff`): one who begins meanwhile would have to be
+   * waited for as well. With readers who take longer, as a backup does, the log stays and is tried again when it is
+   * twice as large: writers wait a few times in all, not again and again. Never throws.
    */
   fold(): void {
     const size = this.#size();
     if (size <= this.#maxBytes) this.#foldFrom = this.#maxBytes;
     if (size <= this.#foldFrom) return;
     const waitMs = Math.min((size / this.#maxBytes) * WAIT_MS, MAX_WAIT_MS);
+    this.#askToHoldOff();
     const isEmpty = this.#truncate(Math.floor(waitMs));
+    rmSync(holdOffPath(this.#file), { force: true });
     this.#foldFrom = isEmpty ? this.#maxBytes : size * 2;
   }
 
   #size(): number {
     try {
-      return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+      return statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     } catch {
       // The commit before was taken; the next one says what is wrong with the disk.
       return 0;
+    }
+  }
+
+  #askToHoldOff(): void {
+    try {
+      writeFileSync(holdOffPath(this.#file), '', { mode: 0o600 });
+    } catch {
+      // On a full disk it goes without; it may take longer then.
     }
   }
 
@@ -67,4 +82,29 @@ export class WriteAheadLog {
       this.#db.run(`PRAGMA busy_timeout = ${timeout}`);
     }
   }
+}
+
+/**
+ * Waits, before a reader begins, while the log of the database at `path` is being folded: for the longest of the readers by
+ * now, five seconds at most. Blocks the process; two microseconds when there is nothing to wait for.
+ */
+export function holdOff(path: string): void {
+  const startedAt = performance.now();
+  while (isAskedFor(path) && performance.now() - startedAt < MAX_HOLD_OFF_MS) {
+    Bun.sleepSync(LOOK_MS);
+  }
+}
+
+function isAskedFor(path: string): boolean {
+  try {
+    const asked = statSync(holdOffPath(path), { throwIfNoEntry: false });
+    return asked !== undefined && Math.abs(Date.now() - asked.mtimeMs) < MAX_HOLD_OFF_MS;
+  } catch {
+    // A disk that does not answer says so to the reader itself.
+    return false;
+  }
+}
+
+function holdOffPath(path: string): string {
+  return `${path}-folding`;
 }

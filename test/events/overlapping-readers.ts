@@ -1,28 +1,31 @@
 /**
- * A process that reads a database without a moment in which nobody reads. Argument: the file. Says "reading" once it does,
- * and ends with its input.
+ * A process that reads a database without a moment in which nobody reads, holding off when it is asked to. Arguments: the
+ * file, and for how many milliseconds each reader holds a snapshot. Says "reading" once it does, and ends with its input.
  */
 import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
 
 const READERS = 4;
-/** Each of them holds a snapshot for so long, and takes the next at once. */
-const HELD_MS = 80;
 
-const [path] = process.argv.slice(2);
+const [path, held] = process.argv.slice(2);
+const heldMs = Number(held);
 const readers = Array.from({ length: READERS }, () => new Database(path!, { readonly: true }));
 const takeSnapshot = (db: Database): void => {
   db.run('BEGIN');
   db.query('SELECT count(*) FROM sqlite_schema').get();
 };
 for (const [at, db] of readers.entries()) {
+  const next = (): void => {
+    if (db.inTransaction) db.run('COMMIT');
+    if (!existsSync(`${path}-folding`)) takeSnapshot(db);
+  };
   takeSnapshot(db);
   setTimeout(
-    () =>
-      setInterval(() => {
-        db.run('COMMIT');
-        takeSnapshot(db);
-      }, HELD_MS),
-    (at * HELD_MS) / READERS,
+    () => {
+      next();
+      setInterval(next, heldMs);
+    },
+    ((at + 1) * heldMs) / READERS,
   );
 }
 await Bun.write(Bun.stdout, 'reading\n');

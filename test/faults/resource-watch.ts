@@ -66,10 +66,13 @@ export class ResourceWatch {
     );
     if (counted.length < 4) return;
     const quarter = Math.ceil(counted.length / 4);
-    const first = medianOf(counted.slice(0, quarter));
-    const last = medianOf(counted.slice(-quarter));
-    trial.count('memory at first, MB', inMegabytes(first));
-    trial.count('memory at last, MB', inMegabytes(last));
+    const medians = [0, 1, 2, 3].map((at) =>
+      medianOf(counted.slice(at * quarter, (at + 1) * quarter)),
+    );
+    const [first, last] = [medians[0]!, medians[3]!];
+    for (const [at, median] of medians.entries()) {
+      trial.count(`memory in quarter ${at + 1}, MB`, inMegabytes(median));
+    }
     const allowed = Math.max(first * MAX_GROWTH, MOVING_BYTES);
     trial.check(
       last - first <= allowed,
