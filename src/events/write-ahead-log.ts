@@ -8,11 +8,10 @@
 import type { Database } from 'bun:sqlite';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 
-/** How long readers are waited for, for each time the log is as large as it may be; and at most. */
-const WAIT_MS = 2_000;
-const MAX_WAIT_MS = 4_000;
+/** How long readers are waited for at most. */
+const WAIT_MS = 4_000;
 /** A request to hold off that is older was left by a process that was killed. */
-const MAX_HOLD_OFF_MS = MAX_WAIT_MS + 1_000;
+const MAX_HOLD_OFF_MS = WAIT_MS + 1_000;
 const LOOK_MS = 5;
 
 /** The log of the one connection that writes the database. */
@@ -32,7 +31,7 @@ export class WriteAheadLog {
     this.#maxBytes = maxBytes;
     this.#foldFrom = maxBytes;
     // Of a process that was killed.
-    rmSync(holdOffPath(path), { force: true });
+    this.#withdraw();
   }
 
   /**
@@ -45,10 +44,9 @@ export class WriteAheadLog {
     const size = this.#size();
     if (size <= this.#maxBytes) this.#foldFrom = this.#maxBytes;
     if (size <= this.#foldFrom) return;
-    const waitMs = Math.min((size / this.#maxBytes) * WAIT_MS, MAX_WAIT_MS);
     this.#askToHoldOff();
-    const isEmpty = this.#truncate(Math.floor(waitMs));
-    rmSync(holdOffPath(this.#file), { force: true });
+    const isEmpty = this.#truncate();
+    this.#withdraw();
     this.#foldFrom = isEmpty ? this.#maxBytes : size * 2;
   }
 
@@ -69,9 +67,17 @@ export class WriteAheadLog {
     }
   }
 
-  #truncate(waitMs: number): boolean {
+  #withdraw(): void {
+    try {
+      rmSync(holdOffPath(this.#file), { force: true });
+    } catch {
+      // It is forgotten by its age.
+    }
+  }
+
+  #truncate(): boolean {
     const { timeout } = this.#db.query<{ timeout: number }, []>('PRAGMA busy_timeout').get()!;
-    this.#db.run(`PRAGMA busy_timeout = ${waitMs}`);
+    this.#db.run(`PRAGMA busy_timeout = ${WAIT_MS}`);
     try {
       const checkpoint = `PRAGMA ${this.#schema}.wal_checkpoint(TRUNCATE)`;
       return this.#db.query<{ busy: number }, []>(checkpoint).get()?.busy === 0;
