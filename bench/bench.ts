@@ -7,7 +7,6 @@
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { build } from '../build/build.ts';
 import { type Benchmark, NotMeasurable } from './benchmark.ts';
 import { benchmarks } from './benchmarks/index.ts';
 import { SEED } from './data.ts';
@@ -59,12 +58,11 @@ function fail(message: string): never {
   process.exit(2);
 }
 
-/** A copy of the executable under test, made first when there is none. */
+/** A copy of the executable under test. */
 async function privateExecutable(): Promise<string> {
   const given = process.env['SVC_BINARY'];
   const built = join(projectFolder, 'build', 'out', 'svc');
   const source = given === undefined ? built : resolve(given);
-  if (given === undefined && !existsSync(built)) await build();
   const path = join(workFolder, 'svc');
   copyFileSync(source, path);
   chmodSync(path, 0o755);
