@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { soon } from '../http/eventually.ts';
+import { HeldReaders } from '../http/held-readers.ts';
 import { accessibilityProblems, openAs, TestBrowser } from '../support/browser.ts';
 import { patienceFor } from '../support/patience.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -18,7 +19,7 @@ beforeAll(async () => {
     files: {
       'shop/products.csv': `name,price\n${MARKUP},1\n${rows.join('\n')}\n`,
       'shop/guide.md': '# How to order\n\nCups come in boxes of six.\n\n## Later\n\nMore.\n',
-      // Long enough to be read for a moment, whatever the machine.
+      // Long enough that its reader is found while it reads, whatever the machine.
       'large.csv': `a,b,c\n${'some text,12345,2024-01-01\n'.repeat(1_200_000)}`,
     },
     // Otherwise it is read for the search before anybody asks.
@@ -35,12 +36,16 @@ afterAll(async () => {
 
 test('a large file that was never read says so, and its rows come by themselves', async () => {
   const ada = await svc.inBrowserAs('ada');
-  const answer = await ada.fetch('/ui/large/', { headers: { Accept: 'text/html' } });
-  expect([answer.status, answer.headers.get('refresh')]).toEqual([202, '1']);
-  expect(await answer.text()).toMatch(/large\.csv<\/span> \(<data class="size"[^>]*>\d/);
   const page = await openAs(browser, svc, 'ada');
-  await page.goto('/ui/large/');
   page.setDefaultTimeout(patienceFor(50_000));
+  {
+    using _ = new HeldReaders(svc);
+    const answer = await ada.fetch('/ui/large/', { headers: { Accept: 'text/html' } });
+    expect([answer.status, answer.headers.get('refresh')]).toEqual([202, '1']);
+    expect(await answer.text()).toMatch(/large\.csv<\/span> \(<data class="size"[^>]*>\d/);
+    const shown = await page.goto('/ui/large/');
+    expect(shown?.status()).toBe(202);
+  }
   await page.locator('.row-count').getByText('1,200,000 rows').waitFor();
   await page.context().close();
 });

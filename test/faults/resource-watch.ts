@@ -65,10 +65,8 @@ export class ResourceWatch {
       `${ofCopies.length} files are open of ${copies.size} typed copies`,
     );
     if (counted.length < 4) return;
-    const quarter = Math.ceil(counted.length / 4);
-    const medians = [0, 1, 2, 3].map((at) =>
-      medianOf(counted.slice(at * quarter, (at + 1) * quarter)),
-    );
+    const startOf = (quarter: number): number => Math.floor((quarter * counted.length) / 4);
+    const medians = [0, 1, 2, 3].map((at) => medianOf(counted.slice(startOf(at), startOf(at + 1))));
     const [first, last] = [medians[0]!, medians[3]!];
     for (const [at, median] of medians.entries()) {
       trial.count(`memory in quarter ${at + 1}, MB`, inMegabytes(median));
