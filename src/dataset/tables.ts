@@ -73,7 +73,7 @@ const ROOM_TO_RESTAMP = 64 * 1024;
 const MAX_OPEN_TABLES = 64;
 /** A file that changes again and again while it is read is given up after so many tries. */
 const MAX_REFRESHES = 5;
-/** Two writes within one tick of the kernel's file clock (up to 10 ms) leave the same stamp. */
+/** Two writes within one tick of the kernel's file clock (up to 10 ms) leave the same stamp: content read before its end proves nothing. */
 const CLOCK_TICK_MS = 12;
 /** After this long without a change, even coarse file systems show a later write in the stamp. */
 const SETTLE_MS = 2_100;
@@ -133,7 +133,7 @@ export class Tables {
         if (await this.#confirm(target, entry)) return this.#touch(target, entry);
         continue;
       }
-      const { failure } = entry;
+      const { failure, refreshing } = entry;
       if (failure && this.#stands(failure, stamp, companion)) {
         this.#options.onProblem(target, failure.reason);
         throw failure.error;
@@ -141,7 +141,12 @@ export class Tables {
       entry.refreshing ??= this.#refresh(target, entry).finally(() => {
         entry.refreshing = null;
       });
-      await entry.refreshing;
+      try {
+        await entry.refreshing;
+      } catch (error) {
+        // One that began before this call may have failed with a version that is no longer there.
+        if (attempt > 0 || refreshing === null) throw error;
+      }
     }
     throw new AppError('conflict', `Resource '${target.rel}' keeps changing while it is read`, {
       headers: { 'retry-after': '1' },
@@ -175,7 +180,7 @@ export class Tables {
     const companion = companionFingerprint(target);
     const isHeld = this.#holds(entry, stamp, companion);
     const isCertain =
-      isHeld && (entry.isConfirmed || !this.#mayHideWrite(stamp, entry.table!.state.stampTakenAt));
+      isHeld && (entry.isConfirmed || !isRacy(stamp, entry.table!.state.stampTakenAt));
     if (isCertain) entry.found = foundNow(entry.table!.state);
     return { stamp, companion, isHeld, isCertain };
   }
@@ -355,11 +360,7 @@ export class Tables {
 
   #stands(failure: Failure, stamp: FileStamp, companion: string): boolean {
     const isSame = sameStamp(failure.stamp, stamp) && failure.companion === companion;
-    return isSame && !this.#mayHideWrite(stamp, failure.takenAt);
-  }
-
-  #mayHideWrite(stamp: FileStamp, takenAt: number): boolean {
-    return isRacy(stamp, takenAt) && this.#options.now() - takenAt >= CLOCK_TICK_MS;
+    return isSame && !isRacy(stamp, failure.takenAt);
   }
 
   /** Most recently used last; closes the least recently used beyond the limit. */
@@ -395,7 +396,8 @@ export class Tables {
    */
   async #confirm(target: TableTarget, entry: Entry): Promise<boolean> {
     const table = entry.table!;
-    const { stamp, hash: known } = table.state;
+    const { stamp, stampTakenAt, hash: known } = table.state;
+    const isTickOver = this.#options.now() - stampTakenAt >= CLOCK_TICK_MS;
     const hash = await this.#hash(target);
     const isStill =
       sameStamp(statFile(target.path, target.rel), stamp) && table.state.stamp === stamp;
@@ -404,7 +406,7 @@ export class Tables {
       table.outdated = 'content';
       return false;
     }
-    entry.isConfirmed = true;
+    if (isTickOver) entry.isConfirmed = true;
     return true;
   }
 

@@ -5,7 +5,7 @@
  * (DS-143), so a stale page is never shown. Making runs in the parse worker under a time limit.
  */
 import { AppError } from '../base/errors.ts';
-import { type FileStamp, sameStamp } from '../base/file-stamp.ts';
+import { type FileStamp, isRacy, sameStamp } from '../base/file-stamp.ts';
 import { Lru } from '../base/lru.ts';
 import { isUtf8Text } from '../base/text-bytes.ts';
 import type { CacheEntries, CacheKind } from './cache.ts';
@@ -46,8 +46,14 @@ interface DocumentsOptions {
   ) => Promise<string>;
 }
 
-interface Remembered {
-  readonly file: Pick<OpenedFile, 'stamp'>;
+/** The version of a file that something was made from. */
+interface Version {
+  readonly stamp: FileStamp;
+  /** Wall clock when the stamp was taken, in ms. */
+  readonly takenAt: number;
+}
+
+interface Remembered extends Version {
   readonly json: string;
 }
 
@@ -59,10 +65,8 @@ export class Documents {
     MAX_REMEMBERED,
     (_, { json }) => (this.#bytes -= json.length),
   );
-  readonly #encodings = new Lru<string, { stamp: FileStamp; isUtf8: boolean }>(MAX_ENCODINGS);
-  readonly #pictures = new Lru<string, { stamp: FileStamp; size: PictureSize | null }>(
-    MAX_PICTURES,
-  );
+  readonly #encodings = new Lru<string, Version & { isUtf8: boolean }>(MAX_ENCODINGS);
+  readonly #pictures = new Lru<string, Version & { size: PictureSize | null }>(MAX_PICTURES);
   #bytes = 0;
 
   constructor(options: DocumentsOptions) {
@@ -86,10 +90,12 @@ export class Documents {
 
   /** Whether a text is UTF-8, judging by its first 64 KiB; remembered for the version that was opened. */
   async isUtf8({ rel, type }: Resource, file: OpenedFile): Promise<boolean> {
+    const takenAt = Date.now();
     let known = this.#encodings.get(rel);
-    if (known === undefined || !sameStamp(known.stamp, file.stamp)) {
+    if (!isOf(known, file)) {
       const sample = await file.read(0, Math.min(file.size, SAMPLE_BYTES));
-      known = { stamp: file.stamp, isUtf8: isUtf8Text(sample, sample.length < file.size) };
+      const isUtf8 = isUtf8Text(sample, sample.length < file.size);
+      known = { stamp: file.stamp, takenAt, isUtf8 };
       this.#encodings.set(rel, known);
     }
     if (type === 'html') this.#options.cache.note('html', rel);
@@ -121,15 +127,16 @@ export class Documents {
   async pictureSize(resource: Resource): Promise<PictureSize | null> {
     if (resource.kind.pictureSize === undefined) return null;
     const { rel } = resource;
+    const takenAt = Date.now();
     const file = await this.open(resource);
     await file.close();
     const known = this.#pictures.get(rel);
-    if (known !== undefined && sameStamp(known.stamp, file.stamp)) return known.size;
+    if (isOf(known, file)) return known.size;
     const limits = { timeoutMs: PICTURE_TIMEOUT_MS, maxBytes: 0 };
     const size = JSON.parse(
       await this.#options.run('picture', resource, limits),
     ) as PictureSize | null;
-    this.#pictures.set(rel, { stamp: file.stamp, size });
+    this.#pictures.set(rel, { stamp: file.stamp, takenAt, size });
     return size;
   }
 
@@ -141,10 +148,11 @@ export class Documents {
   ): Promise<string> {
     const { rel } = resource;
     const key = `${kind}:${rel}`;
+    const takenAt = Date.now();
     const file = await this.open(resource);
     await file.close();
     const known = this.#remembered.get(key);
-    if (known !== undefined && sameStamp(known.file.stamp, file.stamp)) {
+    if (isOf(known, file)) {
       this.#options.cache.note(kind, rel);
       return known.json;
     }
@@ -155,7 +163,7 @@ export class Documents {
     this.#making.set(version, made);
     try {
       const json = await made;
-      await this.#remember(key, resource, file, json);
+      await this.#remember(key, resource, { stamp: file.stamp, takenAt, json });
       this.#options.cache.note(kind, rel);
       return json;
     } finally {
@@ -178,13 +186,14 @@ export class Documents {
   }
 
   /** Keeps what was made, unless the file changed meanwhile: the worker may have seen either version. */
-  async #remember(key: string, resource: Resource, file: OpenedFile, json: string): Promise<void> {
+  async #remember(key: string, resource: Resource, made: Remembered): Promise<void> {
     const now = await this.open(resource);
     await now.close();
-    if (!sameStamp(now.stamp, file.stamp) || json.length > MAX_REMEMBERED_BYTES / 4) return;
+    const { length } = made.json;
+    if (!sameStamp(now.stamp, made.stamp) || length > MAX_REMEMBERED_BYTES / 4) return;
     this.#drop(key);
-    this.#remembered.set(key, { file: { stamp: file.stamp }, json });
-    this.#bytes += json.length;
+    this.#remembered.set(key, made);
+    this.#bytes += length;
     for (const [oldest] of this.#remembered.entries()) {
       if (this.#bytes <= MAX_REMEMBERED_BYTES) return;
       this.#drop(oldest);
@@ -207,4 +216,11 @@ export class Documents {
       if (rel === null || key.slice(key.indexOf(':') + 1) === rel) this.#drop(key);
     }
   }
+}
+
+/** Whether something was made from the version that was opened. No stamp of a file that was just written proves that. */
+function isOf<T extends Version>(known: T | undefined, file: OpenedFile): known is T {
+  return (
+    known !== undefined && sameStamp(known.stamp, file.stamp) && !isRacy(known.stamp, known.takenAt)
+  );
 }

@@ -6,6 +6,7 @@ import { Database } from 'bun:sqlite';
 import { mkdirSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect, test } from 'bun:test';
+import { AppError } from '../../src/base/errors.ts';
 import { sourceOf } from '../../src/base/file-source.ts';
 import { type FileStamp, hashFile, statFile } from '../../src/base/file-stamp.ts';
 import { CopyFile } from '../../src/dataset/copy-file.ts';
@@ -157,6 +158,31 @@ test('an edit of another sheet reaches the copy that took the place of the one i
   await Promise.all([reading, journalled]);
   expect(built.map(({ ids }) => ids?.lastRowId)).toEqual([7]);
   expect((await tables.current(sheet)).unfinished()).toMatchObject({ stamp: prepared });
+  await tables.close();
+});
+
+test('what was found wrong with a version before a call is not told to it (DS-33, DS-143)', async () => {
+  using folder = temporaryFolder({ 'w.xlsx': 'broken' });
+  mkdirSync(folder.at('copies'));
+  const sheet = sheetOf(folder);
+  const isRead = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const { tables, built } = openTables(folder, async () => {
+    if (built.length > 1) return;
+    isRead.resolve();
+    await gate.promise;
+    throw new AppError('unreadable-file', 'it is broken');
+  });
+  const before = tables.current(sheet);
+  await isRead.promise;
+  folder.write('w.xlsx', 'mended');
+  const after = Promise.all([tables.current(sheet), tables.current(sheet)]);
+  gate.resolve();
+  await expect(before).rejects.toMatchObject({ code: 'unreadable-file' });
+  const [one, other] = await after;
+  expect(one).toBe(other);
+  expect(one.state.stamp).toEqual(statFile(sheet.path)!);
+  expect(built).toHaveLength(2);
   await tables.close();
 });
 

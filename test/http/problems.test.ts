@@ -170,6 +170,20 @@ describe('a file that breaks or is mended', () => {
     }
   });
 
+  test('is mended for who asks after that, while the broken one is still being read (DS-33, DS-34)', async () => {
+    const { service, reader } = shared;
+    service.write('mended.csv', 'a\n1\n');
+    await eventually(async () => expect((await list(reader, 'mended')).status).toBe(200));
+    for (let round = 0; round < 40; round++) {
+      service.write('mended.csv', `a\n${'9\n'.repeat(20_000)}\0\n`);
+      const early = list(reader, 'mended');
+      await Bun.sleep(round % 10);
+      service.write('mended.csv', `a\n${round}\n`);
+      expect((await list(reader, 'mended')).text).toBe(`[{"_row_id":1,"a":${round}}]`);
+      expect([200, 422]).toContain((await early).status);
+    }
+  });
+
   test('is judged by its bytes, even when size and times do not change (DS-34, DS-143)', async () => {
     const { service, reader } = shared;
     service.write('same size.csv', 'a\n0\n');
