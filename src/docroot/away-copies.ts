@@ -54,10 +54,7 @@ export class AwayCopies {
   async #ask(): Promise<void> {
     const { registry, tables } = this.#options;
     // One look tells which file systems are there by now, and only of their files anything can be told.
-    for (const rel of this.#waiting) {
-      await registry.refresh([rel]);
-      break;
-    }
+    await registry.refresh([...this.#waiting].slice(0, 1));
     const asked = [...this.#waiting].filter((rel) => !registry.isAway(rel));
     if (asked.length === 0) return;
     await registry.refresh(asked);

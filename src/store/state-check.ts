@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, errnoOf } from '../base/errors.ts';
+import { isDamage } from '../base/sqlite-damage.ts';
 import type { Database } from './database.ts';
 import { schemaVersion } from './migrate.ts';
 import { APPLICATION_ID, DATABASE_FILE, SECRET_FILE } from './state-files.ts';
@@ -155,7 +156,7 @@ export function explain(dir: string, error: unknown): unknown {
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) {
     return unusable(dir, 'or its directory cannot be written', NOT_WRITABLE, error);
   }
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(dir, error.message, error);
+  if (isDamage(error)) return damaged(dir, error.message, error);
   return unusable(dir, `cannot be opened (${error.message})`, RESTORE, error);
 }
 
