@@ -5,10 +5,20 @@ import { type FileStamp, sameStamp } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import type { Table } from './table.ts';
 import type { TableJournal } from './table-meta.ts';
-import type { BuildOrder } from './tables.ts';
 
-/** The part of an order that comes from the present copy. */
-export type Lineage = Pick<BuildOrder, 'generation' | 'sequence' | 'ids'>;
+/** What of a new copy comes from the present one. */
+export interface Lineage {
+  /** With the sequence, the version of the copy (DS-46). */
+  readonly generation: string;
+  readonly sequence: number;
+  /** Ids for the rows, in order; absent: 1…n by position. */
+  readonly ids?: {
+    readonly from: string;
+    readonly deleted: readonly number[];
+    readonly created: readonly number[];
+    readonly lastRowId: number;
+  };
+}
 
 /** What a copy of the given file and companions takes over from the present one. */
 export function lineageOf(old: Table | null, stamp: FileStamp, companion: string): Lineage {
@@ -28,7 +38,7 @@ export function lineageOf(old: Table | null, stamp: FileStamp, companion: string
  * The ids a rebuilt copy must keep: those of an edit that was cut off after the file was in place, or those of the
  * present copy when the same bytes only get other types. Anything else was an external edit (DS-49).
  */
-function idsFor(old: Table | null, stamp: FileStamp): BuildOrder['ids'] {
+function idsFor(old: Table | null, stamp: FileStamp): Lineage['ids'] {
   if (!old) return undefined;
   const journal = old.unfinished();
   if (journal && isJournalled(journal, stamp)) {

@@ -18,7 +18,8 @@ import type { Log } from '../base/log.ts';
 import type { Mutation } from './mutation.ts';
 import { Draft } from './draft.ts';
 import type { Table } from './table.ts';
-import type { Tables, TableTarget } from './tables.ts';
+import type { TableTarget } from './table-target.ts';
+import type { Tables } from './tables.ts';
 import type { FileSource } from '../base/file-source.ts';
 import type { EditPlan, TableChanges, TableLayout } from './types.ts';
 

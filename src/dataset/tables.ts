@@ -6,46 +6,27 @@
  * old one finish on it. Copies are derived data: any of them may be deleted and is built again, and one that others
  * changed is not believed (`copy-seal.ts`).
  */
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { AppError } from '../base/errors.ts';
-import { hashFile, isRacy, sameContent, sameStamp, statFile } from '../base/file-stamp.ts';
+import type { FileSource } from '../base/file-source.ts';
+import {
+  type FileStamp,
+  hashFile,
+  isRacy,
+  sameContent,
+  sameStamp,
+  statFile,
+} from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import type { Soon } from '../base/soon.ts';
 import { presentTurn } from '../base/turn.ts';
+import { type BuildOrder, CopyBuilds } from './copy-builds.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
-import { type Lineage, lineageOf } from './copy-lineage.ts';
-import { readingProgress, type ReadingProgress } from './reading-progress.ts';
-import { Table } from './table.ts';
-import { TABLE_FORMAT, type TableState } from './table-meta.ts';
-import type { FileSource } from '../base/file-source.ts';
-import type { FileStamp } from '../base/file-stamp.ts';
-
-/** A table in a file of the document root. */
-export interface TableTarget {
-  readonly rel: string;
-  readonly sheet: string | null;
-  /** Absolute path of the file, for the stamp check; never shown. */
-  readonly path: string;
-  /** Absolute paths where companions may stand, first match wins (DS-70, DS-72). */
-  readonly companions: { readonly schema: readonly string[]; readonly options: readonly string[] };
-}
-
-/** Order for the parse worker: read the file and leave a finished copy at `out`. */
-export interface BuildOrder {
-  readonly target: TableTarget;
-  readonly out: string;
-  /** With the sequence, the version of the copy (DS-46). */
-  readonly generation: string;
-  readonly sequence: number;
-  /** Ids for the rows, in order; absent: 1…n by position. */
-  readonly ids?: {
-    readonly from: string;
-    readonly deleted: readonly number[];
-    readonly created: readonly number[];
-    readonly lastRowId: number;
-  };
-}
+import { lineageOf } from './copy-lineage.ts';
+import { failureOf, isFailureOf, type ReadingFailure, type SeenFile } from './reading-failure.ts';
+import type { ReadingProgress } from './reading-progress.ts';
+import type { TableState } from './table-meta.ts';
+import { companionFingerprint, type TableTarget } from './table-target.ts';
+import type { Table } from './table.ts';
 
 /** What the copies need from parts above them. */
 export interface TablesOptions {
@@ -78,16 +59,6 @@ const CLOCK_TICK_MS = 12;
 /** After this long without a change, even coarse file systems show a later write in the stamp. */
 const SETTLE_MS = 2_100;
 
-/** Why the file of this stamp cannot be read. */
-interface Failure {
-  readonly stamp: FileStamp;
-  /** Wall clock at which the stamp was taken, in ms. */
-  readonly takenAt: number;
-  readonly companion: string;
-  readonly reason: string;
-  readonly error: AppError;
-}
-
 interface Entry {
   table: Table | null;
   /** What was known of it when it was closed to make room. */
@@ -96,7 +67,7 @@ interface Entry {
   isConfirmed: boolean;
   /** The turn of the event loop in which the copy was last found to be that of its file, and its state then. */
   found: { readonly turn: number; readonly state: TableState } | null;
-  failure: Failure | null;
+  failure: ReadingFailure | null;
   refreshing: Promise<void> | null;
   /** A copy that was set aside is on its way back, for everybody who wants it. */
   reopening: Promise<Table | null> | null;
@@ -110,13 +81,13 @@ export class Tables {
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #folder: CopyFolder;
-  /** Where copies are being built, by table id. */
-  readonly #building = new Map<string, string>();
+  readonly #builds: CopyBuilds;
   #isClosed = false;
 
   constructor(options: TablesOptions) {
     this.#options = options;
     this.#folder = new CopyFolder(options.dir, options.log);
+    this.#builds = new CopyBuilds(this.#folder, options.build);
   }
 
   /**
@@ -134,7 +105,7 @@ export class Tables {
         continue;
       }
       const { failure, refreshing } = entry;
-      if (failure && this.#stands(failure, stamp, companion)) {
+      if (failure && isFailureOf(failure, { stamp, companion })) {
         this.#options.onProblem(target, failure.reason);
         throw failure.error;
       }
@@ -192,8 +163,7 @@ export class Tables {
 
   /** How far the reading of the file is; null when it is not being read, or has told nothing yet. */
   progress(target: TableTarget): ReadingProgress | null {
-    const path = this.#building.get(tableId(target));
-    return path === undefined ? null : readingProgress(path);
+    return this.#builds.progress(target);
   }
 
   /** Rows of the file version with this stamp, for listings: nothing is looked at; null when it was not read yet. */
@@ -358,11 +328,6 @@ export class Tables {
     return false;
   }
 
-  #stands(failure: Failure, stamp: FileStamp, companion: string): boolean {
-    const isSame = sameStamp(failure.stamp, stamp) && failure.companion === companion;
-    return isSame && !isRacy(stamp, failure.takenAt);
-  }
-
   /** Most recently used last; closes the least recently used beyond the limit. */
   #touch(target: TableTarget, entry: Entry): Table {
     const id = tableId(target);
@@ -418,6 +383,7 @@ export class Tables {
     const old = await this.#opened(target, entry);
     const run = async (): Promise<void> => {
       if (this.#isDropped(target, entry)) return;
+      const takenAt = this.#options.now();
       const stamp = statFile(target.path, target.rel);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
@@ -427,7 +393,7 @@ export class Tables {
         this.#settleLater(target, entry);
         return;
       }
-      await this.#renew(target, entry, old, { stamp, companion });
+      await this.#renew(target, entry, old, { stamp, takenAt, companion });
     };
     await (old ? old.exclusive.run(run) : run());
   }
@@ -459,28 +425,22 @@ export class Tables {
     target: TableTarget,
     entry: Entry,
     old: Table | null,
-    seen: { readonly stamp: FileStamp; readonly companion: string },
+    seen: SeenFile,
   ): Promise<void> {
     const { stamp, companion } = seen;
-    const takenAt = this.#options.now();
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
       if (this.#isDropped(target, entry)) return;
-      const table = kept ? old! : await this.#build(target, lineageOf(old, stamp, companion));
+      const table = kept ? old! : await this.#builds.make(target, lineageOf(old, stamp, companion));
       this.#install(target, entry, table, old);
     } catch (error) {
       // What the copy is built from went with it; the caller looks again.
       if (this.#isDropped(target, entry)) return;
-      if (!(error instanceof AppError) || !isFileAtFault(error)) throw error;
-      const prefix = `Cannot read '${target.rel}': `;
-      // A refusal to open the file begins with it already.
-      const reason = error.message.startsWith(prefix)
-        ? error.message.slice(prefix.length)
-        : error.message;
-      this.#options.onProblem(target, reason);
-      const failure = new AppError('unreadable-file', prefix + reason, { cause: error });
-      entry.failure = { stamp, takenAt, companion, reason, error: failure };
-      throw failure;
+      const failure = failureOf(target.rel, error, seen);
+      if (failure === null) throw error;
+      this.#options.onProblem(target, failure.reason);
+      entry.failure = failure;
+      throw failure.error;
     }
   }
 
@@ -500,23 +460,6 @@ export class Tables {
     if (old.isClosed || !after || !sameStamp(after, stamp)) return false;
     old.restamp(stamp, takenAt, old.state.hash);
     return true;
-  }
-
-  async #build(target: TableTarget, lineage: Lineage): Promise<Table> {
-    const out = this.#folder.newPath(target);
-    const id = tableId(target);
-    this.#building.set(id, out);
-    try {
-      await this.#options.build({ target, out, ...lineage });
-      const table = Table.open(out, TABLE_FORMAT);
-      if (table) return table;
-      throw new AppError('unavailable', `The copy of '${target.rel}' could not be opened`);
-    } catch (error) {
-      this.#folder.remove(out);
-      throw error;
-    } finally {
-      if (this.#building.get(id) === out) this.#building.delete(id);
-    }
   }
 
   #install(target: TableTarget, entry: Entry, table: Table, old: Table | null): void {
@@ -583,27 +526,7 @@ export class Tables {
   }
 }
 
-function isFileAtFault(error: AppError): boolean {
-  return (
-    error.code === 'unreadable-file' || error.code === 'too-large' || error.code === 'timed-out'
-  );
-}
-
 function foundNow(state: TableState): Entry['found'] {
   const turn = presentTurn();
   return turn === null ? null : { turn, state };
-}
-
-/** Changes whenever a companion appears, changes or goes. */
-export function companionFingerprint(target: Pick<TableTarget, 'companions'>): string {
-  const { schema, options } = target.companions;
-  const paths = [...schema, ...options];
-  // All of them would stand in one folder, which most document roots do not have.
-  const hasFolder = paths.length > 0 && existsSync(dirname(paths[0]!));
-  return paths
-    .map((path) => {
-      const stamp = hasFolder ? statFile(path) : null;
-      return stamp ? `${stamp.inode}.${stamp.size}.${stamp.mtimeNs}.${stamp.ctimeNs}` : '-';
-    })
-    .join('|');
 }

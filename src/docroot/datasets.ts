@@ -2,7 +2,7 @@
  * Which table of which file a dataset is: the way from a resource to the target of its typed copy, and back.
  */
 import { AppError } from '../base/errors.ts';
-import type { TableTarget } from '../dataset/tables.ts';
+import type { TableTarget } from '../dataset/table-target.ts';
 import type { Registry, Resource } from './registry.ts';
 
 /** What names a resource for as long as its file keeps its place. */

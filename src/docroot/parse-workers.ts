@@ -6,7 +6,7 @@ import { AppError } from '../base/errors.ts';
 import type { FileSource } from '../base/file-source.ts';
 import type { ChildPool } from '../children/child-pool.ts';
 import type { Config } from '../config/schema.ts';
-import type { BuildOrder } from '../dataset/tables.ts';
+import type { BuildOrder } from '../dataset/copy-builds.ts';
 import type { EditPlan, TableChanges, TableLayout } from '../dataset/types.ts';
 import type { CompanionPaths } from './companions.ts';
 import type { DocumentJobName } from './documents.ts';

@@ -13,7 +13,8 @@ import { misfitValues, type MisfitValue, parseMutation } from '../dataset/mutati
 import { type Reading, StaleRead } from '../dataset/reading.ts';
 import type { PreparedRead } from '../dataset/table-memory.ts';
 import type { Table } from '../dataset/table.ts';
-import type { Tables, TableTarget } from '../dataset/tables.ts';
+import type { TableTarget } from '../dataset/table-target.ts';
+import type { Tables } from '../dataset/tables.ts';
 import type { CacheEntries } from '../docroot/cache.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import { loadGrants } from '../auth/permissions.ts';

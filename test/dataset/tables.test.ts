@@ -9,15 +9,12 @@ import { expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
 import { sourceOf } from '../../src/base/file-source.ts';
 import { type FileStamp, hashFile, statFile } from '../../src/base/file-stamp.ts';
+import type { BuildOrder } from '../../src/dataset/copy-builds.ts';
 import { CopyFile } from '../../src/dataset/copy-file.ts';
 import { sealCopy } from '../../src/dataset/copy-seal.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../../src/dataset/table-meta.ts';
-import {
-  type BuildOrder,
-  companionFingerprint,
-  Tables,
-  type TableTarget,
-} from '../../src/dataset/tables.ts';
+import { companionFingerprint, type TableTarget } from '../../src/dataset/table-target.ts';
+import { Tables } from '../../src/dataset/tables.ts';
 import { testLog } from '../support/database.ts';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
