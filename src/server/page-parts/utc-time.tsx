@@ -1,5 +1,5 @@
 /**
- * A moment in a page: to the minute in UTC, and with script in the reader's zone and way of writing.
+ * A moment in a page: in UTC, and with script in the reader's zone and way of writing.
  *
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
@@ -11,14 +11,16 @@ interface UtcTimeProps {
   readonly none?: string;
   /** With script as a distance from now, such as `3 minutes ago`. */
   readonly isRelative?: boolean;
+  /** To the second instead of the minute. */
+  readonly isExact?: boolean;
 }
 
 /** The moment. */
-export function UtcTime({ at, none = 'never', isRelative = false }: UtcTimeProps) {
+export function UtcTime({ at, none = 'never', isRelative = false, isExact = false }: UtcTimeProps) {
   if (at === null) return <span safe>{none}</span>;
   return (
     <time class={isRelative ? 'relative' : undefined} datetime={at} safe>
-      {`${at.slice(0, 16).replace('T', ' ')} UTC`}
+      {`${at.slice(0, isExact ? 19 : 16).replace('T', ' ')} UTC`}
     </time>
   );
 }

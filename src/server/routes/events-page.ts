@@ -25,15 +25,9 @@ import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
 import { formatHrefs } from '../list-file.ts';
 import { pageReply } from '../page-reply.ts';
-import {
-  type EventField,
-  type EventLine,
-  eventsPage,
-  type EventsView,
-  type QueryProblem,
-  type ResultCell,
-  type ResultFigures,
-} from '../pages/events.tsx';
+import { eventsPage, type EventsView, type ResultFigures } from '../pages/events.tsx';
+import type { QueryProblem } from '../page-parts/event-query-problem.tsx';
+import type { EventField, EventLine, ResultCell } from '../page-parts/event-results.tsx';
 import type { Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { searchReply } from '../search-reply.ts';

@@ -6,21 +6,13 @@
 import type { ApiKey } from '../../../auth/api-keys.ts';
 import type { Permission } from '../../../auth/permissions.ts';
 import type { UserView } from '../../../operations/users.ts';
+import { Count } from '../../page-parts/count.tsx';
 import { UtcTime } from '../../page-parts/utc-time.tsx';
 import { ADMIN_PAGES } from './layout.tsx';
 
 /** A DS-16 time; `never` when there is none. With script as a distance from now. */
 export function Moment(props: { at: string | null; none?: string }) {
   return <UtcTime {...props} isRelative />;
-}
-
-/** A number, with script in the reader's way of writing. */
-export function Count({ value }: { value: number }) {
-  return (
-    <data class="count" value={String(value)} safe>
-      {String(value)}
-    </data>
-  );
 }
 
 /** Link to the entries of the audit about something. */

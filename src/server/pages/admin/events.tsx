@@ -7,7 +7,8 @@ import type { RejectView, SenderCounters, UnknownView } from '../../../events/co
 import type { IndexView } from '../../../operations/event-indexes.ts';
 import { Problem } from '../../page-parts/messages.tsx';
 import { Size } from '../../page-parts/size.tsx';
-import { Moment, Count, AuditLink, WhoMayLink } from './cells.tsx';
+import { Count } from '../../page-parts/count.tsx';
+import { Moment, AuditLink, WhoMayLink } from './cells.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
 

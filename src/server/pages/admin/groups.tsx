@@ -5,7 +5,8 @@
  */
 import type { Group, GroupSize } from '../../../auth/groups.ts';
 import { NameBox, PurposeBox } from './boxes.tsx';
-import { Count, AuditLink, GroupLink } from './cells.tsx';
+import { Count } from '../../page-parts/count.tsx';
+import { AuditLink, GroupLink } from './cells.tsx';
 import { AdminForm, Fold } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';

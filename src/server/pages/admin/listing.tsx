@@ -7,7 +7,7 @@ import type { PropsWithChildren } from '@kitajs/html';
 import type { Format } from '../../../dataset/format.ts';
 import { PageLinks } from '../../page-parts/page-links.tsx';
 import { ExportMenu } from '../../page-parts/export-menu.tsx';
-import { Count } from './cells.tsx';
+import { Count } from '../../page-parts/count.tsx';
 
 /** How a list is sorted by a column, and the way to sort it otherwise. */
 export interface SortLink {

@@ -4,7 +4,7 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import { Size } from '../../page-parts/size.tsx';
-import { Count } from './cells.tsx';
+import { Count } from '../../page-parts/count.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 
 /** A figure and where to see more. */

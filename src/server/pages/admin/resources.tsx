@@ -4,7 +4,8 @@
  * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
  */
 import type { SearchIndexView } from '../../../operations/search-index.ts';
-import { Moment, Count, AuditLink } from './cells.tsx';
+import { Count } from '../../page-parts/count.tsx';
+import { Moment, AuditLink } from './cells.tsx';
 import { Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
