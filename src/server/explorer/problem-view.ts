@@ -1,0 +1,46 @@
+/**
+ * Why a query was not run, shown in the query as it was typed.
+ */
+import type { ToldProblem } from '../../pipeline/problem.ts';
+import type { QueryProblem } from '../page-parts/event-query-problem.tsx';
+import { addressOf, type Asked } from './asked.ts';
+
+/** The place of a problem is told in code points of the query with its times; shown is the query as it was typed. */
+export function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProblem {
+  const { length, suggestion = null, allowed = [] } = problem;
+  const [told = problem.error] = problem.error.split('\n');
+  const typed = placeIn(asked.q, full, problem);
+  const points = [...(typed === null ? full : asked.q)];
+  const offset = typed ?? problem.offset;
+  const before = points.slice(0, offset).join('');
+  const wrong = points.slice(offset, offset + length).join('');
+  const after = points.slice(offset + length).join('');
+  // The column is one of the query with its times; the place is underlined anyway.
+  const message = told.replace(/ \[stage \d+, column \d+\]$/, '');
+  const isWord = suggestion !== null && [suggestion, wrong].every((text) => /^[\w.-]+$/.test(text));
+  return {
+    before,
+    wrong,
+    after,
+    message,
+    suggestion: isWord || !message.includes(suggestion ?? message) ? suggestion : null,
+    suggestionHref:
+      isWord && typed !== null ? addressOf({ ...asked, q: before + suggestion + after }) : null,
+    allowed,
+  };
+}
+
+/** Where the place of a problem is in the query without its times; null when it is in them. */
+function placeIn(q: string, full: string, { offset, length }: ToldProblem): number | null {
+  const [typed, ran] = [[...q], [...full]];
+  let same = 0;
+  while (same < typed.length && typed[same] === ran[same]) same++;
+  if (offset + length <= same) return offset;
+  const moved = offset - (ran.length - typed.length);
+  const isSame = (index: number): boolean => typed[moved + index] === ran[offset + index];
+  return moved >= 0 &&
+    moved + length <= typed.length &&
+    ran.slice(offset).every((_, i) => isSame(i))
+    ? moved
+    : null;
+}
