@@ -24,6 +24,7 @@ import * as locks from './locks.ts';
 import * as oidcSignIn from './oidc-sign-in.ts';
 import * as permissions from './permissions.ts';
 import * as resources from './resources.ts';
+import * as savedSearchRequest from './saved-search-request.ts';
 import * as savedSearches from './saved-searches.ts';
 import * as sessions from './sessions.ts';
 import * as search from './search.ts';
@@ -60,6 +61,7 @@ export const operations = {
   oidcSignIn,
   permissions,
   resources,
+  savedSearchRequest,
   savedSearches,
   sessions,
   search,

@@ -1,11 +1,10 @@
 /**
- * Saved searches: who sees them, who may change them, what they may hold (EV-86 to EV-92).
+ * Saved searches: who sees them, and who may change them (EV-86 to EV-92).
  */
 import type { Principal, Verb } from '../auth/principal.ts';
 import { findUser, getUser, namesOfUsers } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
-import { JsonNumber } from '../base/json.ts';
-import type { SavedSearch, SavedSearchInput, SavedSearchPlace } from '../events/saved-searches.ts';
+import type { SavedSearch, SavedSearchPlace } from '../events/saved-searches.ts';
 import {
   countOwnSearches,
   createSavedSearch as create,
@@ -18,15 +17,11 @@ import {
 import { searchTerms } from '../events/selection.ts';
 import { foldedText } from '../events/term.ts';
 import type { FieldErrors } from '../events/validation.ts';
-import { notAnObject, readText, typeName } from '../events/validation.ts';
-import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
 import type { Administrator, AdminServices } from './administration.ts';
 import type { EventServices } from './event-access.ts';
 import { NO_EVENT_PERMISSION } from './event-access.ts';
-
-/** Says what is wrong with the text of a query that would be stored under a name; null for nothing. */
-type ValidateQuery = (query: string, name: string) => Promise<string | null>;
+import { readSavedSearch, type SavedSearchRequest } from './saved-search-request.ts';
 
 /** A search as answered. */
 export interface SavedSearchView {
@@ -43,23 +38,10 @@ export interface SavedSearchView {
 export type SavedSearchResult =
   { readonly view: SavedSearchView } | { readonly errors: FieldErrors };
 
-/** The body of a change. */
-export interface SavedSearchRequest {
-  readonly body: unknown;
-  /** `?validate=1`. */
-  readonly validate: ValidateQuery | null;
-  /** Ids of `shared_with` whose names the caller typed. */
-  readonly named?: readonly number[];
-}
-
 /** Of the longest queries 2 MiB. */
 const READ_AT_ONCE = 32;
-const MAX_NAME = 255;
 /** Each name is looked up; a form could hold hundreds of thousands. */
 const MAX_READERS = 500;
-const MAX_QUERY_BYTES = 64 * 1024;
-const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'yes', 'y', 'on', 'true', '1']);
-const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false', '0']);
 
 /** Part of what somebody sees: own ones, those shared with him or her by name, those for everybody. */
 export type SavedSearchKind = 'own' | 'shared' | 'public';
@@ -198,7 +180,7 @@ async function store(
   id: number | null,
 ): Promise<SavedSearchResult> {
   requireScope(caller, 'write');
-  const read = await readInput(services.db, request, null, false);
+  const read = await readSavedSearch(services.db, request, null, false);
   if ('errors' in read) return read;
   const { saved_per_user: most } = services.config.events.search;
   const owner = { id: caller.userId, most };
@@ -220,7 +202,7 @@ export async function updateSavedSearch(
 ): Promise<SavedSearchResult> {
   requireScope(caller, 'write');
   const old = await requireOwn(services, caller, request.id);
-  const read = await readInput(services.db, request, old, request.isPartial);
+  const read = await readSavedSearch(services.db, request, old, request.isPartial);
   if ('errors' in read) return read;
   const changed = await update(services.db, old.id, read.input, services.clock.now());
   await auditChange(services, caller, origin, 'update', old.id);
@@ -344,98 +326,6 @@ function viewOf(search: SavedSearch, { userId, isSuperuser }: Principal): SavedS
 /** EV-2 from DS-16. */
 function micros(text: string): string {
   return text.replace('Z', '000Z');
-}
-
-async function readInput(
-  db: Database,
-  { body, validate, named = [] }: SavedSearchRequest,
-  old: SavedSearch | null,
-  isPartial: boolean,
-): Promise<{ readonly input: SavedSearchInput } | { readonly errors: FieldErrors }> {
-  if (
-    typeof body !== 'object' ||
-    body === null ||
-    Array.isArray(body) ||
-    body instanceof JsonNumber
-  ) {
-    return { errors: notAnObject(body) };
-  }
-  const members = body as Record<string, unknown>;
-  const errors: FieldErrors = {};
-  const name = readText(members, 'name', errors);
-  const query = readText(members, 'query', errors);
-  for (const [field, value] of [
-    ['name', name],
-    ['query', query],
-  ] as const) {
-    if (value === undefined && !isPartial) errors[field] ??= ['This field is required.'];
-  }
-  if (name !== undefined && [...name].length > MAX_NAME) {
-    (errors['name'] ??= []).push(`Ensure this field has no more than ${MAX_NAME} characters.`);
-  }
-  if (query !== undefined && Buffer.byteLength(query) > MAX_QUERY_BYTES) {
-    (errors['query'] ??= []).push(`Ensure this field has no more than ${MAX_QUERY_BYTES} bytes.`);
-  }
-  const sharedWith = await readUsers(db, members['shared_with'], errors);
-  const isPublic = readFlag(members['is_public'], errors);
-  if (validate !== null && query !== undefined && errors['query'] === undefined) {
-    const problem = await validate(query, name ?? old?.name ?? '');
-    if (problem !== null) errors['query'] = [problem];
-  }
-  if (Object.keys(errors).length > 0) return { errors };
-  return {
-    input: {
-      name: name ?? old?.name ?? '',
-      query: query ?? old?.query ?? '',
-      sharedWith: sharedWith ?? old?.sharedWith ?? [],
-      named,
-      isPublic: isPublic ?? old?.isPublic ?? false,
-    },
-  };
-}
-
-async function readUsers(
-  db: Database,
-  value: unknown,
-  errors: FieldErrors,
-): Promise<number[] | undefined> {
-  if (value === undefined) return undefined;
-  const refuse = (text: string): undefined => {
-    errors['shared_with'] = [text];
-    return undefined;
-  };
-  if (value === null) return refuse('This field may not be null.');
-  const items: unknown[] | null = Array.isArray(value)
-    ? value
-    : typeof value === 'string'
-      ? [value]
-      : null;
-  if (items === null) return refuse(`Expected a list of items but got type "${typeName(value)}".`);
-  const ids = new Set<number>();
-  for (const item of items) {
-    const id = typeof item === 'string' && /^\d{1,15}$/.test(item.trim()) ? Number(item) : item;
-    if (typeof id !== 'number' || !Number.isInteger(id)) {
-      return refuse(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
-    }
-    if (ids.has(id)) continue;
-    if ((await getUser(db, id)) === null)
-      return refuse(`Invalid pk "${id}" - object does not exist.`);
-    ids.add(id);
-  }
-  return [...ids];
-}
-
-function readFlag(value: unknown, errors: FieldErrors): boolean | undefined {
-  if (value === undefined) return undefined;
-  if (value === null) {
-    errors['is_public'] = ['This field may not be null.'];
-    return undefined;
-  }
-  const word = typeof value === 'object' ? '' : String(value).trim().toLowerCase();
-  if (TRUE_WORDS.has(word)) return true;
-  if (FALSE_WORDS.has(word)) return false;
-  errors['is_public'] = ['Must be a valid boolean.'];
-  return undefined;
 }
 
 async function auditChange(

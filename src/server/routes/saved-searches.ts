@@ -2,9 +2,9 @@
  * Saved searches over HTTP (EV-86 to EV-91).
  */
 import { Type } from '@sinclair/typebox';
+import type { SavedSearchRequest } from '../../operations/saved-search-request.ts';
 import type {
   ListedSavedSearch,
-  SavedSearchRequest,
   SavedSearchResult,
   SavedSearchView,
 } from '../../operations/saved-searches.ts';

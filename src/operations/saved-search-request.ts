@@ -1,0 +1,121 @@
+/**
+ * What a saved search may hold: bodies of changes, checked field by field (EV-86, EV-90).
+ */
+import { getUser } from '../auth/users.ts';
+import { JsonNumber } from '../base/json.ts';
+import type { SavedSearch, SavedSearchInput } from '../events/saved-searches.ts';
+import { type FieldErrors, notAnObject, readText, typeName } from '../events/validation.ts';
+import type { Database } from '../store/database.ts';
+
+const MAX_NAME = 255;
+const MAX_QUERY_BYTES = 64 * 1024;
+const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'yes', 'y', 'on', 'true', '1']);
+const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false', '0']);
+
+/** Says what is wrong with the text of a query that would be stored under a name; null for nothing. */
+type ValidateQuery = (query: string, name: string) => Promise<string | null>;
+
+/** The body of a change. */
+export interface SavedSearchRequest {
+  readonly body: unknown;
+  /** `?validate=1`. */
+  readonly validate: ValidateQuery | null;
+  /** Ids of `shared_with` whose names the caller typed. */
+  readonly named?: readonly number[];
+}
+
+/**
+ * The search that a body describes: all of it, or with `isPartial` what differs from the `old` one. What is wrong is told by
+ * field, in the words of EV-90.
+ */
+export async function readSavedSearch(
+  db: Database,
+  { body, validate, named = [] }: SavedSearchRequest,
+  old: SavedSearch | null,
+  isPartial: boolean,
+): Promise<{ readonly input: SavedSearchInput } | { readonly errors: FieldErrors }> {
+  if (
+    typeof body !== 'object' ||
+    body === null ||
+    Array.isArray(body) ||
+    body instanceof JsonNumber
+  ) {
+    return { errors: notAnObject(body) };
+  }
+  const members = body as Record<string, unknown>;
+  const errors: FieldErrors = {};
+  const name = readText(members, 'name', errors);
+  const query = readText(members, 'query', errors);
+  for (const [field, value] of [
+    ['name', name],
+    ['query', query],
+  ] as const) {
+    if (value === undefined && !isPartial) errors[field] ??= ['This field is required.'];
+  }
+  if (name !== undefined && [...name].length > MAX_NAME) {
+    (errors['name'] ??= []).push(`Ensure this field has no more than ${MAX_NAME} characters.`);
+  }
+  if (query !== undefined && Buffer.byteLength(query) > MAX_QUERY_BYTES) {
+    (errors['query'] ??= []).push(`Ensure this field has no more than ${MAX_QUERY_BYTES} bytes.`);
+  }
+  const sharedWith = await readUsers(db, members['shared_with'], errors);
+  const isPublic = readFlag(members['is_public'], errors);
+  if (validate !== null && query !== undefined && errors['query'] === undefined) {
+    const problem = await validate(query, name ?? old?.name ?? '');
+    if (problem !== null) errors['query'] = [problem];
+  }
+  if (Object.keys(errors).length > 0) return { errors };
+  return {
+    input: {
+      name: name ?? old?.name ?? '',
+      query: query ?? old?.query ?? '',
+      sharedWith: sharedWith ?? old?.sharedWith ?? [],
+      named,
+      isPublic: isPublic ?? old?.isPublic ?? false,
+    },
+  };
+}
+
+async function readUsers(
+  db: Database,
+  value: unknown,
+  errors: FieldErrors,
+): Promise<number[] | undefined> {
+  if (value === undefined) return undefined;
+  const refuse = (text: string): undefined => {
+    errors['shared_with'] = [text];
+    return undefined;
+  };
+  if (value === null) return refuse('This field may not be null.');
+  const items: unknown[] | null = Array.isArray(value)
+    ? value
+    : typeof value === 'string'
+      ? [value]
+      : null;
+  if (items === null) return refuse(`Expected a list of items but got type "${typeName(value)}".`);
+  const ids = new Set<number>();
+  for (const item of items) {
+    const id = typeof item === 'string' && /^\d{1,15}$/.test(item.trim()) ? Number(item) : item;
+    if (typeof id !== 'number' || !Number.isInteger(id)) {
+      return refuse(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
+    }
+    if (ids.has(id)) continue;
+    if ((await getUser(db, id)) === null)
+      return refuse(`Invalid pk "${id}" - object does not exist.`);
+    ids.add(id);
+  }
+  return [...ids];
+}
+
+function readFlag(value: unknown, errors: FieldErrors): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (value === null) {
+    errors['is_public'] = ['This field may not be null.'];
+    return undefined;
+  }
+  const word = typeof value === 'object' ? '' : String(value).trim().toLowerCase();
+  if (TRUE_WORDS.has(word)) return true;
+  if (FALSE_WORDS.has(word)) return false;
+  errors['is_public'] = ['Must be a valid boolean.'];
+  return undefined;
+}
