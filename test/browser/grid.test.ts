@@ -87,6 +87,9 @@ test('rows are scrolled to their end, sorted by several columns, filtered by typ
 
   await page.getByRole('button', { name: 'Columns' }).click();
   const columns = page.getByRole('dialog', { name: 'Columns' });
+  await columns.getByRole('button', { name: 'None' }).click();
+  await soon(() => columns.getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
+  await columns.getByRole('button', { name: 'All' }).click();
   await columns.getByRole('checkbox', { name: 'added' }).uncheck();
   await columns.getByRole('button', { name: 'Move price up' }).click();
   await columns.getByRole('button', { name: 'Pin price' }).click();

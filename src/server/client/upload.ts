@@ -26,112 +26,145 @@ const MAX_LINKS = 3;
 /** Makes the form of the page pleasant, if it has one; `onStored` shows the new list. */
 export function startUpload(onStored: () => Promise<void>): void {
   const form = document.querySelector<HTMLFormElement>('form[action="/api/uploads"]');
-  if (form !== null) enhance(form, onStored);
+  if (form !== null) new UploadForm(form, onStored).start();
 }
 
-function enhance(form: HTMLFormElement, onStored: () => Promise<void>): void {
-  const part = <E extends HTMLElement>(selector: string): E => form.querySelector<E>(selector)!;
-  const name = part<HTMLInputElement>('[name=filename]');
-  const file = part<HTMLInputElement>('[type=file]');
-  const progress = part<HTMLProgressElement>('progress');
-  const status = part('[role=status]');
-  const send = part<HTMLButtonElement>('[type=submit]');
-  const stop = part<HTMLButtonElement>('[type=button]');
-  let suggested = '';
+class UploadForm {
+  readonly #form: HTMLFormElement;
+  readonly #onStored: () => Promise<void>;
+  readonly #name: HTMLInputElement;
+  readonly #file: HTMLInputElement;
+  readonly #progress: HTMLProgressElement;
+  readonly #status: HTMLElement;
+  readonly #send: HTMLButtonElement;
+  readonly #stop: HTMLButtonElement;
+  #suggested = '';
 
-  const say = (text: string, isProblem = false): void => {
-    status.textContent = text;
-    status.classList.toggle('problem', isProblem);
-  };
-  const setBusy = (isBusy: boolean): void => {
-    send.disabled = isBusy;
-    progress.hidden = stop.hidden = !isBusy;
-    progress.value = 0;
-  };
-  const end = (text: string, isProblem = false): void => {
-    setBusy(false);
-    say(text, isProblem);
-  };
-  /** Says so when the chosen file would be refused for its size, which no sending is needed to find out. */
-  const isTooLarge = (): boolean => {
-    const isRefused = (file.files?.[0]?.size ?? 0) > Number(form.dataset['limit']);
-    say(isRefused ? 'This file is larger than an upload may be.' : '', isRefused);
-    return isRefused;
-  };
-  const noteChosen = (): void => {
-    const chosen = file.files?.[0];
+  constructor(form: HTMLFormElement, onStored: () => Promise<void>) {
+    const part = <E extends HTMLElement>(selector: string): E => form.querySelector<E>(selector)!;
+    this.#form = form;
+    this.#onStored = onStored;
+    this.#name = part('[name=filename]');
+    this.#file = part('[type=file]');
+    this.#progress = part('progress');
+    this.#status = part('[role=status]');
+    this.#send = part('[type=submit]');
+    this.#stop = part('[type=button]');
+  }
+
+  start(): void {
+    this.#file.addEventListener('change', () => this.#noteChosen());
+    // Somebody was faster than this script.
+    this.#noteChosen();
+    this.#takeDrops();
+    this.#form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (!this.#isTooLarge()) this.#upload();
+    });
+  }
+
+  #takeDrops(): void {
+    const card = this.#form.parentElement ?? this.#form;
+    const { classList } = this.#form;
+    card.addEventListener('dragover', (event) => {
+      event.preventDefault();
+      classList.add('dropping');
+    });
+    card.addEventListener('dragleave', () => classList.remove('dropping'));
+    card.addEventListener('drop', (event) => {
+      event.preventDefault();
+      classList.remove('dropping');
+      if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
+      this.#file.files = event.dataTransfer.files;
+      this.#noteChosen();
+    });
+  }
+
+  #noteChosen(): void {
+    const chosen = this.#file.files?.[0];
     if (chosen === undefined) return;
-    if (name.value === '' || name.value === suggested) name.value = suggested = chosen.name;
-    isTooLarge();
-  };
-  const finish = (request: XMLHttpRequest): void => {
-    const answer = parsed(request.responseText);
-    if (request.status !== 201) {
-      const { detail } = answer;
-      end(`Not stored: ${typeof detail === 'string' ? detail : `status ${request.status}`}`, true);
-      return;
-    }
-    form.reset();
-    suggested = '';
-    const told = `${answer.path} was ${answer.operation}. `;
-    end(told);
-    void linksTo(answer.path ?? '').then(
-      (links) => {
-        // Something else is told meanwhile.
-        if (status.textContent !== told) return;
-        status.append(
-          ...(links.length > 0 ? links : ['Files of this kind are stored, but not shown.']),
-        );
-        // The links are a convenience: without the list there are none.
-      },
-      () => undefined,
-    );
-    refresh();
-  };
-  /** What is told of the upload holds whether the list can be had or not; the next look at the page shows it. */
-  const refresh = (): void => void onStored().catch(() => undefined);
+    if (this.#name.value === '' || this.#name.value === this.#suggested)
+      this.#name.value = this.#suggested = chosen.name;
+    this.#isTooLarge();
+  }
 
-  file.addEventListener('change', noteChosen);
-  // Somebody was faster than this script.
-  noteChosen();
-  const card = form.parentElement ?? form;
-  card.addEventListener('dragover', (event) => {
-    event.preventDefault();
-    form.classList.add('dropping');
-  });
-  card.addEventListener('dragleave', () => form.classList.remove('dropping'));
-  card.addEventListener('drop', (event) => {
-    event.preventDefault();
-    form.classList.remove('dropping');
-    if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
-    file.files = event.dataTransfer.files;
-    noteChosen();
-  });
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    if (isTooLarge()) return;
+  /** Says so when the chosen file would be refused for its size, which no sending is needed to find out. */
+  #isTooLarge(): boolean {
+    const isRefused = (this.#file.files?.[0]?.size ?? 0) > Number(this.#form.dataset['limit']);
+    this.#say(isRefused ? 'This file is larger than an upload may be.' : '', isRefused);
+    return isRefused;
+  }
+
+  #upload(): void {
     const request = new XMLHttpRequest();
-    request.open('POST', form.action);
+    request.open('POST', this.#form.action);
     request.responseType = 'text';
     request.upload.addEventListener('progress', ({ loaded, total }) => {
-      progress.value = total > 0 ? loaded / total : 0;
-      say(`${Math.floor(progress.value * 100)} % sent`);
+      this.#progress.value = total > 0 ? loaded / total : 0;
+      this.#say(`${Math.floor(this.#progress.value * 100)} % sent`);
     });
     let isSent = false;
     request.upload.addEventListener('load', () => {
       isSent = true;
-      say('Sent; it is being read.');
+      this.#say('Sent; it is being read.');
     });
-    request.addEventListener('load', () => finish(request));
+    request.addEventListener('load', () => this.#finish(request));
     request.addEventListener('error', () => {
-      end(isSent ? LOST_ANSWER : LOST, true);
-      if (isSent) refresh();
+      this.#end(isSent ? LOST_ANSWER : LOST, true);
+      if (isSent) this.#refresh();
     });
-    request.addEventListener('abort', () => end('Stopped; nothing was stored.'));
-    stop.onclick = () => request.abort();
-    setBusy(true);
-    request.send(new FormData(form));
-  });
+    request.addEventListener('abort', () => this.#end('Stopped; nothing was stored.'));
+    this.#stop.onclick = () => request.abort();
+    this.#setBusy(true);
+    request.send(new FormData(this.#form));
+  }
+
+  #finish(request: XMLHttpRequest): void {
+    const answer = parsed(request.responseText);
+    if (request.status !== 201) {
+      const { detail } = answer;
+      const reason = typeof detail === 'string' ? detail : `status ${request.status}`;
+      this.#end(`Not stored: ${reason}`, true);
+      return;
+    }
+    this.#form.reset();
+    this.#suggested = '';
+    const told = `${answer.path} was ${answer.operation}. `;
+    this.#end(told);
+    void this.#addLinks(answer.path ?? '', told);
+    this.#refresh();
+  }
+
+  async #addLinks(file: string, told: string): Promise<void> {
+    // The links are a convenience: without the list there are none.
+    const links = await linksTo(file).catch(() => null);
+    // Something else is told meanwhile.
+    if (links === null || this.#status.textContent !== told) return;
+    this.#status.append(
+      ...(links.length > 0 ? links : ['Files of this kind are stored, but not shown.']),
+    );
+  }
+
+  /** What is told of the upload holds whether the list can be had or not; the next look at the page shows it. */
+  #refresh(): void {
+    void this.#onStored().catch(() => undefined);
+  }
+
+  #end(text: string, isProblem = false): void {
+    this.#setBusy(false);
+    this.#say(text, isProblem);
+  }
+
+  #setBusy(isBusy: boolean): void {
+    this.#send.disabled = isBusy;
+    this.#progress.hidden = this.#stop.hidden = !isBusy;
+    this.#progress.value = 0;
+  }
+
+  #say(text: string, isProblem = false): void {
+    this.#status.textContent = text;
+    this.#status.classList.toggle('problem', isProblem);
+  }
 }
 
 /** Links to what a file became; none where it is stored and not shown. Fails where the list cannot be had. */

@@ -24,113 +24,168 @@ export function openColumns(
   pinned: readonly string[],
   choose: (choice: ColumnChoice) => void,
 ): void {
+  new ColumnsDialog(columns, entriesOf(columns, shown, pinned), choose).open();
+}
+
+/** Those that are shown come first, in their order. */
+function entriesOf(
+  columns: readonly GridColumn[],
+  shown: readonly GridColumn[],
+  pinned: readonly string[],
+): Entry[] {
   const isShown = new Set(shown);
-  let entries: Entry[] = [...shown, ...columns.filter((column) => !isShown.has(column))].map(
-    (column) => ({
-      column,
-      isShown: isShown.has(column),
-      isPinned: pinned.includes(column.name),
-    }),
-  );
-  const list = make('ol', { class: 'column-list' });
-  const find = make('input', {
+  return [...shown, ...columns.filter((column) => !isShown.has(column))].map((column) => ({
+    column,
+    isShown: isShown.has(column),
+    isPinned: pinned.includes(column.name),
+  }));
+}
+
+class ColumnsDialog {
+  readonly #columns: readonly GridColumn[];
+  readonly #choose: (choice: ColumnChoice) => void;
+  readonly #list = make('ol', { class: 'column-list' });
+  readonly #find = make('input', {
     type: 'search',
     placeholder: 'Find a column',
     'aria-label': 'Find a column',
   });
-  let dragged: Entry | null = null;
-  const move = (entry: Entry, to: number): void => {
-    entries = entries.filter((one) => one !== entry);
-    entries.splice(Math.max(0, to), 0, entry);
-    draw();
-  };
-  const line = (entry: Entry): HTMLElement => {
-    const { column } = entry;
-    const box = make('input', { type: 'checkbox', checked: entry.isShown });
-    box.addEventListener('change', () => {
-      entry.isShown = box.checked;
+  readonly #apply = make('button', { type: 'submit', class: 'small' }, 'Apply');
+  readonly #dialog: HTMLDialogElement;
+  /** All columns, in the order of the list. */
+  #entries: readonly Entry[];
+  #dragged: Entry | null = null;
+
+  constructor(
+    columns: readonly GridColumn[],
+    entries: readonly Entry[],
+    choose: (choice: ColumnChoice) => void,
+  ) {
+    this.#columns = columns;
+    this.#entries = entries;
+    this.#choose = choose;
+    const form = make('form', {}, this.#find, this.#list, this.#actions());
+    this.#dialog = makeDialog('Columns', form);
+    this.#find.addEventListener('input', () => this.#draw());
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#end(this.#choice());
     });
-    const step = (by: -1 | 1, sign: string, label: string): HTMLElement =>
-      quietButton(
-        sign,
-        () => {
-          move(entry, entries.indexOf(entry) + by);
-          list
-            .querySelector<HTMLElement>(
-              `[data-step="${by}"][data-name="${CSS.escape(column.name)}"]`,
-            )
-            ?.focus();
-        },
-        {
-          'aria-label': `Move ${column.name} ${label}`,
-          'data-step': by,
-          'data-name': column.name,
-        },
-      );
-    const pin = quietButton('Pin', () => {
-      entry.isPinned = !entry.isPinned;
-      pin.setAttribute('aria-pressed', String(entry.isPinned));
-    });
-    pin.setAttribute('aria-pressed', String(entry.isPinned));
-    pin.setAttribute('aria-label', `Pin ${column.name}`);
+  }
+
+  open(): void {
+    this.#draw();
+    this.#dialog.showModal();
+  }
+
+  #actions(): HTMLElement {
+    return make(
+      'p',
+      { class: 'dialog-actions' },
+      this.#apply,
+      quietButton('All', () => this.#showAll(true)),
+      quietButton('None', () => this.#showAll(false)),
+      quietButton('As in the file', () => this.#end({ columns: null, pinned: [] })),
+      quietButton('Cancel', () => this.#dialog.close()),
+    );
+  }
+
+  #end(choice: ColumnChoice): void {
+    this.#dialog.close();
+    this.#choose(choice);
+  }
+
+  #choice(): ColumnChoice {
+    const shown = this.#entries.filter(({ isShown }) => isShown);
+    const names = shown.map(({ column }) => column.name);
+    const isWhole =
+      names.length === this.#columns.length &&
+      names.every((name, at) => name === this.#columns[at]!.name);
+    const pinned = shown.filter(({ isPinned }) => isPinned).map(({ column }) => column.name);
+    return { columns: isWhole ? null : names, pinned };
+  }
+
+  #showAll(isShown: boolean): void {
+    for (const entry of this.#entries) entry.isShown = isShown;
+    this.#draw();
+  }
+
+  #move(entry: Entry, to: number): void {
+    const others = this.#entries.filter((one) => one !== entry);
+    this.#entries = others.toSpliced(Math.max(0, to), 0, entry);
+    this.#draw();
+  }
+
+  #draw(): void {
+    const wanted = this.#find.value.trim().toLowerCase();
+    const found = this.#entries.filter(({ column }) => column.name.toLowerCase().includes(wanted));
+    this.#list.replaceChildren(...found.map((entry) => this.#line(entry)));
+    this.#drawApply();
+  }
+
+  /** A table without columns shows nothing. */
+  #drawApply(): void {
+    const isNone = this.#entries.every(({ isShown }) => !isShown);
+    this.#apply.disabled = isNone;
+    this.#apply.title = isNone ? 'Choose at least one column' : '';
+  }
+
+  #line(entry: Entry): HTMLElement {
+    const { name, type } = entry.column;
     return make(
       'li',
       {
         draggable: 'true',
         ondragstart: () => {
-          dragged = entry;
+          this.#dragged = entry;
         },
         ondragover: (event: DragEvent) => event.preventDefault(),
         ondrop: (event: DragEvent) => {
           event.preventDefault();
-          if (dragged !== null && dragged !== entry) move(dragged, entries.indexOf(entry));
+          const dragged = this.#dragged;
+          if (dragged !== null && dragged !== entry)
+            this.#move(dragged, this.#entries.indexOf(entry));
         },
       },
-      make('label', {}, box, make('span', {}, column.name), make('small', {}, column.type)),
-      pin,
-      step(-1, '↑', 'up'),
-      step(1, '↓', 'down'),
+      make('label', {}, this.#box(entry), make('span', {}, name), make('small', {}, type)),
+      pinOf(entry),
+      this.#step(entry, -1),
+      this.#step(entry, 1),
     );
-  };
-  const draw = (): void => {
-    const wanted = find.value.trim().toLowerCase();
-    const found = entries.filter(({ column }) => column.name.toLowerCase().includes(wanted));
-    list.replaceChildren(...found.map(line));
-  };
-  const setAll = (isOn: boolean): void => {
-    for (const entry of entries) entry.isShown = isOn;
-    draw();
-  };
-  const form = make(
-    'form',
-    {},
-    find,
-    list,
-    make(
-      'p',
-      { class: 'dialog-actions' },
-      make('button', { type: 'submit', class: 'small' }, 'Apply'),
-      quietButton('All', () => setAll(true)),
-      quietButton('None', () => setAll(false)),
-      quietButton('As in the file', () => {
-        dialog.close();
-        choose({ columns: null, pinned: [] });
-      }),
-      quietButton('Cancel', () => dialog.close()),
-    ),
-  );
-  const dialog = makeDialog('Columns', form);
-  find.addEventListener('input', draw);
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    const names = entries.filter((entry) => entry.isShown).map(({ column }) => column.name);
-    if (names.length === 0) return;
-    dialog.close();
-    const isWhole =
-      names.length === columns.length && names.every((name, at) => name === columns[at]!.name);
-    const kept = entries.filter((entry) => entry.isShown && entry.isPinned);
-    choose({ columns: isWhole ? null : names, pinned: kept.map(({ column }) => column.name) });
+  }
+
+  #box(entry: Entry): HTMLInputElement {
+    const box = make('input', { type: 'checkbox', checked: entry.isShown });
+    box.addEventListener('change', () => {
+      entry.isShown = box.checked;
+      this.#drawApply();
+    });
+    return box;
+  }
+
+  /** Moves a column by one place; the same button of it has the focus again. */
+  #step(entry: Entry, by: -1 | 1): HTMLElement {
+    const { name } = entry.column;
+    const move = (): void => {
+      this.#move(entry, this.#entries.indexOf(entry) + by);
+      const again = `[data-step="${by}"][data-name="${CSS.escape(name)}"]`;
+      this.#list.querySelector<HTMLElement>(again)?.focus();
+    };
+    return quietButton(by < 0 ? '↑' : '↓', move, {
+      'aria-label': `Move ${name} ${by < 0 ? 'up' : 'down'}`,
+      'data-step': by,
+      'data-name': name,
+    });
+  }
+}
+
+/** Keeps a column in sight. */
+function pinOf(entry: Entry): HTMLElement {
+  const pin = quietButton('Pin', () => {
+    entry.isPinned = !entry.isPinned;
+    pin.setAttribute('aria-pressed', String(entry.isPinned));
   });
-  draw();
-  dialog.showModal();
+  pin.setAttribute('aria-pressed', String(entry.isPinned));
+  pin.setAttribute('aria-label', `Pin ${entry.column.name}`);
+  return pin;
 }
