@@ -3,36 +3,44 @@
  * counts with the next request, and for an answer under way within seconds.
  */
 import { AppError } from '../base/errors.ts';
+import { byteStream } from './outgoing-stream.ts';
+import type { BodyStream } from './reply.ts';
 
 /** Between two looks at credential and right: a look costs two reads of the state database. */
 const RECHECK_MS = 2_000;
 
 /**
- * The same body; breaks off, so that nobody takes it for a whole one, when `isAllowed` answers false. Looked at while the
- * client reads: who does not read gets nothing more either.
+ * The same body; breaks off, so that nobody takes it for a whole one, when `isAllowed` answers false or cannot tell. Asked
+ * before a piece is handed out, however long it was waited for: who does not read gets nothing more either.
  */
 export function whileAllowed(
-  body: ReadableStream<Uint8Array>,
+  body: BodyStream,
   isAllowed: () => Promise<boolean>,
+  recheckMs: number = RECHECK_MS,
 ): AsyncIterable<Uint8Array> {
   // No generator: one that was never begun would not let go of the body when it is given up.
-  const reader = body.getReader();
+  const reader = byteStream(body).getReader();
   let checkedAt = performance.now();
   const requireRight = async (): Promise<void> => {
-    if (performance.now() - checkedAt < RECHECK_MS) return;
+    if (performance.now() - checkedAt < recheckMs) return;
     if (!(await isAllowed())) {
-      const reason = new AppError('permission-denied', 'The right to read ended during the answer');
-      await reader.cancel(reason);
-      throw reason;
+      throw new AppError('permission-denied', 'The right to read ended during the answer');
     }
     checkedAt = performance.now();
   };
   return {
     [Symbol.asyncIterator]: () => ({
       async next(): Promise<IteratorResult<Uint8Array>> {
-        await requireRight();
         const { value, done } = await reader.read();
-        return done ? { done, value: undefined } : { done, value };
+        if (done) return { done, value: undefined };
+        try {
+          await requireRight();
+        } catch (error) {
+          // Why it breaks off is told already; that its source cannot be stopped changes nothing.
+          await reader.cancel(error).catch(() => undefined);
+          throw error;
+        }
+        return { done, value };
       },
       async return(): Promise<IteratorResult<Uint8Array>> {
         await reader.cancel();
