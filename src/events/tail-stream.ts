@@ -29,6 +29,8 @@ export interface TailOrder {
 
 const HEARTBEAT_MS = 15_000;
 const RIGHTS_MS = 3_000;
+/** Looks that fail in a row; then the right counts as lost, and the reader resumes when it can be told again. */
+const MAX_FAILED_LOOKS = 2;
 const LIFE_MS = 30 * 60_000;
 const MAX_MESSAGES = 1_000;
 const MAX_BYTES = 1024 * 1024;
@@ -64,6 +66,7 @@ export class TailStream {
   readonly #stop = new AbortController();
   #wake: (() => void) | null = null;
   #hasEnded = false;
+  #failedLooks = 0;
   /** Of a tail with a query: how far it has looked. */
   #looked: number;
 
@@ -269,11 +272,12 @@ export class TailStream {
     await this.#tools.share.turn();
     try {
       this.#allowed = await this.order.rights();
+      this.#failedLooks = 0;
     } catch {
-      // Cannot be told now: the next look decides.
-      return;
+      // Cannot be told now: the next look decides. For ever it must not be, or who keeps it from being told keeps the tail.
+      this.#failedLooks += 1;
     }
-    if (this.#allowed === null) this.end();
+    if (this.#allowed === null || this.#failedLooks >= MAX_FAILED_LOOKS) this.end();
   }
 }
 

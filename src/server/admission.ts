@@ -8,6 +8,7 @@ import { notAuthenticated } from '../auth/challenges.ts';
 import { csrfToken } from '../auth/csrf.ts';
 import { ingestCredentials } from '../auth/ingest-credentials.ts';
 import type { RequestCredentials } from '../auth/method.ts';
+import type { Caller, Principal } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import { type Soon, whenThere } from '../base/soon.ts';
 import type { Context } from './context.ts';
@@ -61,18 +62,29 @@ function admitKnown(
   });
 }
 
-/** Whether the credentials of a request that was let in still prove the same user, and open as much; for answers that take long. */
+/**
+ * Whether the credentials of a request that was let in still prove the same user, and open as much; for answers that take long.
+ * Failed logins that would shut out a new request with them (DS-102) end it too, or whoever causes them could keep an old
+ * password in use.
+ */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
   const credentials = credentialsOf(context, null);
   if (credentials === null) return context.caller === null;
   try {
     const { principal } = await authenticate(context.services, credentials);
-    const { caller } = context;
-    return principal?.userId === caller?.userId && principal?.isCreateOnly === caller?.isCreateOnly;
+    return principal === null ? context.caller === null : isAsBefore(principal, context.caller);
   } catch (error) {
-    if (error instanceof AppError && error.status === 401) return false;
+    if (error instanceof AppError && (error.status === 401 || error.status === 429)) return false;
     throw error;
   }
+}
+
+function isAsBefore(now: Principal, before: Caller): boolean {
+  return (
+    now.userId === before?.userId &&
+    now.isCreateOnly === before.isCreateOnly &&
+    (now.isSuperuser || !before.isSuperuser)
+  );
 }
 
 function credentialsOf(context: Context, route: Guarded | null): RequestCredentials | null {

@@ -1,5 +1,5 @@
 /** A tail that ends while it catches up leaves the worker that reads for it (EV-78). */
-import { expect, test } from 'bun:test';
+import { expect, jest, test } from 'bun:test';
 import { LoopShare } from '../../src/base/loop-share.ts';
 import type { Events } from '../../src/events/events.ts';
 import { TailStream } from '../../src/events/tail-stream.ts';
@@ -56,4 +56,32 @@ test('what it still waits for is called off', async () => {
   stream.end();
   expect(seen.signal?.aborted).toBe(true);
   reading.catch(() => undefined);
+});
+
+test('a tail ends when nobody can tell for long whether its reader still has the right', async () => {
+  jest.useFakeTimers();
+  try {
+    let looks = 0;
+    const rights = async (): Promise<never> => {
+      looks += 1;
+      throw new Error('too many hashes are waiting');
+    };
+    const ended = Promise.withResolvers<void>();
+    const selection = { terms: [] } as unknown as TailStream['order']['selection'];
+    void new TailStream(
+      { userId: 1, mostOfUser: 1, selection, query: null, lastId: null, backlog: 0, rights },
+      () => true,
+      0,
+      {
+        events: {} as unknown as Events,
+        share: { turn: async () => undefined } as unknown as LoopShare,
+        onEnd: ended.resolve,
+      },
+    );
+    jest.advanceTimersByTime(6_000);
+    await ended.promise;
+    expect(looks).toBe(2);
+  } finally {
+    jest.useRealTimers();
+  }
 });
