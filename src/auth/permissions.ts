@@ -195,6 +195,12 @@ export function grantsTouchEvents(grants: Grants, verb: Verb): boolean {
   return covers(grants, verb, namesEvents);
 }
 
+/** Whether everything that `before` let its holder read may be read still, going by the texts of the permissions. */
+export function keepsReading(before: Grants, now: Grants): boolean {
+  const held = new Set(now.patterns.read);
+  return before.patterns.read.every((pattern) => held.has(pattern));
+}
+
 function covers(grants: Grants, verb: Verb, matches: Coverage): boolean {
   if (!grants.isSuperuser && !grants.patterns[verb].some(matches)) return false;
   return grants.scopes === null || scopesAllow(grants.scopes, verb, matches);

@@ -22,7 +22,7 @@ import type { Pieces, WriterResult } from '../events/writer-orders.ts';
 import { lengthOf } from '../events/writer-orders.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
-import { auditDenial, readableIndexes, requireEventRight } from './event-access.ts';
+import { auditDenial, eventGrants, readableIndexes, requireEventRight } from './event-access.ts';
 import { ingestSettingsOf } from './ingest-settings.ts';
 
 /** A request of an accepting route, its body decompressed. */
@@ -207,15 +207,32 @@ export async function getEvent(
   return event;
 }
 
-/** Events in the order of their ids; see `ListOrder`. The body streams. Throws `permission-denied`, `unavailable`. */
+/** Events on their way. */
+interface ListedEvents {
+  /** Its body streams. */
+  readonly answer: Response;
+  /** Whether the caller may still read every index that was read when the list began; for bodies that take long. */
+  readonly mayStillRead: () => Promise<boolean>;
+}
+
+/** Events in the order of their ids; see `ListOrder`. Throws `permission-denied`, `unavailable`. */
 export async function listEvents(
   services: EventServices,
   caller: Principal,
   origin: Origin,
   request: { readonly order: Omit<ListOrder, 'stateDir'>; readonly signal: AbortSignal },
-): Promise<Response> {
+): Promise<ListedEvents> {
   const selection = await readable(services, caller, origin, request.order.selection);
-  return services.events.request('events-list', { ...request.order, selection }, request.signal);
+  const order = { ...request.order, selection };
+  return {
+    answer: await services.events.request('events-list', order, request.signal),
+    mayStillRead: async () => {
+      const grants = await eventGrants(services, caller);
+      const now = readableIndexes(services, grants);
+      if (now === null || selection.readable === null) return now === null;
+      return selection.readable.every((index) => grantsCoverEvents(grants, index, 'read'));
+    },
+  };
 }
 
 /** Counts over time (EV-80). Throws `permission-denied`, `throttled` when too many of the caller's searches run, `unavailable`. */

@@ -5,7 +5,7 @@
  * Only workers read queries: a hostile one would hold up everybody here.
  */
 import { join } from 'node:path';
-import { type Grants, loadGrants } from '../auth/permissions.ts';
+import { type Grants, keepsReading, loadGrants } from '../auth/permissions.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Audit } from '../auth/audit.ts';
 import { AppError } from '../base/errors.ts';
@@ -56,6 +56,8 @@ export type SearchResult =
       /** Of a short answer all of it, which costs nothing any more. */
       readonly body: Uint8Array | ReadableStream<Uint8Array>;
       readonly leave: () => Promise<void>;
+      /** False once the caller has lost a right to read that was there at the beginning; for bodies that take long. */
+      readonly mayStillRead: () => Promise<boolean>;
     }
   | { readonly kind: 'problem'; readonly problem: ToldProblem };
 
@@ -84,6 +86,7 @@ export async function runSearch(
   }
   const leave = await services.searches.enter(caller.userId, signal);
   try {
+    const before = await loadGrants(services.db, caller);
     const answer = await answerOf(services, caller, request, signal);
     if (answer.kind === 'rows') {
       const { body, figures } = answer;
@@ -97,7 +100,9 @@ export async function runSearch(
       };
       const { format, limit } = request;
       const isCut = figures()?.isCut ?? null;
-      return { kind: 'rows', format, limit, isCut, body, leave: end };
+      const mayStillRead = async (): Promise<boolean> =>
+        keepsReading(before, await loadGrants(services.db, caller));
+      return { kind: 'rows', format, limit, isCut, body, leave: end, mayStillRead };
     }
     leave();
     await note(null);
@@ -128,6 +133,7 @@ function emptyResult({ query, limit }: SearchRequest): SearchResult {
     isCut: false,
     body: new TextEncoder().encode(JSON.stringify({ rows: [], meta })),
     leave: () => Promise.resolve(),
+    mayStillRead: () => Promise.resolve(true),
   };
 }
 

@@ -3,19 +3,24 @@
  *
  * Credentials end here. A handler learns who calls from `x-svc-*` headers, which nobody else can send.
  */
+import { loadGrants } from '../auth/permissions.ts';
 import type { Principal, Verb } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { HandlerRequest } from '../handlers/handler-call.ts';
+import { mayAccess } from '../operations/access.ts';
 import {
   addressedHandler,
   callHandler,
   type HandlerAddress,
   type HandlerServices,
 } from '../operations/handlers.ts';
+import { isStillAdmitted } from './admission.ts';
 import { gzipBytes, isTextLike, MIN_GZIP_BYTES } from './compression.ts';
 import type { Context } from './context.ts';
 import { acceptsGzip } from './negotiate.ts';
+import { byteStream } from './outgoing-stream.ts';
 import { isSafeMethod } from './refusals.ts';
+import { whileAllowed } from './standing-body.ts';
 
 /** About the connection, not the message (RFC 9110, 7.6.1). */
 const HOP_BY_HOP = [
@@ -58,7 +63,10 @@ export function handlerAnswer(
   const answer = callHandler(services, address, { caller, origin, name, verb }, (user) =>
     requestFor(context, address, user),
   );
-  return answer.then((response) => answerFor(response, context));
+  const isAllowed = async (): Promise<boolean> =>
+    (await isStillAdmitted(context)) &&
+    mayAccess(await loadGrants(services.db, context.caller), address.resource, verb);
+  return answer.then((response) => answerFor(response, context, isAllowed));
 }
 
 async function requestFor(
@@ -145,7 +153,11 @@ async function requestBody({
 }
 
 /** The answer without what is not the handler's to say. */
-async function answerFor(response: Response, context: Context): Promise<Response> {
+async function answerFor(
+  response: Response,
+  context: Context,
+  isAllowed: () => Promise<boolean>,
+): Promise<Response> {
   const { status, body } = response;
   if (status < 200) throw new AppError('handler-failed', 'Handler failed');
   const headers = new Headers(response.headers);
@@ -162,7 +174,12 @@ async function answerFor(response: Response, context: Context): Promise<Response
     return new Response(body === null ? new ReadableStream() : body, { status, headers });
   }
   const zipped = await compressed(response, headers, context);
-  return new Response(zipped ?? body, { status, headers });
+  if (zipped !== null) return new Response(zipped, { status, headers });
+  const length = headers.get('content-length');
+  // Event streams go on for ever, and a large answer as long as its reader likes.
+  const isLong = body !== null && (length === null || Number(length) > SHORT_BYTES);
+  const sent = isLong ? byteStream(whileAllowed(body, isAllowed)) : body;
+  return new Response(sent, { status, headers });
 }
 
 /** A whole text that the handler did not compress itself, compressed (DS-19); null for all others. */

@@ -3,15 +3,19 @@
  */
 import { formatDetails } from '../dataset/format.ts';
 import type { SearchResult } from '../operations/searches.ts';
+import { isStillAdmitted } from './admission.ts';
+import type { Context } from './context.ts';
+import { byteStream } from './outgoing-stream.ts';
 import { bodyReply, jsonReply, type Reply } from './reply.ts';
+import { whileAllowed } from './standing-body.ts';
 
 /** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong (EV-97, EV-100). */
-export async function searchReply(result: SearchResult): Promise<Reply> {
+export async function searchReply(context: Context, result: SearchResult): Promise<Reply> {
   if (result.kind === 'problem') {
     const help = { Link: '</docs/search-language>; rel="help"' };
     return jsonReply(result.problem, { status: 400, headers: help });
   }
-  const { format, body, leave, limit, isCut } = result;
+  const { format, body, leave, limit, isCut, mayStillRead } = result;
   const { mediaType, attachment } = formatDetails[format];
   const headers: Record<string, string> = {
     ...(attachment && { 'Content-Disposition': `attachment; filename="search.${format}"` }),
@@ -19,8 +23,13 @@ export async function searchReply(result: SearchResult): Promise<Reply> {
     ...(format !== 'json' && { 'X-Row-Limit': String(limit) }),
     ...(attachment && isCut !== null && { 'X-Truncated': String(isCut) }),
   };
-  if (body instanceof ReadableStream)
-    return bodyReply(leaving(body, leave), mediaType, { headers });
+  if (body instanceof ReadableStream) {
+    const rows = whileAllowed(
+      body,
+      async () => (await isStillAdmitted(context)) && (await mayStillRead()),
+    );
+    return bodyReply(leaving(byteStream(rows), leave), mediaType, { headers });
+  }
   await leave();
   return bodyReply(body, mediaType, { headers });
 }

@@ -7,7 +7,7 @@ import { PASSWORD, startFixture } from './server-fixture.ts';
 
 /** A request that is let in, and, once `change` was made, asks whether it still would be. */
 async function stillAdmitted(
-  credentialsOf: (at: Awaited<ReturnType<typeof startFixture>>) => Promise<HeadersInit>,
+  credentialsOf: (at: Awaited<ReturnType<typeof startFixture>>) => Promise<Record<string, string>>,
   change: (at: Awaited<ReturnType<typeof startFixture>>) => Promise<unknown>,
 ): Promise<unknown> {
   const letIn = Promise.withResolvers<void>();
@@ -37,8 +37,10 @@ async function stillAdmitted(
 
 type At = Parameters<Parameters<typeof stillAdmitted>[1]>[0];
 const basic = { Authorization: `Basic ${Buffer.from(`ada:${PASSWORD}`).toString('base64')}` };
-const withBasic = async (): Promise<HeadersInit> => basic;
-const withKey = async (at: At): Promise<HeadersInit> => ({ 'X-API-Key': await at.apiKey('ada') });
+const withBasic = async (): Promise<Record<string, string>> => basic;
+const withKey = async (at: At): Promise<Record<string, string>> => ({
+  'X-API-Key': await at.apiKey('ada'),
+});
 const run = (sql: string) => (at: At) => at.services.db.run(sql);
 const nothing = async (): Promise<void> => undefined;
 

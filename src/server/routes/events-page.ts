@@ -89,7 +89,7 @@ async function explore(context: Context): Promise<Reply> {
   const result = await runAs(context, full, format);
   return result.kind === 'problem' && context.wantsHtml
     ? pageOf(context, asked, full, result.problem, 400)
-    : searchReply(result);
+    : searchReply(context, result);
 }
 
 async function pageOf(

@@ -18,6 +18,7 @@ import {
   queuePlace,
   updateEvent,
 } from '../../operations/events.ts';
+import { isStillAdmitted } from '../admission.ts';
 import type { Context } from '../context.ts';
 import { estimatedEvents, eventBody } from '../event-body.ts';
 import { eventErrorReply } from '../event-errors.ts';
@@ -36,6 +37,7 @@ import { readOnlyMode } from '../refusals.ts';
 import type { Reply } from '../reply.ts';
 import { bodyReply, emptyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
+import { whileAllowed } from '../standing-body.ts';
 import { noteUnknownSender } from '../unknown-senders.ts';
 
 const TYPES = {
@@ -44,6 +46,8 @@ const TYPES = {
   csv: 'text/csv; charset=utf-8',
 } as const;
 type Format = keyof typeof TYPES;
+/** Events of an answer that may take longer than a right lasts. */
+const LONG_ANSWER_EVENTS = 1_000;
 const OFFERED: Readonly<Record<string, Format>> = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',
@@ -149,12 +153,12 @@ async function list(context: Context): Promise<Reply> {
   if ('reply' in query) {
     // Who may not read at all learns that first (DS-8).
     await listEvents(services, user, origin, { order: NOTHING, signal: request.signal }).then(
-      (answer) => answer.body?.cancel(),
+      ({ answer }) => answer.body?.cancel(),
     );
     return query.reply;
   }
   const { cursorAfter, ...order } = query.value;
-  const answer = await listEvents(services, user, origin, {
+  const { answer, mayStillRead } = await listEvents(services, user, origin, {
     order: { ...order, format },
     signal: request.signal,
   });
@@ -165,7 +169,11 @@ async function list(context: Context): Promise<Reply> {
     ...nextLink(context, next === null ? null : cursorAfter(Number(next))),
     ...(total !== null && { 'X-Total-Count': total }),
   };
-  return bodyReply(answer.body as ReadableStream<Uint8Array>, TYPES[format], { headers });
+  const body = answer.body as ReadableStream<Uint8Array>;
+  const isLong = order.limit === null || order.limit > LONG_ANSWER_EVENTS;
+  const isAllowed = async (): Promise<boolean> =>
+    (await isStillAdmitted(context)) && (await mayStillRead());
+  return bodyReply(isLong ? whileAllowed(body, isAllowed) : body, TYPES[format], { headers });
 }
 
 const NOTHING = {

@@ -117,7 +117,7 @@ const run: Route = {
           request,
           context.request.signal,
         );
-        return searchReply(result);
+        return searchReply(context, result);
       }),
   },
   describes: {

@@ -10,9 +10,11 @@ import { lockList } from '../../../docroot/locks.ts';
 import { AUDIT_FORMATS, exportAudit, listAudit } from '../../../operations/audit.ts';
 import { clearCache, deleteCacheEntry, listCache } from '../../../operations/cache.ts';
 import { cleanLocks, listLocks, releaseLock } from '../../../operations/locks.ts';
+import { isStillAdmitted } from '../../admission.ts';
 import type { Context } from '../../context.ts';
 import { bodyReply, jsonReply } from '../../reply.ts';
 import type { Route } from '../../route-table.ts';
+import { whileAllowed } from '../../standing-body.ts';
 import { auditEntryModel, cacheEntryModel, lockModel } from '../../administration-models.ts';
 import { describeList, describeChange } from './descriptions.ts';
 import { adminDoor, adminOf } from './door.ts';
@@ -125,7 +127,8 @@ export const upkeepRoutes: readonly Route[] = [
         }
         const body = await exportAudit(context.services, admin, request, format);
         const headers = { 'Content-Disposition': contentDisposition('audit', format) };
-        return bodyReply(body, formatDetails[format].mediaType, { headers });
+        const standing = whileAllowed(body, () => isStillAdmitted(context));
+        return bodyReply(standing, formatDetails[format].mediaType, { headers });
       },
     },
   },
