@@ -62,11 +62,11 @@ export class LocalLogin {
   }
 
   /**
-   * The active user whose password this is, or null; a failure is audited as `login_failed`. For login forms and token
-   * issue. Throws `permission-denied` (`Local password login is disabled`), `throttled` and `unavailable` (too many
+   * The active user whose password this is, with its hash, or null; a failure is audited as `login_failed`. For login forms
+   * and token issue. Throws `permission-denied` (`Local password login is disabled`), `throttled` and `unavailable` (too many
    * hashes wait).
    */
-  async signIn(attempt: LoginAttempt): Promise<User | null> {
+  async signIn(attempt: LoginAttempt): Promise<UsableAccount | null> {
     if (!this.isEnabled) {
       throw new AppError('permission-denied', 'Local password login is disabled');
     }
@@ -78,8 +78,8 @@ export class LocalLogin {
         ? await dummyVerify(attempt.password)
         : await verifyPassword(attempt.password, account.passwordHash);
     const user = await this.#settle(source, account, isRight);
-    if (user !== null && account !== null) await this.#rehash(account, attempt.password);
-    return user;
+    if (user === null || account === null) return null;
+    return { user, passwordHash: await this.#rehash(account, attempt.password) };
   }
 
   /**
@@ -103,10 +103,10 @@ export class LocalLogin {
   }
 
   /**
-   * Whether this is the user's own password, for `PUT /auth/password`; a failure counts but is not audited. Throws
-   * `throttled` and `unavailable`.
+   * The hash of the user's own password when this is it, for `PUT /auth/password`; null when not, which counts but is not
+   * audited. Throws `throttled` and `unavailable`.
    */
-  async confirmPassword(userId: number, password: string, address: string): Promise<boolean> {
+  async confirmPassword(userId: number, password: string, address: string): Promise<string | null> {
     const { db } = this.#options;
     const account = await getUserWithHash(db, userId);
     const source = { username: account?.user.username ?? '', address };
@@ -116,7 +116,7 @@ export class LocalLogin {
         ? await dummyVerify(password)
         : await verifyPassword(password, account.passwordHash);
     this.#count(source, isRight);
-    return isRight;
+    return isRight ? (account?.passwordHash ?? null) : null;
   }
 
   async #usableAccount(username: string): Promise<UsableAccount | null> {
@@ -172,19 +172,22 @@ export class LocalLogin {
       .digest('base64url');
   }
 
-  async #rehash(account: UsableAccount, password: string): Promise<void> {
-    if (!needsRehash(account.passwordHash)) return;
+  /** The hash that is stored now, as far as nobody else has changed it. */
+  async #rehash({ user, passwordHash }: UsableAccount, password: string): Promise<string> {
+    if (!needsRehash(passwordHash)) return passwordHash;
     const { db, log } = this.#options;
     try {
       const phc = await hashPassword(password);
-      await upgradePasswordHash(db, account.user.id, account.passwordHash, phc);
+      if (await upgradePasswordHash(db, user.id, passwordHash, phc)) return phc;
     } catch (error) {
       // The old hash still works; the next login tries again.
-      log.warning('password hash not renewed', { user_id: account.user.id, error });
+      log.warning('password hash not renewed', { user_id: user.id, error });
     }
+    return passwordHash;
   }
 }
 
+/** An active account with a password. */
 type UsableAccount = UserWithHash & { readonly passwordHash: string };
 
 function isUsable(account: UserWithHash | null): account is UsableAccount {

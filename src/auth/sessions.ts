@@ -5,9 +5,11 @@
  * found expired is deleted at once: a clock set back must not revive it.
  */
 import { timestamp } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
 import { randomToken, sha256Hex } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
+import { ANY_CHALLENGE } from './challenges.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
 
@@ -60,33 +62,44 @@ interface NewSession {
   readonly userId: number;
   readonly ip: string | null;
   readonly userAgent: string | null;
+  /** What the user proved to be by: without it no session begins once the password was changed. */
+  readonly passwordHash?: string;
   /** Kept for sign-out at the issuer (DS-122). */
   readonly idToken?: string | null;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Starts a session; `token` is the cookie's value and cannot be had again. */
+/**
+ * Starts a session; `token` is the cookie's value and cannot be had again. Throws `invalid-credentials` when the account was
+ * deactivated, deleted or given another password since it was looked at: sessions that end with that must not come after it.
+ */
 export async function createSession(
   db: Database,
   session: NewSession,
 ): Promise<{ id: number; token: string }> {
   const token = randomToken();
   const now = timestamp(session.now);
-  const { lastId } = await db.run(
+  const { changes, lastId } = await db.run(
     `INSERT INTO sessions (token_hash, user_id, created_at, last_active_at, expires_at, ip_address, user_agent, id_token)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     SELECT ?, id, ?, ?, ?, ?, ?, ? FROM users
+     WHERE id = ? AND is_active = 1 AND coalesce(?, password_hash) IS NOT DISTINCT FROM password_hash`,
     [
       sha256Hex(token),
-      session.userId,
       now,
       now,
       timestamp(session.now + SESSION_LIFETIME_MS),
       session.ip,
       session.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
       session.idToken ?? null,
+      session.userId,
+      session.passwordHash ?? null,
     ],
   );
+  if (changes === 0) {
+    const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
+    throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
+  }
   return { id: lastId, token };
 }
 

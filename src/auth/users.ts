@@ -163,18 +163,38 @@ export async function setPasswordHash(
   });
 }
 
-/** Stores the same password under newer parameters (DS-109), unless it was changed in between. Sessions stay. */
+/**
+ * As `setPasswordHash` for a user who has proved to know the old one: false when that was replaced or the account deactivated
+ * in between, and then nothing is changed.
+ */
+export async function replacePasswordHash(
+  db: Database,
+  userId: number,
+  from: string,
+  to: string,
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const { changes } = await tx.run(
+      'UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ? AND is_active = 1',
+      [to, userId, from],
+    );
+    if (changes > 0) await tx.run('DELETE FROM sessions WHERE user_id = ?', [userId]);
+    return changes > 0;
+  });
+}
+
+/** Stores the same password under newer parameters (DS-109); false when it was changed in between. Sessions stay. */
 export async function upgradePasswordHash(
   db: Database,
   userId: number,
   from: string,
   to: string,
-): Promise<void> {
-  await db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?', [
-    to,
-    userId,
-    from,
-  ]);
+): Promise<boolean> {
+  const { changes } = await db.run(
+    'UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?',
+    [to, userId, from],
+  );
+  return changes > 0;
 }
 
 /** What `setActive` did. */

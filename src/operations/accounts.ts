@@ -14,7 +14,7 @@ import {
   listSessions as findSessions,
 } from '../auth/sessions.ts';
 import type { User } from '../auth/users.ts';
-import { getUserWithHash, setPasswordHash } from '../auth/users.ts';
+import { getUserWithHash, replacePasswordHash } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { Origin } from './access.ts';
 import { Input } from '../base/input.ts';
@@ -74,12 +74,13 @@ export async function login(
 ): Promise<StartedSession> {
   requireLocalLogin(services);
   const address = browser.clientAddress ?? '';
-  const user = await services.localLogin.signIn({ username, password, address });
-  if (user === null) {
+  const found = await services.localLogin.signIn({ username, password, address });
+  if (found === null) {
     const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
     throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
   }
-  return startSession(services, browser, user);
+  const { user, passwordHash } = found;
+  return startSession(services, browser, user, { passwordHash });
 }
 
 /** Throws `permission-denied` while passwords of local accounts are not accepted (DS-198). */
@@ -91,16 +92,18 @@ export function requireLocalLogin({ localLogin }: AccountServices): void {
 interface SessionFacts {
   /** For the audit. */
   readonly details?: string;
+  /** The one the user signed in with. */
+  readonly passwordHash?: string;
   /** For signing out at the identity provider. */
   readonly idToken?: string | null;
 }
 
-/** Starts a session for a user who has proved to be it, ends the one that came along, and audits the login. */
+/** Starts a session for a user who has proved to be it, ends the one that came along, and audits the login. Throws as `createSession`. */
 export async function startSession(
   services: AccountServices,
   browser: Browser,
   user: User,
-  { details = 'User logged in', idToken = null }: SessionFacts = {},
+  { details = 'User logged in', passwordHash, idToken = null }: SessionFacts = {},
 ): Promise<StartedSession> {
   const { db, clock, audit } = services;
   if (browser.sessionToken !== null) await deleteSessionByToken(db, browser.sessionToken);
@@ -109,6 +112,7 @@ export async function startSession(
     ip: browser.clientAddress,
     userAgent: browser.userAgent,
     idToken,
+    ...(passwordHash !== undefined && { passwordHash }),
     now: clock.now(),
   });
   const { clientAddress: ipAddress } = browser;
@@ -218,12 +222,15 @@ export async function changePassword(
   checkPasswordLengthOf(current, 'current_password');
   checkPasswordLengthOf(next, 'new_password');
   const address = origin.clientAddress ?? '';
-  if (!(await services.localLogin.confirmPassword(caller.userId, current, address))) {
-    throw new AppError('bad-request', 'Current password is incorrect');
-  }
+  const confirmed = await services.localLogin.confirmPassword(caller.userId, current, address);
+  if (confirmed === null) throw wrongPassword();
   if (next === current) throw new AppError('bad-request', 'New password must be different');
   requireStrength(next, caller.username);
-  await setPasswordHash(services.db, caller.userId, await hashPassword(next));
+  const hash = await hashPassword(next);
+  // Whoever took the old one away meanwhile, an administrator most likely, wins.
+  if (!(await replacePasswordHash(services.db, caller.userId, confirmed, hash))) {
+    throw wrongPassword();
+  }
   await services.audit.record({
     userId: caller.userId,
     action: 'change_password',
@@ -231,6 +238,10 @@ export async function changePassword(
     details: 'User changed password',
     ipAddress: origin.clientAddress,
   });
+}
+
+function wrongPassword(): AppError {
+  return new AppError('bad-request', 'Current password is incorrect');
 }
 
 /** Throws `weak-password` for a password that fails DS-110. */

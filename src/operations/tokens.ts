@@ -31,8 +31,9 @@ export async function issueToken(
   const errors: FieldErrors = {};
   const input = readCredentials(body, errors);
   if (input === null) return { errors };
-  const user = await localLogin.signIn({ ...input, address: origin.clientAddress ?? '' });
-  if (user === null) return { errors: { non_field_errors: [UNABLE] } };
+  const found = await localLogin.signIn({ ...input, address: origin.clientAddress ?? '' });
+  if (found === null) return { errors: { non_field_errors: [UNABLE] } };
+  const { user } = found;
   const { value, isNew } = await issue(db, instanceKey, user.id, clock.now());
   if (isNew) {
     await audit.record({
