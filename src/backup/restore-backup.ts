@@ -2,22 +2,18 @@
  * Restores a backup: everything is unpacked and checked beside its place first, then moved into place; what stood there is
  * moved aside, never deleted.
  *
- * svc.db comes last: a restore that was killed leaves a state that the server refuses, with the remedy, instead of an
- * empty one.
+ * svc.db goes first and comes last, and secret.key stands all the while: a restore that was killed leaves a state that the
+ * server refuses, with the remedy, instead of an empty one. One that fails puts back what it has moved.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, lstatSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import {
-  chmod,
-  copyFile,
   type FileHandle,
-  lstat,
   mkdir,
   open,
   readdir,
-  readlink,
-  rename,
   rm,
+  rmdir,
   symlink,
   utimes,
 } from 'node:fs/promises';
@@ -29,7 +25,6 @@ import { AppError, errnoOf } from '../base/errors.ts';
 import { isAbsence } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/sync-path.ts';
-import { createTemporary } from '../base/temporary-files.ts';
 import { bindToFile } from '../dataset/moved-copy.ts';
 import { COMPANION_FOLDER } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/schema.ts';
@@ -45,6 +40,7 @@ import {
   splitEntryName,
 } from './archive-format.ts';
 import { TABLES } from './backup-contents.ts';
+import { isThere, Moves } from './moves.ts';
 
 interface RestoreOrder {
   /** Begins to read the archive. */
@@ -72,8 +68,8 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 const DERIVED = [TABLES, 'search', 'run', 'tmp'];
 
 /**
- * Throws `bad-request` for an archive that is no backup, is damaged or newer, and `conflict` for what is in the way; then
- * everything is as it was.
+ * Throws `bad-request` for an archive that is no backup, is damaged or newer, `conflict` for what is in the way, and the system's
+ * errors; then everything is as it was.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
   const { docroot, stateDir } = order;
@@ -273,7 +269,7 @@ function placesOf({ docroot, stateDir }: RestoreOrder, entries: readonly Entry[]
 }
 
 async function requireFree(
-  { stateDir }: RestoreOrder,
+  { docroot, stateDir }: RestoreOrder,
   places: readonly Place[],
   sums: ReadonlyMap<string, string>,
 ): Promise<void> {
@@ -283,11 +279,29 @@ async function requireFree(
       throw new AppError('conflict', `The state directory already holds ${name}: ${force}`);
     }
   }
-  for (const { part, rel, path } of places) {
+  for (const place of places) {
+    const { part, rel, path } = place;
+    const obstacle = inTheWay(docroot, place);
+    if (obstacle !== null)
+      throw new AppError(
+        'conflict',
+        `'${obstacle}' is no folder and in the way of '${rel}': ${force}`,
+      );
     if (part === 'state' || !existsSync(path)) continue;
     if ((await sha256Of(path)) !== sums.get(`${part}/${rel}`))
       throw new AppError('conflict', `'${rel}' is there already and differs: ${force}`);
   }
+}
+
+/** What stands where a folder of the document root is needed for this entry: a file, or a link that leads nowhere. */
+function inTheWay(docroot: string, { part, rel }: Entry): string | null {
+  if (part !== 'docroot') return null;
+  for (let end = rel.indexOf('/'); end >= 0; end = rel.indexOf('/', end + 1)) {
+    const folder = rel.slice(0, end);
+    if (!isThere(join(docroot, folder))) return null;
+    if (!isFolder(join(docroot, folder))) return folder;
+  }
+  return null;
 }
 
 async function putInPlace(
@@ -301,23 +315,41 @@ async function putInPlace(
     companions: join(docroot, COMPANION_FOLDER, `before-restore-${id}-companions`),
     docroot: join(docroot, COMPANION_FOLDER, `before-restore-${id}`),
   };
-  for (const name of await readdir(stateDir)) {
-    const belongs = name.startsWith('svc.db') || name.startsWith('events') || name === SECRET_FILE;
-    if (belongs) await move(join(stateDir, name), join(aside.state, name));
-    if (DERIVED.includes(name)) await rm(join(stateDir, name), { recursive: true, force: true });
-  }
+  const moves = new Moves();
+  const secret = join(stateDir, SECRET_FILE);
   const isLast = ({ part, rel }: Entry): boolean => part === 'state' && rel === DATABASE_FILE;
-  for (const group of [places.filter((one) => !isLast(one)), places.filter(isLast)]) {
-    for (const { part, rel, path } of group) {
-      const staged = join(staging[part], rel);
-      // A link that would lead outside was not unpacked.
-      if (!isThere(staged)) continue;
-      if (isThere(path)) await move(path, join(aside[part], rel));
-      await move(staged, path);
+  try {
+    // svc.db before its log: without the log it would be taken for a whole one.
+    for (const name of (await readdir(stateDir)).sort()) {
+      const belongs = name.startsWith(DATABASE_FILE) || name.startsWith('events');
+      const isAside = belongs || DERIVED.includes(name);
+      if (isAside) await moves.move(join(stateDir, name), join(aside.state, name));
     }
-    // Before svc.db says so, everything else is there, whatever happens to the power.
-    for (const folder of foldersOf(group)) await syncPath(folder);
+    for (const group of [places.filter((one) => !isLast(one)), places.filter(isLast)]) {
+      for (const place of group) {
+        const { part, rel, path } = place;
+        const staged = join(staging[part], rel);
+        // A link that would lead outside was not unpacked.
+        if (!isThere(staged)) continue;
+        const obstacle = inTheWay(docroot, place);
+        if (obstacle !== null)
+          await moves.move(join(docroot, obstacle), join(aside[part], obstacle));
+        if (path === secret) await moves.replace(staged, path, join(aside[part], rel));
+        else await moves.place(staged, path, join(aside[part], rel));
+      }
+      // Before svc.db says so, everything else is there, whatever happens to the power.
+      for (const folder of foldersOf(group)) await syncPath(folder);
+    }
+    const hasSecret = places.some(({ path }) => path === secret);
+    if (!hasSecret && isThere(secret)) await moves.move(secret, join(aside.state, SECRET_FILE));
+  } catch (error) {
+    await moves.undo();
+    for (const folder of Object.values(aside)) await rm(folder, { recursive: true, force: true });
+    throw error;
   }
+  for (const name of DERIVED) await rm(join(aside.state, name), { recursive: true, force: true });
+  if (existsSync(aside.state) && (await readdir(aside.state)).length === 0)
+    await rmdir(aside.state);
   return Object.values(aside).filter((folder) => existsSync(folder));
 }
 
@@ -343,38 +375,11 @@ async function bindTables({ docroot }: RestoreOrder, places: readonly Place[]): 
   }
 }
 
-/** Links count, also those whose target is not there, or not there yet. */
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-async function move(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o755 });
+function isFolder(path: string): boolean {
   try {
-    await rename(from, to);
-  } catch (error) {
-    if (errnoOf(error) !== 'EXDEV') throw error;
-    await moveAcross(from, to);
+    return statSync(path).isDirectory();
+  } catch {
+    // A link that leads nowhere, or around in a circle.
+    return false;
   }
-}
-
-/** To or from a file system that is mounted in the document root: a copy that is on its disk before it gets its name. */
-async function moveAcross(from: string, to: string): Promise<void> {
-  const stats = await lstat(from);
-  if (stats.isSymbolicLink()) await symlink(await readlink(from), to);
-  else {
-    const copy = await createTemporary(to);
-    await copy.handle.close();
-    try {
-      await copyFile(from, copy.path);
-      await chmod(copy.path, stats.mode & 0o777);
-      await utimes(copy.path, stats.atime, stats.mtime);
-      await syncPath(copy.path);
-      await rename(copy.path, to);
-    } catch (error) {
-      await rm(copy.path, { force: true });
-      throw error;
-    }
-  }
-  await rm(from);
 }
