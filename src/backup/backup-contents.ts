@@ -6,6 +6,7 @@ import { Database } from 'bun:sqlite';
 import { lstat, mkdir, readdir, readlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAbsence } from '../base/file-stamp.ts';
 import { isTemporaryName } from '../base/temporary-files.ts';
 import { bindToContent, hasOwnIds } from '../dataset/moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
@@ -111,14 +112,28 @@ async function* walk(
   isLeftOut: (rel: string) => boolean = () => false,
   above = '',
 ): AsyncGenerator<Pick<ArchiveFile, 'rel' | 'path' | 'link'>> {
-  if (!existsSync(directory)) return;
-  for (const name of (await readdir(directory)).sort()) {
+  const names = (await unlessGone(readdir(directory))) ?? [];
+  for (const name of names.sort()) {
     const rel = above + name;
     const path = join(directory, name);
     if (isLeftOut(rel) || isTemporaryName(name)) continue;
-    const stat = await lstat(path);
+    const stat = await unlessGone(lstat(path));
+    if (stat === null) continue;
     if (stat.isDirectory()) yield* walk(path, isLeftOut, `${rel}/`);
     else if (stat.isFile()) yield { rel, path, link: null };
-    else if (stat.isSymbolicLink()) yield { rel, path, link: await readlink(path) };
+    else if (stat.isSymbolicLink()) {
+      const link = await unlessGone(readlink(path));
+      if (link !== null) yield { rel, path, link };
+    }
+  }
+}
+
+/** Null for what was deleted since its name was read: others work in these folders meanwhile. */
+async function unlessGone<T>(look: Promise<T>): Promise<T | null> {
+  try {
+    return await look;
+  } catch (error) {
+    if (isAbsence(error)) return null;
+    throw error;
   }
 }

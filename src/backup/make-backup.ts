@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -95,15 +95,15 @@ async function writeArchive(sink: () => Writable, order: BackupOrder): Promise<B
   const folder = join(stateDir, 'tmp', `backup-${shortId()}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
-    // Files first: a change of rows that happens in between is then in the audit but not in the file, never the reverse.
-    const files = [
-      ...(await listDocroot(root, withDocroot)),
-      ...(withDocroot ? await snapshotTables(stateDir, folder, root) : []),
-      ...(await snapshotState(stateDir, folder)),
+    // Files first: a change of rows that happens meanwhile may then be in the audit but not in the file, never the reverse.
+    const parts = [
+      () => listDocroot(root, withDocroot),
+      () => (withDocroot ? snapshotTables(stateDir, folder, root) : []),
+      () => snapshotState(stateDir, folder),
     ];
     const archive = pack();
     const written = pipeline(archive, createGzip(), sink());
-    const adding = addEverything(archive, manifestOf(order), files);
+    const adding = addEverything(archive, manifestOf(order), parts);
     // Whichever fails first ends the other.
     adding.catch((error: Error) => archive.destroy(error));
     const [backup] = await Promise.all([adding, written]);
@@ -133,19 +133,25 @@ function manifestOf({ schema, withDocroot, now }: BackupOrder): Manifest {
   };
 }
 
+/** Each of `parts` is looked for when those before it are in the archive. */
 async function addEverything(
   archive: Pack,
   manifest: Manifest,
-  files: readonly ArchiveFile[],
+  parts: readonly (() => readonly ArchiveFile[] | Promise<readonly ArchiveFile[]>)[],
 ): Promise<Backup> {
   const sums = new Map<string, string>();
   let bytes = 0;
+  let count = 0;
   await addText(archive, MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`, sums);
-  for (const file of files) bytes += await addFile(archive, file, sums);
+  for (const part of parts) {
+    const files = await part();
+    for (const file of files) bytes += await addFile(archive, file, sums);
+    count += files.length;
+  }
   const lines = [...sums].map(([name, sum]) => `${sum}  ${name}\n`);
   await addText(archive, CHECKSUMS, lines.join(''), new Map());
   archive.finalize();
-  return { files: files.length, bytes };
+  return { files: count, bytes };
 }
 
 async function addText(
@@ -166,37 +172,48 @@ async function addFile(
   file: ArchiveFile,
   sums: Map<string, string>,
 ): Promise<number> {
-  const name = `${file.part}/${file.rel}`;
   if (file.link !== null) {
+    const name = `${file.part}/${file.rel}`;
     archive.entry({ name, type: 'symlink', linkname: file.link });
     return 0;
   }
-  for (let read = 1; read <= MAX_READS; read++) {
-    let handle;
-    try {
-      handle = await open(file.path, 'r');
-    } catch (error) {
-      if (isAbsence(error)) return 0;
-      throw error;
-    }
-    try {
-      const before = await handle.stat();
-      const hash = createHash('sha256');
-      const entry = archive.entry({
-        name,
-        size: before.size,
-        mode: file.part === 'state' ? 0o600 : before.mode & 0o777,
-        mtime: before.mtime,
-      });
-      await pipeline(exactly(file.path, handle.fd, before.size, hash), entry);
-      const after = await handle.stat();
-      sums.set(name, hash.digest('hex'));
-      if (after.size === before.size && after.mtimeMs === before.mtimeMs) return before.size;
-    } finally {
-      await handle.close();
-    }
+  let handle: FileHandle;
+  try {
+    handle = await open(file.path, 'r');
+  } catch (error) {
+    if (isAbsence(error)) return 0;
+    throw error;
   }
-  throw new AppError('conflict', `'${file.rel}' changes faster than it can be read`);
+  try {
+    return await addOpened(archive, file, handle, sums);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Read from the same handle each time: what was replaced or deleted since is whole in it. */
+async function addOpened(
+  archive: Pack,
+  { part, rel, path }: ArchiveFile,
+  handle: FileHandle,
+  sums: Map<string, string>,
+): Promise<number> {
+  const name = `${part}/${rel}`;
+  for (let read = 1; read <= MAX_READS; read++) {
+    const before = await handle.stat();
+    const hash = createHash('sha256');
+    const entry = archive.entry({
+      name,
+      size: before.size,
+      mode: part === 'state' ? 0o600 : before.mode & 0o777,
+      mtime: before.mtime,
+    });
+    await pipeline(exactly(path, handle.fd, before.size, hash), entry);
+    const after = await handle.stat();
+    sums.set(name, hash.digest('hex'));
+    if (after.size === before.size && after.mtimeMs === before.mtimeMs) return before.size;
+  }
+  throw new AppError('conflict', `'${rel}' changes faster than it can be read`);
 }
 
 /** `size` bytes of an open file, whatever became of it since its size was asked. */
