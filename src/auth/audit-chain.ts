@@ -67,8 +67,17 @@ export async function writeAnchor(tx: Database, link: ChainLink): Promise<void> 
 
 /** What is wrong with the audit, naming the first bad entry; null: nothing. Reads all of it, in pages. */
 export async function findTampering(db: Database): Promise<string | null> {
+  for (;;) {
+    const anchor = await readAnchor(db);
+    const finding = await findingBehind(db, anchor);
+    // A server that prunes meanwhile removes what is looked for from here on; the next look starts where it has ended.
+    if (finding === null || (await readAnchor(db)).id === anchor.id) return finding;
+  }
+}
+
+async function findingBehind(db: Database, anchor: ChainLink): Promise<string | null> {
   let head = await readLink(db, 'audit_head');
-  let previous = (await readLink(db, 'audit_anchor')) ?? START;
+  let previous = anchor;
   const lastUnchained = await readNumber(db, 'audit_unchained');
   let after = 0;
   for (;;) {
@@ -108,6 +117,11 @@ function problemOf(row: StoredEntry, previous: ChainLink): string | null {
 
 function changed(id: number): string {
   return `entry ${id} was changed after it was written, or one before it was`;
+}
+
+/** The last entry that was pruned. */
+async function readAnchor(db: Database): Promise<ChainLink> {
+  return (await readLink(db, 'audit_anchor')) ?? START;
 }
 
 async function readLink(db: Database, name: string): Promise<ChainLink | null> {

@@ -29,6 +29,23 @@ async function audited(db: Database, entries: number) {
 }
 
 describe('an audit nobody touched', () => {
+  test('is whole while a server prunes it, in part or altogether', async () => {
+    for (const [kept, pruned] of [
+      [2500, 3],
+      [-1, 6],
+    ] as const) {
+      await using at = await temporaryDatabase();
+      const { clock } = await audited(at.db, 6);
+      let isPruned = false;
+      const all: Database['all'] = async (sql, params) => {
+        if (!isPruned) expect(await pruneAudit(at.db, clock.now() - kept)).toBe(pruned);
+        isPruned = true;
+        return at.db.all(sql, params);
+      };
+      expect(await findTampering({ all, get: at.db.get.bind(at.db) } as Database)).toBeNull();
+    }
+  });
+
   test('is whole, empty or not, and after entries of several batches at once', async () => {
     await using at = await temporaryDatabase();
     expect(await findTampering(at.db)).toBeNull();
