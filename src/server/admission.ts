@@ -9,6 +9,7 @@ import { csrfToken } from '../auth/csrf.ts';
 import { ingestCredentials } from '../auth/ingest-credentials.ts';
 import type { RequestCredentials } from '../auth/method.ts';
 import type { Caller, Principal } from '../auth/principal.ts';
+import { getUser } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
 import { type Soon, whenThere } from '../base/soon.ts';
 import type { Context } from './context.ts';
@@ -35,6 +36,7 @@ export interface Guarded extends Omit<Route, 'pattern' | 'methods'> {
 export function admit(context: Context, route: Guarded, hosts: HostCheck): Soon<void> {
   if (route.refusesForeignOrigin === true) requireAllowedOrigin(context, hosts);
   if (route.ignoresCredentials === true) return undefined;
+  context.admittedBy = route;
   const credentials = credentialsOf(context, route);
   if (credentials !== null) return admitKnown(context, route, hosts, credentials);
   checkIdentity(context, route);
@@ -68,7 +70,9 @@ function admitKnown(
  * password in use.
  */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
-  const credentials = credentialsOf(context, null);
+  const { admittedBy: route } = context;
+  if (route === null) return true;
+  const credentials = credentialsOf(context, route);
   if (credentials === null) return context.caller === null;
   try {
     const { principal } = await authenticate(context.services, credentials);
@@ -79,6 +83,14 @@ export async function isStillAdmitted(context: Context): Promise<boolean> {
   }
 }
 
+/** As `isStillAdmitted`, for bodies: the token of an identity provider may well end during an upload, its user may not. */
+export async function mayStillSend(context: Context): Promise<boolean> {
+  const { caller, services } = context;
+  if (caller?.credential !== 'bearer') return isStillAdmitted(context);
+  const user = await getUser(services.db, caller.userId);
+  return user !== null && user.isActive && (user.isSuperuser || !caller.isSuperuser);
+}
+
 function isAsBefore(now: Principal, before: Caller): boolean {
   return (
     now.userId === before?.userId &&
@@ -87,13 +99,16 @@ function isAsBefore(now: Principal, before: Caller): boolean {
   );
 }
 
-function credentialsOf(context: Context, route: Guarded | null): RequestCredentials | null {
+function credentialsOf(
+  context: Context,
+  route: NonNullable<Context['admittedBy']>,
+): RequestCredentials | null {
   const { headers } = context.request;
   const cookies = headers.get('cookie');
   const sessionToken = cookies === null ? null : cookieValue(cookies, SESSION_COOKIE);
   const apiKeyHeader = headers.get('x-api-key');
   const authorization = headers.get('authorization');
-  if (route?.takesIngestCredentials === true) {
+  if (route.takesIngestCredentials === true) {
     const { address: clientAddress } = context.peer;
     const queryToken = route.queryToken?.(context) ?? null;
     return ingestCredentials({ apiKeyHeader, authorization, clientAddress }, queryToken);

@@ -22,6 +22,7 @@ import { parseJsonBody } from './json-body.ts';
 import { isHtmlClient, isNotModified } from './negotiate.ts';
 import { RequestBody } from './request-body.ts';
 import type { RequestTarget } from './request-target.ts';
+import type { Route } from './route-table.ts';
 import type { ServerServices } from './dependencies.ts';
 
 /** The live session that came with a request. */
@@ -44,6 +45,8 @@ interface ContextFacts {
   readonly hasTls: boolean;
   /** Reading the body has a time limit of its own. */
   readonly idleLimit: IdleLimit;
+  /** Whether who was let in may go on with a body that comes in slowly. */
+  readonly mayStillSend: (context: Context) => Promise<boolean>;
 }
 
 /** A request on its way through the server; see the top of this file. */
@@ -60,6 +63,8 @@ export class Context {
   parameters: Readonly<Record<string, string>> = {};
   caller: Caller = null;
   session: LiveSession | null = null;
+  /** The route that let the request in, as far as credentials go; null before. */
+  admittedBy: Pick<Route, 'takesIngestCredentials' | 'queryToken'> | null = null;
   readonly #facts: ContextFacts;
   #cookies: Map<string, string> | null = null;
   #query: URLSearchParams | null = null;
@@ -77,7 +82,9 @@ export class Context {
 
   /** The body, to be read once; `json` and `form` do it for most. */
   get body(): RequestBody {
-    return (this.#body ??= new RequestBody(this.request, this.#facts.idleLimit));
+    return (this.#body ??= new RequestBody(this.request, this.#facts.idleLimit, async () => {
+      if (!(await this.#facts.mayStillSend(this))) throw notAuthenticated();
+    }));
   }
 
   /** From the `?` on, as it came; `''` without one. */

@@ -10,7 +10,7 @@ import type { Soon } from '../base/soon.ts';
 import { openTurn } from '../base/turn.ts';
 import { noteAccess } from './access-log.ts';
 import type { Guarded } from './admission.ts';
-import { admit } from './admission.ts';
+import { admit, mayStillSend } from './admission.ts';
 import { createPeerReader } from './client-address.ts';
 import type { Peer, PeerReader } from './client-address.ts';
 import type { Connection } from './connection.ts';
@@ -184,6 +184,7 @@ class Exchange {
       peer: this.#peer,
       hasTls,
       idleLimit: this.#idleLimit,
+      mayStillSend,
     });
     this.#context = context;
     if (match === null) return this.#answerFile(context);

@@ -2,8 +2,9 @@
  * The body of one request: counted while it comes in, so that a limit holds whatever `Content-Length` claims.
  *
  * It can be looked at ahead (for a CSRF field, DS-113) and still be read from the start afterwards. A client that stops
- * sending is cut off by the idle limit of the connection; that surfaces here as `bad-request`. What nobody wanted is taken in
- * before the answer where the connection ends with it, or the client would be cut off before it could read why.
+ * sending is cut off by the idle limit of the connection; that surfaces here as `bad-request`. Who sends slowly has to be let in
+ * still when the end comes: a body can be made to last for hours. What nobody wanted is taken in before the answer where
+ * the connection ends with it, or the client would be cut off before it could read why.
  */
 import { AppError } from '../base/errors.ts';
 import { ByteBlocks } from './byte-blocks.ts';
@@ -17,6 +18,9 @@ interface Reader {
 /** Longest that an answer waits for the rest of an unwanted body, and for the next piece of it. */
 const LINGER_MS = { all: 30_000, piece: 2_000 };
 
+/** Between two looks at the credentials of who sends. */
+const RECHECK_MS = 2_000;
+
 /** Gathers a request's body at most once. */
 export class RequestBody {
   readonly #request: Request;
@@ -28,10 +32,14 @@ export class RequestBody {
   #isBeingRead = false;
   /** Nothing more will come. */
   #isOver = false;
+  readonly #requireStanding: () => Promise<void>;
+  #checkedAt = performance.now();
 
-  constructor(request: Request, idleLimit: IdleLimit) {
+  /** `requireStanding` throws when the sender would no longer be let in. */
+  constructor(request: Request, idleLimit: IdleLimit, requireStanding: () => Promise<void>) {
     this.#request = request;
     this.#idleLimit = idleLimit;
+    this.#requireStanding = requireStanding;
   }
 
   /** The media type of the body in lower case, without parameters; `''` when the header is missing. */
@@ -42,7 +50,8 @@ export class RequestBody {
 
   /**
    * The whole body. Throws `too-large` (`Request body too large`) as soon as it is known to pass `maxBytes`,
-   * `bad-request` when the connection breaks or the body was read before.
+   * `bad-request` when the connection breaks or the body was read before, `not-authenticated` when the sender lost his
+   * credential meanwhile.
    */
   async bytes(maxBytes: number): Promise<Uint8Array> {
     const declared = this.#request.headers.get('content-length');
@@ -53,6 +62,7 @@ export class RequestBody {
       this.#isTaken = true;
       const whole = await this.#timed(() => this.#request.bytes());
       this.#isOver = true;
+      await this.#recheck();
       return whole;
     }
     const blocks = new ByteBlocks();
@@ -76,8 +86,10 @@ export class RequestBody {
       for (let chunk = await this.#next(); chunk !== null; chunk = await this.#next()) {
         received += chunk.length;
         if (received > maxBytes) throw tooLarge();
+        await this.#recheck().catch(unlessUntold);
         yield chunk;
       }
+      await this.#recheck();
     } finally {
       this.#isBeingRead = false;
       // What the client still sends goes nowhere; Bun discards it and keeps the connection usable.
@@ -145,6 +157,12 @@ export class RequestBody {
     return value ?? null;
   }
 
+  async #recheck(): Promise<void> {
+    if (performance.now() - this.#checkedAt < RECHECK_MS) return;
+    await this.#requireStanding();
+    this.#checkedAt = performance.now();
+  }
+
   async #timed<T>(read: () => Promise<T>): Promise<T> {
     try {
       return await this.#idleLimit.whileReading(read);
@@ -152,6 +170,11 @@ export class RequestBody {
       throw new AppError('bad-request', 'The request body ended early', { cause: error });
     }
   }
+}
+
+/** Where it cannot be told now, the next look decides, and the one at the end of the body. */
+function unlessUntold(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
 }
 
 function tooLarge(): AppError {

@@ -9,6 +9,7 @@ import { PASSWORD, startFixture } from './server-fixture.ts';
 async function stillAdmitted(
   credentialsOf: (at: Awaited<ReturnType<typeof startFixture>>) => Promise<Record<string, string>>,
   change: (at: Awaited<ReturnType<typeof startFixture>>) => Promise<unknown>,
+  takesIngestCredentials = false,
 ): Promise<unknown> {
   const letIn = Promise.withResolvers<void>();
   const changed = Promise.withResolvers<void>();
@@ -17,6 +18,7 @@ async function stillAdmitted(
       {
         pattern: '/long',
         access: 'user',
+        takesIngestCredentials,
         methods: {
           GET: async (context) => {
             letIn.resolve();
@@ -50,6 +52,17 @@ test('as long as nothing is taken away', async () => {
   expect(await stillAdmitted(withKey, run('UPDATE users SET is_superuser = 1'))).toBe(true);
 });
 
+test('in the forms of log clients too', async () => {
+  const withPassword = async (at: At) => {
+    const pair = Buffer.from(`any:${await at.apiKey('ada')}`).toString('base64');
+    return { Authorization: `Basic ${pair}` };
+  };
+  expect(await stillAdmitted(withPassword, nothing, true)).toBe(true);
+  expect(await stillAdmitted(withPassword, run('UPDATE api_keys SET is_active = 0'), true)).toBe(
+    false,
+  );
+});
+
 test('not with a revoked key, not without the superuser right that was there', async () => {
   let value = '';
   const withNotedKey = async (at: At) => ({ 'X-API-Key': (value = await at.apiKey('ada')) });
@@ -63,11 +76,13 @@ test('not with a revoked key, not without the superuser right that was there', a
 
 test('not with a password nobody may try any more: who fails often enough would keep an old one in use', async () => {
   const failOften = async (at: At): Promise<void> => {
+    const cheap = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;
+    const hash = await Bun.password.hash('another', cheap);
+    await at.services.db.run('UPDATE users SET password_hash = ?', [hash]);
+    const wrong = Buffer.from('ada:wrong').toString('base64');
     for (let time = 0; time < 10; time++) {
-      const wrong = Buffer.from('ada:wrong').toString('base64');
       await at.fetch('/auth/me', { headers: { Authorization: `Basic ${wrong}` } });
     }
-    await at.services.db.run("UPDATE users SET password_hash = 'another'");
   };
   expect(await stillAdmitted(withBasic, failOften)).toBe(false);
 });
