@@ -365,6 +365,7 @@ const rights: readonly Kept[] = [
     'S-Z10',
     'A right that is taken away ends long answers and streams within seconds.',
     ['http/large-tables.test.ts', 'S-Z10'],
+    ['http/long-answers.test.ts', 'ends with the right'],
     ['http/event-services.test.ts', 'ends with the right to read'],
     [DATA, 'S-W5'],
   ],
