@@ -33,6 +33,8 @@ interface ImportParts {
   /** Folder of the store, and the free bytes below which nothing is written. */
   readonly stateDir: string;
   readonly minFreeBytes: number;
+  /** Most events the writer takes at once. */
+  readonly maxEvents: number;
 }
 
 /** How far an import is. */
@@ -64,6 +66,7 @@ export async function* importFile(
   const size = statSync(path).size;
   const source = createReadStream(path);
   const known = parts.store.findProgress(path);
+  const batchLines = Math.min(BATCH_LINES, parts.maxEvents);
   let firstLineHash: Uint8Array | null = null;
   let skipped = order.resumes ? (known?.lines ?? 0) : 0;
   const state = { accepted: 0, rejected: 0, lines: 0 };
@@ -113,7 +116,7 @@ export async function* importFile(
     }
     batch.push(line);
     bytes += line.length;
-    if (batch.length >= BATCH_LINES || bytes >= BATCH_BYTES) yield flush(false);
+    if (batch.length >= batchLines || bytes >= BATCH_BYTES) yield flush(false);
   }
   yield flush(true);
 }

@@ -72,6 +72,7 @@ async function importOne(invocation: Invocation, config: Config, file: string): 
       writer: direct.writer,
       stateDir: config.state_dir,
       minFreeBytes: config.events.min_free_bytes,
+      maxEvents: config.events.limits.max_events,
     };
     for await (const progress of importFile(order, parts)) {
       last = progress;
