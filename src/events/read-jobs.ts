@@ -137,11 +137,12 @@ function* linesOf(db: Database, ids: readonly number[]): Generator<string> {
 function listEvents(order: ListOrder): Response {
   const reader = new EventReader(order.stateDir);
   try {
-    const { highest, total, next } = reader.snapshot(() => firstFacts(reader, order));
+    const facts = reader.snapshot(() => firstFacts(reader, order));
+    const { total, next } = facts;
     const headers: Record<string, string> = {};
     if (total !== null) headers[LIST_HEADERS.total] = String(total);
     if (next !== null) headers[LIST_HEADERS.next] = String(next);
-    return new Response(bodyOf(reader, order, highest), { headers });
+    return new Response(streamOf(reader, textPages(reader, order, facts)), { headers });
   } catch (error) {
     reader.close();
     throw error;
@@ -152,7 +153,7 @@ interface Facts {
   /** The list covers ids up to this one. */
   readonly highest: number;
   readonly total: number | null;
-  /** Where the next page goes on; null when there is none. */
+  /** Where the next page goes on, and this one ends; null when there is none. */
   readonly next: number | null;
 }
 
@@ -194,14 +195,6 @@ function pageSql(
   };
 }
 
-function bodyOf(
-  reader: EventReader,
-  order: ListOrder,
-  highest: number,
-): ReadableStream<Uint8Array> {
-  return streamOf(reader, textPages(reader, order, highest));
-}
-
 /** The pages as they are asked for; the reader is closed behind them. */
 function streamOf(reader: EventReader, pages: Iterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
@@ -219,12 +212,12 @@ function streamOf(reader: EventReader, pages: Iterator<string>): ReadableStream<
   });
 }
 
-function* textPages(reader: EventReader, order: ListOrder, highest: number): Generator<string> {
+function* textPages(reader: EventReader, order: ListOrder, facts: Facts): Generator<string> {
   const { format } = order;
   if (format === 'csv') yield CSV_HEAD;
   if (format === 'json') yield '[';
   let isFirst = true;
-  for (const rows of rowPages(reader, order, highest)) {
+  for (const rows of rowPages(reader, order, facts)) {
     if (format === 'json') {
       yield (isFirst ? '' : ',') + rows.map(eventJson).join(',');
     } else if (format === 'ndjson') yield rows.map((row) => `${eventJson(row)}\n`).join('');
@@ -234,13 +227,20 @@ function* textPages(reader: EventReader, order: ListOrder, highest: number): Gen
   if (format === 'json') yield ']';
 }
 
-function* rowPages(reader: EventReader, order: ListOrder, highest: number): Generator<EventRow[]> {
+function* rowPages(
+  reader: EventReader,
+  order: ListOrder,
+  { highest, next }: Facts,
+): Generator<EventRow[]> {
+  const { isDescending } = order;
   let left = order.limit ?? Number.POSITIVE_INFINITY;
-  let step = order;
+  // In place of events that are deleted meanwhile come none that the next page begins with.
+  const upTo = next === null || isDescending ? highest : next;
+  let step = next !== null && isDescending ? { ...order, aboveId: next - 1 } : order;
   while (left > 0) {
     const wanted = Math.min(left, PAGE_EVENTS);
     const rows = reader.snapshot(() => {
-      const { sql, params } = conditionOf(reader, step, highest);
+      const { sql, params } = conditionOf(reader, step, upTo);
       const page = pageSql(step, EVENT_SELECT, sql);
       return reader.db
         .query<EventRow, (string | number)[]>(`${page.sql} LIMIT ? OFFSET ?`)

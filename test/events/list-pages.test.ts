@@ -1,0 +1,56 @@
+/**
+ * Pages of a list fit together while events are deleted (EV-33).
+ */
+import { afterAll, expect, test } from 'bun:test';
+import { eventReadJobs, LIST_HEADERS, type ListOrder } from '../../src/events/read-jobs.ts';
+import { EVENTS_FILE } from '../../src/events/schema.ts';
+import { ALL_EVENTS } from '../../src/events/selection.ts';
+import { EventStore } from '../../src/events/store.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { draftEvent } from './draft-event.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const LIMIT = 2_000;
+
+for (const isDescending of [false, true]) {
+  test(`what is deleted while a page is sent makes it no longer${isDescending ? ', newest first' : ''}`, async () => {
+    const stateDir = folder.at(String(isDescending));
+    folder.write(`${isDescending}/x`, '');
+    const store = new EventStore(`${stateDir}/${EVENTS_FILE}`);
+    const inTransaction = (work: () => void): void => {
+      store.begin();
+      work();
+      store.commit();
+    };
+    const drafts = Array.from({ length: 3 * LIMIT }, () => draftEvent({ data: 'x'.repeat(200) }));
+    inTransaction(() => store.insert(drafts, Date.now() * 1000));
+    const page = (afterId: number | null): Response => {
+      const order: ListOrder = {
+        ...{ stateDir, selection: ALL_EVENTS, isDescending, limit: LIMIT, offset: 0 },
+        ...{ afterId, counts: false, format: 'ndjson' },
+      };
+      return eventReadJobs(() => () => [])['events-list']!(order) as Response;
+    };
+    const first = page(null);
+    const reader = first.body!.getReader();
+    const pieces = [(await reader.read()).value!];
+    // Among those that are still to be sent.
+    const from = isDescending ? 2 * LIMIT + 300 : LIMIT - 300;
+    inTransaction(() => store.delete(Array.from({ length: 100 }, (_, at) => from + at)));
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      pieces.push(value);
+    }
+    const second = await page(Number(first.headers.get(LIST_HEADERS.next))).text();
+    const ids = [Buffer.concat(pieces).toString(), second].map((text) =>
+      [...text.matchAll(/^\{"id":(\d+)/gm)].map(([, id]) => Number(id)),
+    );
+    const all = ids.flat();
+    store.close();
+    expect(all).toHaveLength(new Set(all).size);
+    expect(all).toHaveLength(2 * LIMIT - 100);
+  });
+}
