@@ -61,10 +61,13 @@ export function createEventFilter(text: string, options: FilterOptions): EventFi
     );
     throw problem.in(index + 1, stage.command, stage.word);
   }
-  const watch: RunWatch = {
-    meter: createMeter(options, performance.now()),
+  const startedAt = performance.now();
+  const { tick } = createMeter(options, startedAt);
+  // Time is counted over all calls, but nothing is held from one to the next.
+  const watchOfCall = (): RunWatch => ({
+    meter: { tick, hold: createMeter(options, startedAt).hold },
     onRead: () => {},
-  };
+  });
   const { context } = createContext({
     ...options,
     parameters: {},
@@ -73,13 +76,16 @@ export function createEventFilter(text: string, options: FilterOptions): EventFi
     datasetNames: [],
     readableIndexes: () => null,
     savedSearch: () => ({ kind: 'missing' }),
-    watch,
+    watch: watchOfCall(),
   });
   const result = checkQuery(query, context, SCHEMA);
   const column = result.indexOf(POSITION);
   return (events) => {
     const rows = events.map(rowOf);
-    const { batches } = runQuery(query, context, watch, { schema: SCHEMA, batches: [rows] });
+    const { batches } = runQuery(query, context, watchOfCall(), {
+      schema: SCHEMA,
+      batches: [rows],
+    });
     const kept: number[] = [];
     for (const batch of batches) for (const row of batch) kept.push(row[column] as number);
     return kept;
