@@ -27,10 +27,28 @@ export type MakeEventFilter = (query: FilterQuery) => EventFilter;
 
 /** What is wrong with a query: the body of the answer (EV-100). */
 export class QueryProblem extends Error {
-  constructor(readonly body: object) {
+  constructor(readonly body: { readonly code?: unknown }) {
     super('The query cannot be used');
     this.name = 'QueryProblem';
   }
+}
+
+/**
+ * The same choice for those who follow events as they come: a row the query fails on, such as one with a pattern in it that
+ * is none, is not chosen, and says nothing about the others. Throws `QueryProblem` for a budget that is used up only.
+ */
+export function rowByRow(filter: EventFilter): EventFilter {
+  const filtered = (rows: readonly FilterRow[]): number[] | null => {
+    try {
+      return filter(rows);
+    } catch (error) {
+      const isOfRows = error instanceof QueryProblem && !/_budget$/.test(String(error.body.code));
+      if (!isOfRows) throw error;
+      return null;
+    }
+  };
+  return (rows) =>
+    filtered(rows) ?? rows.flatMap((row, at) => (filtered([row])?.length === 1 ? [at] : []));
 }
 
 /** Header of an answer that is such a body. */

@@ -14,7 +14,7 @@ import type { HistogramOrder } from './histogram.ts';
 import { countOverTime } from './histogram.ts';
 import { timeText } from './event-time.ts';
 import type { FilterQuery, MakeEventFilter } from './query-filter.ts';
-import { filteredRows, QUERY_PROBLEM_HEADER, QueryProblem } from './query-filter.ts';
+import { filteredRows, QUERY_PROBLEM_HEADER, QueryProblem, rowByRow } from './query-filter.ts';
 import { indexTotals } from './index-totals.ts';
 import { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
@@ -103,7 +103,7 @@ function withReader(stateDir: string, work: (reader: EventReader) => Response): 
 function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Response {
   let ids: number[] = [];
   const head = withReader(order.stateDir, (reader) => {
-    const filter = makeFilter(order.query);
+    const filter = rowByRow(makeFilter(order.query));
     const bounds = { sql: 'id > ? AND id <= ?', params: [order.aboveId, order.highestId] };
     const condition = allOf([bounds, selectionSql(reader, order.selection)]);
     let total = 0;

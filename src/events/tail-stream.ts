@@ -6,6 +6,8 @@
 import type { LoopShare } from '../base/loop-share.ts';
 import type { Events } from './events.ts';
 import type { FilterQuery } from './query-filter.ts';
+import { QUERY_PROBLEM_HEADER } from './query-filter.ts';
+import { LIST_HEADERS } from './read-jobs.ts';
 import type { Selection } from './selection.ts';
 import type { TailEvent } from './tail-event.ts';
 import { isSelected, tailMessage } from './tail-event.ts';
@@ -112,7 +114,7 @@ export class TailStream {
     const most = lastId === null ? backlog : MAX_MISSED;
     if (query !== null) {
       const response = await this.#matching(lastId ?? 0, position, most);
-      const left = Number(response.headers.get('x-total')) - most;
+      const left = totalOf(response) - most;
       yield* missedMessages(response, left > 0 ? lastId : null);
       return;
     }
@@ -128,8 +130,7 @@ export class TailStream {
     const first = { ...order, limit: 1, offset: 0, counts: true };
     const head = await events.request('events-list', first, signal);
     await head.body?.cancel();
-    const total = Number(head.headers.get('x-total'));
-    const offset = Math.max(0, total - most);
+    const offset = Math.max(0, totalOf(head) - most);
     const rest = { ...order, limit: most, offset, counts: false };
     const response = await events.request('events-list', rest, signal);
     yield* missedMessages(response, offset > 0 ? lastId : null);
@@ -160,9 +161,13 @@ export class TailStream {
   /** Looks through the new events in a worker: a query may take long. Throws when there is none to be had. */
   async look(newest: number): Promise<void> {
     const response = await this.#matching(this.#looked, newest, MAX_MISSED);
+    let left = Math.max(0, totalOf(response) - MAX_MISSED);
     let last = this.#looked;
     for await (const line of linesOf(response)) {
       if (this.#tools.share.isOver) await this.#tools.share.turn();
+      // The newest ones only are read.
+      this.#dropped += left;
+      left = 0;
       const id = idOf(line);
       // What was sent before a look broke off is not sent again.
       if (id > this.#looked) this.#add(() => tailMessage(id, line));
@@ -171,11 +176,17 @@ export class TailStream {
     this.#looked = newest;
   }
 
-  #matching(aboveId: number, highestId: number, most: number): Promise<Response> {
+  /** Ends the tail and throws where the query cannot be run to its end: the reader is better off resuming than with a hole. */
+  async #matching(aboveId: number, highestId: number, most: number): Promise<Response> {
     const { query, selection } = this.order;
     const readable = this.#readable();
     const order = { selection: { ...selection, readable }, query, aboveId, highestId, most };
-    return this.#tools.events.request('events-matching', order, this.#stop.signal);
+    const { signal } = this.#stop;
+    const response = await this.#tools.events.request('events-matching', order, signal);
+    if (!response.headers.has(QUERY_PROBLEM_HEADER)) return response;
+    await response.body?.cancel();
+    this.end();
+    throw new Error('The query of a tail used up its budget');
   }
 
   #readable(): string[] {
@@ -295,6 +306,10 @@ async function* missedMessages(
     }
     yield tailMessage(id, line);
   }
+}
+
+function totalOf({ headers }: Response): number {
+  return Number(headers.get(LIST_HEADERS.total));
 }
 
 function idOf(line: string): number {

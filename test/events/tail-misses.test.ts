@@ -1,0 +1,83 @@
+/**
+ * A tail misses nothing in silence: what it cannot send it counts, what it cannot tell ends it (EV-77 to EV-79).
+ */
+import { afterAll, expect, test } from 'bun:test';
+import { LoopShare } from '../../src/base/loop-share.ts';
+import { makeEventFilter } from '../../src/event-queries.ts';
+import type { Events } from '../../src/events/events.ts';
+import { EVENTS_FILE } from '../../src/events/schema.ts';
+import { type FilterQuery, QUERY_PROBLEM_HEADER } from '../../src/events/query-filter.ts';
+import { eventReadJobs } from '../../src/events/read-jobs.ts';
+import { ALL_EVENTS } from '../../src/events/selection.ts';
+import { EventStore } from '../../src/events/store.ts';
+import { type TailOrder, TailStream } from '../../src/events/tail-stream.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { draftEvent } from './draft-event.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const QUERY: FilterQuery = {
+  ...{ text: 'where match(data, host)', now: '2026-11-20T10:15:00.000000Z', implicitTerms: true },
+  ...{ timeoutMs: 30_000, memoryBytes: 2 ** 28 },
+};
+
+test('of more matches than are read at once the others count as dropped', async () => {
+  const matches = 25_000;
+  const { stream } = tail(QUERY, async ({ most }) => {
+    const lines = Array.from({ length: most }, (_, at) => `{"id":${matches - most + at + 1}}\n`);
+    return new Response(lines.join(''), { headers: { 'x-total': String(matches) } });
+  });
+  const text = new Response(stream.body).text();
+  await stream.look(matches);
+  stream.end();
+  const told = await text;
+  const dropped = [...told.matchAll(/^data: \{"count":(\d+)\}/gm)].map(([, n]) => Number(n));
+  const sent = [...told.matchAll(/^id: /gm)].length;
+  expect(sent + dropped.reduce((sum, n) => sum + n, 0)).toBe(matches);
+});
+
+test('an event that the query fails on is none it chooses, and takes no others along', async () => {
+  folder.write('state/x', '');
+  const stateDir = folder.at('state');
+  const store = new EventStore(`${stateDir}/${EVENTS_FILE}`);
+  store.begin();
+  const drafts = ['h', '(', 'h'].map((host) => draftEvent({ data: 'hi', host }));
+  store.insert(drafts, Date.now() * 1000);
+  store.commit();
+  store.close();
+  const bounds = { aboveId: 0, highestId: 3, most: 10 };
+  const order = { stateDir, selection: ALL_EVENTS, query: QUERY, ...bounds };
+  const response = await eventReadJobs(makeEventFilter)['events-matching']!(order);
+  const ids = (await response.text()).match(/"id":\d+/g);
+  expect([response.headers.get(QUERY_PROBLEM_HEADER), ids]).toEqual([null, ['"id":1', '"id":3']]);
+});
+
+test('a query that cannot be run to its end ends the tail: its reader resumes', async () => {
+  const problem = Response.json(
+    { error: 'Query exceeded its time budget', code: 'time_budget' },
+    { headers: { [QUERY_PROBLEM_HEADER]: '1' } },
+  );
+  const { stream } = tail(QUERY, async () => problem);
+  const text = new Response(stream.body).text();
+  await stream.look(5).catch(() => undefined);
+  expect(stream.wantsLook(10)).toBe(false);
+  expect(await text).toBe(': ok\n\n');
+});
+
+type Asked = (order: { readonly most: number }) => Promise<Response>;
+
+/** A tail. */
+function tail(query: TailOrder['query'], asked: Asked) {
+  const events = {
+    indexNames: () => ['default'],
+    request: (_job: string, order: { readonly most: number }) => asked(order),
+  } as unknown as Events;
+  const share = new LoopShare();
+  const order: TailOrder = {
+    ...{ userId: 1, mostOfUser: 1, selection: ALL_EVENTS, query, lastId: null, backlog: 0 },
+    rights: async () => () => true,
+  };
+  const stream = new TailStream(order, () => true, 0, { events, share, onEnd: () => undefined });
+  return { stream };
+}
