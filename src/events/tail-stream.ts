@@ -239,6 +239,8 @@ export class TailStream {
         controller.close();
         return;
       }
+      // Something may have come since it was looked: what comes from here on wakes it.
+      if (this.#messages.length > 0 || this.#dropped > 0) continue;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -10,6 +10,7 @@ import { type FilterQuery, QUERY_PROBLEM_HEADER } from '../../src/events/query-f
 import { eventReadJobs } from '../../src/events/read-jobs.ts';
 import { ALL_EVENTS } from '../../src/events/selection.ts';
 import { EventStore } from '../../src/events/store.ts';
+import { TailEvent } from '../../src/events/tail-event.ts';
 import { type TailOrder, TailStream } from '../../src/events/tail-stream.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
@@ -65,9 +66,26 @@ test('a query that cannot be run to its end ends the tail: its reader resumes', 
   expect(await text).toBe(': ok\n\n');
 });
 
+test('what comes at the moment in which a reader begins to wait wakes it', async () => {
+  for (let ticks = 0; ticks < 8; ticks++) {
+    const { stream, share } = tail(null, () => Promise.reject(new Error('not asked')));
+    const reader = stream.body.getReader();
+    await reader.read();
+    // The reader waits for its turn; a moment later there is something for it.
+    share.spend(1_000);
+    const next = reader.read();
+    await share.turn();
+    for (let tick = 0; tick < ticks; tick++) await null;
+    stream.offer(eventOf(1));
+    const came = await Promise.race([next, Bun.sleep(1_000)]);
+    stream.end();
+    expect([ticks, came?.value?.length]).toEqual([ticks, expect.any(Number)]);
+  }
+});
+
 type Asked = (order: { readonly most: number }) => Promise<Response>;
 
-/** A tail. */
+/** A tail, and the time it shares with others. */
 function tail(query: TailOrder['query'], asked: Asked) {
   const events = {
     indexNames: () => ['default'],
@@ -79,5 +97,13 @@ function tail(query: TailOrder['query'], asked: Asked) {
     rights: async () => () => true,
   };
   const stream = new TailStream(order, () => true, 0, { events, share, onEnd: () => undefined });
-  return { stream };
+  return { stream, share };
+}
+
+function eventOf(id: number): TailEvent {
+  const { index, sourcetype, source, host, data, fields } = draftEvent({});
+  return new TailEvent({
+    ...{ id, index, sourcetype, source, host, data, fields },
+    ...{ created: id, updated: id },
+  });
 }
