@@ -32,8 +32,10 @@ export function previewRetention(
   const due = [...rules.values()].reduce((sum, rule) => sum + rule.agedBytes + rule.excess, 0);
   const max = retention.total_max_bytes;
   const used = texts === 0 ? 0 : facts.sizeInUse * (1 - due / texts);
-  let total =
-    max === null || used <= max ? 0 : Math.ceil((texts - due) * (1 - (max * KEPT_SHARE) / used));
+  let total = max === null || used <= max ? 0 : used - max * KEPT_SHARE;
+  // Beside its text an event takes room in the pages, on the average so much.
+  const count = facts.totals.reduce((sum, { events }) => sum + events, 0);
+  const overhead = Math.max(0, facts.sizeInUse - texts) / Math.max(1, count);
   return tally(db, ({ index, bytes, created }) => {
     const rule = rules.get(index);
     if (rule === undefined) return null;
@@ -43,7 +45,7 @@ export function previewRetention(
       return 'size';
     }
     if (total <= 0) return null;
-    total -= bytes;
+    total -= bytes + overhead;
     return 'total';
   });
 }

@@ -8,7 +8,7 @@ import type { Config } from '../config/schema.ts';
 import { timeText } from './event-time.ts';
 import type { IndexTotals } from './index-totals.ts';
 import type { Ingest } from './ingest.ts';
-import type { PrunedIndex, PruneOrder } from './writer-orders.ts';
+import type { PrunedIndex, PruneOrder, WriterResult } from './writer-orders.ts';
 
 /** The rules an index follows; null: keep. */
 export interface IndexRules {
@@ -47,6 +47,9 @@ const STEP_IDS = 1_000;
 export const DAY_MICROS = 86_400_000_000;
 /** Over a size the oldest go until so much of it is left. */
 export const KEPT_SHARE = 0.95;
+/** Of the total size: so much goes in a step at least. */
+const LEAST_SHARE = 0.005;
+const EVERYTHING = { kind: 'prune', index: null, createdBefore: null, ids: null } as const;
 const HOUR_MICROS = 3_600_000_000;
 
 /** The rules of an index: its own, else the common ones; 0 keeps for ever. */
@@ -132,40 +135,64 @@ export class Retention {
 
   async #pruneTotal(max: number | null): Promise<Pruned[]> {
     const { events } = this.#options;
-    const used = max === null ? 0 : events.sizeInUse();
-    if (max === null || used <= max) return [];
-    // Pages hold more than texts; so much of the texts as has to go of the pages.
-    const totals = await events.indexTotals();
-    const texts = totals.reduce((sum, { bytes }) => sum + bytes, 0);
-    const bytes = Math.ceil(texts * (1 - (max * KEPT_SHARE) / used));
-    return this.prune(
-      { kind: 'prune', index: null, createdBefore: null, bytes, ids: null },
-      'total',
-    );
+    if (max === null || events.sizeInUse() <= max) return [];
+    // Measured anew after each step: in the pages a small event takes many times its text.
+    const excess = (): number => Math.ceil(events.sizeInUse() - max * KEPT_SHARE);
+    // Events that come in meanwhile are for the next run.
+    let most = 2 * excess();
+    const left = (deleted: number): number => {
+      most -= deleted;
+      const over = most > 0 ? excess() : 0;
+      // Pages are given back whole: with less than a little a step might free none.
+      return over > 0 ? Math.max(over, Math.ceil(max * LEAST_SHARE)) : 0;
+    };
+    return this.#deleted('total', async (note) => {
+      for (let bytes = left(0); bytes > 0;) {
+        const { pruned } = note(await this.#step({ ...EVERYTHING, bytes }));
+        if (pruned.length === 0) return;
+        bytes = left(bytesOf(pruned));
+      }
+    });
   }
 
   /** Deletes what an order selects, in steps; audited by index. */
   async prune(order: PruneOrder, rule: PruneRule): Promise<Pruned[]> {
-    const { events } = this.#options;
-    const byIndex = new Map<string, Pruned>();
-    let bytes = order.bytes;
     const { ids } = order;
-    for (let hasMore = true, from = 0; hasMore; from += STEP_IDS) {
-      const step = { ...order, bytes, ids: ids === null ? null : ids.slice(from, from + STEP_IDS) };
-      const { result } = await events.ingest.submit(step, new Uint8Array(), {
-        events: 0,
-        name: 'retention',
-      });
-      for (const part of result.pruned) {
-        byIndex.set(part.index, added(byIndex.get(part.index), part, rule));
-        if (bytes !== null) bytes -= part.bytes;
+    return this.#deleted(rule, async (note) => {
+      if (ids !== null) {
+        for (let from = 0; from < ids.length; from += STEP_IDS)
+          note(await this.#step({ ...order, ids: ids.slice(from, from + STEP_IDS) }));
+        return;
       }
-      hasMore =
-        ids === null
-          ? result.hasMore && (bytes === null || bytes > 0)
-          : from + STEP_IDS < ids.length;
+      let { bytes } = order;
+      for (let hasMore = true; hasMore && (bytes === null || bytes > 0);) {
+        const result = note(await this.#step({ ...order, bytes }));
+        if (bytes !== null) bytes -= bytesOf(result.pruned);
+        ({ hasMore } = result);
+      }
+    });
+  }
+
+  async #step(order: PruneOrder): Promise<WriterResult> {
+    const holder = { events: 0, name: 'retention' };
+    return (await this.#options.events.ingest.submit(order, new Uint8Array(), holder)).result;
+  }
+
+  /** What steps deleted, by index; audited also when they are broken off: it is gone. */
+  async #deleted(
+    rule: PruneRule,
+    steps: (note: (result: WriterResult) => WriterResult) => Promise<void>,
+  ): Promise<Pruned[]> {
+    const byIndex = new Map<string, Pruned>();
+    try {
+      await steps((result) => {
+        for (const part of result.pruned)
+          byIndex.set(part.index, added(byIndex.get(part.index), part, rule));
+        return result;
+      });
+    } finally {
+      for (const pruned of byIndex.values()) await this.#audit(pruned);
     }
-    for (const pruned of byIndex.values()) await this.#audit(pruned);
     return [...byIndex.values()];
   }
 
@@ -203,6 +230,10 @@ function dueOrders(
     });
   }
   return due;
+}
+
+function bytesOf(parts: readonly PrunedIndex[]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function added(known: Pruned | undefined, part: PrunedIndex, rule: PruneRule): Pruned {

@@ -1,0 +1,98 @@
+/**
+ * What retention deletes, and what the audit has of it (EV-84, EV-85).
+ */
+import { afterAll, expect, test } from 'bun:test';
+import type { Audit, AuditNote } from '../../src/auth/audit.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { createLog } from '../../src/base/log.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { DirectStore } from '../../src/events/direct-store.ts';
+import { previewRetention } from '../../src/events/prune-preview.ts';
+import { type PrunedStore, Retention } from '../../src/events/retention.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { draftEvent } from './draft-event.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const SETTINGS = {
+  limits: {
+    maxDecodedBytes: 2 ** 20,
+    maxEventBytes: 2 ** 20,
+    maxEvents: 100_000,
+    maxDepth: 32,
+    maxFields: 1000,
+  },
+  extraction: { extractors: [], syslogTimezone: 'UTC' },
+};
+
+test('over the total size the oldest go until 95 % of it is left, not more', async () => {
+  const direct = new DirectStore(folder.at('total'), SETTINGS);
+  // In the pages of the database a small event takes several times its text, a large one no more than that.
+  insert(
+    direct,
+    Array.from({ length: 40_000 }, () => draftEvent({ data: 'x' })),
+  );
+  insert(
+    direct,
+    Array.from({ length: 80 }, () => draftEvent({ data: 'x'.repeat(100_000) })),
+  );
+  const max = Math.floor(direct.sizeInUse() * 0.97);
+  const rules = { max_age_days: null, max_bytes: null, total_max_bytes: max, indexes: {} };
+  const facts = { totals: direct.indexTotals(), sizeInUse: direct.sizeInUse(), now: 0 };
+  const [expected] = previewRetention(direct.store.db, { ...rules, interval_seconds: 1 }, facts);
+  const { retention, notes } = retentionOf(direct, rules);
+  const [pruned] = await retention.run();
+  const left = direct.sizeInUse() / max;
+  direct.close();
+  expect([left <= 0.95, left > 0.92]).toEqual([true, true]);
+  expect(notes).toHaveLength(1);
+  // What a dry run tells is about that.
+  expect(Math.abs(1 - expected!.events / pruned!.events)).toBeLessThan(0.25);
+});
+
+test('what a run deleted before it was broken off is in the audit', async () => {
+  const direct = new DirectStore(folder.at('broken'), SETTINGS);
+  insert(
+    direct,
+    Array.from({ length: 5_000 }, () => draftEvent({ data: 'x' })),
+  );
+  let steps = 0;
+  const store: PrunedStore = {
+    open: () => direct.open(),
+    indexTotals: () => direct.indexTotals(),
+    sizeInUse: () => direct.sizeInUse(),
+    ingest: {
+      submit: async (order) => {
+        if (order.kind === 'prune' && ++steps > 2) throw new Error('Server is shutting down.');
+        return direct.ingest.submit(order, new Uint8Array());
+      },
+    },
+  };
+  const rules = { max_age_days: null, max_bytes: 1, total_max_bytes: null, indexes: {} };
+  const { retention, notes } = retentionOf(store, rules);
+  await expect(retention.run()).rejects.toThrow('shutting down');
+  direct.close();
+  expect(notes.map(({ resource, details }) => [resource, details?.split(',', 1)[0]])).toEqual([
+    ['@events/default', 'Deleted 2000 events'],
+  ]);
+  expect(retention.counts.get('size')).toBe(2_000);
+});
+
+function insert({ store }: DirectStore, drafts: readonly ReturnType<typeof draftEvent>[]): void {
+  store.begin();
+  store.insert(drafts, Date.now() * 1000);
+  store.commit();
+}
+
+function retentionOf(
+  events: PrunedStore,
+  rules: Omit<Config['events']['retention'], 'interval_seconds'>,
+): { retention: Retention; notes: AuditNote[] } {
+  const notes: AuditNote[] = [];
+  const audit = { record: async (note: AuditNote) => void notes.push(note) } as unknown as Audit;
+  const config = { events: { idempotency_hours: 24, retention: rules } } as unknown as Config;
+  const log = createLog({ level: 'error', format: 'text', write: () => undefined });
+  const options = { events, audit, clock: systemClock, log, config: () => config };
+  return { retention: new Retention(options), notes };
+}
