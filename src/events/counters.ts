@@ -147,12 +147,15 @@ export class IngestCounters {
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    let changed: string[] = [];
     try {
       await this.#load();
-      const changed = [...this.#changed].map((key) => this.#counters.get(key)!);
+      changed = [...this.#changed];
       this.#changed.clear();
-      for (const counters of changed) await this.#write(counters);
+      for (const key of changed) await this.#write(this.#counters.get(key)!);
     } catch (error) {
+      // The next time, with what changed until then.
+      for (const key of changed) this.#changed.add(key);
       this.#options.log.warning('counters of ingest were not written', { error });
     }
   }
@@ -179,14 +182,27 @@ export class IngestCounters {
     this.#loading ??= this.#options.db
       .all<SenderCounters>('SELECT * FROM ingest_counters')
       .then((rows) => {
-        for (const row of rows) {
-          const key = JSON.stringify([row.kind, row.id, row.dialect]);
-          const own = this.#counters.get(key);
-          if (own === undefined) this.#counters.set(key, { ...row });
-          else for (const name of SUMS) own[name] += row[name];
-        }
+        for (const row of rows) this.#take(row);
+      })
+      .catch((error: unknown) => {
+        this.#loading = null;
+        throw error;
       });
     return this.#loading;
+  }
+
+  #take(row: SenderCounters): void {
+    const key = JSON.stringify([row.kind, row.id, row.dialect]);
+    const own = this.#counters.get(key);
+    if (own === undefined) {
+      this.#counters.set(key, { ...row });
+      return;
+    }
+    for (const name of SUMS) own[name] += row[name];
+    own.last_at ??= row.last_at;
+    if (own.last_error !== null) return;
+    own.last_error = row.last_error;
+    own.last_error_at = row.last_error_at;
   }
 
   async #write(counters: SenderCounters): Promise<void> {
