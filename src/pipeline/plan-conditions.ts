@@ -124,8 +124,19 @@ function ofCondition({ reference, lookup, operand }: Condition, schema: Schema):
     return values.length === operand.length ? exactly({ kind: 'equals', column, values }) : UNKNOWN;
   }
   const isContains = lookup === 'contains' || lookup === 'icontains';
-  if (!isContains || typeof operand !== 'string' || operand === '') return UNKNOWN;
-  return atLeast({ kind: 'contains-folded', column, text: fold(operand) });
+  if (!isContains || typeof operand !== 'string') return UNKNOWN;
+  const text = lookup === 'contains' ? inmost(operand) : operand;
+  return text === '' ? UNKNOWN : atLeast({ kind: 'contains-folded', column, text: fold(text) });
+}
+
+/**
+ * What is left of a text within any other that holds it once both are composed, which folding does: accents at its start belong to
+ * the letter before it, and its last letter may have accents behind it.
+ */
+function inmost(text: string): string {
+  const composed = text.normalize('NFC').replace(/^\p{M}+/u, '');
+  // No accent composes with a digit or another sign of ASCII.
+  return composed.replace(/(?:[^ -;?@[-`{-~]\p{M}*|\p{M}+)$/u, '');
 }
 
 /** A text that spells a time equals other spellings of it. */
