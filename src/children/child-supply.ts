@@ -90,9 +90,14 @@ export class ChildSupply {
     }
   }
 
+  /** Counts work of a child that is kept by who took it: crashes so far were none in a row. */
+  recordSuccess(): void {
+    this.#backoff.succeeded();
+  }
+
   /** Takes back a child whose job succeeded or failed in an orderly way. */
   park(child: ChildProcess): void {
-    this.#backoff.succeeded();
+    this.recordSuccess();
     if (!child.isAlive) return;
     if (this.#isStopped || this.#idle.size >= this.#options.maxIdle) {
       child.kill('one child too many');

@@ -84,7 +84,9 @@ export class WriterProcess {
       // The batch before may still be under way: its bytes count as well.
       const limitMs = RUN_LIMIT_MS + (this.#bytesAsked / MIB) * RUN_MS_PER_MIB;
       const init = { body: body as Bun.BodyInit, headers: { 'Content-Type': BINARY } };
-      return unframe<WriterResult>(await this.#ask(child, 'run', init, limitMs));
+      const results = unframe<WriterResult>(await this.#ask(child, 'run', init, limitMs));
+      this.#options.supply.recordSuccess();
+      return results;
     } finally {
       this.#bytesAsked -= body.length;
     }
