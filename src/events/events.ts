@@ -18,6 +18,7 @@ import type { IndexTotals } from './index-totals.ts';
 import { Ingest } from './ingest.ts';
 import { unavailable } from './queue-room.ts';
 import { EVENTS_FILE } from './schema.ts';
+import { identityOf } from './store-file.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
 import type { WriterSettings } from './writer-orders.ts';
 
@@ -54,6 +55,8 @@ export class Events {
   readonly #indexers: ChildPool;
   #opened: Promise<void> | null = null;
   #db: Database | null = null;
+  /** Of the file it reads. */
+  #dbIdentity: string | null = null;
   #settings: { config: Config; value: WriterSettings } | null = null;
   readonly #listeners = new Set<() => void>();
   #indexTimer: Timer | null = null;
@@ -218,8 +221,7 @@ export class Events {
   #read<Result>(read: (db: Database) => Result): Result {
     if (this.ingest.problem !== null) throw unavailable(NOT_WRITABLE, 10);
     try {
-      this.#db ??= openReader(this.stateDir);
-      return read(this.#db);
+      return read(this.#openDb());
     } catch (error) {
       if (error instanceof AppError) throw error;
       this.#options.log.error('the event store could not be read', { error });
@@ -227,6 +229,20 @@ export class Events {
       this.#db = null;
       throw unavailable(NOT_WRITABLE, 5, error);
     }
+  }
+
+  #openDb(): Database {
+    const path = join(this.stateDir, EVENTS_FILE);
+    const identity = identityOf(path);
+    if (this.#db !== null && identity !== null && identity !== this.#dbIdentity) {
+      this.#db.close();
+      this.#db = null;
+    }
+    if (this.#db === null) {
+      this.#db = openReader(path);
+      this.#dbIdentity = identity;
+    }
+    return this.#db;
   }
 
   /** Commands beside the server write too (`svc events import`): tails and the index hear of it here. */
@@ -306,8 +322,7 @@ export class Events {
   }
 }
 
-function openReader(stateDir: string): Database {
-  const path = join(stateDir, EVENTS_FILE);
+function openReader(path: string): Database {
   if (!existsSync(path)) throw unavailable(NOT_WRITABLE, 5);
   const db = new Database(path, { readonly: true });
   db.run('PRAGMA busy_timeout = 20');

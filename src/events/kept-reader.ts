@@ -5,10 +5,10 @@
  * Kept without a snapshot, so it holds up neither writers nor the folding of their log; closed when nobody asked for a while,
  * and as soon as another file lies in the place of the one it reads.
  */
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EventReader } from './reader.ts';
 import { EVENTS_FILE } from './schema.ts';
+import { identityOf } from './store-file.ts';
 import { INDEX_FILE } from './text-index.ts';
 
 const IDLE_MS = 20_000;
@@ -80,10 +80,4 @@ function open(stateDir: string): EventReader {
 function filesIn(stateDir: string): string | null {
   const store = identityOf(join(stateDir, EVENTS_FILE));
   return store && `${stateDir} ${store} ${identityOf(join(stateDir, INDEX_FILE)) ?? ''}`;
-}
-
-function identityOf(path: string): string | null {
-  const found = statSync(path, { throwIfNoEntry: false });
-  // Without a byte it has not become a database yet.
-  return found && found.size > 0 ? `${found.dev}:${found.ino}` : null;
 }
