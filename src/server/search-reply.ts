@@ -54,8 +54,12 @@ function leaving(
         }
       },
       async cancel(reason) {
-        await reader.cancel(reason);
-        await leave();
+        try {
+          // Throws where the rows had broken off before their reader left.
+          await reader.cancel(reason);
+        } finally {
+          await leave();
+        }
       },
     },
     // Nothing is taken before the client wants it.
