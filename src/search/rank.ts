@@ -10,7 +10,7 @@ import type { Database, Statement } from 'bun:sqlite';
 import { foldText } from '../dataset/words.ts';
 import { rangeOf, resourceNoOf, rowOf } from './entry-id.ts';
 import type { Catalogue } from './catalogue.ts';
-import { TITLE_MARK, WORD_PLACES } from './index-file.ts';
+import { HEAD_CHARACTERS, TITLE_MARK, WORD_PLACES } from './index-file.ts';
 import { firstCell, unpackRow } from './row-text.ts';
 import { scoreOf, typoScore, UNRANKED } from './score.ts';
 import { type SnippetPart, snippetOf } from './snippet.ts';
@@ -176,10 +176,19 @@ class Matches {
     const matches: Match[] = [];
     for (const id of candidates) {
       const entry = this.#entry(id);
-      const typos = entry && typosIn(entry, this.#words);
+      const typos = entry && typosIn(entry, this.#words, (at) => this.#standsBehind(id, entry, at));
       if (typos !== null) matches.push({ id, score: typoScore(typos) });
     }
     return this.#sorted(matches);
+  }
+
+  /** Whether a word stands in the rest of a long text, which is not read for that. */
+  #standsBehind(id: number, { body }: Entry, at: number): boolean {
+    // The head may be a letter of two halves short of that.
+    if (body.length < HEAD_CHARACTERS - 1) return false;
+    const word = this.#words[at]!;
+    const last = at === this.#words.length - 1 ? null : [word];
+    return this.#ids(textOf({ words: [word], last }), id, id, 1).length > 0;
   }
 
   /** What a result shows. */

@@ -37,8 +37,15 @@ export function typoCandidates(
   return [...found].sort((a, b) => a - b).slice(0, MAX_CANDIDATES);
 }
 
-/** The number of wrong letters in all; null when the document does not match, or matches without any. */
-export function typosIn(document: DocumentText, words: readonly string[]): number | null {
+/**
+ * The number of wrong letters in all; null when the document does not match, or matches without any. `standsBehind` is asked for
+ * words that stand neither in the title nor in the text as far as it is given.
+ */
+export function typosIn(
+  document: DocumentText,
+  words: readonly string[],
+  standsBehind: (index: number) => boolean = () => false,
+): number | null {
   const title = foldText(document.title);
   const body = foldText(document.body);
   const titleWords = foldedWords(document.title);
@@ -46,6 +53,7 @@ export function typosIn(document: DocumentText, words: readonly string[]): numbe
   for (const [index, word] of words.entries()) {
     const isPrefix = index === words.length - 1;
     if (frequencyOf(title, word, isPrefix) > 0 || frequencyOf(body, word, isPrefix) > 0) continue;
+    if (standsBehind(index)) continue;
     const nearest = nearestDistance(word, titleWords);
     if (nearest === null) return null;
     typos += nearest;
