@@ -5,8 +5,6 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SQLiteError } from 'bun:sqlite';
-import { AppError } from '../base/errors.ts';
 import { dialects } from './dialects/index.ts';
 import type { IndexTotals } from './index-totals.ts';
 import { indexTotals } from './index-totals.ts';
@@ -15,13 +13,13 @@ import type { PrunedStore } from './retention.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { EventStore } from './store.ts';
 import { Writer } from './writer.ts';
-import { NOT_WRITABLE } from './writer-jobs.ts';
-import type { WriterOrder, WriterSettings } from './writer-orders.ts';
+import { translated } from './writer-jobs.ts';
+import type { Framed, WriterOrder, WriterResult, WriterSettings } from './writer-orders.ts';
 
 /** One writing connection; `close` ends it. */
 export class DirectStore implements PrunedStore {
   readonly store: EventStore;
-  readonly writer: Writer;
+  readonly #writer: Writer;
   readonly ingest = { submit: (order: WriterOrder, body: Uint8Array) => this.#submit(order, body) };
 
   /** Makes folder and store when there are none. Throws `state-unusable` for a damaged store. */
@@ -29,7 +27,7 @@ export class DirectStore implements PrunedStore {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     this.store = new EventStore(join(stateDir, EVENTS_FILE));
     const now = (): number => Date.now() * 1000;
-    this.writer = new Writer({ store: this.store, dialects, settings, now });
+    this.#writer = new Writer({ store: this.store, dialects, settings, now });
   }
 
   async open(): Promise<void> {}
@@ -44,6 +42,15 @@ export class DirectStore implements PrunedStore {
     return (one('page_count') - one('freelist_count')) * one('page_size');
   }
 
+  /** As `Writer.run`. Throws `unavailable`, `state-unusable`. */
+  run(batch: readonly Framed<WriterOrder>[]): Framed<WriterResult>[] {
+    try {
+      return this.#writer.run(batch);
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
   close(): void {
     this.store.close();
   }
@@ -51,12 +58,7 @@ export class DirectStore implements PrunedStore {
   async #submit(order: WriterOrder, body: Uint8Array): Promise<Written> {
     // A writer beside us gets its turn between two steps.
     await Bun.sleep(1);
-    try {
-      const [written] = this.writer.run([{ head: order, body }]);
-      return { result: written!.head, body: written!.body };
-    } catch (error) {
-      if (!(error instanceof SQLiteError)) throw error;
-      throw new AppError('unavailable', NOT_WRITABLE, { cause: error });
-    }
+    const [written] = this.run([{ head: order, body }]);
+    return { result: written!.head, body: written!.body };
   }
 }

@@ -9,9 +9,9 @@ import { Readable } from 'node:stream';
 import type { Transform } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { AppError } from '../base/errors.ts';
+import type { DirectStore } from './direct-store.ts';
 import type { MetaDefaults } from './intake.ts';
 import type { EventStore } from './store.ts';
-import type { Writer } from './writer.ts';
 import type { RejectedEntry, WriterOrder } from './writer-orders.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
 
@@ -29,7 +29,7 @@ interface ImportOrder {
 /** What the importer works with. */
 interface ImportParts {
   readonly store: EventStore;
-  readonly writer: Writer;
+  readonly writer: Pick<DirectStore, 'run'>;
   /** Folder of the store, and the free bytes below which nothing is written. */
   readonly stateDir: string;
   readonly minFreeBytes: number;

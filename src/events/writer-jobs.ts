@@ -66,7 +66,8 @@ function nowMicros(): number {
   return millis * 1000 + Math.floor((performance.now() % 1) * 1000);
 }
 
-function translated(error: unknown): unknown {
+/** What clients and commands hear of an error of SQLite: `unavailable`, or `state-unusable` for damage; others as they are. */
+export function translated(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   if (isDamage(error)) {
     return new AppError(

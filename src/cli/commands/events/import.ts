@@ -69,7 +69,7 @@ async function importOne(invocation: Invocation, config: Config, file: string): 
     };
     const parts = {
       store: direct.store,
-      writer: direct.writer,
+      writer: direct,
       stateDir: config.state_dir,
       minFreeBytes: config.events.min_free_bytes,
       maxEvents: config.events.limits.max_events,
