@@ -94,12 +94,13 @@ export function collected(schema: Schema, run: (rows: Row[], meter: Meter) => Ro
 
 /** Counts rows that are kept. */
 export function holdRows(meter: Meter, rows: readonly Row[]): void {
-  let bytes = 0;
-  for (const row of rows) {
-    bytes += 32;
-    for (const value of row) bytes += sizeOf(value);
-  }
-  meter.hold(bytes);
+  meter.hold(rows.reduce((sum, row) => sum + sizeOfRow(row), 0));
+}
+
+function sizeOfRow(row: Row): number {
+  let bytes = 32;
+  for (const value of row) bytes += sizeOf(value);
+  return bytes;
 }
 
 /** The first rows. */
@@ -122,23 +123,42 @@ export function head(schema: Schema, count: number): Compiled {
   };
 }
 
-/** The last rows. */
+const TAIL_SLACK_ROWS = 512;
+
+/** The last rows. Counts those that are kept, not those that pass. */
 export function tail(schema: Schema, count: number): Compiled {
   return {
     kind: 'rows',
     schema,
     start: (meter) => {
       let kept: Row[] = [];
+      let bytes = 0;
+      let most = 0;
       return {
         push: (rows) => {
-          holdRows(meter, rows.slice(-count));
-          kept = count === 0 ? [] : [...kept, ...rows].slice(-count);
+          for (const row of lastOf(rows, count)) {
+            kept.push(row);
+            bytes += sizeOfRow(row);
+          }
+          // Now and then: to begin a new list with each batch would cost as much as the list is long.
+          if (kept.length - count > Math.max(TAIL_SLACK_ROWS, count / 4)) {
+            for (const row of kept.slice(0, kept.length - count)) bytes -= sizeOfRow(row);
+            kept = lastOf(kept, count);
+          }
+          if (bytes > most) {
+            meter.hold(bytes - most);
+            most = bytes;
+          }
           return [];
         },
-        finish: () => kept,
+        finish: () => lastOf(kept, count),
       };
     },
   };
+}
+
+function lastOf(rows: readonly Row[], count: number): Row[] {
+  return count === 0 ? [] : rows.slice(-count);
 }
 
 /** What rows are ordered by. */
