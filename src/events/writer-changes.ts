@@ -54,7 +54,7 @@ export function changeEvent(
     : null;
   if (sent === null || Object.keys(errors).length > 0) return () => invalid(errors);
   const draft = draftOf(old, sent, tools);
-  if (!mayWrite(order, draft.index)) return () => forbidden();
+  if (!mayWrite(order, draft.index)) return () => forbidden(draft.index);
   const row = store.update(order.id, draft, tools.now);
   const headers = { ...JSON_HEADERS, ETag: `"${eventVersion(row)}"` };
   return () => ({
@@ -129,10 +129,10 @@ function notFound(): WriterAnswer {
   return detail(404, 'No Event matches the given query.');
 }
 
-/** `index`: refused by the index the event stands in. */
-function forbidden(index?: string): WriterAnswer {
+/** `index`: the one that may not be written, for the audit. */
+function forbidden(index: string): WriterAnswer {
   const answer = detail(403, 'You do not have permission to perform this action.');
-  return index === undefined ? answer : { ...answer, indexes: [index] };
+  return { ...answer, indexes: [index] };
 }
 
 function detail(status: number, text: string): WriterAnswer {
