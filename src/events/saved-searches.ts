@@ -127,14 +127,20 @@ export async function createSavedSearch(
   });
 }
 
-/** Replaces what its owner decides. */
+/**
+ * Replaces what its owner decides: by what `change` makes of the search as it is then, whatever else changed it since it was
+ * looked at. Null when it is gone.
+ */
 export async function updateSavedSearch(
   db: Database,
   id: number,
-  input: SavedSearchInput,
+  change: (old: SavedSearch) => SavedSearchInput,
   now: number,
-): Promise<SavedSearch> {
+): Promise<SavedSearch | null> {
   return db.transaction(async (tx) => {
+    const old = await getSavedSearch(tx, id);
+    if (old === null) return null;
+    const input = change(old);
     const values: SqlValue[] = [
       input.name,
       input.query,
@@ -147,7 +153,7 @@ export async function updateSavedSearch(
       values,
     );
     await share(tx, id, input);
-    return (await getSavedSearch(tx, id))!;
+    return getSavedSearch(tx, id);
   });
 }
 

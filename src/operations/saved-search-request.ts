@@ -24,16 +24,19 @@ export interface SavedSearchRequest {
   readonly named?: readonly number[];
 }
 
+/** What a body makes of a search as it is when it is changed, which is after all checks; of none for a new one. */
+type Change = { readonly inputFor: (old: SavedSearch | null) => SavedSearchInput };
+
 /**
- * The search that a body describes: all of it, or with `isPartial` what differs from the `old` one. What is wrong is told by
- * field, in the words of EV-90.
+ * The search that a body describes: all of it, or with `isPartial` what differs from the one that is changed, which was `seen`
+ * before. What is wrong is told by field, in the words of EV-90.
  */
 export async function readSavedSearch(
   db: Database,
   { body, validate, named = [] }: SavedSearchRequest,
-  old: SavedSearch | null,
+  seen: SavedSearch | null,
   isPartial: boolean,
-): Promise<{ readonly input: SavedSearchInput } | { readonly errors: FieldErrors }> {
+): Promise<Change | { readonly errors: FieldErrors }> {
   if (
     typeof body !== 'object' ||
     body === null ||
@@ -61,18 +64,18 @@ export async function readSavedSearch(
   const sharedWith = await readUsers(db, members['shared_with'], errors);
   const isPublic = readFlag(members['is_public'], errors);
   if (validate !== null && query !== undefined && errors['query'] === undefined) {
-    const problem = await validate(query, name ?? old?.name ?? '');
+    const problem = await validate(query, name ?? seen?.name ?? '');
     if (problem !== null) errors['query'] = [problem];
   }
   if (Object.keys(errors).length > 0) return { errors };
   return {
-    input: {
+    inputFor: (old) => ({
       name: name ?? old?.name ?? '',
       query: query ?? old?.query ?? '',
       sharedWith: sharedWith ?? old?.sharedWith ?? [],
       named,
       isPublic: isPublic ?? old?.isPublic ?? false,
-    },
+    }),
   };
 }
 

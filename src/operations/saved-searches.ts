@@ -184,7 +184,7 @@ async function store(
   if ('errors' in read) return read;
   const { saved_per_user: most } = services.config.events.search;
   const owner = { id: caller.userId, most };
-  const made = await create(services.db, owner, read.input, services.clock.now(), id);
+  const made = await create(services.db, owner, read.inputFor(null), services.clock.now(), id);
   if (made === null) {
     const text = `You have ${most} saved searches, the most one user may have; delete some first.`;
     return { errors: { non_field_errors: [text] } };
@@ -204,7 +204,8 @@ export async function updateSavedSearch(
   const old = await requireOwn(services, caller, request.id);
   const read = await readSavedSearch(services.db, request, old, request.isPartial);
   if ('errors' in read) return read;
-  const changed = await update(services.db, old.id, read.input, services.clock.now());
+  const changed = await update(services.db, old.id, read.inputFor, services.clock.now());
+  if (changed === null) throw noSearch();
   await auditChange(services, caller, origin, 'update', old.id);
   return { view: viewOf(changed, caller) };
 }
