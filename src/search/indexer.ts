@@ -145,8 +145,11 @@ export class Indexer {
   /** Resolves when the resource, if it waits, is in the index as it was when this was called. */
   async settled(resource: PublishedResource): Promise<void> {
     const key = keyOf(resource);
-    await this.#running.get(key)?.settled.promise;
-    await this.#waiting.get(key)?.settled.promise;
+    // Both by now: with the end of the one under way the one that waits begins.
+    await Promise.all([
+      this.#running.get(key)?.settled.promise,
+      this.#waiting.get(key)?.settled.promise,
+    ]);
   }
 
   /** Resolves when nothing waits. */
