@@ -328,24 +328,25 @@ export class Tables {
     return false;
   }
 
-  /** Most recently used last; closes the least recently used beyond the limit. */
+  /** Most recently used last; closes the least recently used beyond the limit, as far as nobody is at work on them. */
   #touch(target: TableTarget, entry: Entry): Table {
     const id = tableId(target);
     if (this.#entries.size > MAX_OPEN_TABLES) {
       this.#entries.delete(id);
       this.#entries.set(id, entry);
-      this.#closeOldest();
+      this.#closeOldest(entry);
     }
     const table = entry.table!;
     this.#options.onProblem(target, table.head.companionProblem);
     return table;
   }
 
-  #closeOldest(): void {
+  #closeOldest(asked: Entry): void {
     let open = this.size;
     for (const [id, entry] of this.#entries) {
       if (open <= MAX_OPEN_TABLES) return;
-      if (!entry.table || entry.refreshing || entry.table.exclusive.running > 0) continue;
+      const isAtWork = entry.refreshing !== null || (entry.table?.exclusive.running ?? 0) > 0;
+      if (!entry.table || entry === asked || isAtWork) continue;
       if (entry.settle) clearTimeout(entry.settle);
       const { table } = entry;
       this.#folder.setAside(id, table);
