@@ -6,8 +6,17 @@ import { shortId } from '../base/ids.ts';
 import type { Table } from './table.ts';
 import type { TableJournal } from './table-meta.ts';
 
+/** A version of a file together with its companions. */
+interface CopiedVersion {
+  readonly stamp: FileStamp;
+  /** See `companionFingerprint`. */
+  readonly companion: string;
+}
+
 /** What of a new copy comes from the present one. */
 export interface Lineage {
+  /** The version all of this is meant for; if another one is read, `lineageFor` says what it takes. */
+  readonly version: CopiedVersion;
   /** With the sequence, the version of the copy (DS-46). */
   readonly generation: string;
   readonly sequence: number;
@@ -20,17 +29,29 @@ export interface Lineage {
   };
 }
 
-/** What a copy of the given file and companions takes over from the present one. */
-export function lineageOf(old: Table | null, stamp: FileStamp, companion: string): Lineage {
+/** What a copy of this version takes over from the present one. */
+export function lineageOf(old: Table | null, { stamp, companion }: CopiedVersion): Lineage {
   const ids = idsFor(old, stamp);
   // The edit that changed the types has told its caller this version already.
   const isFollowUp =
     ids && old?.outdated === 'types' && old.head.companion === companion && !old.unfinished();
   return {
+    version: { stamp, companion },
     ...(isFollowUp
       ? { generation: old.head.generation, sequence: old.state.sequence + 1 }
       : { generation: shortId(), sequence: 0 }),
     ...(ids && { ids }),
+  };
+}
+
+/** What of a lineage holds for the version that was found when the copy was made: one that came later is an external edit. */
+export function lineageFor(meant: Lineage, found: CopiedVersion): Omit<Lineage, 'version'> {
+  const { version, generation, sequence, ids } = meant;
+  const isSameFile = sameStamp(found.stamp, version.stamp);
+  const isSame = isSameFile && found.companion === version.companion;
+  return {
+    ...(isSame ? { generation, sequence } : { generation: shortId(), sequence: 0 }),
+    ...(isSameFile && ids && { ids }),
   };
 }
 

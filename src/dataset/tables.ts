@@ -432,7 +432,7 @@ export class Tables {
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
       if (this.#isDropped(target, entry)) return;
-      const table = kept ? old! : await this.#builds.make(target, lineageOf(old, stamp, companion));
+      const table = kept ? old! : await this.#builds.make(target, lineageOf(old, seen));
       this.#install(target, entry, table, old);
     } catch (error) {
       // What the copy is built from went with it; the caller looks again.

@@ -10,6 +10,7 @@ import { AppError } from '../base/errors.ts';
 import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
 import type { ChildJobs } from '../children/child-server.ts';
 import type { BuildOrder } from '../dataset/copy-builds.ts';
+import { lineageFor } from '../dataset/copy-lineage.ts';
 import { sealCopy } from '../dataset/copy-seal.ts';
 import { loadTable } from '../dataset/load.ts';
 import { ProgressTeller } from '../dataset/reading-progress.ts';
@@ -69,13 +70,14 @@ async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<
 
 /** False when the file changed meanwhile. */
 async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
-  const { target, out, generation, sequence } = order;
+  const { target, out } = order;
   const root = new DocumentRoot(order.docroot, order.stateDir);
   const companion = companionFingerprint(target);
   const schema = await readSchema(root, order.companionRels.schema);
   const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
   const source = await openForRead(root, target.rel);
   const progress = new ProgressTeller(out);
+  const { generation, sequence, ids } = lineageFor(order, { stamp: source.stamp, companion });
   try {
     const stampTakenAt = Date.now();
     const loaded = await loadTable({
@@ -83,7 +85,7 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
       read: (sink) =>
         kind.dataset!.read(progress.begin(source), options.options, sink, order.limits),
       companion: schema,
-      ids: order.ids && (() => keptIds(order.ids!)),
+      ids: ids && (() => keptIds(ids)),
       blank: blankOf(kind),
     }).catch((error: unknown) => {
       // Half of one version and half of another may look like anything: only a file at rest is at fault.
@@ -115,7 +117,7 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
           sequence,
           rowCount: loaded.rowCount,
           lastRowId: loaded.keptIds
-            ? Math.max(loaded.lastRowId, order.ids?.lastRowId ?? 0)
+            ? Math.max(loaded.lastRowId, ids?.lastRowId ?? 0)
             : loaded.lastRowId,
           counts: loaded.columns.map((column) => column.counts),
           dialect: loaded.layout.dialect,

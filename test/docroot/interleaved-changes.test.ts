@@ -20,3 +20,33 @@ test('a table is read while as many others as are kept open are being written', 
   gate.resolve();
   await Promise.all(writing);
 });
+
+test('what is written while a table is built anew has rows of its own (DS-49)', async () => {
+  await using place = await docrootInPlace({ 'a.csv': 'n\n1\n2\n3\n' });
+  await place.change('a', { action: 'delete', data: { _row_id: 1 } });
+  expect(await place.ids('a')).toEqual([2, 3]);
+  place.beforeJob = (job) => {
+    if (job === 'load') place.folder.write('a.csv', 'n\nx\ny\n');
+  };
+  place.folder.write('.svc/a.csv.schema.json', '{"columns":{"n":{"type":"string"}}}');
+  expect(await place.ids('a')).toEqual([1, 2]);
+});
+
+test('what is written after an edit changed the types is not taken for its version (DS-82)', async () => {
+  await using place = await docrootInPlace({ 'a.csv': 'n\n1\n2\nx\n' });
+  const { version } = await place.change('a', { action: 'delete', data: { _row_id: 3 } });
+  expect(place.docroot.tables.peek(place.targetOf('a'))!.outdated).toBe('types');
+  place.beforeJob = (job) => {
+    if (job === 'load') place.folder.write('a.csv', 'n\n8\n9\n');
+  };
+  expect((await place.table('a')).version()).not.toBe(version);
+});
+
+test('an edit that changed the types has the version it told, when nobody came in between (DS-74)', async () => {
+  await using place = await docrootInPlace({ 'a.csv': 'n\n1\n2\nx\n' });
+  const { version } = await place.change('a', { action: 'delete', data: { _row_id: 1 } });
+  expect((await place.table('a')).version()).toBe(version);
+  const { version: next } = await place.change('a', { action: 'delete', data: { _row_id: 3 } });
+  expect(await place.ids('a')).toEqual([2]);
+  expect((await place.table('a')).version()).toBe(next);
+});
