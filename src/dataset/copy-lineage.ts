@@ -70,7 +70,8 @@ function idsFor(old: Table | null, stamp: FileStamp): Lineage['ids'] {
   return { from: old.path, deleted: [], created: [], lastRowId: old.state.lastRowId };
 }
 
-function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
+/** Whether the journal is about the file version with this stamp; the ctime was not known when it was written. */
+export function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
   const { size, mtimeNs, inode } = journal.stamp;
   return size === stamp.size && mtimeNs === stamp.mtimeNs && inode === stamp.inode;
 }

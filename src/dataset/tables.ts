@@ -21,7 +21,7 @@ import type { Soon } from '../base/soon.ts';
 import { presentTurn } from '../base/turn.ts';
 import { type BuildOrder, CopyBuilds } from './copy-builds.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
-import { lineageOf } from './copy-lineage.ts';
+import { isJournalled, lineageOf } from './copy-lineage.ts';
 import { failureOf, isFailureOf, type ReadingFailure, type SeenFile } from './reading-failure.ts';
 import type { ReadingProgress } from './reading-progress.ts';
 import type { TableState } from './table-meta.ts';
@@ -202,13 +202,14 @@ export class Tables {
 
   /**
    * Remembers, before a file is replaced, that its other tables keep their rows and so their ids, also when the server is
-   * killed before `restampSiblings` (DS-48).
+   * killed before `restampSiblings` (DS-48). Builds those anew first that an edit was cut off from itself.
    */
   async journalSiblings(
     targets: readonly TableTarget[],
     before: FileStamp,
     prepared: FileStamp,
   ): Promise<void> {
+    for (const target of targets) await this.#catchUp(target, before);
     await this.#eachStanding(targets, before, (table) => {
       const { lastRowId } = table.state;
       table.journal({ stamp: prepared, deleted: [], created: [], lastRowId }, ROOM_TO_RESTAMP);
@@ -227,6 +228,23 @@ export class Tables {
     await this.#eachStanding(targets, before, (table) => {
       table.restamp(written.stamp, this.#options.now(), written.hash, 1);
     });
+  }
+
+  /**
+   * Brings the copy to the file version with this stamp when its journal alone knows the ids of that: after the next version
+   * it would know none.
+   */
+  async #catchUp(target: TableTarget, stamp: FileStamp): Promise<void> {
+    const table = await this.#opened(target, this.#entry(target));
+    if (table === null || sameStamp(table.state.stamp, stamp)) return;
+    const journal = table.unfinished();
+    if (journal === null || !isJournalled(journal, stamp)) return;
+    try {
+      await this.current(target);
+    } catch (error) {
+      // It has no rows that could keep their ids, and must not keep others from being edited.
+      if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
+    }
   }
 
   /** Calls back, with nobody else writing, for every copy there is of the file version with this stamp. */

@@ -158,6 +158,26 @@ test('an edit of another sheet reaches the copy that took the place of the one i
   await tables.close();
 });
 
+test('an edit of another sheet, cut off before, is finished in a copy before the next one (DS-48)', async () => {
+  const { folder, sheet, before, prepared } = await setAside();
+  using _ = folder;
+  const killed = openTables(folder);
+  await killed.tables.journalSiblings([sheet], before, prepared);
+  renameSync(folder.at('new.xlsx'), sheet.path);
+  await killed.tables.close();
+
+  const { tables, built } = openTables(folder);
+  const between = statFile(sheet.path)!;
+  const next = folder.write('next.xlsx', 'newest');
+  const hash = await hashOf(next);
+  await tables.journalSiblings([sheet], between, statFile(next)!);
+  renameSync(next, sheet.path);
+  await tables.restampSiblings([sheet], between, { stamp: statFile(sheet.path)!, hash });
+  await tables.current(sheet);
+  expect(built.map(({ ids }) => ids?.lastRowId)).toEqual([7]);
+  await tables.close();
+});
+
 test('what was found wrong with a version before a call is not told to it (DS-33, DS-143)', async () => {
   using folder = temporaryFolder({ 'w.xlsx': 'broken' });
   mkdirSync(folder.at('copies'));
