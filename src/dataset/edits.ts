@@ -258,7 +258,7 @@ export class Edits {
         beforeCommit: () => lock.check(),
       });
       const rows = await this.#follow(table, draft, plan, written);
-      await this.#options.tables.restampSiblings(siblings, state.stamp, written);
+      await this.#followSiblings(siblings, state.stamp, written);
       if (rows !== null) this.#tell(target, table, rows);
     } finally {
       await source.close();
@@ -298,6 +298,19 @@ export class Edits {
       const isOther =
         code === 'conflict' || (code === 'unavailable' && !sameStamp(statFile(target.path), base));
       throw isOther ? new ChangedDuringWrite(target.rel) : error;
+    }
+  }
+
+  /** As `#follow`, in the copies of the file's other tables: what one of them does not take stands in its journal. */
+  async #followSiblings(
+    siblings: readonly TableTarget[],
+    before: FileStamp,
+    written: Pick<ReplaceResult, 'stamp' | 'hash'>,
+  ): Promise<void> {
+    try {
+      await this.#options.tables.restampSiblings(siblings, before, written);
+    } catch (error) {
+      this.#options.log.warning('the typed copy of another table fell behind its file', { error });
     }
   }
 

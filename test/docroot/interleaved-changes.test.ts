@@ -2,7 +2,9 @@
  * Other programs, other requests and edits of the same files, each come in where one of them waits: no answer is of another
  * version, no row loses its id, and nobody is told of what others met.
  */
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
+import ExcelJS from 'exceljs';
 import { docrootInPlace } from '../support/docroot-in-place.ts';
 
 test('a table is read while as many others as are kept open are being written', async () => {
@@ -49,4 +51,32 @@ test('an edit that changed the types has the version it told, when nobody came i
   const { version: next } = await place.change('a', { action: 'delete', data: { _row_id: 3 } });
   expect(await place.ids('a')).toEqual([2]);
   expect((await place.table('a')).version()).toBe(next);
+});
+
+async function workbook(): Promise<Uint8Array> {
+  const book = new ExcelJS.Workbook();
+  for (const name of ['One', 'Two']) {
+    const sheet = book.addWorksheet(name);
+    for (const value of ['n', 1, 2, 3]) sheet.addRow([value]);
+  }
+  return new Uint8Array(await book.xlsx.writeBuffer());
+}
+
+test('an edit that is on disk is not refused for the copy of another worksheet (DS-74, DS-48)', async () => {
+  await using place = await docrootInPlace({ 'w.xlsx': await workbook() });
+  await place.change('w/Two', { action: 'delete', data: { _row_id: 1 } });
+  await place.table('w/One');
+  const copy = (await place.table('w/Two')).path;
+  // Somebody looks into the copies with a tool that locks them, once the new file is about to take its place.
+  const other = new Database(copy, { readwrite: true });
+  const { tables } = place.docroot;
+  const journalSiblings = tables.journalSiblings.bind(tables);
+  tables.journalSiblings = async (...siblings) => {
+    await journalSiblings(...siblings);
+    other.run('BEGIN IMMEDIATE');
+  };
+  const made = await place.change('w/One', { action: 'update', data: { _row_id: 1, n: 11 } });
+  expect(made.rowIds).toEqual([1]);
+  other.close(true);
+  expect(await place.ids('w/Two')).toEqual([2, 3]);
 });
