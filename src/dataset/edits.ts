@@ -289,15 +289,13 @@ export class Edits {
       return await this.#options.plan(target, source, layout, draft.changes());
     } catch (error) {
       const code = error instanceof AppError ? error.code : null;
-      if (code === 'unreadable-file') {
-        // Not the file is at fault here: it holds what the kind cannot write (DS-87, DS-88).
-        const { message } = error as AppError;
-        throw new AppError('unreadable-file', `Cannot write '${target.rel}': ${message}`);
-      }
-      // Cut off under the reader's hands, or not the file of the layout.
-      const isOther =
-        code === 'conflict' || (code === 'unavailable' && !sameStamp(statFile(target.path), base));
-      throw isOther ? new ChangedDuringWrite(target.rel) : error;
+      // Written under the reader's hands it may look like anything: only a file at rest is at fault (DS-84).
+      const isOther = code === 'conflict' || !sameStamp(statFile(target.path, target.rel), base);
+      if (isOther) throw new ChangedDuringWrite(target.rel);
+      if (code !== 'unreadable-file') throw error;
+      // Not the file is at fault here: it holds what the kind cannot write (DS-87, DS-88).
+      const { message } = error as AppError;
+      throw new AppError('unreadable-file', `Cannot write '${target.rel}': ${message}`);
     }
   }
 

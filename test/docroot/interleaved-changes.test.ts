@@ -80,3 +80,19 @@ test('an edit that is on disk is not refused for the copy of another worksheet (
   other.close(true);
   expect(await place.ids('w/Two')).toEqual([2, 3]);
 });
+
+test('a workbook that is written while an edit of it is planned is not told to be broken (DS-84)', async () => {
+  const whole = await workbook();
+  await using place = await docrootInPlace({ 'w.xlsx': whole });
+  await place.table('w/One');
+  const jobs: string[] = [];
+  place.beforeJob = (job) => {
+    jobs.push(job);
+    // Another program writes it, slowly and in place; by the time of the next look it is done.
+    if (jobs.length === 1) place.folder.write('w.xlsx', whole.subarray(0, 500));
+    if (job === 'load') place.folder.write('w.xlsx', whole);
+  };
+  const made = await place.change('w/One', { action: 'update', data: { _row_id: 1, n: 11 } });
+  expect(made.isChanged).toBe(true);
+  expect(jobs).toEqual(['edit', 'load', 'edit']);
+});
