@@ -205,39 +205,53 @@ export class Edits {
 
   async #attempt(target: TableTarget, group: Waiting[], lock: HeldFileLock): Promise<void> {
     const table = await this.#options.tables.current(target);
-    await table.exclusive.run(async () => {
-      if (table.isClosed) throw new ChangedDuringWrite(target.rel);
-      const draft = new Draft(table);
-      const outcomes: ((versions: ReadonlyMap<string, string>, followed: Promise<void>) => void)[] =
-        [];
-      for (const { edit, resolve, reject } of group) {
-        try {
-          const mutation = await edit.validate(table);
-          checkPrecondition(edit, draft);
-          const result = draft.apply(mutation);
-          outcomes.push((renamed, followed) =>
-            resolve({
-              ...result,
-              version: renamed.get(result.version) ?? result.version,
-              followed,
-            }),
-          );
-        } catch (error) {
-          if (!(error instanceof AppError)) throw error;
-          outcomes.push(() => reject(error));
-        }
-      }
-      const { version } = draft;
-      if (draft.isChanged) await this.#write(target, table, draft, lock);
-      const followed = this.#followed.get(target.rel) ?? Promise.resolve();
-      const renamed = new Map<string, string>();
-      // The version of a sheet is known only with the new file; that of changed types is one more.
-      if (draft.isChanged && target.sheet !== null) renamed.set(version, table.version());
-      else if (table.outdated === 'types') renamed.set(version, table.version(1));
-      for (const settle of outcomes) settle(renamed, followed);
-    });
+    try {
+      await table.exclusive.run(() => this.#make(target, table, group, lock));
+    } catch (error) {
+      if (error instanceof AppError || !table.isClosed) throw error;
+      // The copy went with its file, or made room: what is there by now decides.
+      throw new ChangedDuringWrite(target.rel);
+    }
     if (table.outdated) return;
     this.#options.tables.edited(target);
+  }
+
+  /** The edits of a group in the version of this table, which nobody else writes. */
+  async #make(
+    target: TableTarget,
+    table: Table,
+    group: Waiting[],
+    lock: HeldFileLock,
+  ): Promise<void> {
+    if (table.isClosed) throw new ChangedDuringWrite(target.rel);
+    const draft = new Draft(table);
+    const outcomes: ((versions: ReadonlyMap<string, string>, followed: Promise<void>) => void)[] =
+      [];
+    for (const { edit, resolve, reject } of group) {
+      try {
+        const mutation = await edit.validate(table);
+        checkPrecondition(edit, draft);
+        const result = draft.apply(mutation);
+        outcomes.push((renamed, followed) =>
+          resolve({
+            ...result,
+            version: renamed.get(result.version) ?? result.version,
+            followed,
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        outcomes.push(() => reject(error));
+      }
+    }
+    const { version } = draft;
+    if (draft.isChanged) await this.#write(target, table, draft, lock);
+    const followed = this.#followed.get(target.rel) ?? Promise.resolve();
+    const renamed = new Map<string, string>();
+    // The version of a sheet is known only with the new file; that of changed types is one more.
+    if (draft.isChanged && target.sheet !== null) renamed.set(version, table.version());
+    else if (table.outdated === 'types') renamed.set(version, table.version(1));
+    for (const settle of outcomes) settle(renamed, followed);
   }
 
   async #write(target: TableTarget, table: Table, draft: Draft, lock: HeldFileLock): Promise<void> {

@@ -328,6 +328,7 @@ export class Table {
   }
 
   #writable(): Database {
+    if (this.#isClosed) throw new Error('the typed copy is closed');
     if (!this.#writer) {
       this.#writer = new Database(this.path, { readwrite: true, create: false });
       // NORMAL: a power loss may lose the last edits of the copy, never its consistency; the stamp tells.

@@ -3,6 +3,7 @@
  * version, no row loses its id, and nobody is told of what others met.
  */
 import { Database } from 'bun:sqlite';
+import { readdirSync, rmSync } from 'node:fs';
 import { expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import { docrootInPlace } from '../support/docroot-in-place.ts';
@@ -51,6 +52,22 @@ test('an edit that changed the types has the version it told, when nobody came i
   const { version: next } = await place.change('a', { action: 'delete', data: { _row_id: 3 } });
   expect(await place.ids('a')).toEqual([2]);
   expect((await place.table('a')).version()).toBe(next);
+});
+
+test('a file that is deleted while an edit of it is written is not found (DS-33)', async () => {
+  await using place = await docrootInPlace({ 'a.csv': 'n\n1\n' });
+  const target = place.targetOf('a');
+  const table = await place.table('a');
+  const journal = table.journal.bind(table);
+  // The new bytes are on the disk under another name.
+  table.journal = (...entry) => {
+    rmSync(target.path);
+    place.docroot.tables.drop(target);
+    journal(...entry);
+  };
+  const edit = place.change('a', { action: 'update', data: { _row_id: 1, n: 2 } });
+  await expect(edit).rejects.toMatchObject({ code: 'not-found' });
+  expect(readdirSync(place.folder.path)).toEqual(['.svc']);
 });
 
 async function workbook(): Promise<Uint8Array> {
