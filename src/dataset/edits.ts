@@ -230,7 +230,11 @@ export class Edits {
     for (const { edit, resolve, reject } of group) {
       try {
         const mutation = await edit.validate(table);
-        checkPrecondition(edit, draft);
+        const { version: present } = draft;
+        if (!isExpected(present, edit)) {
+          outcomes.push((renamed) => reject(hasChanged(edit, renamed.get(present) ?? present)));
+          continue;
+        }
         const result = draft.apply(mutation);
         outcomes.push((renamed, followed) =>
           resolve({
@@ -373,10 +377,12 @@ function takeGroup(queue: Waiting[]): Waiting[] {
   return queue.splice(0, end === -1 ? queue.length : end);
 }
 
-function checkPrecondition(edit: Edit, draft: Draft): void {
-  const { ifMatch, name } = edit;
-  if (ifMatch === null || ifMatch.includes('*') || ifMatch.includes(draft.version)) return;
-  throw new AppError('precondition-failed', `Precondition failed: '${name}' has changed`, {
-    headers: { etag: `"${draft.version}"` },
+function isExpected(version: string, { ifMatch }: Edit): boolean {
+  return ifMatch === null || ifMatch.includes('*') || ifMatch.includes(version);
+}
+
+function hasChanged({ name }: Edit, version: string): AppError {
+  return new AppError('precondition-failed', `Precondition failed: '${name}' has changed`, {
+    headers: { etag: `"${version}"` },
   });
 }

@@ -6,6 +6,7 @@ import { Database } from 'bun:sqlite';
 import { readdirSync, rmSync } from 'node:fs';
 import { expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
+import type { AppError } from '../../src/base/errors.ts';
 import { docrootInPlace } from '../support/docroot-in-place.ts';
 
 test('a table is read while as many others as are kept open are being written', async () => {
@@ -112,4 +113,22 @@ test('a workbook that is written while an edit of it is planned is not told to b
   const made = await place.change('w/One', { action: 'update', data: { _row_id: 1, n: 11 } });
   expect(made.isChanged).toBe(true);
   expect(jobs).toEqual(['edit', 'load', 'edit']);
+});
+
+test('whoever comes too late is told the version that his sheet has then (DS-82)', async () => {
+  await using place = await docrootInPlace({ 'w.xlsx': await workbook(), 'a.csv': 'n\n1\nx\n' });
+  for (const [name, data] of [
+    ['w/One', { _row_id: 2, n: 5 }],
+    // Without its only text the column is one of integers.
+    ['a', { _row_id: 2, n: '2' }],
+  ] as const) {
+    const ifMatch = [(await place.table(name)).version()];
+    const first = place.change(name, { action: 'update', data, ifMatch });
+    const late = place.change(name, { action: 'update', data: { _row_id: 1, n: '7' }, ifMatch });
+    const refusal = (await late.catch((error: unknown) => error)) as AppError;
+    const { version } = await first;
+    expect(refusal.code).toBe('precondition-failed');
+    expect(refusal.headers).toEqual({ etag: `"${version}"` });
+    expect((await place.table(name)).version()).toBe(version);
+  }
 });
