@@ -37,6 +37,8 @@ export interface ChildPoolOptions extends Omit<ChildSupplyOptions, 'maxIdle' | '
 interface ChildRequestOptions {
   /** Milliseconds from the call to the head of the answer; in a streamed body, longest wait for more of it. */
   readonly timeoutMs: number;
+  /** The time limit is one on the work alone: waiting for a place and a child may take as long again. */
+  readonly isOfWork?: boolean;
   /** Aborted when nobody wants the answer any more. */
   readonly signal?: AbortSignal;
   /** The answer is long, such as an export: it gets a place of its own. */
@@ -104,7 +106,7 @@ export class ChildPool {
       path,
       bodyJson,
       timeoutMs,
-      startedAt,
+      startedAt: options.isOfWork === true ? performance.now() : startedAt,
       maxMemoryBytes: this.#options.maxRssBytes,
       memoryError: options.memoryError ?? tooMuchMemory,
       signal,

@@ -55,6 +55,8 @@ export class ParseWorkers {
     try {
       const response = await this.#pool.request('load', load, {
         timeoutMs: seconds * 1000,
+        // What takes too long counts as broken until it changes; how much there was to do before is no fault of the file.
+        isOfWork: true,
         memoryError: () =>
           new AppError('too-large', 'reading it needs more memory than limits.child_memory_bytes'),
       });

@@ -109,6 +109,20 @@ describe('limits', () => {
     expect(await (await pool.request('echo', 1, LIMIT)).json()).toBe(1);
   });
 
+  test('a limit on the work alone does not count the waiting for a place', async () => {
+    await using fixture = startPool();
+    const { pool } = fixture;
+    await pool.request('echo', 1, LIMIT);
+    const timeoutMs = onSharedCores(500);
+    const ask = (isOfWork: boolean) =>
+      pool
+        .request('sleep', 0.6 * timeoutMs, { timeoutMs, isOfWork })
+        .then((answer) => answer.text());
+    expect(await Promise.all([ask(true), ask(true)])).toEqual(['slept', 'slept']);
+    const [, late] = await Promise.allSettled([ask(false), ask(false)]);
+    expect(late).toMatchObject({ reason: { code: 'timed-out' } });
+  });
+
   test('a memory hog is killed with the error the caller chose (F9)', async () => {
     await using fixture = startPool({ maxRssBytes: 300e6 });
     const { pool } = fixture;
