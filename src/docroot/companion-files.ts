@@ -22,7 +22,7 @@ export async function readSchema(
   const file = await firstCompanion(root, rels);
   const none = { columns: null, verbatim: null, problem: null, ignored: false };
   if (!file) return none;
-  if (file.text === null) return { ...none, problem: `${file.rel}: too large` };
+  if (file.text === null) return { ...none, problem: file.problem };
   const parsed = parseCompanionSchema(file.text);
   return parsed.problem === null
     ? parsed
@@ -39,7 +39,7 @@ export async function readOptions(
   const file = await firstCompanion(root, rels);
   const ofSheet = sheet === null ? {} : { sheet };
   if (!file) return { options: ofSheet, problem: null };
-  if (file.text === null) return { options: ofSheet, problem: `${file.rel}: too large` };
+  if (file.text === null) return { options: ofSheet, problem: file.problem };
   const parsed = parseOptions(file.text, { kind: kind.type });
   return {
     options: { ...parsed.options, ...ofSheet },
@@ -47,22 +47,33 @@ export async function readOptions(
   };
 }
 
-/** The first companion that exists; its text is null when it exceeds the size limit. */
+type Companion = { readonly rel: string } & (
+  | { readonly text: string }
+  /** It exceeds the size limit, or the file system refuses it. */
+  | { readonly text: null; readonly problem: string }
+);
+
+/** The first companion that exists. */
 async function firstCompanion(
   root: DocumentRoot,
   rels: readonly string[],
-): Promise<{ rel: string; text: string | null } | null> {
+): Promise<Companion | null> {
   for (const rel of rels) {
     try {
       const file = await openCompanion(root, rel);
       try {
-        if (file.size > MAX_COMPANION_BYTES) return { rel, text: null };
+        if (file.size > MAX_COMPANION_BYTES) {
+          return { rel, text: null, problem: `${rel}: too large` };
+        }
         return { rel, text: new TextDecoder().decode(await file.read(0, file.size)) };
       } finally {
         await file.close();
       }
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'not-found') throw error;
+      if (!(error instanceof AppError)) throw error;
+      // It must not stop the dataset from being read (DS-70).
+      if (error.code === 'unreadable-file') return { rel, text: null, problem: error.message };
+      if (error.code !== 'not-found') throw error;
     }
   }
   return null;
