@@ -47,7 +47,16 @@ export class FirstReads {
     for (const resource of [...added, ...changed]) {
       if (resource.kind.dataset) this.#waiting.set(keyOf(resource), resource);
     }
-    if (this.#waiting.size > 0) this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#isClosed || this.#waiting.size === 0) return;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+      // What was noted since the last one was read.
+      this.#start();
+    });
   }
 
   async #run(): Promise<void> {
@@ -61,7 +70,7 @@ export class FirstReads {
       } catch (error) {
         // A broken or vanished file is no failure here: the registry holds its problem.
         if (error instanceof AppError && error.status < 500) continue;
-        if (isStopping(error)) return;
+        if (isStopping(error)) return this.close();
         this.#options.log.warning('a dataset could not be read ahead', {
           resource: resource.rel,
           error,
