@@ -3,12 +3,12 @@
  * anew; but a copy whose rows no longer have the numbers 1…n is kept, because nothing else knows their ids (DS-48).
  */
 import { Database } from 'bun:sqlite';
-import { lstat, mkdir, readdir, readlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAbsence } from '../base/file-stamp.ts';
 import { isTemporaryName } from '../base/temporary-files.ts';
-import { bindToContent, hasOwnIds } from '../dataset/moved-copy.ts';
+import { bindToContent, fileOfOwnIds } from '../dataset/moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/schema.ts';
@@ -55,23 +55,34 @@ export async function snapshotState(stateDir: string, folder: string): Promise<A
   return files;
 }
 
-/** Copies of the tables whose row ids only they know; in `folder`. For a backup that has the files too. */
+/** The typed copies whose row ids only they know, by the rel of their file. */
+export async function tablesWithOwnIds(stateDir: string): Promise<ReadonlyMap<string, string[]>> {
+  const directory = join(stateDir, TABLES);
+  const tables = new Map<string, string[]>();
+  for (const name of (await unlessGone(readdir(directory))) ?? []) {
+    const rel = name.endsWith('.sqlite') ? fileOfOwnIds(join(directory, name)) : null;
+    if (rel !== null) tables.set(rel, [...(tables.get(rel) ?? []), name]);
+  }
+  return tables;
+}
+
+/** Copies of these tables in `folder`; null when one of them is not of the version of their file that is open. */
 export async function snapshotTables(
   stateDir: string,
   folder: string,
-  root: DocumentRoot,
-): Promise<ArchiveFile[]> {
-  const directory = join(stateDir, TABLES);
-  if (!existsSync(directory)) return [];
+  names: readonly string[],
+  file: FileHandle,
+): Promise<ArchiveFile[] | null> {
   await mkdir(join(folder, TABLES), { recursive: true });
   const files: ArchiveFile[] = [];
-  for (const name of await readdir(directory)) {
-    if (!name.endsWith('.sqlite')) continue;
-    const source = join(directory, name);
+  for (const name of names) {
+    const source = join(stateDir, TABLES, name);
     const copy = join(folder, TABLES, name);
-    if (!hasOwnIds(source)) continue;
+    await rm(copy, { force: true });
+    // Built anew meanwhile.
+    if (!existsSync(source)) return null;
     snapshot(source, copy);
-    if (!(await bindToContent(copy, (rel) => root.absolute(rel)))) continue;
+    if (!(await bindToContent(copy, file))) return null;
     files.push({ part: 'state', rel: `${TABLES}/${name}`, path: copy, link: null });
   }
   return files;

@@ -3,32 +3,25 @@
  * it is bound to the content before the journey and to the new stamp after it. Row ids survive that way (DS-48).
  */
 import { Database } from 'bun:sqlite';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { sourceOf } from '../base/file-source.ts';
-import { hashFile, isAbsence, sameStamp, statFile } from '../base/file-stamp.ts';
+import { hashFile, isAbsence, sameContent, stampOf, statFile } from '../base/file-stamp.ts';
 import { readMeta, type TableHead, type TableState, writeMeta } from './table-meta.ts';
 
-/** Whether the rows of a copy have ids that counting them would not give again. False for a damaged copy. */
-export function hasOwnIds(path: string): boolean {
-  const state = withCopy(path, (db) => readMeta(db, 'state'));
-  return state !== null && state.rowCount !== state.lastRowId;
+/** The file of a copy whose rows have ids that counting them would not give again. Null for others, and for a damaged copy. */
+export function fileOfOwnIds(path: string): string | null {
+  const meta = withCopy(path, headAndState);
+  return meta === null || meta.state.rowCount === meta.state.lastRowId ? null : meta.head.rel;
 }
 
-/**
- * Binds a copy to the content of its file; `pathOf` says where a rel is. False when the copy does not hold the present
- * version of the file.
- */
-export async function bindToContent(
-  path: string,
-  pathOf: (rel: string) => string,
-): Promise<boolean> {
+/** Binds a copy to the content of its file, which is open. False when the copy holds another version. */
+export async function bindToContent(path: string, file: FileHandle): Promise<boolean> {
   const meta = withCopy(path, headAndState);
   if (meta === null) return false;
-  const file = pathOf(meta.head.rel);
-  const { stamp } = meta.state;
-  if (!sameStamp(statFile(file), stamp)) return false;
-  const hash = await hashOf(file);
-  if (hash === null || !sameStamp(statFile(file), stamp)) return false;
+  const stamp = stampOf(await file.stat({ bigint: true }));
+  const hash = await hashFile(sourceOf(file.fd, stamp.size));
+  const { stamp: own, hash: known } = meta.state;
+  if (known === null ? !sameContent(own, stamp) : known !== hash) return false;
   const state = { ...meta.state, hash };
   return withCopy(path, (db) => (writeMeta(db, 'state', state), true)) === true;
 }

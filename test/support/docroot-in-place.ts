@@ -40,10 +40,11 @@ export interface DocrootInPlace extends AsyncDisposable {
   change(name: string, change: RowChange): Promise<EditResult>;
 }
 
+/** In `folder`, or in one of its own. */
 export async function docrootInPlace(
   files: Readonly<Record<string, string | Uint8Array>>,
+  folder = temporaryFolder(),
 ): Promise<DocrootInPlace> {
-  const folder = temporaryFolder();
   for (const [rel, content] of Object.entries(files)) folder.write(rel, content);
   mkdirSync(folder.at('.svc'), { recursive: true });
   const database = await temporaryDatabase();
