@@ -2,9 +2,11 @@
  * The edits of one group folded into one change of a file: what each of them found and left, and what remains to be
  * written in the end.
  *
- * A row is looked up once in the typed copy and then lives here, so later edits of the group see earlier ones.
+ * A row is looked up once in the typed copy and then lives here, so later edits of the group see earlier ones. What is
+ * done for each of many rows gives the event loop turns.
  */
 import { AppError } from '../base/errors.ts';
+import { TimeSlice } from '../base/time-slice.ts';
 import { PAGE_BYTES } from './copy-file.ts';
 import type { AppliedEdit } from './edits.ts';
 import { type StoredValue, storedValue } from './infer.ts';
@@ -50,11 +52,11 @@ export class Draft {
   }
 
   /** Takes an edit into the group. Throws `not-found` for a row that is not there (DS-79); then nothing changed. */
-  apply(mutation: Mutation): AppliedEdit {
+  async apply(mutation: Mutation): Promise<AppliedEdit> {
     const before = this.#changes;
     const rowIds: readonly number[] =
       mutation.action === 'create'
-        ? this.#create(mutation.rows)
+        ? await this.#create(mutation.rows)
         : mutation.action === 'update'
           ? this.#update(mutation.rows)
           : this.#delete(mutation.rowIds);
@@ -66,17 +68,21 @@ export class Draft {
     };
   }
 
-  #create(rows: readonly RowValues[]): number[] {
+  async #create(rows: readonly RowValues[]): Promise<number[]> {
     if (rows.length > 0) this.#changes++;
-    return rows.map((values) => {
+    const slice = new TimeSlice();
+    const rowIds: number[] = [];
+    for (const values of rows) {
+      if (slice.isOver) await slice.rest();
       const rowId = ++this.#lastRowId;
       const stored = new Map<number, StoredValue>();
       for (const column of this.#table.columns) {
         stored.set(column.position, this.#stored(values.get(column.position), column));
       }
       this.#rows.set(rowId, { stored, cells: new Map(values), isDeleted: false, isCreated: true });
-      return rowId;
-    });
+      rowIds.push(rowId);
+    }
+    return rowIds;
   }
 
   #update(updates: readonly RowUpdate[]): number[] {
@@ -170,15 +176,17 @@ export class Draft {
   }
 
   /** The change of the typed copy that goes with the kind's plan. */
-  commit(
+  async commit(
     plan: EditPlan,
     written: { readonly stamp: FileStamp; readonly hash: string },
     stampTakenAt: number,
-  ): TableCommit {
+  ): Promise<TableCommit> {
     const { state } = this.#table;
+    const slice = new TimeSlice();
     const updates = new Map<number, Map<number, StoredValue>>();
     const creates = new Map<number, Map<number, StoredValue>>();
     for (const [rowId, row] of this.#rows) {
+      if (slice.isOver) await slice.rest();
       if (row.isDeleted) continue;
       if (row.isCreated) creates.set(rowId, row.stored);
       else if (row.cells.size > 0) updates.set(rowId, changedValues(row));
@@ -196,7 +204,7 @@ export class Draft {
         sequence: state.sequence + this.#changes,
         rowCount: state.rowCount - deletes.length + creates.size,
         lastRowId: this.#lastRowId,
-        counts: this.#counts(plan),
+        counts: await this.#counts(plan),
         dialect: plan.layout.dialect,
       },
     };
@@ -223,18 +231,26 @@ export class Draft {
   }
 
   #deleted(): number[] {
-    return [...this.#rows].flatMap(([id, row]) => (row.isDeleted && !row.isCreated ? [id] : []));
+    return this.#idsOf(({ isDeleted, isCreated }) => isDeleted && !isCreated);
   }
 
   #created(): number[] {
-    return [...this.#rows].flatMap(([id, row]) => (row.isCreated && !row.isDeleted ? [id] : []));
+    return this.#idsOf(({ isDeleted, isCreated }) => isCreated && !isDeleted);
   }
 
-  #counts(plan: EditPlan): ClassCounts[] {
+  #idsOf(isMeant: (row: DraftRow) => boolean): number[] {
+    const ids: number[] = [];
+    for (const [id, row] of this.#rows) if (isMeant(row)) ids.push(id);
+    return ids;
+  }
+
+  async #counts(plan: EditPlan): Promise<ClassCounts[]> {
+    const slice = new TimeSlice();
     const { columns, state } = this.#table;
     const counts = state.counts.map((entry) => ({ ...entry }));
     const indexOf = new Map(columns.map((column, index) => [column.position, index]));
     for (const { position, before, after } of plan.cells) {
+      if (slice.isOver) await slice.rest();
       const entry = counts[indexOf.get(position) ?? -1];
       if (!entry) continue;
       count(entry, before, -1);

@@ -235,7 +235,7 @@ export class Edits {
           outcomes.push((renamed) => reject(hasChanged(edit, renamed.get(present) ?? present)));
           continue;
         }
-        const result = draft.apply(mutation);
+        const result = await draft.apply(mutation);
         outcomes.push((renamed, followed) =>
           resolve({
             ...result,
@@ -341,7 +341,7 @@ export class Edits {
     written: Pick<ReplaceResult, 'stamp' | 'hash'>,
   ): Promise<ChangedRows | null> {
     try {
-      const commit = draft.commit(plan, written, this.#options.now());
+      const commit = await draft.commit(plan, written, this.#options.now());
       await table.commit(commit);
       const put = [...commit.updates.keys(), ...commit.creates.keys()];
       return { put, remove: [...commit.deletes] };
