@@ -33,7 +33,13 @@ export interface HeldFileLock {
 /** What editing needs from parts above it. */
 export interface EditsOptions {
   readonly tables: Tables;
-  readonly lock: (resource: string, owner: string, reason: string) => Promise<HeldFileLock>;
+  /** `waitedMs`: of the time that an edit may wait for its lock, how much is over (DS-90). */
+  readonly lock: (
+    resource: string,
+    owner: string,
+    reason: string,
+    waitedMs: number,
+  ) => Promise<HeldFileLock>;
   readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
   /** The kind's edit; the target is known to be writable. */
   readonly plan: (
@@ -95,6 +101,10 @@ export type AppliedEdit = Omit<EditResult, 'followed'>;
 
 interface Waiting {
   readonly edit: Edit;
+  /** On the clock of `performance.now()`. */
+  readonly since: number;
+  /** Of the time that it may wait for its lock, what is over already. */
+  waitedMs: number;
   readonly resolve: (result: EditResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -125,7 +135,7 @@ export class Edits {
    */
   submit(edit: Edit): Promise<EditResult> {
     return new Promise((resolve, reject) => {
-      const waiting = { edit, resolve, reject };
+      const waiting = { edit, since: performance.now(), waitedMs: 0, resolve, reject };
       const queue = this.#queues.get(edit.target.rel);
       if (queue) queue.push(waiting);
       else {
@@ -151,6 +161,11 @@ export class Edits {
       try {
         await this.#run(group);
       } catch (error) {
+        // All of them waited for the same lock (DS-90).
+        if (isLocked(error)) {
+          const now = performance.now();
+          for (const one of queue) one.waitedMs += now - Math.max(one.since, startedAt);
+        }
         // What one edit cannot do must not fail the others: one by one they tell who it was.
         if (group.length > 1 && isFaultOfOne(error)) {
           for (const waiting of group) {
@@ -173,7 +188,8 @@ export class Edits {
       if (group.length === 0) return;
       action = await this.#actionOf(group[0]!);
     }
-    const lock = await this.#options.lock(target.rel, group[0]!.edit.owner, `write:${action}`);
+    const { edit, waitedMs } = group[0]!;
+    const lock = await this.#options.lock(target.rel, edit.owner, `write:${action}`, waitedMs);
     try {
       const deadline = performance.now() + this.#options.timeoutMs();
       for (let attempt = 0; ; attempt++) {
@@ -350,6 +366,10 @@ export class Edits {
       return null;
     }
   }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'locked';
 }
 
 /** Whether a change that the kind of file refuses made the whole group fail. */

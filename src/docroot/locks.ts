@@ -49,6 +49,8 @@ interface LockRequest {
   /** Username. */
   readonly owner: string;
   readonly reason: LockReason;
+  /** How much of the waiting time went by in another line already, in ms; then what is free is still given. */
+  readonly waitedMs?: number;
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
 }
@@ -109,8 +111,8 @@ export class FileLocks {
 
   async #wait(request: LockRequest, line: Waiter[], waiter: Waiter): Promise<HeldLock> {
     const { clock, limits } = this.#options;
-    const { signal } = request;
-    const deadline = clock.monotonic() + limits().timeoutMs;
+    const { signal, waitedMs = 0 } = request;
+    const deadline = clock.monotonic() + limits().timeoutMs - waitedMs;
     for (let attempts = 0; ;) {
       const isLast = clock.monotonic() >= deadline;
       const isFirst = line[0] === waiter;

@@ -270,8 +270,8 @@ function openEdits(
 ): Edits {
   return new Edits({
     tables,
-    lock: (resource, owner, reason) =>
-      locks.acquire({ resource, owner, reason: reason as LockReason }),
+    lock: (resource, owner, reason, waitedMs) =>
+      locks.acquire({ resource, owner, reason: reason as LockReason, waitedMs }),
     open: ({ rel }) => openForRead(root, rel),
     plan: async (target, source, layout, changes) =>
       workers.planEdit(datasets.resourceOf(target), { source, layout, changes }),

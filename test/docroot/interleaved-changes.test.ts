@@ -6,7 +6,7 @@ import { Database } from 'bun:sqlite';
 import { readdirSync, rmSync } from 'node:fs';
 import { expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
-import type { AppError } from '../../src/base/errors.ts';
+import { AppError } from '../../src/base/errors.ts';
 import { docrootInPlace } from '../support/docroot-in-place.ts';
 
 test('a table is read while as many others as are kept open are being written', async () => {
@@ -131,4 +131,34 @@ test('whoever comes too late is told the version that his sheet has then (DS-82)
     expect(refusal.headers).toEqual({ etag: `"${version}"` });
     expect((await place.table(name)).version()).toBe(version);
   }
+});
+
+test('edits that stand in line behind one that waits for the lock wait no longer than it (DS-90)', async () => {
+  await using place = await docrootInPlace({ 'w.xlsx': await workbook() });
+  await place.table('w/One');
+  const { locks } = place.docroot;
+  const acquire = locks.acquire.bind(locks);
+  const waited: number[] = [];
+  const isAsked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  locks.acquire = async (request) => {
+    waited.push(request.waitedMs!);
+    if (waited.length > 1) return acquire(request);
+    isAsked.resolve();
+    await gate.promise;
+    throw new AppError('locked', 'by somebody who does not give it back');
+  };
+  const edit = (sheet: string) =>
+    place.change(`w/${sheet}`, { action: 'update', data: { _row_id: 1, n: 9 } });
+  const [first, second] = [edit('One'), edit('Two')];
+  await isAsked.promise;
+  await Bun.sleep(50);
+  gate.resolve();
+  await expect(first).rejects.toMatchObject({ code: 'locked' });
+  await second;
+  expect(waited[0]).toBe(0);
+  expect(waited[1]).toBeGreaterThanOrEqual(49);
+  // What stood in line for other reasons has all of its time.
+  await edit('Two');
+  expect(waited[2]).toBe(0);
 });

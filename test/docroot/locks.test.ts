@@ -72,6 +72,15 @@ describe('a lock (DS-89)', () => {
     await expect(lock.check()).rejects.toMatchObject({ message: "Lock on 'a.csv' was lost" });
   });
 
+  test('is not waited for again by who has waited in another line, but given when it is free (DS-90)', async () => {
+    await using at = await fixture();
+    const spent = { ...by('bob'), waitedMs: 60_000 };
+    const lock = await at.locks.acquire(by('ada'));
+    await expect(at.locks.acquire(spent)).rejects.toMatchObject({ code: 'locked' });
+    await lock.release();
+    await (await at.locks.acquire(spent)).release();
+  });
+
   test('of one file does not hold up another', async () => {
     await using at = await fixture();
     await at.locks.acquire(by('ada'));
