@@ -60,9 +60,10 @@ export class AwayCopies {
     await registry.refresh(asked);
     await registry.listed();
     if (this.#isClosed) return;
-    const known = new Set(asked.filter((rel) => !registry.isAway(rel)));
+    const isOpen = (rel: string): boolean => registry.isAway(rel) || registry.isUnlisted(rel);
+    const known = new Set(asked.filter((rel) => !isOpen(rel)));
     for (const rel of known) this.#waiting.delete(rel);
     const datasets = registry.list().filter(({ kind }) => kind.dataset);
-    await tables.prune(datasets, (rel) => !known.has(rel) || registry.isAway(rel));
+    await tables.prune(datasets, (rel) => !known.has(rel) || isOpen(rel));
   }
 }

@@ -238,7 +238,7 @@ function openFirstReads(
 async function prune({ log }: DocrootOptions, registry: Registry, tables: Tables): Promise<void> {
   try {
     const datasets = registry.list().filter(({ kind }) => kind.dataset);
-    await tables.prune(datasets, (rel) => registry.isAway(rel));
+    await tables.prune(datasets, (rel) => registry.isAway(rel) || registry.isUnlisted(rel));
   } catch (error) {
     log.warning('copies of files that are gone were not deleted', { error });
   }

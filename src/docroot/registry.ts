@@ -215,6 +215,11 @@ export class Registry {
     );
   }
 
+  /** Whether the file is there, but which tables are in it is not known: they are as it was, or none are published. */
+  isUnlisted(rel: string): boolean {
+    return this.#sheets?.isUnknown(rel) === true;
+  }
+
   /** Whether nothing can be told now of a rel, or of a name in its place. As of the last look. */
   isOutOfSight(rel: string): boolean {
     return isCovered(rel, this.#outOfSight);

@@ -63,6 +63,11 @@ export class SheetNames {
     return this.#lists.get(rel)?.names ?? null;
   }
 
+  /** Whether the file is there, but what is in its present version is not known: it was not opened yet, or cannot be read. */
+  isUnknown(rel: string): boolean {
+    return this.#lists.get(rel)?.isKnown === false;
+  }
+
   /** Asks for the names in files that are new or have changed, and forgets files that are gone. */
   follow(files: ReadonlyMap<string, FoundFile>): void {
     for (const rel of this.#lists.keys()) if (!files.has(rel)) this.#lists.delete(rel);

@@ -7,6 +7,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import { AppError } from '../../src/base/errors.ts';
+import { until } from '../support/database.ts';
 import { docrootInPlace } from '../support/docroot-in-place.ts';
 
 test('a table is read while as many others as are kept open are being written', async () => {
@@ -161,4 +162,18 @@ test('edits that stand in line behind one that waits for the lock wait no longer
   // What stood in line for other reasons has all of its time.
   await edit('Two');
   expect(waited[2]).toBe(0);
+});
+
+test('a workbook that a start cannot look into at once keeps the ids of its rows (DS-48)', async () => {
+  const before = await docrootInPlace({ 'w.xlsx': await workbook() });
+  await before.change('w/One', { action: 'delete', data: { _row_id: 1 } });
+  await before.stop();
+  let listings = 0;
+  await using place = await docrootInPlace({}, before.folder, (job) => {
+    const isFirst = job === 'sheets' && listings++ === 0;
+    if (isFirst) throw new AppError('unavailable', 'The work broke off; try again later');
+  });
+  await until(() => place.docroot.registry.lookup('dataset', 'w/One') !== null);
+  expect(listings).toBeGreaterThan(1);
+  expect(await place.ids('w/One')).toEqual([2, 3]);
 });

@@ -38,12 +38,15 @@ export interface DocrootInPlace extends AsyncDisposable {
   /** The ids of its rows, in order. */
   ids(name: string): Promise<number[]>;
   change(name: string, change: RowChange): Promise<EditResult>;
+  /** As at the end of a server; the folder stays. */
+  stop(): Promise<void>;
 }
 
 /** In `folder`, or in one of its own. */
 export async function docrootInPlace(
   files: Readonly<Record<string, string | Uint8Array>>,
   folder = temporaryFolder(),
+  beforeJob: DocrootInPlace['beforeJob'] = () => {},
 ): Promise<DocrootInPlace> {
   for (const [rel, content] of Object.entries(files)) folder.write(rel, content);
   mkdirSync(folder.at('.svc'), { recursive: true });
@@ -68,7 +71,7 @@ export async function docrootInPlace(
   const inPlace: DocrootInPlace = {
     folder,
     docroot,
-    beforeJob: () => {},
+    beforeJob,
     targetOf: (name) => docroot.datasets.targetOf(docroot.registry.lookup('dataset', name)!),
     table: (name) => docroot.tables.current(inPlace.targetOf(name)),
     ids: async (name) => {
@@ -85,10 +88,13 @@ export async function docrootInPlace(
         validate: ({ writableColumns }) =>
           parseMutation(METHODS[body.action], body, writableColumns),
       }),
-    async [Symbol.asyncDispose]() {
+    async stop() {
       await docroot.stop();
       await docroot.close();
       await database[Symbol.asyncDispose]();
+    },
+    async [Symbol.asyncDispose]() {
+      await inPlace.stop();
       folder[Symbol.dispose]();
     },
   };
