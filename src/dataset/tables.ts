@@ -50,7 +50,7 @@ export interface TablesOptions {
 
 /** Pages that a new stamp changes in a copy, and some more. */
 const ROOM_TO_RESTAMP = 64 * 1024;
-/** Copies kept open; each costs three file descriptors. */
+/** Copies kept open when nobody uses them; each costs three file descriptors. */
 const MAX_OPEN_TABLES = 64;
 /** A file that changes again and again while it is read is given up after so many tries. */
 const MAX_REFRESHES = 5;
@@ -80,6 +80,8 @@ interface Entry {
 export class Tables {
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, Entry>();
+  /** How many calls of `current` are on their way, by table id: what they answer is not closed before it can be used. */
+  readonly #asked = new Map<string, number>();
   readonly #folder: CopyFolder;
   readonly #builds: CopyBuilds;
   #isClosed = false;
@@ -95,6 +97,23 @@ export class Tables {
    * rows. Throws `not-found` when the file is gone and `unreadable-file` with the reason when it cannot be read.
    */
   async current(target: TableTarget): Promise<Table> {
+    const id = tableId(target);
+    this.#asked.set(id, (this.#asked.get(id) ?? 0) + 1);
+    try {
+      return await this.#upToDate(target);
+    } finally {
+      // Whoever asked begins to use it first.
+      setImmediate(() => this.#answered(id));
+    }
+  }
+
+  #answered(id: string): void {
+    const left = this.#asked.get(id)! - 1;
+    if (left > 0) this.#asked.set(id, left);
+    else this.#asked.delete(id);
+  }
+
+  async #upToDate(target: TableTarget): Promise<Table> {
     for (let attempt = 0; attempt < MAX_REFRESHES; attempt++) {
       // Looked up each time: it is dropped when the file goes away, also while it is refreshed.
       const entry = this.#entry(target);
@@ -346,7 +365,7 @@ export class Tables {
     return false;
   }
 
-  /** Most recently used last; closes the least recently used beyond the limit, as far as nobody is at work on them. */
+  /** Most recently used last; closes the least recently used beyond the limit, as far as nobody uses them. */
   #touch(target: TableTarget, entry: Entry): Table {
     const id = tableId(target);
     if (this.#entries.size > MAX_OPEN_TABLES) {
@@ -363,8 +382,7 @@ export class Tables {
     let open = this.size;
     for (const [id, entry] of this.#entries) {
       if (open <= MAX_OPEN_TABLES) return;
-      const isAtWork = entry.refreshing !== null || (entry.table?.exclusive.running ?? 0) > 0;
-      if (!entry.table || entry === asked || isAtWork) continue;
+      if (!entry.table || entry === asked || this.#isInUse(id, entry)) continue;
       if (entry.settle) clearTimeout(entry.settle);
       const { table } = entry;
       this.#folder.setAside(id, table);
@@ -372,6 +390,10 @@ export class Tables {
       entry.table = null;
       open--;
     }
+  }
+
+  #isInUse(id: string, { table, refreshing }: Entry): boolean {
+    return refreshing !== null || this.#asked.has(id) || (table?.exclusive.running ?? 0) > 0;
   }
 
   /**

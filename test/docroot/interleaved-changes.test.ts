@@ -10,6 +10,22 @@ import { AppError } from '../../src/base/errors.ts';
 import { until } from '../support/database.ts';
 import { docrootInPlace } from '../support/docroot-in-place.ts';
 
+test('more tables than are kept open are edited and read at the same time', async () => {
+  const names = Array.from({ length: 120 }, (_, index) => `t${index}`);
+  await using place = await docrootInPlace(
+    Object.fromEntries(names.map((name) => [`${name}.csv`, 'n\n1\n'])),
+  );
+  for (const name of names) await place.table(name);
+  for (let round = 2; round < 5; round++) {
+    const data = { _row_id: 1, n: round };
+    await Promise.all(names.map((name) => place.change(name, { action: 'update', data })));
+    const rows = await Promise.all(names.map(async (name) => (await place.table(name)).row(1)));
+    expect(rows.flat()).toEqual(names.map(() => round));
+  }
+  for (const name of names) await place.table(name);
+  expect(place.docroot.tables.size).toBe(64);
+});
+
 test('a table is read while as many others as are kept open are being written', async () => {
   const names = Array.from({ length: 66 }, (_, index) => `t${index}`);
   await using place = await docrootInPlace(
