@@ -29,6 +29,7 @@ import { INDEX_FILE as SEARCH_INDEX_FILE, openSearch, type Search } from './sear
 import type { Database } from './store/database.ts';
 import { foldLog } from './store/fold-log.ts';
 import { readInstanceKey } from './store/instance-key.ts';
+import { removeLeftovers } from './store/leftovers.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
 import { openState, type State } from './store/state.ts';
@@ -100,7 +101,10 @@ export async function openApp(
   const live = (): Config => current.config;
   const audit = new Audit({ db, clock, log });
   const pools = openPools(config, log);
-  if (exclusive) await clearOldLocks(state);
+  if (exclusive) {
+    await clearOldLocks(state);
+    await removeLeftovers(stateDir, clock.now());
+  }
   let search: Search | null = null;
   const docroot = openDocroot({
     config: live,

@@ -18,6 +18,7 @@ import { syncPath } from '../base/sync-path.ts';
 import { createTemporary } from '../base/temporary-files.ts';
 import { version } from '../base/version.ts';
 import type { DocumentRoot } from '../docroot/document-root.ts';
+import { removeLeftovers } from '../store/leftovers.ts';
 import { type Backup, ArchiveContents } from './archive-contents.ts';
 import { ARCHIVE_FORMAT, type Manifest } from './archive-format.ts';
 
@@ -79,6 +80,7 @@ function isUnread(error: unknown): boolean {
 }
 
 async function writeArchive(sink: () => Writable, order: BackupOrder): Promise<Backup> {
+  await removeLeftovers(order.stateDir, Date.now());
   const folder = join(order.stateDir, 'tmp', `backup-${shortId()}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {

@@ -6,8 +6,10 @@ import {
   createReadStream,
   createWriteStream,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -87,6 +89,16 @@ test('files and folders that are deleted while they are listed are left out', as
     rmSync(join(directory.path, `${name}.csv`));
   }
   expect((await listing).map(({ part }) => part)).not.toContain('state');
+});
+
+test('what a backup that was killed left goes with a later one', async () => {
+  using directory = temporaryDirectory();
+  const docroot = await folder(directory.path);
+  const left = join(docroot, '.svc/tmp/backup-0123456789abcdef');
+  mkdirSync(left, { recursive: true });
+  utimesSync(left, 0, 0);
+  await restoredAfter(docroot, () => undefined);
+  expect(readdirSync(join(docroot, '.svc/tmp'))).toEqual([]);
 });
 
 test('a file that is changed and then deleted while it is read is whole', async () => {
