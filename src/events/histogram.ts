@@ -159,11 +159,16 @@ function monthsFrom(amount: number, from: number, to: number, max: number): numb
   const months = start.getUTCFullYear() * 12 + start.getUTCMonth();
   const starts: number[] = [];
   for (let at = Math.floor(months / amount) * amount; ; at += amount) {
-    const micros = Date.UTC(Math.floor(at / 12), at % 12) * 1000;
+    const micros = startOfMonth(at) * 1000;
     if (micros >= to) return starts;
     starts.push(micros);
     if (starts.length > max) return Math.ceil((to - starts[0]!) / (30 * 86_400 * MICROS * amount));
   }
+}
+
+/** Milliseconds; months are counted from the year 0. `Date.UTC` takes the years before 100 for those of the last century. */
+function startOfMonth(month: number): number {
+  return new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1);
 }
 
 /** Where filtering ended before its rows did; null when it did not. */
