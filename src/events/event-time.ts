@@ -11,6 +11,15 @@ const HEAD = 19;
 /** Events come in the order of their times, so that most share the second of the one before. */
 const last = { second: Number.NaN, head: '' };
 
+/** The first and the last there is a text for; of the year 9999 a double holds every 32nd microsecond. */
+const EARLIEST = Date.parse('0000-01-01T00:00:00Z') * 1000;
+const LATEST = 253_402_300_799_999_968;
+
+/** Whether microseconds lie in the years 0 to 9999. */
+export function isInRange(micros: number): boolean {
+  return micros >= EARLIEST && micros <= LATEST;
+}
+
 /** `2026-11-20T23:28:11.247690Z`. For the years 0 to 9999, whose texts sort as the times do. */
 export function timeText(micros: number): string {
   const second = Math.floor(micros / 1_000_000);
@@ -28,7 +37,7 @@ export function timeText(micros: number): string {
 export function parseTime(text: string): number | null {
   if (text.length > HEAD && last.head !== '' && text.startsWith(last.head)) {
     const fraction = FRACTION.exec(text.slice(HEAD));
-    if (fraction !== null) return last.second * 1_000_000 + micros(fraction[1]);
+    if (fraction !== null) return rounded(last.second * 1_000_000 + micros(fraction[1]));
   }
   return parsed(text);
 }
@@ -52,7 +61,12 @@ function parsed(text: string): number | null {
   const ms = whole - offset * 60_000;
   const shifted = new Date(ms).getUTCFullYear();
   if (shifted < 0 || shifted > 9999) return null;
-  return ms * 1000 + micros(fraction);
+  return rounded(ms * 1000 + micros(fraction));
+}
+
+/** The last microseconds of the year 9999 would be the next year as a double: programs write them for no end. */
+function rounded(micros: number): number {
+  return Math.min(micros, LATEST);
 }
 
 function offsetMinutes(zone: string): number | null {

@@ -2,6 +2,8 @@
  * Civil times of a zone as microseconds, and the time formats of SL-81 read from text.
  */
 
+import { isInRange } from '../event-time.ts';
+
 /** English month names as logs write them. */
 export const MONTHS = [
   'Jan',
@@ -20,7 +22,7 @@ export const MONTHS = [
 
 /**
  * Microseconds of `[year, month from 0, day, hour, minute, second]` in a zone: `UTC`, `+02:00`, or a name such as
- * `Europe/Vienna`. Null for a day that does not exist.
+ * `Europe/Vienna`. Null for a day that does not exist, and outside of the years 0 to 9999.
  */
 export function zonedMicros(parts: readonly number[], timezone: string): number | null {
   const [year = 0, month = 0, day = 1, hour = 0, minute = 0, second = 0] = parts;
@@ -29,7 +31,11 @@ export function zonedMicros(parts: readonly number[], timezone: string): number 
   date.setUTCHours(hour, minute, second);
   if (date.getUTCMonth() !== month || date.getUTCDate() !== day || hour > 23 || minute > 59)
     return null;
-  return (date.getTime() - offsetMs(date.getTime(), timezone)) * 1000;
+  return inRange((date.getTime() - offsetMs(date.getTime(), timezone)) * 1000);
+}
+
+function inRange(micros: number): number | null {
+  return isInRange(micros) ? micros : null;
 }
 
 function offsetMs(localMs: number, timezone: string): number {
@@ -118,7 +124,7 @@ function microsOf(
   timezone: string,
 ): number | null {
   const fraction = Number((groups['f'] ?? '').slice(0, 6).padEnd(6, '0'));
-  if (groups['s'] !== undefined) return Number(groups['s']) * 1_000_000 + fraction;
+  if (groups['s'] !== undefined) return inRange(Number(groups['s']) * 1_000_000 + fraction);
   const shortYear = Number(groups['y'] ?? 0);
   const year = Number(groups['Y'] ?? (shortYear < 69 ? 2000 : 1900) + shortYear);
   const month =
@@ -134,7 +140,7 @@ function microsOf(
   );
   if (micros === null) return null;
   const days = groups['j'] === undefined ? 0 : Number(groups['j']) - 1;
-  return micros + days * 86_400_000_000 + fraction;
+  return inRange(micros + days * 86_400_000_000 + fraction);
 }
 
 function titleCase(month: string): string {

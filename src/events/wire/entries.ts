@@ -3,14 +3,12 @@
  */
 import { JsonNumber } from '../../base/json.ts';
 import type { EventDraft } from '../event.ts';
-import { parseTime, timeText } from '../event-time.ts';
+import { isInRange, timeText } from '../event-time.ts';
 import type { Entry, IntakeRefusal, IntakeTools, MetaDefaults } from '../intake.ts';
 import { EntryProblem, Rejection } from '../intake.ts';
 
 const MAX_KEPT = 100;
 const MAX_SAMPLE = 2048;
-const MAX_MICROS = parseTime('9999-12-31T23:59:59.999999Z')!;
-const MIN_MICROS = parseTime('0000-01-01T00:00:00Z')!;
 
 /** The entries of one request. */
 export class Entries {
@@ -85,7 +83,7 @@ export function isBlankLine(bytes: Uint8Array): boolean {
 
 /** The time of so many microseconds as EV-2 text; null outside of the years 0 to 9999. */
 export function microsText(micros: number): string | null {
-  return micros >= MIN_MICROS && micros <= MAX_MICROS ? timeText(micros) : null;
+  return isInRange(micros) ? timeText(micros) : null;
 }
 
 /**
