@@ -213,8 +213,13 @@ export class TailStream {
     this.#tools.onEnd();
     // A worker must not wait for a reader that is gone. Both are needed: one for what it waits for, one for what it holds.
     this.#stop.abort();
-    // It fails with what the worker was stopped with.
-    this.#catchingUp?.return(undefined).catch(() => undefined);
+    if (this.#catchingUp !== null) {
+      // It fails with what the worker was stopped with.
+      this.#catchingUp.return(undefined).catch(() => undefined);
+      // A reader that got them would resume behind what it still misses.
+      this.#messages = this.#messages.filter((message) => !message.startsWith('id: '));
+      this.#dropped = 0;
+    }
     this.#wake?.();
   }
 

@@ -83,6 +83,26 @@ test('what comes at the moment in which a reader begins to wait wakes it', async
   }
 });
 
+test('a tail that ends while it catches up sends nothing behind what is still missed', async () => {
+  const { stream } = tail(null, async () => {
+    const lines = [1, 2, 3].map((id) => `{"id":${id}}\n`);
+    return new Response(lines.join(''), { headers: { 'x-total': '3' } });
+  });
+  stream.catchUp();
+  const reader = stream.body.getReader();
+  expect(Buffer.from((await reader.read()).value!).toString()).toContain('id: 1');
+  // Its reader is slow: the others wait, and so does what comes meanwhile.
+  stream.offer(eventOf(10));
+  stream.end();
+  const rest: string[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    rest.push(Buffer.from(value).toString());
+  }
+  expect(rest.join('')).not.toContain('id: 10');
+});
+
 type Asked = (order: { readonly most: number }) => Promise<Response>;
 
 /** A tail, and the time it shares with others. */
