@@ -28,7 +28,7 @@ import { userView, type UserView } from './users.ts';
 /** What explaining needs. */
 export interface ExplanationServices extends Pick<AdminServices, 'db' | 'clock'> {
   readonly registry: Registry;
-  readonly config: Pick<Config, 'readonly' | 'upload'>;
+  readonly config: Pick<Config, 'readonly' | 'upload' | 'events'>;
 }
 
 /** The question. */
@@ -43,7 +43,13 @@ export interface AccessQuestion {
 
 /** What decided. */
 type ExplanationReason =
-  'superuser' | 'group' | 'no-permission' | 'inactive-user' | 'unusable-key' | 'key-scope';
+  | 'superuser'
+  | 'group'
+  | 'default-access'
+  | 'no-permission'
+  | 'inactive-user'
+  | 'unusable-key'
+  | 'key-scope';
 
 /** The answer. */
 export interface Explanation {
@@ -88,8 +94,9 @@ export async function explainAccess(
   const key = keyId === undefined ? null : await requireKey(services, user, keyId);
   const held = await listGrantsOf(services.db, user.id);
   const grants = held.filter((grant) => grant.action === action && target.covers(grant.resource));
-  const { reason, because } = decide({ user, target, action, grants, held, key });
-  const allowed = reason === 'superuser' || reason === 'group';
+  const isDefault = isOpenToAll(services.config, target, action);
+  const { reason, because } = decide({ user, target, action, grants, held, key, isDefault });
+  const allowed = reason === 'superuser' || reason === 'group' || reason === 'default-access';
   const may = allowed ? 'may' : 'may not';
   const subject = target.name === DOCROOT_BOUNDARY ? 'the document root (upload)' : target.name;
   return {
@@ -162,12 +169,23 @@ export async function listAllowed(
   };
 }
 
-function notesOf(
-  { readonly: isReadOnly, upload }: ExplanationServices['config'],
-  { name, exists, resource }: Target,
+/** Events that every user may read, whatever the groups hold (EV-22). */
+function isOpenToAll(
+  { events }: ExplanationServices['config'],
+  { name }: Target,
   action: Verb,
-): string[] {
+): boolean {
+  const isEvents = name === '@events' || name.startsWith('@events/');
+  return isEvents && action === 'read' && events.default_access === 'read';
+}
+
+function notesOf(config: ExplanationServices['config'], target: Target, action: Verb): string[] {
+  const { readonly: isReadOnly, upload } = config;
+  const { name, exists, resource } = target;
   const notes: string[] = [];
+  if (isOpenToAll(config, target, action)) {
+    notes.push('Every active user may read events: events.default_access is read.');
+  }
   if (!exists) notes.push('Nothing is published under that name now.');
   if (action === 'write' && isReadOnly) notes.push('The server is in read-only mode.');
   if (name === DOCROOT_BOUNDARY && !upload.enabled) notes.push('Uploads are switched off.');
@@ -212,17 +230,19 @@ interface Facts {
   readonly grants: readonly GroupGrant[];
   readonly held: readonly GroupGrant[];
   readonly key: Key | null;
+  /** Every user may. */
+  readonly isDefault: boolean;
 }
 
 function decide(facts: Facts): { reason: ExplanationReason; because: string } {
-  const { user, target, action, grants, key } = facts;
+  const { user, target, action, grants, key, isDefault } = facts;
   if (!user.isActive) {
     return { reason: 'inactive-user', because: 'the account is deactivated and cannot sign in' };
   }
   if (key !== null && !key.isUsable) {
     return { reason: 'unusable-key', because: `API key ${key.id} is revoked or has expired` };
   }
-  if (!user.isSuperuser && grants.length === 0) {
+  if (!user.isSuperuser && grants.length === 0 && !isDefault) {
     return { reason: 'no-permission', because: whyNot(facts) };
   }
   const scopes = key?.scopes ?? null;
@@ -231,6 +251,12 @@ function decide(facts: Facts): { reason: ExplanationReason; because: string } {
     return { reason: 'key-scope', because: `API key ${key!.id} is limited to ${listed}` };
   }
   if (user.isSuperuser) return { reason: 'superuser', because: 'superusers may do everything' };
+  if (grants.length === 0) {
+    return {
+      reason: 'default-access',
+      because: 'events.default_access lets every user read events',
+    };
+  }
   const via = grants.map(
     (grant) => `group '${grant.group}' holds ${grant.action} on ${shown(grant.resource)}`,
   );

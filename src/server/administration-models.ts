@@ -136,9 +136,15 @@ export const explanationModel = Type.Object(
     action: Action,
     allowed: Type.Boolean(),
     reason: Type.Union(
-      ['superuser', 'group', 'no-permission', 'inactive-user', 'unusable-key', 'key-scope'].map(
-        (reason) => Type.Literal(reason),
-      ),
+      [
+        'superuser',
+        'group',
+        'default-access',
+        'no-permission',
+        'inactive-user',
+        'unusable-key',
+        'key-scope',
+      ].map((reason) => Type.Literal(reason)),
     ),
     explanation: text('The answer as a sentence'),
     exists: Type.Boolean({ description: 'Something is published under the name' }),
