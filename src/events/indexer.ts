@@ -22,6 +22,8 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Events of one transaction: about 50 ms of work, and as much is lost with a killed process. */
 const STEP_EVENTS = 2_000;
+/** And of long events: a megabyte may take a second, and all of them are in memory. */
+const STEP_CHARACTERS = 4 * 1024 * 1024;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000';
 /** Rebuilding is worth it when so many events were changed since the index was begun, and at least a tenth of all. */
@@ -62,15 +64,23 @@ export class Indexer {
     const from = state.indexedTo;
     const partition = partitionOf(from + 1);
     const partitionEnd = (Math.floor((from + 1) / PARTITION_IDS) + 1) * PARTITION_IDS - 1;
-    const rows = db
+    const rows: IndexedRow[] = [];
+    let characters = 0;
+    const found = db
       .query<IndexedRow, [number, number, number]>(
         `SELECT id, data || char(10) || json(fields) || char(10) || "index" || char(10) || sourcetype || char(10) ||
            source || char(10) || host AS text
          FROM main.events WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
       )
-      .all(from, partitionEnd, STEP_EVENTS);
+      .iterate(from, partitionEnd, STEP_EVENTS);
+    for (const row of found) {
+      rows.push(row);
+      characters += row.text.length;
+      if (characters > STEP_CHARACTERS) break;
+    }
     const last = rows.at(-1)?.id ?? from;
-    const to = rows.length < STEP_EVENTS && lastId > partitionEnd ? partitionEnd : last;
+    const isAll = rows.length < STEP_EVENTS && characters <= STEP_CHARACTERS;
+    const to = isAll && lastId > partitionEnd ? partitionEnd : last;
     if (to === from) return false;
     db.transaction(() => {
       if (rows.length > 0) {
