@@ -44,6 +44,8 @@ export interface ListOrder {
 export const LIST_HEADERS = { total: 'x-total', next: 'x-next' } as const;
 
 const PAGE_EVENTS = 500;
+/** After so much a page is full: several copies of it are in memory at a time. */
+const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 const PAGE_CHARACTERS = 64 * 1024;
 const ENCODER = new TextEncoder();
 const CSV_HEAD = 'id,index,sourcetype,source,host,data,created,updated,extracted_fields\r\n';
@@ -237,20 +239,33 @@ function* rowPages(
   // In place of events that are deleted meanwhile come none that the next page begins with.
   const upTo = next === null || isDescending ? highest : next;
   let step = next !== null && isDescending ? { ...order, aboveId: next - 1 } : order;
-  while (left > 0) {
+  for (let isMore = true; isMore && left > 0;) {
     const wanted = Math.min(left, PAGE_EVENTS);
-    const rows = reader.snapshot(() => {
+    const { rows, isCut } = reader.snapshot(() => {
       const { sql, params } = conditionOf(reader, step, upTo);
       const page = pageSql(step, EVENT_SELECT, sql);
-      return reader.db
+      const found = reader.db
         .query<EventRow, (string | number)[]>(`${page.sql} LIMIT ? OFFSET ?`)
-        .all(...params, ...page.params, wanted, step.offset);
+        .iterate(...params, ...page.params, wanted, step.offset);
+      return fullPage(found);
     });
     if (rows.length > 0) yield rows;
-    if (rows.length < wanted) return;
+    isMore = isCut || rows.length === wanted;
     left -= rows.length;
-    step = { ...step, afterId: rows.at(-1)!.id, offset: 0 };
+    step = { ...step, afterId: rows.at(-1)?.id ?? null, offset: 0 };
   }
+}
+
+/** The rows, or of long ones the first few. */
+function fullPage(found: Iterable<EventRow>): { rows: EventRow[]; isCut: boolean } {
+  const rows: EventRow[] = [];
+  let characters = 0;
+  for (const row of found) {
+    rows.push(row);
+    characters += row.data.length + row.fields.length;
+    if (characters > MAX_PAGE_CHARACTERS) return { rows, isCut: true };
+  }
+  return { rows, isCut: false };
 }
 
 function csvLine(row: EventRow): string {

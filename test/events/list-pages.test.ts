@@ -54,3 +54,39 @@ for (const isDescending of [false, true]) {
     expect(all).toHaveLength(2 * LIMIT - 100);
   });
 }
+
+test('long events are read a few at a time, each once', async () => {
+  folder.write('long/x', '');
+  const stateDir = folder.at('long');
+  const store = new EventStore(`${stateDir}/${EVENTS_FILE}`);
+  store.begin();
+  const data = 'lorem '.repeat(150_000);
+  store.insert(
+    Array.from({ length: 24 }, () => draftEvent({ data })),
+    Date.now() * 1000,
+  );
+  store.commit();
+  store.close();
+  const idsOf = async (asked: Partial<ListOrder>): Promise<{ ids: number[]; most: number }> => {
+    const order: ListOrder = {
+      ...{ stateDir, selection: ALL_EVENTS, isDescending: false, limit: null, offset: 0 },
+      ...{ afterId: null, counts: false, format: 'ndjson' },
+      ...asked,
+    };
+    const response = (await eventReadJobs(() => () => [])['events-list']!(order)) as Response;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of response.body!) pieces.push(piece);
+    const text = Buffer.concat(pieces).toString();
+    return {
+      ids: [...text.matchAll(/^\{"id":(\d+)/gm)].map(([, id]) => Number(id)),
+      most: Math.max(...pieces.map(({ length }) => length)),
+    };
+  };
+  const all = Array.from({ length: 24 }, (_, at) => at + 1);
+  const whole = await idsOf({});
+  expect(whole.ids).toEqual(all);
+  expect(whole.most).toBeLessThan(8 * 2 ** 20);
+  expect((await idsOf({ isDescending: true })).ids).toEqual(all.toReversed());
+  expect((await idsOf({ limit: 12, offset: 3 })).ids).toEqual(all.slice(3, 15));
+  expect((await idsOf({ limit: 5, afterId: 17 })).ids).toEqual(all.slice(17, 22));
+});
