@@ -1,8 +1,6 @@
 /**
  * The published files as an operator's commands see them: read once, without a server (DS-200).
  */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { openApp } from '../app.ts';
 import { findTampering } from '../auth/audit-chain.ts';
 import type { Log } from '../base/log.ts';
@@ -90,13 +88,7 @@ export async function openCatalogue(
       ...app.registry.scanProblems().map(({ rel, text }) => ({ rel, reason: text })),
     ],
     findAuditProblem: () => findTampering(app.db),
-    close: async () => {
-      await app.close();
-      await rm(join(config.state_dir, 'tmp', `tables-${process.pid}`), {
-        recursive: true,
-        force: true,
-      });
-    },
+    close: () => app.close(),
   };
 }
 

@@ -4,6 +4,7 @@
  *
  * Every change of a file is heard of here first, so whoever asks afterwards finds no copy, page or name of an older version.
  */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../base/atomic-file.ts';
 import type { Clock } from '../base/clock.ts';
@@ -147,10 +148,18 @@ export function openDocroot(options: DocrootOptions): Docroot {
     },
     close: async () => {
       await tables.close();
+      // Nobody else reads the copies of a command.
+      const copies = join(stateDir, tablesFolder(exclusive));
+      if (!exclusive) await rm(copies, { recursive: true, force: true });
       await replaced.close();
       await locks.releaseAll();
     },
   };
+}
+
+/** In the state folder; a second process beside the server must not touch the copies the server reads. */
+function tablesFolder(exclusive: boolean): string {
+  return exclusive ? 'tables' : `tmp/tables-${process.pid}`;
 }
 
 interface Parts extends Pick<
@@ -193,10 +202,8 @@ function openTables(
   { config, clock, log, exclusive }: DocrootOptions,
   { root, workers, registry, datasets }: Pick<Parts, 'root' | 'workers' | 'registry' | 'datasets'>,
 ): Tables {
-  // A second process beside the server must not touch the copies the server reads.
-  const folder = exclusive ? 'tables' : `tmp/tables-${process.pid}`;
   return new Tables({
-    dir: stateFolder(config().state_dir, folder),
+    dir: stateFolder(config().state_dir, tablesFolder(exclusive)),
     build: async (order) => {
       const resource = datasets.resourceOf(order.target);
       await workers.build(resource, registry.companionsOf(resource), order);

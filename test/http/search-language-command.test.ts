@@ -2,6 +2,8 @@
  * `svc search` (EV-108): rows as a table, as JSON and as CSV, rights of a user, the built-in reference.
  */
 import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { startService } from '../support/service.ts';
 
 test('svc search runs a query beside the server and shows where it is wrong', async () => {
@@ -25,6 +27,10 @@ test('svc search runs a query beside the server and shows where it is wrong', as
 
   const refused = await search('from hosts', '--as', 'nobody');
   expect(refused.stderr).toContain("Unknown dataset 'hosts' or no permission to read it");
+
+  // Its copies of the datasets go with it.
+  const left = readdirSync(join(svc.stateDir, 'tmp')).filter((name) => name.startsWith('tables'));
+  expect(left).toEqual([]);
 });
 
 test('svc search --help shows the language, and --help <command> one command', async () => {
