@@ -41,10 +41,10 @@ export function giveToUploader(db: Database, upload: CreatedUpload): Promise<voi
 
 /** Deletes the group of a promise that was not kept; any other group stays. */
 export async function withdrawPromise(db: Database, filename: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    const found = await findGroup(tx, nameOf(filename));
-    if (found !== null && isPromise(found, filename)) await deleteGroup(tx, found.id);
-  });
+  await db.run('DELETE FROM groups WHERE name = ? AND description = ?', [
+    nameOf(filename),
+    `${PROMISED}${filename}`,
+  ]);
 }
 
 /** Settles what a killed server left; call when no upload is under way. */
@@ -62,10 +62,6 @@ export async function settlePromises(
     if (!isThere(filename)) await deleteGroup(db, id);
     else await describe(db, id, `Uploaded ${filename}`);
   }
-}
-
-function isPromise({ description }: Group, filename: string): boolean {
-  return description === `${PROMISED}${filename}`;
 }
 
 async function ownGroup(db: Database, upload: CreatedUpload, description: string): Promise<void> {

@@ -83,13 +83,13 @@ export async function uploadFile(
     const operation = stored.isNew ? 'created' : 'overwritten';
     if (stored.isNew) {
       await give(services, { filename: name, userId, resource: stored.ownText }, promised);
-    } else if (promised !== null) await withdrawPromise(db, name);
+    } else if (promised !== null) await withdraw(services, name);
     await note(services, caller, origin, 'upload_success', name, `${operation} ${name}`);
     const { size, sniffed, checksum } = stored;
     return { path: name, size, mime_type: sniffed, checksum, operation };
   } catch (error) {
     const failure = failureOf(error);
-    if (promised !== null && !isKept) await withdrawPromise(db, name);
+    if (promised !== null && !isKept) await withdraw(services, name);
     if (failure.code === 'upload-failed') services.log.error('upload failed', { name, error });
     await note(services, caller, origin, 'upload_failed', name, failure.message);
     throw failure;
@@ -110,6 +110,15 @@ async function give(
   } catch (error) {
     if (promised?.resource !== upload.resource) throw error;
     log.warning('an upload stays promised to its owner', { name: upload.filename, error });
+  }
+}
+
+/** What became of the upload is told all the same: the next start takes back what could not be taken back now. */
+async function withdraw({ db, log }: UploadServices, name: string): Promise<void> {
+  try {
+    await withdrawPromise(db, name);
+  } catch (error) {
+    log.warning('a promise to the owner of an upload stays until the next start', { name, error });
   }
 }
 

@@ -128,6 +128,24 @@ test.skipIf(isExcused() || Bun.which('strace') === null)(
   },
 );
 
+test.skipIf(isExcused() || Bun.which('strace') === null)(
+  'a new file that is refused its name is told so, and leaves no owner behind (DS-85, DS-156)',
+  async () => {
+    await using service = await startService({ config });
+    await service.accounts.grant('ada', '', 'write');
+    const ada = await service.as('ada');
+    await using _strace = await AttachedStrace.attach(service.pid, {
+      injections: ['renameat2:error=EACCES'],
+    });
+    expect(await upload(ada, 'x.csv', 'n\n1\n')).toMatchObject({
+      status: 403,
+      detail: "Resource 'x.csv' is not writable",
+    });
+    expect(namesIn(service)).toEqual([]);
+    expect(await ownersIn(service)).toEqual([]);
+  },
+);
+
 test('a file that is in its place belongs to its uploader, also when that cannot be noted any more (DS-156)', async () => {
   await using service = await startService({ config });
   await service.accounts.grant('ada', '', 'write');
