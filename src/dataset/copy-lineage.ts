@@ -15,8 +15,11 @@ interface CopiedVersion {
 
 /** What of a new copy comes from the present one. */
 export interface Lineage {
-  /** The version all of this is meant for; if another one is read, `lineageFor` says what it takes. */
-  readonly version: CopiedVersion;
+  /** The version all of this is of; `lineageFor` says what of it another one takes. */
+  readonly origin: CopiedVersion & {
+    /** Of its content, by which it is known under another stamp; null: by its stamp alone. */
+    readonly hash: string | null;
+  };
   /** With the sequence, the version of the copy (DS-46). */
   readonly generation: string;
   readonly sequence: number;
@@ -29,26 +32,34 @@ export interface Lineage {
   };
 }
 
-/** What a copy of this version takes over from the present one. */
+/** What a copy of this version takes over from the present one, when it is that version still. */
 export function lineageOf(old: Table | null, { stamp, companion }: CopiedVersion): Lineage {
-  const ids = idsFor(old, stamp);
+  const kept = old && idsOf(old, stamp);
   // The edit that changed the types has told its caller this version already.
   const isFollowUp =
-    ids && old?.outdated === 'types' && old.head.companion === companion && !old.unfinished();
+    kept && old.outdated === 'types' && old.head.companion === companion && !old.unfinished();
   return {
-    version: { stamp, companion },
+    origin: { companion, ...(kept?.origin ?? { stamp, hash: null }) },
     ...(isFollowUp
       ? { generation: old.head.generation, sequence: old.state.sequence + 1 }
       : { generation: shortId(), sequence: 0 }),
-    ...(ids && { ids }),
+    ...(kept && { ids: kept.ids }),
   };
 }
 
-/** What of a lineage holds for the version that was found when the copy was made: one that came later is an external edit. */
-export function lineageFor(meant: Lineage, found: CopiedVersion): Omit<Lineage, 'version'> {
-  const { version, generation, sequence, ids } = meant;
-  const isSameFile = sameStamp(found.stamp, version.stamp);
-  const isSame = isSameFile && found.companion === version.companion;
+/**
+ * What of a lineage holds for the version that is found when the copy is made; `hashOf` is that of its content. Another content
+ * is an external edit, whenever it came (DS-49).
+ */
+export async function lineageFor(
+  { origin, generation, sequence, ids }: Lineage,
+  found: CopiedVersion,
+  hashOf: () => Promise<string>,
+): Promise<Omit<Lineage, 'origin'>> {
+  const mayBeSame = origin.hash !== null && origin.stamp.size === found.stamp.size;
+  const isSameFile =
+    sameStamp(found.stamp, origin.stamp) || (mayBeSame && (await hashOf()) === origin.hash);
+  const isSame = isSameFile && found.companion === origin.companion;
   return {
     ...(isSame ? { generation, sequence } : { generation: shortId(), sequence: 0 }),
     ...(isSameFile && ids && { ids }),
@@ -57,17 +68,24 @@ export function lineageFor(meant: Lineage, found: CopiedVersion): Omit<Lineage, 
 
 /**
  * The ids a rebuilt copy must keep: those of an edit that was cut off after the file was in place, or those of the
- * present copy when the same bytes only get other types. Anything else was an external edit (DS-49).
+ * present copy when the same bytes only get other types; and the version they are of.
  */
-function idsFor(old: Table | null, stamp: FileStamp): Lineage['ids'] {
-  if (!old) return undefined;
+function idsOf(
+  old: Table,
+  stamp: FileStamp,
+): {
+  readonly ids: NonNullable<Lineage['ids']>;
+  readonly origin: Omit<Lineage['origin'], 'companion'>;
+} | null {
+  const from = old.path;
   const journal = old.unfinished();
   if (journal && isJournalled(journal, stamp)) {
     const { deleted, created, lastRowId } = journal;
-    return { from: old.path, deleted, created, lastRowId };
+    return { ids: { from, deleted, created, lastRowId }, origin: { stamp, hash: null } };
   }
-  if (!sameStamp(old.state.stamp, stamp) || old.outdated === 'content') return undefined;
-  return { from: old.path, deleted: [], created: [], lastRowId: old.state.lastRowId };
+  if (old.outdated === 'content') return null;
+  const { stamp: own, hash, lastRowId } = old.state;
+  return { ids: { from, deleted: [], created: [], lastRowId }, origin: { stamp: own, hash } };
 }
 
 /** Whether the journal is about the file version with this stamp; the ctime was not known when it was written. */

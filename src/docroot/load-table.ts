@@ -77,8 +77,9 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
   const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
   const source = await openForRead(root, target.rel);
   const progress = new ProgressTeller(out);
-  const { generation, sequence, ids } = lineageFor(order, { stamp: source.stamp, companion });
   try {
+    const found = { stamp: source.stamp, companion };
+    const { generation, sequence, ids } = await lineageFor(order, found, () => hashFile(source));
     const stampTakenAt = Date.now();
     const loaded = await loadTable({
       path: out,

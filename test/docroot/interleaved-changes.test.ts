@@ -53,6 +53,24 @@ test('what is written while a table is built anew has rows of its own (DS-49)', 
   expect(await place.ids('a')).toEqual([1, 2]);
 });
 
+test('rows whose file is given another time while its companion changes keep their ids (DS-48)', async () => {
+  await using place = await docrootInPlace({ 'a.csv': 'n\n1\n2\n3\n' });
+  await place.change('a', { action: 'delete', data: { _row_id: 1 } });
+  // As a program does that copies a folder over itself, before the table is looked at and while it is built.
+  place.folder.write('a.csv', 'n\n2\n3\n');
+  place.folder.write('.svc/a.csv.schema.json', '{"columns":{"n":{"type":"string"}}}');
+  place.beforeJob = (job) => {
+    if (job === 'load') place.folder.write('a.csv', 'n\n2\n3\n');
+  };
+  expect(await place.ids('a')).toEqual([2, 3]);
+  expect((await place.table('a')).columns[0]!.type).toBe('string');
+  place.folder.write('.svc/a.csv.schema.json', '{"columns":{"n":{"type":"number"}}}');
+  place.beforeJob = (job) => {
+    if (job === 'load') place.folder.write('a.csv', 'n\n2\n4\n');
+  };
+  expect(await place.ids('a')).toEqual([1, 2]);
+});
+
 test('what is written after an edit changed the types is not taken for its version (DS-82)', async () => {
   await using place = await docrootInPlace({ 'a.csv': 'n\n1\n2\nx\n' });
   const { version } = await place.change('a', { action: 'delete', data: { _row_id: 3 } });
