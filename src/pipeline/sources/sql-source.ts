@@ -80,6 +80,8 @@ interface BoundSql {
 /** Batches grow, so that who wants few rows does not wait for many. */
 const FIRST_BATCH_ROWS = 16;
 const BATCH_ROWS = 512;
+/** Texts may have a megabyte each, and several copies of a batch are in memory at a time. */
+const BATCH_CHARACTERS = 1024 * 1024;
 /** Rows are put together by so many parts at most. */
 const MAX_GROUPED_PARTS = 8;
 /** Integers up to here can be added up in 64 bits; 0 and 1 may be `true` and `false` of JSON. */
@@ -134,14 +136,21 @@ export class SqlSource implements Source {
     const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${[...sorts, orders[order]].join(', ')}${cut}`;
     const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
     const write = rowWriter(cells, columns.length);
+    const texts = cells.flatMap(({ index }, at) => (isLong(columns[index]!) ? [`x${at}`] : []));
     try {
       let batch: Row[] = [];
       let size = FIRST_BATCH_ROWS;
+      let characters = 0;
       for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
         batch.push(write(stored));
-        if (batch.length < size) continue;
+        for (const name of texts) {
+          const text = stored[name];
+          if (typeof text === 'string') characters += text.length;
+        }
+        if (batch.length < size && characters < BATCH_CHARACTERS) continue;
         yield batch;
         batch = [];
+        characters = 0;
         size = Math.min(size * 2, BATCH_ROWS);
       }
       if (batch.length > 0) yield batch;
@@ -232,6 +241,11 @@ export class SqlSource implements Source {
 }
 
 type Stored = Record<string, unknown>;
+
+/** Whether cells may hold long texts. */
+function isLong({ isDiverse, form }: SqlColumn): boolean {
+  return isDiverse === true && form !== 'micros';
+}
 
 /** Remembers that a part of a column is used; without one, all of it. */
 export function noteUse(used: Map<number, 'all' | Part[]>, index: number, part?: Part): void {
