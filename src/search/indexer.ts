@@ -387,19 +387,21 @@ export class Indexer {
   /** Edits made meanwhile find the range in `#building` and change it too, so at the end it is the copy of that moment. */
   async #takeRows(
     resource: PublishedResource,
-    table: Table,
+    opened: Table,
     range: Range,
     maxRows: number,
   ): Promise<void> {
     const { client, log } = this.#options;
+    let table = opened;
     let after = 0;
     let count = 0;
     for (let isDone = false; !isDone && count < maxRows;) {
       const slice = { no: range.no, copy: table.path, after, room: maxRows - count };
       const answer = await client.rows(slice).catch((error: unknown) => {
-        throw table.isClosed ? new AppError('conflict', 'A newer copy took its place') : error;
+        throw opened.isClosed ? new AppError('conflict', 'A newer copy took its place') : error;
       });
-      if (table.isClosed || this.#isClosed) throw new AppError('conflict', 'The copy was closed');
+      if (this.#isClosed) throw new AppError('conflict', 'The copy was closed');
+      if (table.isClosed) table = await this.#again(resource, table);
       ({ last: after, isDone } = answer);
       count += answer.count;
     }
@@ -417,6 +419,13 @@ export class Indexer {
         rows: leftOut,
       });
     }
+  }
+
+  /** A copy that was closed to make room for others, open again; edits meanwhile have followed by themselves. */
+  async #again(resource: PublishedResource, closed: Table): Promise<Table> {
+    const table = await this.#options.contents.table(resource);
+    if (table.path === closed.path) return table;
+    throw new AppError('conflict', 'A newer copy took its place');
   }
 
   /** Once it is quiet: what is no longer searched goes, and the titles are written down for the next start. */
