@@ -60,10 +60,10 @@ export class AwayCopies {
     await registry.refresh(asked);
     await registry.listed();
     if (this.#isClosed) return;
-    const isOpen = (rel: string): boolean => registry.isAway(rel) || registry.isUnlisted(rel);
-    const known = new Set(asked.filter((rel) => !isOpen(rel)));
+    const isUndecided = (rel: string): boolean => registry.isAway(rel) || registry.isUnlisted(rel);
+    const known = new Set(asked.filter((rel) => !isUndecided(rel)));
     for (const rel of known) this.#waiting.delete(rel);
     const datasets = registry.list().filter(({ kind }) => kind.dataset);
-    await tables.prune(datasets, (rel) => !known.has(rel) || isOpen(rel));
+    await tables.prune(datasets, (rel) => !known.has(rel) || isUndecided(rel));
   }
 }

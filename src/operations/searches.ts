@@ -86,8 +86,7 @@ export async function runSearch(
   }
   const leave = await services.searches.enter(caller.userId, signal);
   try {
-    const before = await loadGrants(services.db, caller);
-    const answer = await answerOf(services, caller, request, signal);
+    const { answer, grants } = await answerOf(services, caller, request, signal);
     if (answer.kind === 'rows') {
       const { body, figures } = answer;
       let isOpen = true;
@@ -101,7 +100,7 @@ export async function runSearch(
       const { format, limit } = request;
       const isCut = figures()?.isCut ?? null;
       const mayStillRead = async (): Promise<boolean> =>
-        keepsReading(before, await loadGrants(services.db, caller));
+        keepsReading(grants, await loadGrants(services.db, caller));
       return { kind: 'rows', format, limit, isCut, body, leave: end, mayStillRead };
     }
     leave();
@@ -158,12 +157,11 @@ async function answerOf(
   caller: Principal,
   request: SearchRequest,
   signal: AbortSignal | undefined,
-): Promise<Exclude<SearchAnswer, LookAgain>> {
-  const { result } = await lookedUp(services, caller, request, async (order) => {
+): Promise<{ readonly answer: Exclude<SearchAnswer, LookAgain>; readonly grants: Grants }> {
+  return lookedUp(services, caller, request, async (order) => {
     const answer = await services.searches.run(order, signal);
-    return answer.kind === 'stale' || answer.kind === 'names' ? answer : { result: answer };
+    return answer.kind === 'stale' || answer.kind === 'names' ? answer : { answer };
   });
-  return result;
 }
 
 /** What a query needs that only this process may look up. */
@@ -174,19 +172,19 @@ interface Found {
 
 /**
  * Does work with an order for a worker, until everything the query names is looked up: the worker reads the query and says
- * what it lacks. Answers also what was found. Throws `unavailable` when a dataset changes faster than it can be read.
+ * what it lacks. Answers also what was found, and the grants it was found with. Throws `unavailable` when a dataset changes faster than it can be read.
  */
 async function lookedUp<Result extends object>(
   services: SearchLanguageServices,
   caller: Principal,
   request: SearchRequest,
   work: (order: SearchOrder) => Promise<Result | LookAgain>,
-): Promise<Result & { readonly found: Found }> {
+): Promise<Result & { readonly found: Found; readonly grants: Grants }> {
   const grants = await loadGrants(services.db, caller);
   const found: Found = { datasets: new Map(), savedSearches: new Map() };
   for (let look = 1; look <= MAX_LOOKS; look++) {
     const answer = await work(orderOf(services, caller, request, grants, found));
-    if (!('kind' in answer)) return { ...answer, found };
+    if (!('kind' in answer)) return { ...answer, found, grants };
     const { kind } = answer as LookAgain;
     const names = kind === 'names' ? (answer as LookAgain & { kind: 'names' }).names : null;
     const datasets = names?.datasets ?? [...found.datasets.keys()];
