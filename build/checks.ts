@@ -10,7 +10,7 @@ export const checks: readonly (readonly [name: string, command: readonly string[
   ['type check', [bun, 'check', '--no-pretty', '--all']],
   [
     "type check of the pages' scripts",
-    [bun, 'check', '--no-pretty', '--all', '-p', 'src/server/client/tsconfig.json'],
+    [bun, 'check', '--no-pretty', '--all', '-p', 'src/browser/tsconfig.json'],
   ],
   ['format check', [bun, 'fmt', '--check', ...FORMATTED]],
 ];

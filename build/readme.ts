@@ -15,8 +15,21 @@ import { MAX_XLSX_ROWS } from '../src/dataset/encode-xlsx.ts';
 import { MAX_CELL_TEXT } from '../src/dataset/sheet-limits.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/dataset/limits.ts';
 import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
+import { PAGE_MS, SECTIONS_MS } from '../src/docroot/parse-workers.ts';
 import { MAX_RESULTS } from '../src/operations/search.ts';
 import { MAX_BUCKETS, MAX_GROUPS, MAX_QUERY_BYTES, MAX_STAGES } from '../src/pipeline/limits.ts';
+import { MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES } from '../src/server/context.ts';
+import { MAX_ROW_VALUES } from '../src/server/exchange.ts';
+import { JSON_BOUNDS } from '../src/base/json-outline.ts';
+import { MAX_NUMBER_LENGTH } from '../src/base/json.ts';
+import { MAX_ISSUES } from '../src/base/errors.ts';
+import { MAX_CREATED_ROWS } from '../src/dataset/mutation.ts';
+import {
+  MAX_CELLS as MAX_PAGE_CELLS,
+  MAX_CONDITIONS,
+  MAX_KEPT,
+} from '../src/server/dataset-page.ts';
+import { MAX_LINK_CHARACTERS } from '../src/server/link-query.ts';
 import { MAX_FORM_BYTES } from '../src/server/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/server/mcp/message.ts';
 import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
@@ -47,12 +60,33 @@ const FIXED_LIMITS: readonly (readonly string[])[] = [
   ['Rows of an answer as XLSX.', count(MAX_XLSX_ROWS), ''],
   ['Characters of a cell of it; a longer text is cut and says so.', count(MAX_CELL_TEXT), ''],
   ['Bytes of a document that is rendered as a page.', size(MAX_RENDER_BYTES), ''],
+  [
+    'Processor time to make a page of a document, or to learn what a media file says about itself.',
+    `${PAGE_MS / 1000} seconds`,
+    '',
+  ],
+  [
+    'Processor time to prepare a document for the search; after that its bare text is searched.',
+    `${SECTIONS_MS / 1000} seconds`,
+    '',
+  ],
+  ['Characters of an address that the links of its page carry.', count(MAX_LINK_CHARACTERS), ''],
+  ['The same on the page of a dataset.', count(MAX_KEPT), ''],
+  ['Conditions of a filter that the page of a dataset tells in words.', count(MAX_CONDITIONS), ''],
+  ['Cells on the page of a dataset; the grid loads more.', count(MAX_PAGE_CELLS), ''],
   ['Results of one request to the search box.', count(MAX_RESULTS), ''],
   ['Bytes of a query of the search language.', size(MAX_QUERY_BYTES), ''],
   ['Stages of a query.', count(MAX_STAGES), ''],
   ['Groups of one `stats`.', count(MAX_GROUPS), ''],
   ['Buckets of one `timechart`.', count(MAX_BUCKETS), ''],
   ['Bytes of a message to `/mcp`.', size(MAX_MESSAGE_BYTES), ''],
+  ['Bytes of a body without a credential.', size(MAX_ANONYMOUS_BYTES), ''],
+  ['Bytes of other JSON bodies than changes of rows and events.', size(MAX_JSON_BYTES), ''],
+  ['Values in a JSON body; a change of rows may hold more.', count(JSON_BOUNDS.values), ''],
+  ['Values in a change of rows.', count(MAX_ROW_VALUES), ''],
+  ['Rows one request creates.', count(MAX_CREATED_ROWS), ''],
+  ['Problems of a request that its answer tells.', count(MAX_ISSUES), ''],
+  ['Characters of a number in JSON.', count(MAX_NUMBER_LENGTH), ''],
   ['Bytes of a form.', size(MAX_FORM_BYTES), ''],
   ['Characters of a password.', count(MAX_PASSWORD_LENGTH), ''],
 ];
@@ -92,15 +126,12 @@ function splTable(): string {
   return table(['SPL', 'here'], rows);
 }
 
-/** The rules of the contract behind a summary, which readers of the guide do not have. */
-const RULES = / \((?:DS|EV)-[^)]*\)/g;
-
 /** The error table: one row for each code. */
 export function errorTable(): string {
   const rows = Object.entries(errorCatalogue).map(([code, { status, summary }]) => [
     `\`${code}\``,
     String(status),
-    summary.replace(RULES, ''),
+    summary,
   ]);
   return table(['Code', 'Status', 'When'], rows);
 }

@@ -5,7 +5,7 @@
  * the executable. `browser`: needs Chromium. `unit`: everything else, beside the plugins' own tests.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { failuresBetweenTests, failuresOfReport, lastWords } from './failures.ts';
 import type { Failure } from './failures.ts';
@@ -15,6 +15,10 @@ const BLACK_BOX: readonly string[] = ['cli', 'guide', 'http', 'faults', 'mcp', '
 const BROWSER: readonly string[] = ['browser'];
 /** For a test that hangs; none needs a tenth of it on a machine of its own. */
 const TEST_TIMEOUT_MS = 240_000;
+/** One more than cores: tests wait for processes, disks and clocks more than they compute. */
+const WORKERS = availableParallelism() + 1;
+/** Files told as the slowest of a group. */
+const TOLD_FILES = 10;
 
 /** How many tests passed and failed, and why they failed. */
 export interface Counts {
@@ -54,19 +58,33 @@ export async function runGroup(
   try {
     const flags = [
       `--timeout=${TEST_TIMEOUT_MS}`,
+      `--parallel=${WORKERS}`,
+      '--no-isolate',
       '--reporter=junit',
       `--reporter-outfile=${report}`,
     ];
     const { code, output } = await heardStep([bun, 'test', ...flags, ...files], env);
     const file = Bun.file(report);
     // Absent when the run died before its end; the exit code then says so.
-    const counts = countsOf((await file.exists()) ? await file.text() : '', output);
+    const told = (await file.exists()) ? await file.text() : '';
+    console.log(slowestFiles(told));
+    const counts = countsOf(told, output);
     if (code === 0 || counts.failed > 0) return counts;
     const died = { title: `${group} tests: exit code ${code}`, message: lastWords(output) };
     return { ...counts, failed: 1, failures: [died] };
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** The files of a report that took longest, a line each. */
+function slowestFiles(report: string): string {
+  return [...report.matchAll(/<testsuite name="([^"]+)" file="\1"[^>]* time="([\d.]+)"/g)]
+    .map(([, file = '', seconds = '']) => ({ file, seconds: Number(seconds) }))
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, TOLD_FILES)
+    .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s ${file}`)
+    .join('\n');
 }
 
 function countsOf(report: string, output: string): Counts {

@@ -1,4 +1,3 @@
-/** The list of file kinds. Only static imports enter the executable. */
 import type { Kind } from '../src/docroot/kind.ts';
 import { csv } from './csv/kind.ts';
 import { file } from './file/kind.ts';
@@ -9,7 +8,7 @@ import { media } from './media/kind.ts';
 import { parquet } from './parquet/kind.ts';
 import { workbook } from './workbook/kind.ts';
 
-/** Every kind of file that is published, in no particular order. */
+/** In no particular order. Static imports, because only those enter the executable. */
 export const kinds: readonly Kind[] = [
   csv,
   workbook,

@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { kinds } from '../plugins/index.ts';
 import { Audit } from './auth/audit.ts';
 import { LocalLogin } from './auth/local-login.ts';
+import { judgedIn, judgePassword, type JudgePassword } from './auth/password-strength.ts';
 import { isOidcOn, type Oidc, openOidc } from './auth/oidc/oidc.ts';
 import { settlePromises } from './auth/upload-groups.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
-import { ChildPool } from './children/child-pool.ts';
+import { ChildPool, type ChildPoolOptions } from './children/child-pool.ts';
 import { workerCommand } from './children/own-command.ts';
+import { SpoolRoom } from './children/spool.ts';
 import type { Config } from './config/schema.ts';
 import { type Lists, runList } from './dataset/list-run.ts';
 import { Reading } from './dataset/reading.ts';
@@ -58,7 +60,7 @@ export interface App extends PublishedFiles {
   readonly clock: Clock;
   readonly db: Database;
   readonly serverSecret: Uint8Array;
-  /** Seals tokens: a file of the operator, else the server secret (EV-16). */
+  /** Seals tokens: a file of the operator, else the server secret. */
   readonly instanceKey: Uint8Array;
   /** See `State.foldLog`. */
   readonly foldStateLog: () => Promise<void>;
@@ -66,12 +68,13 @@ export interface App extends PublishedFiles {
   readonly requireStateInPlace: () => void;
   readonly audit: Audit;
   readonly localLogin: LocalLogin;
-  /** Null while OIDC is off (DS-119). */
+  /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
   readonly reading: Reading;
   readonly eventParts: EventParts;
   readonly retention: Retention;
   readonly lists: Lists;
+  readonly judgePassword: JudgePassword;
   /** Runs nothing in a process that does not serve. */
   readonly handlers: Handlers;
   /** Only in the process that serves, or in its place rebuilds the index. */
@@ -100,7 +103,7 @@ export async function openApp(
   const current = { config };
   const live = (): Config => current.config;
   const audit = new Audit({ db, clock, log });
-  const pools = openPools(config, log);
+  const pools = openPools(config, live, log);
   if (exclusive) {
     await clearOldLocks(state);
     await removeLeftovers(stateDir, clock.now());
@@ -143,8 +146,10 @@ export async function openApp(
       stateDir,
       published: registry,
       contents: {
-        table: async (resource) => tables.current(datasets.targetOf(datasets.resourceOf(resource))),
-        sections: (resource, out) => docroot.workers.extractSections({ ...resource, out }),
+        table: async (resource, turn) =>
+          tables.current(datasets.targetOf(datasets.resourceOf(resource)), turn),
+        sections: (resource, out, turn) =>
+          docroot.workers.extractSections({ ...resource, out }, turn),
       },
       pools,
       config: live,
@@ -192,6 +197,7 @@ export async function openApp(
       log,
     }),
     lists: listsIn(config, pools.query, live),
+    judgePassword: judgedIn(pools.query, live),
     handlers,
     get search() {
       if (search === null) throw new Error('a command beside the server has no search');
@@ -221,7 +227,7 @@ export async function openApp(
 /** Written by worker processes only. */
 const WORKERS_DATABASES = [EVENTS_FILE, EVENTS_INDEX_FILE, SEARCH_INDEX_FILE];
 
-/** The first write to the state (DS-92); when it fails, the refusal names the state as those of `openState` do. */
+/** The first write to the state; when it fails, the refusal names the state as those of `openState` do. */
 async function clearOldLocks(state: State): Promise<void> {
   try {
     await clearLocks(state.db);
@@ -247,14 +253,23 @@ function listsIn({ state_dir: dir }: Config, pool: ChildPool, config: () => Conf
 
 /** Parallel first readings; more would only compete for the disk. */
 const PARSE_WORKERS = 2;
-/** Heavy queries at once; the others wait in line. */
-const QUERY_WORKERS = 2;
+/** Heavy queries at once; the others wait in line. One person leaves a place to others, also of the four for exports. */
+const QUERY_WORKERS = 3;
 const INDEXER_IDLE_MS = 10_000;
+/** A parse that works for longer lets others have its place. */
+const LONG_PARSE_MS = 1_000;
 
-function openPools(config: Config, log: Log): App['pools'] {
+function openPools(config: Config, live: () => Config, log: Log): App['pools'] {
   const socketDir = stateFolder(config.state_dir, 'run');
   const temporary = stateFolder(config.state_dir, 'tmp');
-  const pool = (role: string, size: number, idleMs?: number): ChildPool =>
+  const spoolRoom = new SpoolRoom({
+    directory: temporary,
+    maxBytes: () => live().limits.spool_bytes,
+    // Long before events are refused for want of it.
+    minFreeBytes: () => 2 * config.events.min_free_bytes,
+    log,
+  });
+  const pool = (role: string, size: number, own: Partial<ChildPoolOptions> = {}): ChildPool =>
     new ChildPool({
       role,
       size,
@@ -262,17 +277,20 @@ function openPools(config: Config, log: Log): App['pools'] {
       socketDir,
       log,
       maxRssBytes: config.limits.child_memory_bytes,
-      ...(idleMs !== undefined && { idleMs }),
-      // While others wait for a place, a reader that takes nothing for so long loses its answer.
-      readerPatienceMs: 5_000,
+      spoolRoom,
       // Large sorts spill to files; they belong beside the state, not on a small /tmp.
       env: { SQLITE_TMPDIR: temporary },
+      ...own,
     });
   return {
-    parse: pool('parse', PARSE_WORKERS),
-    query: pool('query', QUERY_WORKERS),
+    parse: pool('parse', PARSE_WORKERS, {
+      maxDedicated: PARSE_WORKERS,
+      perPerson: PARSE_WORKERS,
+      longMs: LONG_PARSE_MS,
+    }),
+    query: pool('query', QUERY_WORKERS, { perPerson: QUERY_WORKERS }),
     // The search index has one writer, needed when files change.
-    index: pool('index', 1, INDEXER_IDLE_MS),
+    index: pool('index', 1, { idleMs: INDEXER_IDLE_MS }),
   };
 }
 
@@ -307,6 +325,7 @@ export interface AccountsApp {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly lists: Lists;
+  readonly judgePassword: JudgePassword;
   close(): Promise<void>;
 }
 
@@ -326,6 +345,7 @@ export async function openAccounts(config: Config, log: Log): Promise<AccountsAp
     audit,
     clock,
     lists: { read: async (plan) => runList({ path, plan }) },
+    judgePassword: (password, username) => judgePassword(password, [username]),
     close: async () => {
       await audit.drain();
       await state.close();

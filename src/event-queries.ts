@@ -36,7 +36,7 @@ export const searchParts: SearchParts = {
     return {
       db: reader.db,
       indexNames: () => reader.indexNames(),
-      term: (text) => reader.term(text, 'data'),
+      term: (text, readable) => reader.term(text, 'data', readable),
       close: () => taken.release(),
     };
   },

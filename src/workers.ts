@@ -4,6 +4,7 @@
  */
 import { kinds } from '../plugins/index.ts';
 import { AppError } from './base/errors.ts';
+import { strengthJobs } from './auth/password-strength.ts';
 import { type ChildJobs, serveChild } from './children/child-server.ts';
 import { listJobs } from './dataset/list-run.ts';
 import { queryJobs } from './dataset/query-jobs.ts';
@@ -26,6 +27,7 @@ const roles = new Map<string, () => ChildJobs>([
     'query',
     () => ({
       ...queryJobs(),
+      ...strengthJobs(),
       ...summaryJobs(),
       ...listJobs(),
       ...searchJobs(),

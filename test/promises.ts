@@ -738,6 +738,7 @@ const faults: readonly Kept[] = [
     'F20',
     'Clients that vanish or stand still cost the others nothing.',
     ['faults/recipes/vanishing-client.ts', 'F20'],
+    ['faults/recipes/bystander.ts', 'bystander'],
     ['http/upload-bodies.test.ts', 'F20'],
   ],
 ];

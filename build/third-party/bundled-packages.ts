@@ -25,7 +25,7 @@ interface Metafile {
   >;
 }
 
-const CLIENT = 'src/server/client';
+const CLIENT = 'src/browser';
 const PACKAGE_FILE = /^(?<folder>.*node_modules\/(?:@[^/]+\/)?[^/]+)\/(?<file>.+)$/;
 
 /** The bundled packages in the order of their folders. Takes some seconds. */

@@ -1,8 +1,7 @@
 /**
- * How a column spells its booleans, so that an edit can spell them the same way (DS-86).
+ * How each column spells its booleans, so that edits spell them alike.
  *
- * Counted for every column over the whole file; other spellings than `true`, `True` and `TRUE` (and the same of
- * false) have no say.
+ * Counted over the whole file; only `true`, `True` and `TRUE` (and the same of false) count.
  */
 const SPELLINGS: readonly (readonly [string, string])[] = [
   ['true', 'false'],
@@ -15,10 +14,8 @@ const INDEX = new Map(
 const LETTER_T = 0x74;
 const LETTER_F = 0x66;
 
-/** Counts of the three spellings by column position, as stored with the dialect. */
 export type SpellingCounts = Record<string, readonly number[]>;
 
-/** The spellings counted so far. */
 export class BooleanSpelling {
   readonly #counts = new Map<number, number[]>();
 
@@ -28,7 +25,7 @@ export class BooleanSpelling {
     }
   }
 
-  /** Counts one cell (`step` 1) or takes it back (-1); cheap for cells that are no booleans. */
+  /** `step` -1 takes a cell back; cheap for cells that are no booleans. */
   count(position: number, cell: string, step: 1 | -1 = 1): void {
     const letter = cell.charCodeAt(0) | 0x20;
     if (letter !== LETTER_T && letter !== LETTER_F && letter !== 0x20) return;
@@ -39,7 +36,6 @@ export class BooleanSpelling {
     entry[index]! += step;
   }
 
-  /** The prevailing spelling of the column; lower case when it has none. */
   spell(position: number, value: boolean): string {
     const entry = this.#counts.get(position) ?? [];
     let best = 0;

@@ -1,39 +1,38 @@
 /**
- * Cells as they are written into a file, such that reading gives the same text back (DS-86).
+ * New cells, written so that reading returns the same text.
  *
- * A cell is quoted when it holds the delimiter, a quote or a line end, and when the cell it replaces was. Outer
- * spaces need no quotes: the reader keeps them.
+ * A cell is quoted when it holds the delimiter, a quote or a line end, and when the cell it
+ * replaces was quoted. Outer spaces need no quotes: the reader keeps them.
  */
-import { AppError } from '../../src/base/errors.ts';
+import { mismatch } from '../../src/base/errors.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
 import type { Cell } from '../../src/dataset/types.ts';
 import type { BooleanSpelling } from './boolean-spelling.ts';
 import { DELIMITERS, type Delimiter } from './delimiter.ts';
 import { type Encoding, unencodable } from './encoding.ts';
 
-/** What decides how a new cell is written. */
 export interface CellStyle {
   readonly delimiter: Delimiter;
   readonly encoding: Encoding;
   readonly spelling: BooleanSpelling;
-  /** Also quote what another delimiter could split, where that would change how the file is read. */
+  /**
+   * Also quote characters another delimiter could split at, where that would change how the file is
+   * read.
+   */
   readonly quotesCandidates: boolean;
 }
 
-/** Cells of one row by position. */
 export type RowCells = ReadonlyMap<number, Cell>;
 
-/** The spelling of a row in the file; what would be no bytes is written `""`, because a blank line is no row. */
+/** A row without any bytes becomes `""`, because a blank line is no row. */
 export function rowSpelling(cells: readonly string[], delimiter: Delimiter): string {
   return cells.join(delimiter) || '""';
 }
 
-/** Whether a cell's spelling is quoted. */
 export function isQuoted(spelling: string): boolean {
   return spelling.startsWith('"');
 }
 
-/** The spelling of a text; `isQuotedAnyway` keeps the quotes of the cell it replaces. */
 export function cellSpelling(text: string, style: CellStyle, isQuotedAnyway = false): string {
   const isNecessary =
     text.includes(style.delimiter) ||
@@ -45,8 +44,8 @@ export function cellSpelling(text: string, style: CellStyle, isQuotedAnyway = fa
 }
 
 /**
- * Integers past 2^53 get an exponent: as plain digits they would turn the whole column into text (DS-60). Adding 0
- * makes -0 a plain 0, as JSON does.
+ * Integers past 2^53 get an exponent: as plain digits they would turn the whole column into text.
+ * Adding 0 turns -0 into 0, as JSON does.
  */
 function numberText(value: number): string {
   const isLong = Number.isInteger(value) && !Number.isSafeInteger(value);
@@ -54,9 +53,9 @@ function numberText(value: number): string {
 }
 
 /**
- * The text of a new cell: numbers as their shortest JSON text, booleans as their column spells them, null as nothing.
- * Throws `schema-mismatch` for what the file could not give back: characters outside its encoding, NUL, lone
- * surrogates, texts and positions beyond what a table may have.
+ * Numbers as their shortest JSON text, booleans as the column spells them, null as nothing. Throws
+ * `schema-mismatch` for what the file could not return: characters outside its encoding, NUL, lone
+ * surrogates, texts and positions over a table's limits.
  */
 export function cellText(cell: Cell, position: number, style: CellStyle): string {
   if (position >= MAX_COLUMNS) throw mismatch(`a row may not exceed ${MAX_COLUMNS} columns`);
@@ -70,9 +69,4 @@ export function cellText(cell: Cell, position: number, style: CellStyle): string
   const culprit = unencodable(cell, style.encoding);
   if (culprit === null) return cell;
   throw mismatch(`the file's encoding ${style.encoding} cannot hold the character ${culprit}`);
-}
-
-/** A `schema-mismatch` in the words of DS-75. */
-export function mismatch(rest: string): AppError {
-  return new AppError('schema-mismatch', `Schema validation failed: ${rest}`);
 }

@@ -1,26 +1,24 @@
 /**
- * The guess at a file's delimiter: of `,` `;` tab `|` the one that gives the most consistent column count over the
- * first 64 KiB, comma on a tie (DS-62).
+ * Guesses the delimiter: of `,` `;` tab `|` the one with the most consistent column count over the
+ * first 64 KiB, comma on a tie.
  *
- * Consistency is the share of rows that have the most frequent number of columns; a candidate whose most frequent
- * number is one splits nothing and does not count. Candidates that split the header go before those that do not,
- * because a decimal comma can be as regular as the delimiter but does not stand in the header.
+ * Consistency is the share of rows with the most frequent number of columns; a candidate whose most
+ * frequent number is one does not count. Candidates that split the header win over others, because
+ * a decimal comma can be as regular as the delimiter but does not occur in the header.
  */
 import { completeLength, decodeText, type Encoding } from './encoding.ts';
 import { RowSpans } from './tokenizer.ts';
 
-/** What may separate cells. */
 export type Delimiter = ',' | ';' | '\t' | '|';
 
 /** In order of preference. */
 export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-/** Bytes that decide, from the header row on. */
 export const SAMPLE_BYTES = 65_536;
 
 /**
- * The delimiter of a file by up to SAMPLE_BYTES `bytes` that begin with its header row and stand at `offset`;
- * `isWhole` says that the file ends with them. A row cut off by the sample is ignored.
+ * `bytes` are up to SAMPLE_BYTES from the header row, at `offset`; `isWhole`: the file ends with
+ * them. A row cut off by the sample is ignored.
  */
 export function guessDelimiter(
   bytes: Uint8Array,
@@ -40,7 +38,10 @@ export function guessDelimiter(
   return best.delimiter;
 }
 
-/** 0 when the delimiter splits nothing; up to 1 for consistent rows; 1 more when the header is split. */
+/**
+ * 0 when the delimiter splits nothing; up to 1 for consistent rows; 1 more when the header is
+ * split.
+ */
 function consistency(
   text: string,
   delimiter: Delimiter,

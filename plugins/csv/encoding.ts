@@ -1,12 +1,13 @@
 /**
- * Bytes to text and back, without loss: what cannot be decoded or encoded exactly is refused, never replaced (DS-62).
+ * Lossless conversion of bytes and text: what cannot be decoded or encoded exactly is refused,
+ * never replaced.
  *
- * Decoded text encodes to the same bytes again, so lengths of text give lengths of file. `latin1` is ISO 8859-1
- * proper: byte n is code point n. `windows-1252`, which older spreadsheets write, differs from it in bytes 80 to 9F.
+ * Decoded text encodes to the same bytes, so text lengths give file lengths. `latin1` is ISO 8859-1
+ * proper: byte n is code point n. `windows-1252`, written by older spreadsheets, differs in bytes
+ * 80 to 9F.
  */
 import { AppError } from '../../src/base/errors.ts';
 
-/** Encodings a CSV file may have (DS-62, DS-72). */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | OneByteEncoding;
 
 type OneByteEncoding = 'latin1' | 'windows-1252';
@@ -17,7 +18,7 @@ const decoders = {
   'utf-16be': new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true }),
 };
 
-/** What bytes 80 to 9F are in windows-1252; five of them are not assigned and stay what they are (WHATWG Encoding). */
+/** Bytes 80 to 9F in windows-1252; the five unassigned ones keep their number (WHATWG Encoding). */
 const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 const UNENCODABLE = {
@@ -27,8 +28,8 @@ const UNENCODABLE = {
 } as const;
 
 /**
- * The encoding of a file by its first bytes and the length of its byte order mark. A mark decides even against a
- * declared encoding, because it is part of the file; without both it is UTF-8.
+ * From the first bytes; also returns the length of the byte order mark. A mark overrides a declared
+ * encoding, because it is part of the file; the default is UTF-8.
  */
 export function detectEncoding(
   head: Uint8Array,
@@ -41,14 +42,13 @@ export function detectEncoding(
   return { encoding: declared ?? 'utf-8', bom: 0 };
 }
 
-/** Bytes of one line feed. */
 export function unitBytes(encoding: Encoding): 1 | 2 {
   return encoding === 'utf-16le' || encoding === 'utf-16be' ? 2 : 1;
 }
 
 /**
- * The text of `bytes`, which stand at byte `offset` of the file. Throws `unreadable-file` naming the offset of the
- * first invalid sequence or of the first NUL, which no table holds and SQLite would cut at.
+ * `offset` is that of `bytes` in the file. Throws `unreadable-file` with the offset of the first
+ * invalid sequence or NUL, which no table holds and at which SQLite would cut.
  */
 export function decodeText(bytes: Uint8Array, encoding: Encoding, offset: number): string {
   const nul = unitBytes(encoding) === 1 ? bytes.indexOf(0) : -1;
@@ -77,7 +77,7 @@ function oneByteText(bytes: Uint8Array, encoding: OneByteEncoding): string {
   return text.replace(/[\u0080-\u009f]/g, (byte) => FROM_80[byte.charCodeAt(0) - 0x80]!);
 }
 
-/** The bytes of a text as the characters of the same numbers. */
+/** Each character's code becomes a byte. */
 function asBytes(text: string): string {
   return text.replace(/[^\u0000-\u007f\u00a0-\u00ff]/g, (character) => {
     const at = FROM_80.indexOf(character);
@@ -101,7 +101,7 @@ function strictText(
   }
 }
 
-/** Index of the first byte of the first sequence that is not UTF-8 (RFC 3629); the length when there is none. */
+/** RFC 3629; the length when all is valid. */
 function invalidUtf8(bytes: Uint8Array): number {
   for (let at = 0; at < bytes.length;) {
     const length = utf8SequenceLength(bytes, at);
@@ -127,7 +127,6 @@ function utf8SequenceLength(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-/** Bytes of a sequence with this lead byte above 0x7F; 0 when no sequence begins so. */
 function utf8Length(lead: number): number {
   if (lead < 0xc2 || lead > 0xf4) return 0;
   return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -145,7 +144,7 @@ function invalidUtf16(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): num
   return bytes.length - (bytes.length % 2);
 }
 
-/** How many of the bytes are complete characters; the rest waits for the bytes that follow. */
+/** Bytes of complete characters; the rest waits for more input. */
 export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
   if (isOneByte(encoding)) return bytes.length;
   if (encoding !== 'utf-8') return completeUtf16Length(bytes, encoding);
@@ -164,13 +163,12 @@ function completeUtf16Length(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be
   return (lastHigh & 0xfc) === 0xd8 ? even - 2 : even;
 }
 
-/** Bytes that `text` takes in the file. */
 export function encodedLength(text: string, encoding: Encoding): number {
   if (encoding === 'utf-8') return Buffer.byteLength(text, 'utf8');
   return text.length * unitBytes(encoding);
 }
 
-/** The bytes of a text that `unencodable` passed. */
+/** For text that `unencodable` has passed. */
 export function encodeText(text: string, encoding: Encoding): Uint8Array {
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
   if (encoding === 'latin1') return Buffer.from(text, 'latin1');
@@ -179,12 +177,11 @@ export function encodeText(text: string, encoding: Encoding): Uint8Array {
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
 
-/** Enough for most texts, and much faster than looking for the character at fault. */
+/** Most texts are ASCII, and this is much faster than finding a bad character. */
 function isPlainAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length && !text.includes('\0');
 }
 
-/** The first character that cannot be written in this encoding, as `U+20AC`; null when all can. */
 export function unencodable(text: string, encoding: Encoding): string | null {
   const isFine = isOneByte(encoding)
     ? isPlainAscii(text)

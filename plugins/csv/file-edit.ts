@@ -1,8 +1,9 @@
 /**
- * One edit of one CSV file in progress: walks the segments once, in file order, and writes the new file. See
- * `editor.ts` for the rules.
+ * One edit in progress: goes over the segments once, in file order, and writes the new file. Rules
+ * in `editor.ts`.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
+import { mismatch } from '../../src/base/errors.ts';
+import { changedFile, type FileSource, readBytes } from '../../src/base/file-source.ts';
 import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/dataset/types.ts';
 import { BooleanSpelling } from './boolean-spelling.ts';
 import {
@@ -10,21 +11,19 @@ import {
   cellSpelling,
   cellText,
   isQuoted,
-  mismatch,
   type RowCells,
   rowSpelling,
 } from './cell-text.ts';
 import { cellValue } from './cell-value.ts';
-import { type Dialect, dialectRecord, storedDialect } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { encodedLength, encodeText, unitBytes } from './encoding.ts';
 import { countEnding, type LineEnding, lineEndingOf, prevailingEnding } from './line-ending.ts';
 import { NewFile } from './new-file.ts';
 import { MAX_ROW_BYTES, SEGMENT_BYTES } from './reader.ts';
-import { changedFile, SegmentText } from './segment-text.ts';
-import { readExactly } from './text-window.ts';
+import { SegmentText } from './segment-text.ts';
 import type { LineEndings } from './tokenizer.ts';
 
-/** New rows written before the event loop gets a turn; about 5 ms of work at 8 columns. */
+/** New rows per event-loop turn; about 5 ms at 8 columns. */
 const ROWS_PER_TURN = 2_000;
 
 interface CellChange {
@@ -33,7 +32,6 @@ interface CellChange {
   readonly after: string | undefined;
 }
 
-/** The plan of an edit while it is made. */
 export class FileEdit {
   readonly #source: FileSource;
   readonly #layout: TableLayout;
@@ -44,12 +42,11 @@ export class FileEdit {
   readonly #endings: LineEndings;
   readonly #file: NewFile;
   readonly #cells: CellChange[] = [];
-  /** The old file's last line has no line end; the new one's shall have none either. */
+  /** The old file has no final line end; nor shall the new one. */
   #isUnterminated = false;
-  /** That last line is a row that is deleted. */
+  /** The unterminated last line is a deleted row. */
   #losesLastLine = false;
 
-  /** `quotesCandidates`: see `CellStyle`. */
   constructor(
     source: FileSource,
     layout: TableLayout,
@@ -59,7 +56,7 @@ export class FileEdit {
     this.#source = source;
     this.#layout = layout;
     this.#changes = changes;
-    this.#dialect = storedDialect(layout);
+    this.#dialect = layout.dialect as unknown as Dialect;
     const { delimiter, encoding, booleans, lineEndings } = this.#dialect;
     const spelling = new BooleanSpelling(booleans);
     this.#style = { delimiter, encoding, spelling, quotesCandidates };
@@ -68,7 +65,6 @@ export class FileEdit {
     this.#file = new NewFile(source, layout.bodyOffset);
   }
 
-  /** The whole edit; once. */
   async run(): Promise<EditPlan> {
     const { segments, bodyOffset } = this.#layout;
     const { updates, deletes, creates } = this.#changes;
@@ -93,7 +89,7 @@ export class FileEdit {
     };
     return {
       pieces: file.pieces,
-      layout: { dialect: dialectRecord(dialect), bodyOffset, segments: file.segments },
+      layout: { dialect: { ...dialect }, bodyOffset, segments: file.segments },
       cells: this.#cells,
     };
   }
@@ -101,7 +97,7 @@ export class FileEdit {
   async #oldLineEnd(): Promise<LineEnding | ''> {
     const { encoding } = this.#dialect;
     const from = Math.max(0, this.#source.size - 2 * unitBytes(encoding));
-    return lineEndingOf(await readExactly(this.#source, from, this.#source.size - from), encoding);
+    return lineEndingOf(await readBytes(this.#source, from, this.#source.size - from), encoding);
   }
 
   async #lastLineEndBytes(): Promise<number> {
@@ -196,7 +192,6 @@ export class FileEdit {
     this.#file.write(encodeText(spelling, this.#dialect.encoding));
   }
 
-  /** Adds cells past the end of a row, and blank ones between. */
   #extend(spellings: string[], cells: readonly [number, string][]): void {
     const texts = new Map(cells);
     const end = Math.max(-1, ...texts.keys()) + 1;
@@ -208,8 +203,8 @@ export class FileEdit {
   }
 
   /**
-   * Writes the new rows and answers how many rows the last segment then has; `rows` are in it already. With
-   * `isEmpty`, the line that lacks its end stands in an earlier segment.
+   * Writes the new rows and returns the rows of the last segment, which has `rows` already.
+   * `isEmpty`: the unterminated line is in an earlier segment.
    */
   async #append(rows: number, isEmpty: boolean): Promise<number> {
     const { creates } = this.#changes;

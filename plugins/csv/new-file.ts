@@ -1,13 +1,9 @@
-/**
- * The edited file under construction: pieces and segments, which always add up to the same bytes.
- */
-import type { FileSource } from '../../src/base/file-source.ts';
+/** The new file: pieces and segments, which always cover the same bytes. */
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
 import type { Piece } from '../../src/base/piece-writer.ts';
 import type { Segment } from '../../src/dataset/types.ts';
 import { PieceList, slicePieces } from './piece-list.ts';
-import { readExactly } from './text-window.ts';
 
-/** Grows at its end, piece by piece and segment by segment. */
 export class NewFile {
   readonly #source: FileSource;
   readonly #pieces = new PieceList();
@@ -21,28 +17,24 @@ export class NewFile {
     this.#segmentStart = bodyOffset;
   }
 
-  /** Bytes of the segment in progress. */
   get segmentBytes(): number {
     return this.#pieces.size - this.#segmentStart;
   }
 
-  /** Continues with the old file's bytes from `from` (inclusive) to `to` (exclusive). */
   keep(from: number, to: number): void {
     this.#pieces.keep(from, to);
   }
 
-  /** Continues with new bytes. */
   write(bytes: Uint8Array): void {
     this.#pieces.write(bytes);
   }
 
-  /** Ends the segment in progress, which holds `rows` rows, and begins the next one. */
   endSegment(rows: number): void {
     this.#segments.push({ rows, bytes: this.segmentBytes });
     this.#segmentStart = this.#pieces.size;
   }
 
-  /** Continues with new bytes that belong to the last segment with any bytes; only between two segments. */
+  /** Appends to the last segment that is not empty; only between two segments. */
   writeToLast(bytes: Uint8Array): void {
     const segment =
       this.#segments.findLast((candidate) => candidate.bytes > 0) ?? this.#segments[0];
@@ -52,12 +44,11 @@ export class NewFile {
     this.#segmentStart = this.#pieces.size;
   }
 
-  /** The result, with all segments ended. */
+  /** All segments must have ended. */
   finish(): { pieces: Piece[]; segments: Segment[] } {
     return { pieces: this.#pieces.pieces(), segments: this.#segments };
   }
 
-  /** The result without its last `bytes` bytes, which stand in segments. */
   finishWithout(bytes: number): { pieces: Piece[]; segments: Segment[] } {
     let rest = bytes;
     for (const segment of this.#segments.toReversed()) {
@@ -69,7 +60,6 @@ export class NewFile {
     return { pieces, segments: this.#segments };
   }
 
-  /** Up to `length` bytes from its present end. */
   async tail(length: number): Promise<Uint8Array> {
     const { size } = this.#pieces;
     const pieces = slicePieces(this.#pieces.pieces(), Math.max(0, size - length), size);
@@ -77,10 +67,9 @@ export class NewFile {
   }
 }
 
-/** The bytes that pieces stand for. */
 export async function bytesOf(source: FileSource, pieces: readonly Piece[]): Promise<Uint8Array> {
   const parts = pieces.map((piece) =>
-    piece instanceof Uint8Array ? piece : readExactly(source, piece.from, piece.to - piece.from),
+    piece instanceof Uint8Array ? piece : readBytes(source, piece.from, piece.to - piece.from),
   );
   return Buffer.concat(await Promise.all(parts));
 }

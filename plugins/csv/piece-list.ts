@@ -1,19 +1,14 @@
-/**
- * The new file under construction: stretches of the old one and new bytes, in order, neighbours joined.
- */
+/** Ranges of the old file and new bytes, in order; neighbours are joined. */
 import type { Piece } from '../../src/base/piece-writer.ts';
 
-/** Pieces in the order of the new file. */
 export class PieceList {
   readonly #pieces: ({ from: number; to: number } | Uint8Array[])[] = [];
   #size = 0;
 
-  /** Bytes of the new file so far. */
   get size(): number {
     return this.#size;
   }
 
-  /** Appends the old file's bytes from `from` (inclusive) to `to` (exclusive). */
   keep(from: number, to: number): void {
     if (to <= from) return;
     this.#size += to - from;
@@ -22,7 +17,6 @@ export class PieceList {
     else this.#pieces.push({ from, to });
   }
 
-  /** Appends new bytes. */
   write(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#size += bytes.length;
@@ -36,12 +30,10 @@ export class PieceList {
   }
 }
 
-/** Bytes of the new file. */
 export function sizeOf(pieces: readonly Piece[]): number {
   return pieces.reduce((size, piece) => size + lengthOf(piece), 0);
 }
 
-/** Bytes `from` (inclusive) to `to` (exclusive) of the new file, without any other. */
 export function slicePieces(pieces: readonly Piece[], from: number, to: number): Piece[] {
   const slice: Piece[] = [];
   let start = 0;

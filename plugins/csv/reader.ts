@@ -1,42 +1,42 @@
 /**
- * A CSV file as rows, streamed in segments of about 32 KiB with exact byte counts (DS-62, DS-63).
+ * A CSV file as rows, streamed in segments of about 32 KiB with exact byte counts.
  *
- * The header is the first row with content at or after line `header_row`; lines above it are counted as they
- * stand, whatever quotes they hold, and are not read otherwise. Cells are delivered verbatim, as `cellAt` gives them.
- * Memory is one chunk of the file plus its longest row.
+ * The header is the first row with content at or after line `header_row`; lines above it are
+ * counted regardless of quotes and otherwise ignored. Cells are delivered verbatim, as `cellAt`
+ * returns them. Memory: one chunk of the file plus its longest row.
  */
 import { AppError } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/dataset/header-names.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
 import type { ReadOptions, RowSink, Segment } from '../../src/dataset/types.ts';
 import { BooleanSpelling } from './boolean-spelling.ts';
 import { cellValue } from './cell-value.ts';
 import { guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';
-import { type Dialect, dialectRecord } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { detectEncoding, unitBytes } from './encoding.ts';
-import { readExactly, TextWindow } from './text-window.ts';
+import { TextWindow } from './text-window.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
 
-/** Bytes of file a segment aims at: what an edit of one row has to read and parse again. */
+/** Target bytes of a segment, which an edit of one row has to read and parse again. */
 export const SEGMENT_BYTES = 32_768;
 
-/** A longer row is a damaged file; it would have to be held in memory as a whole. */
+/** A row is held in memory; a longer one is a damaged file. */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
 /** A UTF-16 code unit takes at most three bytes in any of the encodings. */
 const MAX_BYTES_PER_UNIT = 3;
 
 /**
- * Delivers the table to `sink`. Throws `unreadable-file` for bytes that are not text of the file's encoding, NUL,
- * a quote that is never closed, and rows, cells or column counts over the limits; the text names the byte offset.
+ * Throws `unreadable-file`, naming the byte offset, for invalid text or NUL, an unclosed quote, and
+ * rows, cells or column counts over the limits.
  */
 export async function readCsv(
   source: FileSource,
   options: ReadOptions,
   sink: RowSink,
 ): Promise<void> {
-  const { encoding, bom } = detectEncoding(await readExactly(source, 0, 3), options.encoding);
+  const { encoding, bom } = detectEncoding(await readBytes(source, 0, 3), options.encoding);
   const window = new TextWindow(source, encoding, bom);
   const endings = { lf: 0, crlf: 0, cr: 0 };
   await skipLines(window, (options.headerRow ?? 1) - 1, endings);
@@ -58,18 +58,18 @@ export async function readCsv(
     lineEndings: endings,
     booleans: spelling.toJSON(),
   };
-  sink.layout(dialectRecord(dialect), bodyOffset);
+  sink.layout({ ...dialect }, bodyOffset);
 }
 
 async function delimiterAt(source: FileSource, window: TextWindow): Promise<Dialect['delimiter']> {
   const { offset, encoding } = window;
-  const sample = await readExactly(source, offset, SAMPLE_BYTES);
+  const sample = await readBytes(source, offset, SAMPLE_BYTES);
   return guessDelimiter(sample, encoding, offset, offset + sample.length >= source.size);
 }
 
 /**
- * The cells of the header row; none at the end of the file. Its line end is left to the first segment, where it reads
- * as a line without content: edits may have to add or remove it, and so never move the start of the body.
+ * Empty at the end of the file. The header's line end belongs to the first segment, as a line
+ * without content: edits may add or remove it, and the body's start must not move.
  */
 async function readHeader(window: TextWindow, delimiter: string): Promise<string[]> {
   const spans = await new Scanner(window, delimiter, { lf: 0, crlf: 0, cr: 0 }).next(1);
@@ -80,8 +80,8 @@ async function readHeader(window: TextWindow, delimiter: string): Promise<string
 }
 
 /**
- * Delivers the segments. Lines without content join the segment after them, at the end of the file the one before,
- * so that only a table without any row has a segment without rows.
+ * Blank lines join the next segment, at the end of the file the previous one, so that only a table
+ * without rows has a segment without rows.
  */
 async function readBody(scanner: Scanner, spelling: BooleanSpelling, sink: RowSink): Promise<void> {
   const { window } = scanner;
@@ -113,7 +113,7 @@ function cellsOf(text: string, spans: RowSpans, spelling: BooleanSpelling): Row[
     const cells = spans.cells(text, row);
     for (let position = 0; position < cells.length; position++) {
       const cell = cells[position]!;
-      // `true` and `false` with up to three spaces around; longer cells are no booleans worth a look.
+      // `true` and `false` with up to three spaces around.
       if (typeof cell === 'string' && cell.length >= 4 && cell.length <= 8) {
         spelling.count(position, cell);
       }
@@ -123,7 +123,6 @@ function cellsOf(text: string, spans: RowSpans, spelling: BooleanSpelling): Row[
   return rows;
 }
 
-/** Scans the window row by row, reading on as far as a row needs. */
 class Scanner {
   readonly window: TextWindow;
   readonly #delimiter: number;
@@ -137,13 +136,14 @@ class Scanner {
   }
 
   /**
-   * The rows that begin within the next `characters`; at least one line unless the file has ended. The result is
-   * overwritten by the next call.
+   * The rows that begin within the next `characters`; at least one line unless the file has ended.
+   * The next call overwrites the result.
    */
   async next(characters: number): Promise<RowSpans> {
     const window = this.window;
     const spans = this.#spans;
-    // Half as much again lets the last row end inside the window; a row that is longer doubles it until it fits.
+    // Half as much again lets the last row end inside the window; a longer row doubles it until it
+    // fits.
     for (let wanted = characters * 1.5; ; wanted *= 2) {
       await window.fill(wanted);
       const stopAt = window.position + characters;
@@ -178,7 +178,7 @@ class Scanner {
     if (this.window.available > MAX_ROW_BYTES) throw longRow(row);
   }
 
-  /** Only the last row of a scan can be longer than the stretch it was asked for. */
+  /** Only the last row of a scan can exceed the requested range. */
   #refuseLongRow(spans: RowSpans): void {
     if (spans.count === 0) return;
     const start = spans.start(spans.count - 1);
@@ -190,7 +190,6 @@ class Scanner {
   }
 }
 
-/** Passes `count` lines, or as many as there are. */
 async function skipLines(window: TextWindow, count: number, endings: LineEndings): Promise<void> {
   for (let skipped = 0; skipped < count;) {
     await window.fill(2);
@@ -210,7 +209,7 @@ async function skipBlankLines(window: TextWindow, endings: LineEndings): Promise
   }
 }
 
-/** The character after the line at `from`, or as far as the text reaches without its end. */
+/** End of the line at `from`; without its end, the end of the text. */
 function lineEndIn(
   text: string,
   from: number,
@@ -224,7 +223,7 @@ function lineEndIn(
     endings.lf++;
     return { at: at + 1, isLine: true };
   }
-  // A CR at the edge of the window may be half of a CRLF: come back with more text.
+  // A CR at the window's edge may be half of a CRLF: retry with more text.
   if (at + 1 === text.length && !isFinal) return { at, isLine: false };
   if (text[at + 1] === '\n') endings.crlf++;
   else endings.cr++;

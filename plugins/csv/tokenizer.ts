@@ -1,82 +1,75 @@
 /**
- * The one CSV tokenizer, used for reading and for editing: it marks where rows and cells stand in decoded text.
+ * The CSV tokenizer, for reading and for editing: finds rows and cells in decoded text.
  *
- * Rules (RFC 4180, DS-62, DS-63), with leniency defined so that no character is ever lost:
+ * Rules (RFC 4180), with leniency defined so that no character is ever lost:
  * - a line ends with LF, CRLF or CR; a line without any character is no row;
- * - a cell is quoted when its very first character is `"`; inside, `""` is a quote and everything else is literal;
- * - after the closing quote, text up to the next delimiter or line end belongs to the cell as it stands, quotes
- *   included (`"a"b"` is `ab"`), as in spreadsheets; it never swallows the next cell;
+ * - a cell is quoted when its very first character is `"`; inside, `""` is a quote and everything
+ *   else is literal;
+ * - after the closing quote, text up to the next delimiter or line end belongs to the cell
+ *   verbatim, quotes included (`"a"b"` is `ab"`), as in spreadsheets; it never swallows the next
+ *   cell;
  * - a quote elsewhere in an unquoted cell is an ordinary character;
- * - a quoted cell that is still open at the end of the text is an error, never a row.
+ * - a quoted cell still open at the end of the text is an error, never a row.
  */
 import { cellAt, closingQuote, QUOTE, unquoted } from './cell-value.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
 
 const LF = 10;
 const CR = 13;
-/** A cell's longest spelling: every character a doubled quote, between two quotes. */
+/** Every character a doubled quote, between two quotes. */
 const MAX_RAW_CELL = 2 * MAX_CELL_CHARACTERS + 2;
 
-/** How many lines end in which way, blank lines included. */
 export interface LineEndings {
   lf: number;
   crlf: number;
   cr: number;
 }
 
-/** Why a scan ended: `stop` where it was asked to, the others at a row that is not (or cannot be) complete. */
+/** `stop`: where requested; the others: at a row that is not, or cannot be, complete. */
 type ScanState = 'stop' | 'incomplete' | 'open-quote' | 'wide-row' | 'large-cell';
 
-/** What a scan has to know beside the text. */
 interface ScanOptions {
-  /** Character code of the delimiter. */
   readonly delimiter: number;
   /** No more text follows: a last row without line end is complete. */
   readonly isFinal: boolean;
-  /** Rows that begin at or after this character are left for the next scan. */
+  /** Rows that begin at or after this are left for the next scan. */
   readonly stopAt: number;
 }
 
 /**
- * Where consecutive rows and their cells stand in a text. Cells of a row follow each other with one delimiter in
- * between, so one number per cell is enough. Reused from scan to scan to spare the allocation.
+ * Positions of consecutive rows and their cells. Cells are separated by one delimiter, so one
+ * number per cell suffices. Reused between scans to avoid allocation.
  */
 export class RowSpans {
-  /** Number of complete rows. */
   count = 0;
-  /** First character that belongs to no complete row or blank line. */
+  /** First character after the complete rows and blank lines. */
   consumed = 0;
   state: ScanState = 'stop';
-  /** Where the cell begins that made the scan end in another state than `stop`. */
+  /** Start of the cell that ended the scan in a state other than `stop`. */
   openCell = 0;
   readonly endings: LineEndings = { lf: 0, crlf: 0, cr: 0 };
 
   #ends = new Int32Array(4096);
   #cells = 0;
-  /** Three numbers a row: first character, first character after its line end, index after its last cell. */
+  /** Per row: first character, first character after its line end, index after its last cell. */
   #rows = new Int32Array(1536);
 
-  /** First character of a row. */
   start(row: number): number {
     return this.#rows[row * 3]!;
   }
 
-  /** First character after a row and its line end. */
   end(row: number): number {
     return this.#rows[row * 3 + 1]!;
   }
 
-  /** First character after a row's last cell: where its line end stands. */
   contentEnd(row: number): number {
     return this.#ends[this.#rows[row * 3 + 2]! - 1]!;
   }
 
-  /** Number of cells of a row, at least 1. */
   width(row: number): number {
     return this.#rows[row * 3 + 2]! - this.#firstCell(row);
   }
 
-  /** The value of every cell of a row, numbers as `cellAt` gives them. */
   cells(text: string, row: number): (string | number)[] {
     const last = this.#rows[row * 3 + 2]!;
     let from = this.start(row);
@@ -89,7 +82,6 @@ export class RowSpans {
     return cells;
   }
 
-  /** The spelling of every cell of a row, quotes included. */
   spellings(text: string, row: number): string[] {
     const last = this.#rows[row * 3 + 2]!;
     let from = this.start(row);
@@ -101,7 +93,7 @@ export class RowSpans {
     return cells;
   }
 
-  /** Marks the rows of `text` from `from` on; forgets what an earlier scan found. */
+  /** Discards what an earlier scan found. */
   scan(text: string, from: number, options: ScanOptions): void {
     const { isFinal, stopAt } = options;
     this.#reset(from);
@@ -118,7 +110,6 @@ export class RowSpans {
     }
   }
 
-  /** Index in `#ends` of a row's first cell. */
   #firstCell(row: number): number {
     return row === 0 ? 0 : this.#rows[row * 3 - 1]!;
   }
@@ -136,7 +127,7 @@ export class RowSpans {
     this.openCell = cell;
   }
 
-  /** Marks the cells of the row at `from`; the character after the last one, or -1 when the scan must end. */
+  /** Returns the end of the last cell, or -1 when the scan must end. */
   #scanCells(text: string, from: number, { delimiter, isFinal }: ScanOptions): number {
     const first = this.#cells;
     const length = text.length;
@@ -160,7 +151,7 @@ export class RowSpans {
     }
   }
 
-  /** The character after the line end at `at`, or -1 when that is not decided yet. */
+  /** The character after the line end at `at`; -1 while undecided. */
   #lineEnd(text: string, at: number, isFinal: boolean): number {
     if (at === text.length) return at;
     if (text.charCodeAt(at) === LF) {
@@ -185,7 +176,7 @@ export class RowSpans {
   }
 }
 
-/** The character after the cell that begins at `from` (a delimiter, a line end or the end); -1: a quote is open. */
+/** A delimiter, a line end or the end of the text; -1: a quote is open. */
 function endOfCell(text: string, from: number, delimiter: number): number {
   const length = text.length;
   let at = from;
@@ -195,13 +186,13 @@ function endOfCell(text: string, from: number, delimiter: number): number {
   }
   for (; at < length; at++) {
     const code = text.charCodeAt(at);
-    // Most characters are above 13 and differ from the delimiter: two comparisons instead of three.
+    // Most characters are above 13 and no delimiter: two comparisons instead of three.
     if (code === delimiter || (code <= CR && (code === LF || code === CR))) break;
   }
   return at;
 }
 
-/** Whether a long cell exceeds the limit for certain; an open one only once no closing could save it. */
+/** Whether a cell exceeds the limit; an open one only once no closing could save it. */
 function isTooLarge(text: string, at: number, size: number, end: number, isOpen: boolean): boolean {
   const isQuoted = text.charCodeAt(at) === QUOTE;
   if (isOpen) return size > (isQuoted ? MAX_RAW_CELL : MAX_CELL_CHARACTERS);

@@ -1,9 +1,8 @@
-/** Files that are served as they are (DS-157). */
 import type { Kind } from '../../src/docroot/kind.ts';
 import { readPictureSize } from './picture-size.ts';
 import { fileSections } from './sections.ts';
 
-/** Text, images, PDF and whatever a configuration adds: downloads with the right media type. */
+/** Text, images, PDF and configured types: downloads with the right media type. */
 export const file: Kind = {
   type: 'file',
   family: 'content',

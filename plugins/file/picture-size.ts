@@ -1,7 +1,9 @@
 /**
- * How large a picture is, from its header: PNG, GIF, WebP, JPEG with its orientation (Exif 2.32, 4.6.4), SVG with sizes in pixels.
+ * Picture sizes from headers: PNG, GIF, WebP, JPEG with its orientation (Exif 2.32, 4.6.4), SVG
+ * with sizes in pixels.
  *
- * A page leaves room for a picture before it is there; a wrong size would be worse than none, so what is doubtful has none.
+ * A page reserves room for pictures; a wrong size would be worse than none, so doubtful ones have
+ * none.
  */
 import type { FileSource } from '../../src/base/file-source.ts';
 import type { PictureSize } from '../../src/docroot/kind.ts';
@@ -9,13 +11,13 @@ import type { PictureSize } from '../../src/docroot/kind.ts';
 const HEAD_BYTES = 4096;
 /** Browsers draw nothing larger. */
 const MAX_PIXELS = 65_535;
-/** Pictures have a dozen of them before the one with the size. */
+/** Pictures have a dozen before the one with the size. */
 const MAX_SEGMENTS = 100;
-/** Exif 2.32: a segment has no more. */
+/** A segment's limit (Exif 2.32). */
 const MAX_EXIF_BYTES = 65_536;
 const ORIENTATION = 0x0112;
 
-/** Pixels as a browser shows it; null for what is no such picture, or does not say it. Reads little more than the header. */
+/** Pixels as shown by a browser; null when unknown. Reads little more than the header. */
 export async function readPictureSize(source: FileSource): Promise<PictureSize | null> {
   const head = Buffer.from(await source.read(0, HEAD_BYTES));
   const size =
@@ -83,7 +85,7 @@ async function jpegSize(source: FileSource): Promise<PictureSize | null> {
   return null;
 }
 
-/** Whether Exif data say that width and height are to be exchanged. */
+/** Whether Exif data swap width and height. */
 function turnsPicture(exif: Buffer): boolean {
   if (exif.toString('latin1', 0, 6) !== 'Exif\0\0' || exif.length < 20) return false;
   const tiff = exif.subarray(6);

@@ -1,4 +1,4 @@
-/** What search finds in a plain file (DS-151): the text of text, nothing of images and documents in other formats. */
+/** What search indexes of a plain file: the content of text files only. */
 import type { FileSource } from '../../src/base/file-source.ts';
 import { mediaTypeOf } from '../../src/base/media-type.ts';
 import { fileNameOf, stemOf } from '../../src/base/paths.ts';
@@ -9,7 +9,7 @@ import { xmlText } from '../../src/base/markup-text.ts';
 const OPAQUE = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/pdf$)/;
 const XML = /[/+]xml$/;
 
-/** One section titled by the file's name; none for what is no text. */
+/** One section titled by the file's name; none for other formats. */
 export async function fileSections(
   source: FileSource,
   { rel, maxBytes }: DocumentOrder,

@@ -1,8 +1,7 @@
-/** The handler kind: code whose routes are served under its name (DS-163); the host of the code is src/handlers. */
 import type { Kind } from '../../src/docroot/kind.ts';
 import { exportsRouter } from './router-export.ts';
 
-/** Python files, and the modules that export a router. */
+/** Python files, and modules that export a router. They run in src/handlers. */
 export const handler: Kind = {
   type: 'handler',
   family: 'dataset',

@@ -1,17 +1,17 @@
 /**
- * Whether a script is a handler: its module, parsed and not run, exports the name `router` (DS-163).
+ * Whether a script is a handler: its module, parsed but not run, exports the name `router`.
  *
- * Most scripts of a document root are none: libraries, and code for browsers.
+ * Most scripts are not: libraries, and code for browsers.
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
 
-/** Nobody writes a longer module by hand; parsing it would take more than a second. */
+/** Parsing a longer module would take more than a second. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * True for a module that exports `router`. False past 8 MiB. Throws `unreadable-file` for a text that mentions `export` and
- * `router` but is no module: that is most likely a handler with a mistake in it.
+ * False past 8 MiB. Throws `unreadable-file` for a text that mentions `export` and `router` but
+ * does not parse: most likely a handler with a mistake.
  */
 export async function exportsRouter(source: FileSource, rel: string): Promise<boolean> {
   if (source.size > MAX_BYTES) return false;
@@ -25,7 +25,6 @@ export async function exportsRouter(source: FileSource, rel: string): Promise<bo
   }
 }
 
-/** `h.ts:3:9: Unexpected ;` */
 function mistakeIn(rel: string, error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { message = 'it does not parse', position } = first as Partial<BuildMessage>;

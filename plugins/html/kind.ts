@@ -1,8 +1,7 @@
-/** HTML pages, served as they are under a policy of their own (DS-158). */
 import type { Kind } from '../../src/docroot/kind.ts';
 import { htmlSections } from './sections.ts';
 
-/** Pages somebody wrote in HTML; nothing in them is changed. */
+/** HTML pages, served unchanged under a content policy of their own. */
 export const html: Kind = {
   type: 'html',
   family: 'content',

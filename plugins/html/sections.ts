@@ -1,11 +1,11 @@
-/** What search finds in an HTML page (DS-151): its title and its visible text, as one document. */
+/** What search indexes of an HTML page: title and visible text, as one document. */
 import type { FileSource } from '../../src/base/file-source.ts';
 import { readMarkup } from '../../src/base/markup-text.ts';
 import { fileNameOf, stemOf } from '../../src/base/paths.ts';
 import { readText } from '../../src/base/text-bytes.ts';
 import type { DocumentOrder, SearchSection } from '../../src/docroot/kind.ts';
 
-/** One section, titled as the page calls itself, else by the file's name. */
+/** Titled by the page's title, else the file's name. */
 export async function htmlSections(
   source: FileSource,
   { rel, maxBytes }: DocumentOrder,

@@ -1,6 +1,6 @@
 /**
- * What may stand in a rendered document (DS-159): GitHub's elements, no script, no style, no form, nothing that loads
- * from elsewhere. Everything passes through here, also what the renderer itself made.
+ * What a rendered document may contain: GitHub's elements, no script, style or form, nothing loaded
+ * from elsewhere. Everything passes through here, even the renderer's own output.
  */
 import type { Attributes, IOptions, Tag } from 'sanitize-html';
 
@@ -9,12 +9,11 @@ const ELEMENTS = (
   'a img em strong b i u s del ins sub sup kbd samp var mark small abbr q cite dfn time span div ' +
   'details summary figure figcaption ruby rt rp wbr input'
 ).split(' ');
-/** Links people follow; everything else, `javascript:` and `data:` first, is taken out. */
+/** Everything else, above all `javascript:` and `data:`, is removed. */
 const LINK_SCHEMES = ['http', 'https', 'mailto', 'tel'];
 const FOREIGN = /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i;
 const INLINE_IMAGE = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i;
 
-/** Options for sanitize-html. */
 export const allowList: IOptions = {
   allowedTags: ELEMENTS,
   allowedAttributes: {
@@ -70,6 +69,6 @@ function imageOrLink(tagName: string, attribs: Attributes): Tag {
   if (!FOREIGN.test(src) || INLINE_IMAGE.test(src)) {
     return { tagName, attribs: { ...attribs, alt, loading: 'lazy' } };
   }
-  // Shown from elsewhere it would tell that server who reads this; the reader may go and look.
+  // Loading it would reveal the reader to that server; a link leaves the choice.
   return { tagName: 'a', attribs: { href: src, rel: 'noopener noreferrer' }, text: alt || src };
 }

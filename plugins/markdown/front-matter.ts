@@ -1,22 +1,18 @@
-/**
- * The YAML block some documents begin with. Facts are shown as text; nothing in them has an effect.
- */
+/** The YAML block at the start of some documents. Shown as text; has no effect. */
 import { parse } from 'yaml';
 
-/** More is data, not a head. */
+/** More is data, not front matter. */
 const MAX_BYTES = 16 * 1024;
 const MAX_FACTS = 50;
 const BLOCK = /^---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 
-/** A document and its head. */
 interface HeadedText {
   readonly title: string | null;
   readonly facts: readonly { readonly name: string; readonly text: string }[];
-  /** The document without the block. */
   readonly text: string;
 }
 
-/** Splits off the head. What is no mapping of YAML, or too long, is part of the document. */
+/** What is no YAML mapping, or too long, stays part of the document. */
 export function splitFrontMatter(document: string): HeadedText {
   const plain = { title: null, facts: [], text: document };
   const block = BLOCK.exec(document.slice(0, MAX_BYTES));
@@ -35,7 +31,7 @@ export function splitFrontMatter(document: string): HeadedText {
 
 function mappingOf(yaml: string): Record<string, unknown> | null {
   try {
-    // Texts only, and no aliases: nothing grows and nothing becomes an object of the program.
+    // Only texts and no aliases: nothing expands or becomes an object of the program.
     const value: unknown = parse(yaml, {
       schema: 'failsafe',
       maxAliasCount: 0,
@@ -45,7 +41,7 @@ function mappingOf(yaml: string): Record<string, unknown> | null {
       ? (value as Record<string, unknown>)
       : null;
   } catch {
-    // Two rules and something between them, not YAML.
+    // Two rules with something between them, not YAML.
     return null;
   }
 }

@@ -1,10 +1,8 @@
-/** The types of highlighter.js, in place of those highlight.js brings. */
-
-/** What is used of highlight.js, with the languages it calls common. */
+/** The part of highlight.js in use, with its common languages. */
 export declare const highlighter: {
-  /** Undefined for a language it does not know. */
+  /** Undefined for an unknown language. */
   getLanguage(name: string): object | undefined;
-  /** HTML of the code, with a class on every coloured part. */
+  /** HTML, with a class on every coloured part. */
   highlight(
     code: string,
     options: { readonly language: string; readonly ignoreIllegals: boolean },

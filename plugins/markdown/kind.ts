@@ -1,9 +1,7 @@
-/** Markdown documents as pages (DS-159). */
 import type { Kind } from '../../src/docroot/kind.ts';
 import { renderMarkdown } from './render.ts';
 import { markdownSections } from './sections.ts';
 
-/** Documents in GitHub's Markdown. */
 export const markdown: Kind = {
   type: 'markdown',
   family: 'content',

@@ -1,6 +1,6 @@
 /**
- * Markdown to HTML (DS-159): GitHub's dialect through marked, ids from headings as GitHub makes them, code coloured
- * through classes, and all of it through the allow list.
+ * Markdown to HTML: GitHub's dialect through marked, heading ids as GitHub's, code coloured by
+ * classes, all filtered by the allow list.
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
@@ -11,10 +11,10 @@ import { allowList } from './allow-list.ts';
 import { createColouring } from './code-colours.ts';
 import { splitFrontMatter } from './front-matter.ts';
 
-/** Quotes in quotes in quotes: nobody writes more, and the parser needs time by the square of it. */
+/** Nobody nests quotes deeper, and the parser's time grows with the square of the depth. */
 const TOO_DEEP = /^(?:[ \t]*>){50}/m;
 
-/** A document larger than `maxBytes`, or one made to be hard to read, is `too-large`. */
+/** Throws `too-large` beyond `maxBytes`, or for nesting meant to be hard to parse. */
 export async function renderMarkdown(
   source: FileSource,
   { rel, maxBytes }: DocumentOrder,
@@ -36,7 +36,7 @@ export async function renderMarkdown(
   };
 }
 
-/** The document as HTML of the allow list. Throws `too-large` for what is nested too deep. */
+/** Throws `too-large` for nesting that is too deep. */
 export async function safeMarkup(
   text: string,
   rel: string,

@@ -1,4 +1,6 @@
-/** What search finds in a Markdown document (DS-151): a section for every heading and one for what stands before. */
+/**
+ * What search indexes of a Markdown document: a section per heading and one for what precedes them.
+ */
 import type { FileSource } from '../../src/base/file-source.ts';
 import { readMarkup } from '../../src/base/markup-text.ts';
 import { fileNameOf, stemOf } from '../../src/base/paths.ts';
@@ -7,7 +9,7 @@ import type { DocumentOrder, SearchSection } from '../../src/docroot/kind.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { safeMarkup } from './render.ts';
 
-/** The anchors are the ids that `renderMarkdown` gives. A section without words of its own still has its title. */
+/** Anchors are the ids of `renderMarkdown`. A section without words still has its title. */
 export async function markdownSections(
   source: FileSource,
   { rel, maxBytes }: DocumentOrder,

@@ -1,5 +1,6 @@
 /**
- * The main header of an AVI file: length and size of the picture. RIFF, Microsoft's AVIMAINHEADER; little endian.
+ * Duration and picture size from an AVI's main header (RIFF, Microsoft's AVIMAINHEADER;
+ * little-endian).
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
@@ -7,7 +8,7 @@ import type { FileSource } from '../../src/base/file-source.ts';
 const HEADER_START = 32;
 const HEADER_BYTES = 56;
 
-/** Throws `unreadable-file` when the file does not begin as an AVI does. */
+/** Throws `unreadable-file` when the file is no AVI. */
 export async function readAviHeader(
   source: FileSource,
   rel: string,

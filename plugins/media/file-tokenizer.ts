@@ -1,8 +1,8 @@
-/** A file for music-metadata: random access through the one opened descriptor. */
+/** Random access for music-metadata through the descriptor already open. */
 import type { ITokenizer } from 'strtok3';
 import type { FileSource } from '../../src/base/file-source.ts';
 
-/** A tokenizer of strtok3 over the file. Closing it leaves the file open. */
+/** Closing it leaves the file open. */
 export async function createTokenizer(source: FileSource, mimeType: string): Promise<ITokenizer> {
   const { AbstractTokenizer, EndOfStreamError } = await import('strtok3');
 

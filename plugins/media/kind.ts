@@ -1,9 +1,8 @@
-/** Sound and film: streamed as they are, with what they say about themselves (DS-160 to DS-162). */
 import type { Kind } from '../../src/docroot/kind.ts';
 import { readMetadata } from './metadata.ts';
 import { mediaSections } from './sections.ts';
 
-/** Films and sounds. */
+/** Streamed as they are, with their metadata. */
 export const media: Kind = {
   type: 'media',
   family: 'media',

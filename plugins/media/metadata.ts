@@ -1,6 +1,6 @@
 /**
- * What a media file says about itself (DS-162): tags and formats through music-metadata, the size of a film's picture
- * from its container where that library does not tell it.
+ * Metadata of media files: tags and formats through music-metadata, and the picture size from the
+ * container where that library lacks it.
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
@@ -10,16 +10,16 @@ import { readAviHeader } from './avi-header.ts';
 import { createTokenizer } from './file-tokenizer.ts';
 import { readPictureSize } from './mp4-picture.ts';
 
-/** Longer files are not read to their end only to know how long they last. */
+/** Longer files are not read to the end just for their duration. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
-/** A data URL in an answer; larger covers are left out. */
+/** Larger covers are left out: a response holds them as data URL. */
 const MAX_COVER_BYTES = 1024 * 1024;
-/** What a browser shows as an image, and nothing that could be a document. */
+/** What browsers show as an image, and nothing that could be a document. */
 const COVER_TYPES = /^image\/(?:png|jpeg|gif|webp|avif)$/;
-/** Tags are for people; more is no title any longer. */
+/** A longer tag is no title. */
 const MAX_TAG_CHARACTERS = 1000;
 
-/** Throws `unreadable-file` when the bytes are not of their format. Reads a small part of the file, unless it is short. */
+/** Throws `unreadable-file` for damaged files. Reads a small part, unless the file is short. */
 export async function readMetadata(source: FileSource, rel: string): Promise<MediaMetadata> {
   if (mediaTypeOf(rel) === 'video/x-msvideo')
     return { ...NO_METADATA, ...(await readAviHeader(source, rel)) };
@@ -32,7 +32,8 @@ export async function readMetadata(source: FileSource, rel: string): Promise<Med
       includeChapters: false,
     });
   } catch (error) {
-    // The library has a class of error for each format and throws others for damage; all mean the same here.
+    // The library has an error class per format and throws others for damage; all mean the same
+    // here.
     throw new AppError('unreadable-file', `Cannot read '${rel}': not a media file of its kind`, {
       cause: error,
     });

@@ -1,9 +1,10 @@
 /**
- * The size of the picture in an MP4 file, from the header of its first track that has one (ISO/IEC 14496-12, 8.3.2).
+ * The picture size of an MP4 file, from the first track header that has one (ISO/IEC 14496-12,
+ * 8.3.2).
  */
 import type { FileSource } from '../../src/base/file-source.ts';
 
-/** Boxes looked at on one level; files have a handful. */
+/** Per level; files have a handful. */
 const MAX_BOXES = 1000;
 
 interface Box {
@@ -12,7 +13,7 @@ interface Box {
   readonly to: number;
 }
 
-/** Pixels; null for a file that is no MP4 or shows no picture. Reads box heads only. */
+/** Pixels; null for a file that is no MP4 or has no picture. Reads box headers only. */
 export async function readPictureSize(
   source: FileSource,
 ): Promise<{ readonly width: number; readonly height: number } | null> {
@@ -25,7 +26,7 @@ export async function readPictureSize(
     const parts = await boxesIn(source, track.from, track.to);
     const head = parts.find(({ type }) => type === 'tkhd');
     if (head === undefined || head.to - head.from < 8) continue;
-    // Both numbers stand at the end of the box, as 16.16 fixed point.
+    // Both numbers are at the end of the box, as 16.16 fixed point.
     const bytes = Buffer.from(await source.read(head.to - 8, 8));
     if (bytes.length < 8) continue;
     const [width, height] = [bytes.readUInt32BE(0) / 65_536, bytes.readUInt32BE(4) / 65_536];

@@ -1,4 +1,7 @@
-/** What search finds in a media file (DS-151): its tags, the words of its name, and whether it is to hear or to see. */
+/**
+ * What search indexes of a media file: its tags, the words of its name, and whether it is audio or
+ * video.
+ */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
 import { isVideo } from '../../src/base/media-type.ts';
@@ -6,7 +9,7 @@ import { fileNameOf, stemOf } from '../../src/base/paths.ts';
 import type { DocumentOrder, MediaMetadata, SearchSection } from '../../src/docroot/kind.ts';
 import { readMetadata } from './metadata.ts';
 
-/** One section, titled by the title tag, else by the file's name. */
+/** Titled by the title tag, else the file's name. */
 export async function mediaSections(
   source: FileSource,
   { rel }: DocumentOrder,
@@ -19,7 +22,7 @@ export async function mediaSections(
   return [{ title: title || name, anchor: null, text: text.filter(Boolean).join(' ') }];
 }
 
-/** Null for a file whose tags cannot be read: it is found by its name then. */
+/** Null when the tags cannot be read: it is found by its name then. */
 async function tagsOf(source: FileSource, rel: string): Promise<MediaMetadata | null> {
   try {
     return await readMetadata(source, rel);

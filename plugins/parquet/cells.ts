@@ -1,19 +1,21 @@
 /**
- * Physical values as the cells a table shows (DS-67).
+ * Physical values as table cells.
  *
- * Numbers that neither a double nor a 64-bit integer holds come as their digits (`wideNumber`), moments, dates and
- * times as text, bytes without a meaning as text where they are plain UTF-8 text and as base64 elsewhere.
+ * Numbers that fit neither a double nor a 64-bit integer become their digits (`wideNumber`);
+ * moments, dates and times become text; untyped bytes become text if they are plain UTF-8, else
+ * base64.
  */
 import { AppError } from '../../src/base/errors.ts';
 import { type FileType, wideNumber } from '../../src/dataset/file-type.ts';
 import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
 import { Physical } from '../../src/dataset/parquet/format.ts';
 import { shortestFloat } from '../../src/dataset/shortest-float.ts';
-import type { Cell } from '../../src/dataset/types.ts';
 import { decimalText } from '../../src/dataset/wide-number.ts';
 import { dates, legacyMoments, moments, times } from './moment-cells.ts';
 import {
+  type CellAt,
   damaged,
+  exactNumber,
   float32View,
   float64View,
   int32View,
@@ -24,15 +26,9 @@ import {
 import type { Leaf } from './schema.ts';
 import { Utf8Texts } from './utf8-texts.ts';
 
-/** The cell of the value with an index. */
-export type CellAt = (index: number) => Cell;
-
-/** 2^32, and the high halves between which a 64-bit integer is exact as a number. */
-const HALF = 4_294_967_296;
-const SAFE_HALF = 2 ** 21;
 const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
-/** How to get the cells of a page's or dictionary's values. Throws `unreadable-file` for values that are none. */
+/** For a page or a dictionary. Throws `unreadable-file` for invalid values. */
 export function cellsOf(values: RawValues, leaf: Leaf): CellAt {
   const { type } = leaf;
   switch (type.kind) {
@@ -79,15 +75,12 @@ function integers(
   const { longs, halves } = int64Views(values);
   if (!type.isSigned && type.bits === 64) {
     return (index) => {
-      const high = halves[index * 2 + 1]! >>> 0;
-      if (high < SAFE_HALF) return String(high * HALF + (halves[index * 2]! >>> 0));
-      return String(BigInt.asUintN(64, longs[index]!));
+      const value = exactNumber(halves, index);
+      return String(value >= 0 ? value : BigInt.asUintN(64, longs[index]!));
     };
   }
   return (index) => {
-    const high = halves[index * 2 + 1]!;
-    if (high < -SAFE_HALF || high >= SAFE_HALF) return longs[index]!;
-    const value = high * HALF + (halves[index * 2]! >>> 0);
+    const value = exactNumber(halves, index);
     // −2^53 is the one of them that is not safe.
     return Number.isSafeInteger(value) ? value : longs[index]!;
   };
@@ -102,7 +95,7 @@ function floats(values: RawValues, bits: 16 | 32 | 64): CellAt {
   return (index) => finite(shortestFloat(view[index]!, bits));
 }
 
-/** JSON has no NaN and no infinity (DS-1), and only one zero. */
+/** JSON has no NaN, no infinity and no -0. */
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value + 0 : null;
 }
@@ -177,7 +170,7 @@ function uuidText(bytes: Uint8Array): string {
   return [...parts, hex.slice(20)].join('-');
 }
 
-/** Months, days and milliseconds as an ISO 8601 duration. */
+/** Months, days and milliseconds, as an ISO 8601 duration. */
 function intervalText(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 12);
   const [months, days, millis] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [
@@ -222,7 +215,6 @@ function limited(text: string, leaf: Leaf): string {
   throw longCell(leaf.path[0]!);
 }
 
-/** The failure of a cell that is too long to be a value. */
 export function longCell(column: string): AppError {
   return new AppError(
     'unreadable-file',

@@ -1,8 +1,8 @@
 /**
- * What a footer says of a column chunk, brought to where the chunk stands in a new file.
+ * A column chunk's description for its place in a new file.
  *
- * Of a chunk that changed, nothing is claimed that would have to be computed again: statistics, indexes and Bloom
- * filters are optional and left out.
+ * Statistics, indexes and Bloom filters of a changed chunk are dropped: they are optional and would
+ * have to be recomputed.
  */
 import { ChunkField, Encoding, MetaField } from '../../src/dataset/parquet/format.ts';
 import { type ThriftList, ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
@@ -12,7 +12,7 @@ import type { Leaf } from './schema.ts';
 
 const { i32, i64, binary, list, struct } = ThriftType;
 
-/** The description of an unchanged chunk that begins at `start`; its indexes and filter are moved by the caller. */
+/** For an unchanged chunk that now begins at `start`; the caller moves its indexes and filter. */
 export function movedChunk(chunk: Chunk, start: number): ThriftStruct {
   const shift = start - chunk.start;
   const meta = chunk.meta.copy();
@@ -26,11 +26,10 @@ export function movedChunk(chunk: Chunk, start: number): ThriftStruct {
 
 function shiftOffset(fields: ThriftStruct, id: number, shift: number): void {
   const offset = fields.int(id);
-  // 0 says that there is none.
+  // 0 means absent.
   if (offset) fields.set(id, i64, offset + shift);
 }
 
-/** The description of a chunk's new version that begins at `start`. */
 export function changedChunk(chunk: Chunk, edited: EditedChunk, start: number): ThriftStruct {
   const meta = chunk.meta
     .copy()
@@ -58,7 +57,6 @@ export function changedChunk(chunk: Chunk, edited: EditedChunk, start: number): 
     : changed;
 }
 
-/** The description of a chunk that has no older version. */
 export function newChunkDescription(
   leaf: Leaf,
   codec: number,

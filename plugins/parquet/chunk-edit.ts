@@ -1,6 +1,6 @@
 /**
- * A column chunk after an edit: untouched pages keep their bytes, touched ones are written anew, as far as possible in
- * the encoding they had.
+ * A column chunk after an edit: untouched pages keep their bytes, touched ones are rewritten, if
+ * possible in their old encoding.
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/file-source.ts';
@@ -14,24 +14,20 @@ import { type EditedPage, type LeafChanges, PageEdit } from './page-edit.ts';
 import { dictionaryValues, pageValues } from './page-values.ts';
 import type { Leaf } from './schema.ts';
 
-/** What replaces a chunk. */
 export interface EditedChunk {
   readonly pieces: readonly Piece[];
-  /** Sizes as they stand and if nothing were compressed, headers included. */
   readonly size: number;
   readonly plainSize: number;
-  /** Values and nulls. */
   readonly values: number;
-  /** Bytes of the dictionary page, which comes first; 0 without one. */
+  /** The dictionary page comes first; 0 without one. */
   readonly dictionarySize: number;
-  /** Encodings of the pages. */
   readonly encodings: readonly number[];
 }
 
-/** A page of so many values takes more; fewer pages are read faster. */
+/** A last page below this takes new rows, because fewer pages are read faster. */
 const PAGE_VALUES = 8_192;
 
-/** The chunk after the changes. Reads all its pages and decodes the touched ones. */
+/** Reads all pages and decodes the touched ones. */
 export async function editChunk(
   source: FileSource,
   chunk: Chunk,
@@ -50,7 +46,6 @@ export async function editChunk(
   return edit.finish(encodingsOf(chunk));
 }
 
-/** A chunk of new rows alone. */
 export function newChunk(leaf: Leaf, codec: number, changes: LeafChanges): EditedChunk {
   return new ChunkEdit(leaf, codec, changes).finish([]);
 }
@@ -69,7 +64,7 @@ class ChunkEdit {
   #dictionary: GrowingDictionary | null = null;
   #dictionaryPiece: { readonly from: number; readonly to: number } | null = null;
   #dictionaryPlain = 0;
-  /** The row that the next page's first entry would begin. */
+  /** Row that the next page's first entry begins. */
   #row = 0;
   #appended = 0;
   #size = 0;
@@ -85,7 +80,7 @@ class ChunkEdit {
 
   dictionary(page: Page): void {
     const values = dictionaryValues(page, this.#leaf, this.#codec);
-    // The page's bytes are gone with the next page.
+    // The next page overwrites these bytes.
     const bytes = new Uint8Array(values.bytes);
     this.#dictionary = new GrowingDictionary(this.#leaf, { ...values, bytes });
     this.#dictionaryPiece = { from: page.start, to: page.end };
@@ -93,7 +88,7 @@ class ChunkEdit {
     this.#follow(page);
   }
 
-  /** Gives the event loop turns in between: a page may hold a hundred thousand values. */
+  /** Yields to the event loop: a page may hold a hundred thousand values. */
   async page(page: Page, isLast: boolean): Promise<void> {
     this.#follow(page);
     const takesRows =
@@ -140,7 +135,7 @@ class ChunkEdit {
     return { piece: bytes, size: bytes.length, plainSize };
   }
 
-  /** New pages are of the kind of the old ones. */
+  /** New pages use the page version of the old ones. */
   #follow({ header }: Page): void {
     const version = header.type === PageType.dataV2 ? 2 : 1;
     this.#style = { codec: this.#codec, version, hasChecksum: header.hasChecksum };
@@ -183,7 +178,7 @@ class ChunkEdit {
   }
 }
 
-/** Size of a page and its header if nothing were compressed. */
+/** Uncompressed size, header included. */
 function plainSizeOf({ header, start, end }: Pick<Page, 'header' | 'start' | 'end'>): number {
   return end - start - header.packedSize + header.size;
 }

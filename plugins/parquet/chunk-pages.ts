@@ -1,22 +1,21 @@
 /**
- * The pages of a column chunk one after another, as they stand in the file.
+ * The pages of a column chunk in order.
  *
- * Sizes are checked against the chunk before a page is read, and checksums where a page has one. Memory is one window
- * of the file or one page, whichever is larger.
+ * Sizes are checked against the chunk before a page is read, and checksums where present. Memory:
+ * one window of the file or one page, whichever is larger.
  */
 import { AppError } from '../../src/base/errors.ts';
 import { PageField, PageType } from '../../src/dataset/parquet/format.ts';
 import { checksum } from '../../src/dataset/parquet/page-writer.ts';
 import { type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
 import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
-import { type Chunk, readBytes } from './footer.ts';
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import type { Chunk } from './footer.ts';
 import { damaged } from './raw-values.ts';
 
-/** What the header of a page says. */
+/** Bytes after the header, uncompressed and as stored. */
 export interface PageHeader {
   readonly type: number;
-  /** Size of the page after its header, uncompressed and as it stands. */
   readonly size: number;
   readonly packedSize: number;
   readonly hasChecksum: boolean;
@@ -25,35 +24,32 @@ export interface PageHeader {
   readonly encoding: number;
   readonly definitionEncoding: number;
   readonly repetitionEncoding: number;
-  /** Second version only: rows, and the sizes of the levels that stand uncompressed before the values. */
+  /** Version 2 only: rows, and sizes of the uncompressed levels before the values. */
   readonly rows: number;
   readonly definitionBytes: number;
   readonly repetitionBytes: number;
   readonly isCompressed: boolean;
 }
 
-/** A page and where it stands. */
 export interface Page {
   readonly header: PageHeader;
   /** Offset of the header, and of the first byte after the page. */
   readonly start: number;
   readonly end: number;
-  /** The page after its header, as it stands. */
+  /** Without the header, possibly compressed. */
   readonly body: Uint8Array;
 }
 
-/** Bytes of a page, compressed or not (reliability H-6). */
+/** Compressed or not. */
 export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
-/** Statistics of long texts may stand in a header. */
+/** Headers may contain statistics of long texts. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 const WINDOW_BYTES = 128 * 1024;
 
-/** Walks through a chunk once. */
 export class ChunkPages {
   readonly #source: FileSource;
   readonly #chunk: Chunk;
   #offset: number;
-  /** Values and nulls in the data pages to come. */
   #left: number;
   #window: Uint8Array = new Uint8Array(0);
   #windowStart = 0;
@@ -67,8 +63,8 @@ export class ChunkPages {
   }
 
   /**
-   * The next dictionary or data page; null after the last. A page's bytes are only good until the next call. Throws
-   * `unreadable-file`.
+   * The next dictionary or data page; null after the last. Its bytes are valid until the next call.
+   * Throws `unreadable-file`.
    */
   async next(): Promise<Page | null> {
     while (this.#left > 0) {
@@ -124,12 +120,18 @@ export class ChunkPages {
     }
   }
 
-  /** Bytes of the chunk, through a window that moves forward. */
+  /** Through a window that only moves forward. */
   async #bytes(offset: number, length: number): Promise<Uint8Array> {
     const at = offset - this.#windowStart;
     if (at < 0 || at + length > this.#window.length) {
       const end = Math.min(Math.max(offset + length, offset + WINDOW_BYTES), this.#chunk.end);
-      this.#window = await readBytes(this.#source, offset, end - offset);
+      const {
+        buffer,
+        byteOffset,
+        length: size,
+      } = await readBytes(this.#source, offset, end - offset);
+      // The decoders work on plain arrays.
+      this.#window = new Uint8Array(buffer, byteOffset, size);
       this.#windowStart = offset;
     }
     return this.#window.subarray(offset - this.#windowStart, offset - this.#windowStart + length);

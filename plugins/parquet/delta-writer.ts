@@ -1,25 +1,24 @@
 /**
- * Plain values in the encoding their page had (parquet-format, Encodings.md), so that a file does not grow by an edit:
- * DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY and BYTE_STREAM_SPLIT. All others are written plainly.
+ * Writes plain values in the encoding their page had (parquet-format, Encodings.md), so that edits
+ * do not grow a file: DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY and BYTE_STREAM_SPLIT. Other
+ * encodings become PLAIN.
  */
 import { Encoding, Physical } from '../../src/dataset/parquet/format.ts';
 import { int64Views, widthOf } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
-/** Values of a block, in miniblocks of 32; what every writer takes. */
+/** Values of a block, in miniblocks of 32, as all writers do. */
 const BLOCK = 128;
 const MINIBLOCKS = 4;
 const MINIBLOCK = BLOCK / MINIBLOCKS;
-/** Differences of such integers are exact as numbers, doubled and all. */
+/** Differences below this are exact as numbers, even doubled. */
 const SAFE_LIMIT = 2 ** 50;
 
-/** Encoded values and the encoding they are in. */
 export interface EncodedValues {
   readonly encoding: number;
   readonly bytes: Uint8Array;
 }
 
-/** The `count` values in `plain` in the wanted encoding, or plainly. */
 export function encodeLike(
   wanted: number,
   plain: Uint8Array,
@@ -55,7 +54,7 @@ function encode(
   }
 }
 
-/** Integers as numbers; null when some are too large for arithmetic with them. */
+/** Null when some are too large for exact differences. */
 function numbersOf(plain: Uint8Array, count: number, physical: number): Float64Array | null {
   const numbers = new Float64Array(count);
   const bytes = new Uint8Array(plain.subarray(0, count * (physical === Physical.int32 ? 4 : 8)));
@@ -78,7 +77,7 @@ function numbersOf(plain: Uint8Array, count: number, physical: number): Float64A
   return numbers;
 }
 
-/** With `isShort`, differences wrap around in 32 bits, as the format wants. */
+/** `isShort`: differences wrap around in 32 bits, as the format requires. */
 function deltaBinary(numbers: Float64Array, isShort: boolean): Uint8Array {
   const out = new BitWriter(numbers.length);
   out.varint(BLOCK);
@@ -111,14 +110,14 @@ function writeBlock(out: BitWriter, deltas: Float64Array, least: number): void {
   });
   for (const width of widths) out.byte(width);
   widths.forEach((width, part) => {
-    // A miniblock without any value has no bytes, and its width is 0.
+    // A miniblock without values has no bytes, and width 0.
     for (let index = part * MINIBLOCK; index < (part + 1) * MINIBLOCK; index++) {
       out.bits((deltas[index] ?? least) - least, width);
     }
   });
 }
 
-/** Bits of a whole number below 2^53. */
+/** For whole numbers below 2^53. */
 function bitsOf(value: number): number {
   return value < 2 ** 32 ? 32 - Math.clz32(value) : 64 - Math.clz32(Math.floor(value / 2 ** 32));
 }
@@ -156,7 +155,7 @@ class BitWriter {
   #held = 0;
   #used = 0;
 
-  /** Room for `count` integers: 8 bytes each, and the heads of their blocks. */
+  /** 8 bytes per integer, plus block headers. */
   constructor(count: number) {
     this.#out = new Uint8Array((Math.ceil(count / BLOCK) + 1) * (BLOCK * 8 + 20));
   }
@@ -179,7 +178,7 @@ class BitWriter {
     this.varint(value < 0 ? -value * 2 - 1 : value * 2);
   }
 
-  /** Whole miniblocks end at a byte. */
+  /** Whole miniblocks end at a byte boundary. */
   bits(value: number, width: number): void {
     let rest = value;
     for (let left = width; left > 0;) {

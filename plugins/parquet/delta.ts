@@ -1,15 +1,15 @@
 /**
- * The delta encodings (parquet-format, Encodings.md): DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY and
- * DELTA_BYTE_ARRAY, read within given bounds.
+ * The delta encodings (parquet-format, Encodings.md): DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY
+ * and DELTA_BYTE_ARRAY, with bounds checks.
  */
 import { damaged, type RawValues, scatteredValues } from './raw-values.ts';
 
-/** A block of more values than this is no writer's. */
+/** No writer makes larger blocks. */
 const MAX_BLOCK = 1 << 20;
-/** What byte arrays that share prefixes may grow to. */
+/** Byte arrays that share prefixes can expand without bound. */
 const MAX_EXPANDED_BYTES = 64 * 1024 * 1024;
 
-/** Integers of 32 or 64 bits; answers where the bytes go on. */
+/** 32 or 64 bits; also returns the offset after them. */
 export function readDeltaBinary(
   bytes: Uint8Array,
   from: number,
@@ -35,7 +35,7 @@ function store(out: Int32Array | BigInt64Array, index: number, value: bigint): v
   else out[index] = value;
 }
 
-/** Sums wrap around in 32 bits, as the format wants. */
+/** Sums wrap around in 32 bits, as the format requires. */
 function fill32(
   reader: BitReader,
   out: Int32Array,
@@ -84,7 +84,7 @@ function fill64(
   }
 }
 
-/** Byte arrays whose lengths stand before them all. */
+/** All lengths come first. */
 export function readDeltaLength(bytes: Uint8Array, from: number, count: number): RawValues {
   const lengths = new Int32Array(count);
   let at = readDeltaBinary(bytes, from, lengths);
@@ -100,7 +100,6 @@ export function readDeltaLength(bytes: Uint8Array, from: number, count: number):
   return scatteredValues(bytes, starts, ends);
 }
 
-/** Byte arrays that each begin like the one before. */
 export function readDeltaBytes(bytes: Uint8Array, from: number, count: number): RawValues {
   const prefixes = new Int32Array(count);
   const suffixes = readDeltaLength(bytes, readDeltaBinary(bytes, from, prefixes), count);
@@ -133,7 +132,6 @@ export function readDeltaBytes(bytes: Uint8Array, from: number, count: number): 
 class BitReader {
   offset: number;
   readonly #bytes: Uint8Array;
-  /** Bits of the present byte already used. */
   #used = 0;
 
   constructor(bytes: Uint8Array, offset: number) {
@@ -167,13 +165,13 @@ class BitReader {
     return this.#bytes.subarray(this.offset - length, this.offset);
   }
 
-  /** Continues at an offset; the last miniblock's padding may be missing. */
+  /** The last miniblock's padding may be missing. */
   skipTo(offset: number): void {
     this.offset = Math.min(offset, this.#bytes.length);
     this.#used = 0;
   }
 
-  /** Up to 32 bits; higher ones would be lost in 32-bit sums anyway. */
+  /** At most 32: higher bits would be lost in 32-bit sums anyway. */
   bits(width: number): number {
     let value = 0;
     for (let have = 0; have < width;) {

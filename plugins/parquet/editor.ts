@@ -1,12 +1,11 @@
 /**
- * The edited form of a Parquet file (DS-88): only pages with touched rows and columns are written anew, everything
- * else keeps its bytes, and with them its exact values, whatever their type.
+ * Edits a Parquet file: only pages with touched rows and columns are rewritten; everything else
+ * keeps its bytes, and so its exact values of any type.
  *
- * New rows join the last row group while that is small, else they make a new one. The footer keeps the schema, the
- * key-value metadata and whatever else it holds.
+ * New rows join the last row group while it is small, else form a new one. The footer keeps schema,
+ * key-value metadata and everything else.
  */
-import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import { changedFile, type FileSource } from '../../src/base/file-source.ts';
 import { cleanNames } from '../../src/dataset/header-names.ts';
 import { FileField, GroupField, MAGIC, Repetition } from '../../src/dataset/parquet/format.ts';
 import { structList, ThriftType } from '../../src/dataset/parquet/thrift.ts';
@@ -33,15 +32,15 @@ import { physicalValue, type TargetColumn } from './physical-value.ts';
 import { SEGMENT_ROWS } from './reader.ts';
 import { columnType } from './schema.ts';
 
-/** Rows up to which the last row group takes new ones, and of which new groups are made. */
+/** Maximum rows of a last group that takes new rows, and of new groups. */
 const GROUP_ROWS = 65_536;
 
 type RowCells = ReadonlyMap<number, Cell>;
 
 /**
- * The file after `changes` as pieces, and its layout. Throws `unreadable-file` with the reason why the change cannot be
- * written, `schema-mismatch` for cells their columns cannot hold, `conflict` when the file is not the one the layout
- * describes. Memory is the changed chunks; time grows with them, not with the file.
+ * Throws `unreadable-file` with the reason why the change cannot be written, `schema-mismatch` for
+ * cells their columns cannot hold, `conflict` when the file is not the layout's. Memory and time
+ * grow with the changed chunks, not with the file.
  */
 export async function editParquet(
   source: FileSource,
@@ -55,7 +54,7 @@ export async function editParquet(
   const edit = new FileEdit(source, file, changes);
   const pieces = await edit.run();
   const segments = segmentsAfter(layout.segments, changes);
-  // Types come from the schema, so no cell has to be counted.
+  // Types come from the schema, so no cells are counted.
   return { pieces, layout: { dialect: {}, bodyOffset: 0, segments }, cells: [] };
 }
 
@@ -64,7 +63,7 @@ class FileEdit {
   readonly #old: ParquetFile;
   readonly #changes: TableChanges;
   readonly #columns: readonly TargetColumn[];
-  /** Position of the column by leaf. */
+  /** Column position by leaf. */
   readonly #positions: readonly number[];
   readonly #file = new NewFile();
   readonly #groups: NewGroup[] = [];
@@ -130,7 +129,7 @@ class FileEdit {
     }
   }
 
-  /** New values by column position, by row of the group. */
+  /** By column position, by row of the group. */
   #updatesOf(first: number, rows: number): Map<number, NewRow> {
     const found = new Map<number, NewRow>();
     for (const [row, cells] of this.#changes.updates) {
@@ -200,11 +199,7 @@ class FileEdit {
   }
 }
 
-function changedFile(): AppError {
-  return new AppError('conflict', 'The file changed while it was edited');
-}
-
-/** Physical values by column position. */
+/** By column position. */
 type NewRow = ReadonlyMap<number, Uint8Array | null>;
 
 function placesIn(rows: ReadonlySet<number>, first: number, count: number): Set<number> {
@@ -213,7 +208,10 @@ function placesIn(rows: ReadonlySet<number>, first: number, count: number): Set<
   return found;
 }
 
-/** Segments stay in number and order, possibly without rows; new rows fill the last one and then make more. */
+/**
+ * Existing segments keep number and order, possibly without rows; new rows fill the last one, then
+ * add more.
+ */
 function segmentsAfter(segments: readonly Segment[], changes: TableChanges): Segment[] {
   const after = segments.map((segment) => ({ ...segment }));
   const ends: number[] = [];

@@ -1,7 +1,8 @@
 /**
- * The footer of a Parquet file: where the columns of each row group stand (parquet-format, README "File format").
+ * The footer of a Parquet file: the columns of each row group (parquet-format, README "File
+ * format").
  *
- * Every size and offset is checked against the file here, before a page is read.
+ * Checks every size and offset against the file before a page is read.
  */
 import { AppError } from '../../src/base/errors.ts';
 import { codecName, Codec } from '../../src/dataset/parquet/codec.ts';
@@ -14,24 +15,22 @@ import {
 } from '../../src/dataset/parquet/format.ts';
 import { type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
 import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
 import { damaged } from './raw-values.ts';
 import { type Leaf, type Schema, schemaOf } from './schema.ts';
 
-/** A column's part of a row group. */
 export interface Chunk {
   readonly leaf: Leaf;
   readonly struct: ThriftStruct;
   readonly meta: ThriftStruct;
   readonly codec: number;
-  /** Values and nulls; list items count each. */
+  /** Nulls included; list items count each. */
   readonly values: number;
   readonly start: number;
   /** First byte after its pages. */
   readonly end: number;
 }
 
-/** A run of rows whose columns stand together. */
 export interface RowGroup {
   readonly struct: ThriftStruct;
   readonly rows: number;
@@ -39,7 +38,6 @@ export interface RowGroup {
   readonly chunks: readonly Chunk[];
 }
 
-/** A file whose footer was read and checked. */
 export interface ParquetFile {
   readonly footer: ThriftStruct;
   readonly schema: Schema;
@@ -48,13 +46,13 @@ export interface ParquetFile {
 }
 
 const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
-/** Values of all columns together; see reliability H-6. */
+/** Of all columns together. */
 const MAX_VALUES = 50_000_000;
-/** The magic at the start; the footer's size and the magic at the end. */
+/** Magic at the start; footer size and magic at the end. */
 const HEAD_BYTES = 4;
 const TAIL_BYTES = 8;
 
-/** The file's footer, checked. Throws `unreadable-file` with the reason. */
+/** Throws `unreadable-file` with the reason. */
 export async function readFooter(source: FileSource): Promise<ParquetFile> {
   const footerStart = await locateFooter(source);
   const bytes = await readBytes(source, footerStart, source.size - TAIL_BYTES - footerStart);
@@ -125,14 +123,14 @@ function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number
   const values = meta?.int(MetaField.values) ?? -1;
   if (!meta || meta.int(MetaField.type) !== leaf.physical)
     throw damaged(`column '${name}' is described wrongly`);
-  // Lists may hold many values a row, yet at least a place for none.
+  // Lists may hold many values per row, but an empty one still has one entry.
   const isCounted = leaf.maxRepetition === 0 ? values === rows : values >= rows;
   if (!isCounted) throw damaged(`column '${name}' has another number of rows`);
   const codec = meta.int(MetaField.codec) ?? -1;
   if (codec === Codec.lzo || !/^[A-Z]/.test(codecName(codec))) {
     throw new AppError('unreadable-file', `unsupported compression ${codecName(codec)}`);
   }
-  // Without values there may be no page, and then no place: pyarrow gives 0 for it.
+  // Without values there may be no page, and so no offset: pyarrow writes 0.
   if (values === 0) {
     return { leaf, struct, meta, codec, values, start: HEAD_BYTES, end: HEAD_BYTES };
   }
@@ -144,23 +142,10 @@ function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number
   return { leaf, struct, meta, codec, values, start, end };
 }
 
-/** Offset of the first page. Some writers leave the dictionary's offset out, or give 0 for an offset of no page. */
+/** Some writers omit the dictionary's offset, or write 0 where there is no page. */
 function chunkStart(meta: ThriftStruct): number {
   const offsets = [meta.int(MetaField.dataOffset), meta.int(MetaField.dictionaryOffset)];
   return Math.min(...offsets.map((offset) => offset || Infinity));
-}
-
-/** Exactly `length` bytes. Throws `unavailable` when the file is shorter than it was when it was opened. */
-export async function readBytes(
-  source: FileSource,
-  offset: number,
-  length: number,
-): Promise<Uint8Array> {
-  if (length === 0) return new Uint8Array(0);
-  const bytes = await source.read(offset, length);
-  // A Buffer's own slice is no copy.
-  if (bytes.length === length) return new Uint8Array(bytes.buffer, bytes.byteOffset, length);
-  throw new AppError('unavailable', 'The file was cut short while it was read');
 }
 
 function encrypted(): AppError {

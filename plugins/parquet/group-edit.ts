@@ -1,6 +1,3 @@
-/**
- * A row group of the new file: its chunks kept, changed or made, and its description.
- */
 import type { FileSource } from '../../src/base/file-source.ts';
 import { Codec } from '../../src/dataset/parquet/codec.ts';
 import { ChunkField, GroupField, MetaField } from '../../src/dataset/parquet/format.ts';
@@ -12,18 +9,15 @@ import type { NewFile } from './new-file.ts';
 import type { LeafChanges } from './page-edit.ts';
 import type { Leaf } from './schema.ts';
 
-/** Changes of a row group by leaf. */
 export type GroupChanges = (leaf: number) => LeafChanges;
 
-/** A row group as the new footer describes it. */
 export interface NewGroup {
   readonly struct: ThriftStruct;
   readonly rows: number;
-  /** Chunks whose pages are those of the old file, with their new descriptions. */
+  /** Chunks with their old pages and new descriptions. */
   readonly kept: readonly { readonly chunk: Chunk; readonly description: ThriftStruct }[];
 }
 
-/** Adds the group as it is. */
 export function keepGroup(file: NewFile, group: RowGroup): NewGroup {
   const start = file.size;
   const kept = group.chunks.map((chunk) => ({ chunk, description: keepChunk(file, chunk) }));
@@ -37,7 +31,7 @@ function keepChunk(file: NewFile, chunk: Chunk): ThriftStruct {
   return movedChunk(chunk, start);
 }
 
-/** Adds the group with its changes; at least one row must be left. */
+/** At least one row must remain. */
 export async function changeGroup(
   source: FileSource,
   file: NewFile,
@@ -62,12 +56,11 @@ export async function changeGroup(
     }
     columns.push(description);
   }
-  // The rows need no longer be sorted as claimed.
+  // The rows may no longer be sorted as claimed.
   const struct = described(group.struct, columns, rows, start).remove(GroupField.sorting);
   return { struct, rows, kept };
 }
 
-/** Adds a group of new rows, compressed like the one `model` describes. */
 export function addGroup(
   file: NewFile,
   leaves: readonly Leaf[],
@@ -83,7 +76,7 @@ export function addGroup(
     for (const piece of made.pieces) file.add(piece);
     return description;
   });
-  // Like the others: readers may take the order of groups from their ordinals.
+  // Has an ordinal if the others do: readers may order groups by it.
   const like = model?.struct.copy().remove(GroupField.sorting) ?? new ThriftStruct();
   return { struct: described(like, columns, rows, start), rows, kept: [] };
 }

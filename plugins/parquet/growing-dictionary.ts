@@ -1,6 +1,3 @@
-/**
- * A chunk's dictionary that an edit may add values to; the indexes of the old ones stay.
- */
 import {
   dictionaryPage,
   type PageStyle,
@@ -10,15 +7,14 @@ import { PlainValues } from './plain-values.ts';
 import { type RawValues, rawValue } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
-/** Finds places for values. */
 export class GrowingDictionary {
   readonly #leaf: Leaf;
   readonly #values: RawValues;
   readonly #added: Uint8Array[] = [];
-  /** Places by the bytes of the values; made when the first value is looked up. */
+  /** Index by the value's bytes; built at the first lookup. */
   #places: Map<string, number> | null = null;
 
-  /** `values` must stay as they are. */
+  /** `values` must not change. Their indexes stay valid when values are added. */
   constructor(leaf: Leaf, values: RawValues) {
     this.#leaf = leaf;
     this.#values = values;
@@ -32,7 +28,7 @@ export class GrowingDictionary {
     return this.#added.length > 0;
   }
 
-  /** The place of a value, which is added if there is none like it. */
+  /** Adds the value if it is missing. */
   placeOf(value: Uint8Array): number {
     const places = (this.#places ??= this.#index());
     const key = keyOf(value);
@@ -45,7 +41,6 @@ export class GrowingDictionary {
     return place;
   }
 
-  /** The dictionary as a page. */
   page(style: PageStyle): WrittenPage {
     const values = new PlainValues(this.#leaf);
     for (let index = 0; index < this.#values.count; index++) {

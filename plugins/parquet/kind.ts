@@ -1,7 +1,6 @@
-/** Parquet files as datasets (DS-67, DS-88). Its code is loaded when the first such file is met. */
 import type { Kind } from '../../src/docroot/kind.ts';
 
-/** Tables in Parquet files; read and written. */
+/** Loaded when the first such file is met. */
 export const parquet: Kind = {
   type: 'parquet',
   family: 'dataset',

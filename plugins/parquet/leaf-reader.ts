@@ -1,16 +1,13 @@
-/**
- * The values of one leaf in a row group, page by page, as cells.
- */
 import type { FileSource } from '../../src/base/file-source.ts';
 import type { Cell } from '../../src/dataset/types.ts';
 import { PageType } from '../../src/dataset/parquet/format.ts';
-import { type CellAt, cellsOf } from './cells.ts';
+import { cellsOf } from './cells.ts';
 import { ChunkPages } from './chunk-pages.ts';
 import type { Chunk } from './footer.ts';
 import { dictionaryValues, type PageValues, pageValues } from './page-values.ts';
-import { damaged } from './raw-values.ts';
+import { type CellAt, damaged } from './raw-values.ts';
 
-/** Levels and cells of some rows of a nested leaf; cells stand only for values. */
+/** Entries of some rows of a nested leaf; there are cells only for values. */
 export interface Entries {
   readonly count: number;
   readonly definition: Uint8Array;
@@ -18,17 +15,16 @@ export interface Entries {
   readonly cells: readonly Cell[];
 }
 
-/** A row of more list items would be longer than any cell may be. */
+/** A row with more list items would exceed the longest cell. */
 const MAX_ENTRIES_PER_ROW = 1_048_576;
 
-/** Reads a leaf of a row group once, row after row. */
 export class LeafReader {
   readonly #chunk: Chunk;
   readonly #pages: ChunkPages;
   #dictionary: readonly Cell[] | null = null;
   #page: PageValues | null = null;
   #cellAt: CellAt = () => null;
-  /** Place among the page's levels, and among its values. */
+  /** Index among the page's levels, and among its values. */
   #at = 0;
   #valueAt = 0;
 
@@ -37,7 +33,7 @@ export class LeafReader {
     this.#pages = new ChunkPages(source, chunk);
   }
 
-  /** Sets the first `rows` of `cells` to those of the next rows; for a column without levels of its own. */
+  /** Sets the first `rows` of `cells`; only for a column without repetition levels. */
   async fill(cells: Cell[], rows: number): Promise<void> {
     for (let row = 0; row < rows;) {
       const { count, definition } = await this.#current();
@@ -55,7 +51,6 @@ export class LeafReader {
     }
   }
 
-  /** The entries of the next `rows` rows. */
   async entries(rows: number): Promise<Entries> {
     const found = new EntryList(this.#chunk.leaf.maxDefinition);
     let begun = 0;
@@ -81,7 +76,7 @@ export class LeafReader {
     }
   }
 
-  /** Throws when the column goes on after its last row. */
+  /** Throws when the column has more values than rows. */
   async end(): Promise<void> {
     if (await this.#hasMore()) throw this.#short();
   }
@@ -103,7 +98,6 @@ export class LeafReader {
     return true;
   }
 
-  /** Goes on to the next data page. */
   async #turn(): Promise<boolean> {
     const { leaf, codec } = this.#chunk;
     for (;;) {
@@ -131,7 +125,6 @@ export class LeafReader {
   }
 }
 
-/** Entries collected one by one. */
 class EntryList {
   readonly #max: number;
   #definition = new Uint8Array(256);

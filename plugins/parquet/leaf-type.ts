@@ -1,6 +1,6 @@
 /**
- * What the values of a leaf mean (parquet-format, LogicalTypes.md): its annotation where that fits the physical type,
- * else the physical type itself.
+ * Types of leaves (parquet-format, LogicalTypes.md): the annotation if it fits the physical type,
+ * else the physical type.
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileType, TimeUnit } from '../../src/dataset/file-type.ts';
@@ -10,7 +10,7 @@ import { damaged } from './raw-values.ts';
 
 const MAX_DECIMAL_DIGITS = 200;
 
-/** The type of a leaf by its schema element. Throws `unreadable-file` for types that make no sense. */
+/** Throws `unreadable-file` for invalid types. */
 export function leafType(element: ThriftStruct, physical: number, typeLength: number): FileType {
   return (
     logicalType(element, physical, typeLength) ??
@@ -19,7 +19,7 @@ export function leafType(element: ThriftStruct, physical: number, typeLength: nu
   );
 }
 
-/** The annotation of newer files; null when there is none, or none that fits the physical type. */
+/** Newer files; null without an annotation that fits the physical type. */
 function logicalType(element: ThriftStruct, physical: number, typeLength: number): FileType | null {
   const union = element.struct(SchemaField.logical);
   const member = union?.fields()[0];
@@ -81,7 +81,7 @@ function decimal(
   return { kind: 'decimal', precision: digits, scale: places };
 }
 
-/** The annotation of older files; moments are in UTC there. */
+/** Older files, where moments are in UTC. */
 function convertedType(element: ThriftStruct, physical: number): FileType | null {
   const is32 = physical === Physical.int32;
   const is64 = physical === Physical.int64;

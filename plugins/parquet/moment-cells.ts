@@ -1,6 +1,3 @@
-/**
- * Dates, times of day and moments as the texts a table shows (DS-67).
- */
 import {
   dateText,
   momentText,
@@ -10,56 +7,56 @@ import {
 } from '../../src/dataset/calendar.ts';
 import type { TimeUnit } from '../../src/dataset/file-type.ts';
 import { Physical } from '../../src/dataset/parquet/format.ts';
-import type { CellAt } from './cells.ts';
-import { damaged, int32View, int64Views, type RawValues, rawValue } from './raw-values.ts';
+import {
+  type CellAt,
+  damaged,
+  exactNumber,
+  int32View,
+  int64Views,
+  type RawValues,
+  rawValue,
+} from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
-/** 2^32, and the high halves between which a 64-bit integer is exact as a number. */
-const HALF = 4_294_967_296;
-const SAFE_HALF = 2 ** 21;
 const JULIAN_EPOCH = 2_440_588;
 const SECONDS_PER_DAY = 86_400;
 
-/** Cells of dates. */
 export function dates(values: RawValues): CellAt {
   const view = int32View(values);
   return (index) => dateText(view[index]!);
 }
 
-/** Cells of times. */
 export function times(values: RawValues, { physical }: Leaf, unit: TimeUnit): CellAt {
   const view = physical === Physical.int32 ? int32View(values) : null;
   const { longs } = view ? { longs: null } : int64Views(values);
   const limit = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
   return (index) => {
     const value = view ? view[index]! : Number(longs![index]!);
-    // 24:00:00 is a time to some writers.
+    // Some writers use 24:00:00.
     if (!(value >= 0 && value <= limit)) throw damaged('a time past the end of the day');
     return timeText(value, unit);
   };
 }
 
-/** Cells of moments. */
 export function moments(values: RawValues, unit: TimeUnit, isUtc: boolean): CellAt {
   const { longs, halves } = int64Views(values);
   const perDay = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
   const perDayLong = BigInt(perDay);
   const textOf = momentTexts(unit, isUtc);
   return (index) => {
-    const high = halves[index * 2 + 1]!;
-    if (high >= -SAFE_HALF && high < SAFE_HALF) {
-      const value = high * HALF + (halves[index * 2]! >>> 0);
+    const value = exactNumber(halves, index);
+    if (!Number.isNaN(value)) {
       const days = Math.floor(value / perDay);
       return textOf(days, value - days * perDay);
     }
-    const value = longs[index]!;
-    const rest = value % perDayLong;
+    const long = longs[index]!;
+    const rest = long % perDayLong;
     const time = rest < 0n ? rest + perDayLong : rest;
-    return textOf(Number((value - time) / perDayLong), Number(time));
+    return textOf(Number((long - time) / perDayLong), Number(time));
   };
 }
 
-/** Cells of INT96: nanoseconds of the day, then the Julian day. */
+/** INT96: nanoseconds of the day, then the Julian day. */
 export function legacyMoments(values: RawValues): CellAt {
   return (index) => {
     const bytes = rawValue(values, index);

@@ -1,9 +1,9 @@
 /**
- * Lists, structs and maps put together again as JSON text (DS-67), from the levels of their leaves (the Dremel
+ * Lists, structs and maps as JSON text, assembled from the levels of their leaves (the Dremel
  * paper; parquet-format, LogicalTypes.md "Nested Types").
  *
- * A map is an object whose keys are the texts of its keys. Levels that contradict each other are refused, because rows
- * would silently slip against each other.
+ * A map becomes an object whose keys are texts. Contradicting levels are refused, because rows
+ * would silently shift against each other.
  */
 import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
 import { Repetition } from '../../src/dataset/parquet/format.ts';
@@ -13,10 +13,9 @@ import type { Entries } from './leaf-reader.ts';
 import { damaged } from './raw-values.ts';
 import type { Leaf, SchemaNode } from './schema.ts';
 
-/** Names of the group inside an old list that make the group itself the item. */
+/** In an old list a group of such a name is itself the item. */
 const ITEM_GROUP = /^array$|_tuple$/;
 
-/** The place reached in a leaf's entries. */
 interface Cursor {
   readonly leaf: Leaf;
   readonly entries: Entries;
@@ -24,14 +23,13 @@ interface Cursor {
   cellAt: number;
 }
 
-/** The values of one column in some rows, one after another. */
 export class NestedJson {
   readonly #field: SchemaNode;
   readonly #cursors: readonly Cursor[];
-  /** Characters written for the present row. */
+  /** Characters of the current row. */
   #length = 0;
 
-  /** `entries` are those of the field's leaves in their order, for the same rows. */
+  /** `entries` belong to the field's leaves in order, all for the same rows. */
   constructor(field: SchemaNode, leaves: readonly Leaf[], entries: readonly Entries[]) {
     this.#field = field;
     this.#cursors = entries.map((found, index) => ({
@@ -42,7 +40,7 @@ export class NestedJson {
     }));
   }
 
-  /** The next row's value as compact JSON, null for a null. Throws `unreadable-file`. */
+  /** Compact JSON, null for a null. Throws `unreadable-file`. */
   next(): string | null {
     this.#length = 0;
     const first = this.#cursor(this.#field);
@@ -56,7 +54,7 @@ export class NestedJson {
     return isNull ? null : text;
   }
 
-  /** To be called after the last row: throws when a leaf has entries left. */
+  /** After the last row: throws when entries are left. */
   end(): void {
     if (this.#cursors.some(({ at, entries }) => at !== entries.count)) throw this.#crooked();
   }
@@ -76,7 +74,7 @@ export class NestedJson {
     return this.#content(node, level);
   }
 
-  /** A node that is there, once. */
+  /** One occurrence of a present node. */
   #content(node: SchemaNode, level: number): string {
     if (node.leaf) return this.#leafValue(node, level);
     const [child] = node.children as [SchemaNode];
@@ -110,7 +108,7 @@ export class NestedJson {
     return this.#counted(`{${members.join(',')}}`, 2);
   }
 
-  /** Items of a repeated field, none when it is not there. */
+  /** None when the field is absent. */
   #repeat(repeated: SchemaNode, level: number, item: (level: number) => string): string[] {
     if (!this.#isThere(repeated)) {
       this.#skip(repeated, level);
@@ -140,7 +138,7 @@ export class NestedJson {
     return cursor.entries.definition[cursor.at]! >= node.maxDefinition;
   }
 
-  /** Passes the one entry that every leaf below has for a field that is not there. */
+  /** Every leaf below an absent field has one entry for it. */
   #skip(node: SchemaNode, level: number): void {
     const from = node.firstLeaf - this.#field.firstLeaf;
     for (let index = from; index < from + node.leafCount; index++) {
@@ -155,7 +153,7 @@ export class NestedJson {
     if (at >= entries.count || entries.repetition[at] !== level) throw this.#crooked();
   }
 
-  /** Stops before a text gets too long, not after. */
+  /** Throws before a text becomes too long, not after. */
   #counted(text: string, length = text.length): string {
     this.#length += length;
     if (this.#length > MAX_CELL_CHARACTERS) throw longCell(this.#field.name);
@@ -167,7 +165,7 @@ export class NestedJson {
   }
 }
 
-/** Whether the repeated field of a list is its item, as in files written before there was a rule. */
+/** In files from before the three-level rule the repeated field of a list is its item. */
 function isItem(repeated: SchemaNode): boolean {
   const [child] = repeated.children;
   if (repeated.children.length !== 1 || !child) return true;
@@ -176,7 +174,7 @@ function isItem(repeated: SchemaNode): boolean {
 
 function jsonText(cell: Cell, { type }: Leaf): string {
   if (typeof cell !== 'string') return String(cell);
-  // Numbers come as text when they have too many digits.
+  // Numbers with too many digits arrive as text.
   const isNumber = type.kind === 'decimal' || type.kind === 'integer';
   return isNumber ? cell : JSON.stringify(cell);
 }

@@ -1,14 +1,9 @@
-/**
- * The edited file under construction: its pieces, and where the next one will stand.
- */
 import type { Piece } from '../../src/base/piece-writer.ts';
 
-/** Pieces one after another. */
 export class NewFile {
   readonly #pieces: Piece[] = [];
   #size = 0;
 
-  /** Bytes so far: the offset of what comes next. */
   get size(): number {
     return this.#size;
   }

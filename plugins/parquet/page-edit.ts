@@ -1,6 +1,3 @@
-/**
- * One data page after an edit: entries kept, replaced, left out and added.
- */
 import { Encoding } from '../../src/dataset/parquet/format.ts';
 import {
   dataPage,
@@ -14,25 +11,23 @@ import type { PageValues } from './page-values.ts';
 import { PlainValues } from './plain-values.ts';
 import type { Leaf } from './schema.ts';
 
-/** What happens to a leaf's rows in a row group; rows by their place in it. */
+/** Changes of a leaf in a row group, by row. */
 export interface LeafChanges {
   /** Null is a null. */
   readonly updates: ReadonlyMap<number, Uint8Array | null>;
   readonly deletes: ReadonlySet<number>;
-  /** Values of new rows after the last one. */
+  /** After the last row. */
   readonly appended: readonly (Uint8Array | null)[];
 }
 
-/** A page written anew. */
 export interface EditedPage extends WrittenPage {
   readonly encoding: number;
   readonly count: number;
 }
 
-/** A page in the making. */
 export class PageEdit {
   readonly #leaf: Leaf;
-  /** Null: the page holds its values itself, in the encoding wanted if that can be written. */
+  /** Null: values are in the page, in the wanted encoding if it can be written. */
   readonly #dictionary: GrowingDictionary | null;
   readonly #encoding: number;
   readonly #definition: number[] = [];
@@ -51,8 +46,8 @@ export class PageEdit {
   }
 
   /**
-   * Takes over the entries of an old page, changed. `row` is the row its first entry would begin; answers the row after
-   * its last one. The page must be of the encoding this one is written in.
+   * Takes over the entries of an old page with changes; returns the row after its last one. `row`
+   * is the row its first entry begins. The page must have the encoding of this one.
    */
   take(page: PageValues, row: number, { updates, deletes }: LeafChanges): number {
     const { definition, repetition, count } = page;
@@ -74,7 +69,7 @@ export class PageEdit {
     return next;
   }
 
-  /** Adds a row with one value, or none. */
+  /** One value or a null. */
   add(value: Uint8Array | null): void {
     this.#entry(0, value ? this.#leaf.maxDefinition : 0);
     if (!value) return;
@@ -109,7 +104,6 @@ export class PageEdit {
     if (level === 0) this.#rows++;
   }
 
-  /** The page; null when nothing is left in it. */
   page(style: PageStyle): EditedPage | null {
     const { maxDefinition, maxRepetition } = this.#leaf;
     if (this.#count === 0) return null;

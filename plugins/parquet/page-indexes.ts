@@ -1,21 +1,21 @@
 /**
- * Page indexes and Bloom filters of chunks that did not change, moved to the new file (parquet-format, PageIndex.md,
- * BloomFilter.md). Only the offset index holds places in the file.
+ * Page indexes and Bloom filters of unchanged chunks, moved to the new file (parquet-format,
+ * PageIndex.md, BloomFilter.md). Only the offset index contains file offsets.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
 import { ChunkField, MetaField } from '../../src/dataset/parquet/format.ts';
 import { structList, type ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
 import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
 import { thriftBytes } from '../../src/dataset/parquet/thrift-writer.ts';
-import { type Chunk, readBytes } from './footer.ts';
+import type { Chunk } from './footer.ts';
 import type { NewGroup } from './group-edit.ts';
 import type { NewFile } from './new-file.ts';
 
 const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 const { i32, i64, list } = ThriftType;
 
-/** Adds what belongs to the kept chunks of the groups and completes their descriptions. */
+/** Also completes the chunks' descriptions. */
 export async function moveIndexes(
   source: FileSource,
   file: NewFile,
@@ -37,7 +37,7 @@ function moveBloomFilter(
   const own = description.struct(ChunkField.meta)!;
   const from = meta.int(MetaField.bloomOffset) ?? 0;
   const length = meta.int(MetaField.bloomLength) ?? 0;
-  // Older files do not tell its length.
+  // Older files do not state its length.
   if (!isWithin(source, from, length)) own.remove(MetaField.bloomOffset, MetaField.bloomLength);
   else {
     own.set(MetaField.bloomOffset, i64, file.size);
@@ -92,12 +92,12 @@ function parsed(bytes: Uint8Array): ThriftStruct {
   }
 }
 
-/** Where the data pages begin, before or after the move. */
+/** Where the data pages begin, in either file. */
 function chunkStartIn(chunk: ThriftStruct): number {
   return chunk.struct(ChunkField.meta)?.int(MetaField.dataOffset) ?? 0;
 }
 
-/** A column index without its offset index is of no use. */
+/** A column index is useless without an offset index. */
 function hasOffsetIndex(source: FileSource, chunk: ThriftStruct): boolean {
   const from = chunk.int(ChunkField.offsetIndexOffset) ?? 0;
   return isWithin(source, from, chunk.int(ChunkField.offsetIndexLength) ?? 0);

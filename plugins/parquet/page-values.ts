@@ -1,6 +1,3 @@
-/**
- * A data page decoded: its levels, and its values in their physical form or as indexes of the dictionary.
- */
 import { AppError } from '../../src/base/errors.ts';
 import { decompress } from '../../src/dataset/parquet/codec.ts';
 import { Encoding, ENCODING_NAMES, PageType, Physical } from '../../src/dataset/parquet/format.ts';
@@ -17,22 +14,20 @@ import {
 } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
-/** What stands in a data page. */
 export interface PageValues {
   /** Levels, or values where there are none. */
   readonly count: number;
-  /** Null: all are at the highest level. */
+  /** Null: all at the highest level. */
   readonly definition: Uint8Array | null;
   /** Null: every value begins a row. */
   readonly repetition: Uint8Array | null;
   /** Values that are not null. */
   readonly present: number;
   readonly values: RawValues | null;
-  /** Places in the dictionary, all of them within it; set when `values` is null. */
+  /** Dictionary indexes, checked; set when `values` is null. */
   readonly indexes: Int32Array | null;
 }
 
-/** The values of a dictionary page. */
 export function dictionaryValues(page: Page, leaf: Leaf, codec: number): RawValues {
   const { header } = page;
   if (header.encoding !== Encoding.plain && header.encoding !== Encoding.plainDictionary) {
@@ -42,7 +37,7 @@ export function dictionaryValues(page: Page, leaf: Leaf, codec: number): RawValu
   return plainValues(bytes, leaf, header.count);
 }
 
-/** The contents of a data page; `dictionarySize` is null without a dictionary. Throws `unreadable-file`. */
+/** `dictionarySize` is null without a dictionary. Throws `unreadable-file`. */
 export function pageValues(
   page: Page,
   leaf: Leaf,
@@ -81,7 +76,7 @@ interface PageParts {
   readonly values: Uint8Array;
 }
 
-/** Levels stand in the compressed part, each after its size. */
+/** Levels are in the compressed part, each after its size. */
 function firstVersion({ header, body }: Page, leaf: Leaf, codec: number): PageParts {
   const bytes = decompress(codec, body, header.size);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -100,7 +95,7 @@ function firstVersion({ header, body }: Page, leaf: Leaf, codec: number): PagePa
   return { repetition, definition, values: bytes.subarray(at) };
 }
 
-/** Levels stand before the compressed part, and their sizes in the header. */
+/** Levels precede the compressed part; their sizes are in the header. */
 function secondVersion({ header, body }: Page, codec: number): PageParts {
   const { definitionBytes, repetitionBytes } = header;
   const levelBytes = definitionBytes + repetitionBytes;
@@ -116,7 +111,7 @@ function secondVersion({ header, body }: Page, codec: number): PageParts {
   return {
     repetition: body.subarray(0, repetitionBytes),
     definition: body.subarray(repetitionBytes, levelBytes),
-    // Some writers call an empty part compressed and write nothing.
+    // Some writers mark an empty part as compressed and write nothing.
     values: header.isCompressed && packed.length > 0 ? decompress(codec, packed, size) : packed,
   };
 }
@@ -147,7 +142,7 @@ function indexesOf(bytes: Uint8Array, count: number, size: number | null): Int32
   if (width === undefined) throw damaged('a page that ends early');
   readHybrid(bytes, 1, bytes.length, width, indexes);
   for (let index = 0; index < count; index++) {
-    // As unsigned, so that a negative index is too large as well.
+    // Unsigned, so that a negative index is too large as well.
     if (indexes[index]! >>> 0 >= size) throw damaged('an index outside the dictionary');
   }
   return indexes;
@@ -183,7 +178,6 @@ function decoded(bytes: Uint8Array, leaf: Leaf, encoding: number, count: number)
   throw unsupported(encoding);
 }
 
-/** Values in the PLAIN encoding. */
 function plainValues(bytes: Uint8Array, { physical, typeLength }: Leaf, count: number): RawValues {
   if (physical === Physical.boolean) return bits(bytes, count);
   const width = widthOf(physical, typeLength);
@@ -198,7 +192,7 @@ function bits(bytes: Uint8Array, count: number): RawValues {
 }
 
 function prefixedValues(bytes: Uint8Array, count: number): RawValues {
-  // Each takes four bytes at least: a wrong count must not decide about memory.
+  // Each takes at least four bytes: a wrong count must not determine memory.
   if (bytes.length < count * 4) throw damaged('a page is too short for its values');
   const starts = new Int32Array(count);
   const ends = new Int32Array(count);
@@ -217,7 +211,7 @@ function prefixedValues(bytes: Uint8Array, count: number): RawValues {
   return scatteredValues(bytes, starts, ends);
 }
 
-/** Booleans as runs, after the size of the runs. */
+/** Runs after their size. */
 function runs(bytes: Uint8Array, count: number): RawValues {
   const out = new Uint8Array(count);
   if (count > 0) {

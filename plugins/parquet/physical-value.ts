@@ -1,10 +1,10 @@
 /**
- * Cells as the bytes of physical values: the reverse of `cells.ts`.
+ * Cells as physical values: the inverse of `cells.ts`.
  *
- * What a column cannot give back as it was written is refused, never rounded into something else; floats alone take
- * the nearest value they have.
+ * A value the column could not return unchanged is refused, never rounded; only floats take the
+ * nearest value.
  */
-import { AppError } from '../../src/base/errors.ts';
+import { AppError, mismatch } from '../../src/base/errors.ts';
 import { daysOf, momentOf, timeOf } from '../../src/dataset/calendar.ts';
 import type { FileType } from '../../src/dataset/file-type.ts';
 import { Physical } from '../../src/dataset/parquet/format.ts';
@@ -20,7 +20,6 @@ const UUID_TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const INTEGER_TEXT = /^[+-]?\d+$/;
 const encoder = new TextEncoder();
 
-/** A column that takes a cell. */
 export interface TargetColumn {
   /** As presented. */
   readonly name: string;
@@ -29,14 +28,14 @@ export interface TargetColumn {
 }
 
 /**
- * The bytes of a cell, null for a null; booleans are one byte. Throws `schema-mismatch` for a cell the column cannot
+ * Null for a null; booleans are one byte. Throws `schema-mismatch` for a cell the column cannot
  * hold and `unreadable-file` for a column that cannot be written at all.
  */
 export function physicalValue(cell: Cell, column: TargetColumn): Uint8Array | null {
   const { leaf, name } = column;
   const { type } = leaf;
   if (cell === null || (cell === '' && type.kind !== 'text')) {
-    if (column.isRequired) throw mismatch(column, 'null');
+    if (column.isRequired) throw misfit(column, 'null');
     return null;
   }
   if (type.kind === 'nested' || type.kind === 'opaque' || leaf.maxRepetition > 0) {
@@ -44,7 +43,7 @@ export function physicalValue(cell: Cell, column: TargetColumn): Uint8Array | nu
   }
   const bytes = bytesOf(cell, leaf);
   if (bytes) return bytes;
-  throw mismatch(column, typeof cell === 'bigint' ? 'number' : typeof cell);
+  throw misfit(column, typeof cell === 'bigint' ? 'number' : typeof cell);
 }
 
 function bytesOf(cell: Exclude<Cell, null>, leaf: Leaf): Uint8Array | null {
@@ -163,15 +162,11 @@ function legacyMoment(nanos: bigint): Uint8Array | null {
   return bytes;
 }
 
-function mismatch({ name, leaf }: TargetColumn, received: string): AppError {
-  const expected = expectedName(leaf.type);
-  return new AppError(
-    'schema-mismatch',
-    `Schema validation failed: column '${name}': expected ${expected}, received ${received}`,
-  );
+function misfit({ name, leaf }: TargetColumn, received: string): AppError {
+  return mismatch(`column '${name}': expected ${expectedName(leaf.type)}, received ${received}`);
 }
 
-/** What DS-77 calls a type. */
+/** The type's name in error messages. */
 function expectedName({ kind }: FileType): string {
   if (kind === 'float' || kind === 'decimal') return 'number';
   return ['integer', 'boolean', 'date', 'time', 'timestamp'].includes(kind) ? kind : 'string';

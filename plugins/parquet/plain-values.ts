@@ -1,10 +1,7 @@
-/**
- * Values gathered for a page or dictionary in the PLAIN encoding (parquet-format, Encodings.md).
- */
+/** Collects values in the PLAIN encoding (parquet-format, Encodings.md). */
 import { Physical } from '../../src/dataset/parquet/format.ts';
 import type { Leaf } from './schema.ts';
 
-/** Values of one leaf, encoded as they come. */
 export class PlainValues {
   readonly #isPrefixed: boolean;
   readonly #isBoolean: boolean;
@@ -16,7 +13,7 @@ export class PlainValues {
     this.#isBoolean = physical === Physical.boolean;
   }
 
-  /** Adds the value that stands between two places of `bytes`; booleans are one byte. */
+  /** The value from `start` to `end` of `bytes`; booleans are one byte. */
   add(bytes: Uint8Array, start: number, end: number): void {
     const size = end - start;
     this.#ensure(size + 4);
@@ -29,7 +26,6 @@ export class PlainValues {
     for (let at = start; at < end; at++) this.#buffer[this.#length++] = bytes[at]!;
   }
 
-  /** All values added, encoded. */
   encoded(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.#length);
     if (!this.#isBoolean) return bytes;

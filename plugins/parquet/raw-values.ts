@@ -1,11 +1,10 @@
-/**
- * Values of one page in their physical form: bytes, and where each value stands in them.
- */
+/** Values of a page in physical form. */
 import { AppError } from '../../src/base/errors.ts';
 import { Physical } from '../../src/dataset/parquet/format.ts';
+import type { Cell } from '../../src/dataset/types.ts';
 
 /**
- * `count` values. With a `width` they stand side by side from the first byte on; with width 0 value `i` stands from
+ * With a `width`, values are contiguous from the first byte; with width 0 value `i` is from
  * `starts[i]` to `ends[i]`. Booleans take a byte each. Numbers are little-endian.
  */
 export interface RawValues {
@@ -16,15 +15,19 @@ export interface RawValues {
   readonly ends: Int32Array;
 }
 
+export type CellAt = (index: number) => Cell;
+
+/** 2^32, and the high halves between which a 64-bit integer is exact as a number. */
+const HALF = 4_294_967_296;
+const SAFE_HALF = 2 ** 21;
+
 const NOWHERE = new Int32Array(0);
 
-/** Values of one width side by side. */
 export function fixedValues(bytes: Uint8Array, width: number, count: number): RawValues {
   if (bytes.length < width * count) throw damaged('a page is too short for its values');
   return { count, bytes, width, starts: NOWHERE, ends: NOWHERE };
 }
 
-/** Values that stand anywhere in the bytes. */
 export function scatteredValues(
   bytes: Uint8Array,
   starts: Int32Array,
@@ -33,14 +36,13 @@ export function scatteredValues(
   return { count: starts.length, bytes, width: 0, starts, ends };
 }
 
-/** The bytes of one value. */
 export function rawValue({ bytes, width, starts, ends }: RawValues, index: number): Uint8Array {
   return width > 0
     ? bytes.subarray(index * width, (index + 1) * width)
     : bytes.subarray(starts[index]!, ends[index]!);
 }
 
-/** Bytes of a value of the physical type; 0 for those that differ. */
+/** Bytes of a value; 0 for varying lengths. */
 export function widthOf(physical: number, typeLength: number): number {
   switch (physical) {
     case Physical.boolean:
@@ -60,25 +62,23 @@ export function widthOf(physical: number, typeLength: number): number {
   }
 }
 
-/** A view of values of four bytes; copied where they do not stand at a multiple of four. */
+/** Copied if not aligned to four bytes. */
 export function int32View({ bytes, count }: RawValues): Int32Array {
   const { buffer, byteOffset } = aligned(bytes, count * 4, 4);
   return new Int32Array(buffer, byteOffset, count);
 }
 
-/** A view of values of four bytes as floats. */
 export function float32View({ bytes, count }: RawValues): Float32Array {
   const { buffer, byteOffset } = aligned(bytes, count * 4, 4);
   return new Float32Array(buffer, byteOffset, count);
 }
 
-/** A view of values of eight bytes as doubles. */
 export function float64View({ bytes, count }: RawValues): Float64Array {
   const { buffer, byteOffset } = aligned(bytes, count * 8, 8);
   return new Float64Array(buffer, byteOffset, count);
 }
 
-/** Two views of values of eight bytes: as 64-bit integers, and as pairs of a low and a high half. */
+/** The same bytes as 64-bit integers, and as pairs of a low and a high half. */
 export function int64Views({ bytes, count }: RawValues): {
   longs: BigInt64Array;
   halves: Int32Array;
@@ -90,11 +90,17 @@ export function int64Views({ bytes, count }: RawValues): {
   };
 }
 
+/** Of the halves of `int64Views`, a signed integer from −2^53 up to 2^53−1; NaN for any other. */
+export function exactNumber(halves: Int32Array, index: number): number {
+  const high = halves[index * 2 + 1]!;
+  if (high < -SAFE_HALF || high >= SAFE_HALF) return NaN;
+  return high * HALF + (halves[index * 2]! >>> 0);
+}
+
 function aligned(bytes: Uint8Array, length: number, unit: number): Uint8Array {
   return bytes.byteOffset % unit === 0 ? bytes : new Uint8Array(bytes.subarray(0, length));
 }
 
-/** The failure of bytes that are not what their headers announce. */
 export function damaged(reason: string, cause?: unknown): AppError {
   return new AppError('unreadable-file', `damaged Parquet file: ${reason}`, { cause });
 }

@@ -1,8 +1,9 @@
 /**
- * A Parquet file as rows (DS-67), a slice of a row group at a time: memory is one page of every column and the slice.
+ * A Parquet file as rows, a slice of a row group at a time. Memory: one page of every column and
+ * the slice.
  *
- * Anything wrong with the bytes is `unreadable-file`, found here or never: sizes are checked before they are
- * believed, and nothing is read past its announced end.
+ * All damage is reported as `unreadable-file`: sizes are checked before use, and nothing is read
+ * past its announced end.
  */
 import { AppError, errnoOf } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/dataset/header-names.ts';
@@ -15,12 +16,12 @@ import { NestedJson } from './nested-json.ts';
 import { damaged } from './raw-values.ts';
 import { columnType, type Schema, type SchemaNode } from './schema.ts';
 
-/** Rows of a segment: what has to be counted through to find a row. */
+/** Rows of a segment, which is scanned to find one of them. */
 export const SEGMENT_ROWS = 8_192;
-/** Values of a slice, nested ones included. */
+/** Nested values included. */
 const SLICE_VALUES = 262_144;
 
-/** Delivers the table to `sink`, with the types of the schema. Throws `unreadable-file` with the reason. */
+/** With the types of the schema. Throws `unreadable-file` with the reason. */
 export async function readParquet(
   source: FileSource,
   _options: ReadOptions,
@@ -67,7 +68,6 @@ function sliceRows({ rows, chunks }: RowGroup): number {
   return Math.max(1, Math.min(SEGMENT_ROWS, Math.floor(SLICE_VALUES / perRow)));
 }
 
-/** A column of the table in one row group. */
 class ColumnReader {
   readonly #field: SchemaNode;
   readonly #schema: Schema;
@@ -82,7 +82,6 @@ class ColumnReader {
       .map((chunk) => new LeafReader(source, chunk));
   }
 
-  /** Sets the first `rows` of `cells` to the column's cells in the next rows. */
   async fill(cells: Cell[], rows: number): Promise<void> {
     if (columnType(this.#field).kind !== 'nested') return this.#leaves[0]!.fill(cells, rows);
     const entries = await Promise.all(this.#leaves.map((leaf) => leaf.entries(rows)));
@@ -93,13 +92,13 @@ class ColumnReader {
     json.end();
   }
 
-  /** Throws when there is more than the row group's rows. */
+  /** Throws when values are left after the row group's rows. */
   async end(): Promise<void> {
     for (const leaf of this.#leaves) await leaf.end();
   }
 }
 
-/** Whatever a decoder trips over is the file's fault, unless the disk or the server says so. */
+/** Errors of a decoder are the file's fault, unless they come from the disk or from us. */
 async function guarded<Result>(decode: () => Promise<Result>): Promise<Result> {
   try {
     return await decode();

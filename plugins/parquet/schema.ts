@@ -1,7 +1,4 @@
-/**
- * The schema of a file as a tree: columns, their types and how deep their values nest (parquet-format,
- * LogicalTypes.md).
- */
+/** The schema as a tree: columns, types and nesting (parquet-format, LogicalTypes.md). */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileType } from '../../src/dataset/file-type.ts';
 import { MAX_COLUMNS } from '../../src/dataset/limits.ts';
@@ -16,15 +13,14 @@ import type { ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
 import { leafType } from './leaf-type.ts';
 import { damaged } from './raw-values.ts';
 
-/** A field of the schema, with everything below it. */
 export interface SchemaNode {
   readonly name: string;
   readonly repetition: number;
   readonly children: readonly SchemaNode[];
-  /** Definition level at which the field itself is there. */
+  /** Definition level at which the field itself is present. */
   readonly maxDefinition: number;
   readonly maxRepetition: number;
-  /** The leaves below: `leafCount` of them from this one on, in the order of a row group's chunks. */
+  /** The `leafCount` leaves below start here, in the order of a row group's chunks. */
   readonly firstLeaf: number;
   readonly leafCount: number;
   readonly annotation: 'list' | 'map' | null;
@@ -32,21 +28,19 @@ export interface SchemaNode {
   readonly leaf: Leaf | null;
 }
 
-/** A field with values of its own. */
 export interface Leaf {
-  /** Names from the top down. */
+  /** Names from the root down. */
   readonly path: readonly string[];
   readonly physical: number;
-  /** Bytes of a value of fixed length. */
+  /** Bytes of a fixed-length value. */
   readonly typeLength: number;
   readonly type: FileType;
-  /** Bytes of no declared meaning; opaque intervals have their own text. */
+  /** An interval, which has a text form of its own. */
   readonly isInterval: boolean;
   readonly maxDefinition: number;
   readonly maxRepetition: number;
 }
 
-/** The columns of the table and all leaves below them. */
 export interface Schema {
   readonly fields: readonly SchemaNode[];
   readonly leaves: readonly Leaf[];
@@ -57,7 +51,7 @@ const MAX_DEPTH = 64;
 const MAX_LEAVES = 16_384;
 const MAX_FIXED_BYTES = 1024 * 1024;
 
-/** The schema in the elements of a footer. Throws `unreadable-file` when they are no tree or exceed the limits. */
+/** Throws `unreadable-file` when the elements form no tree or exceed the limits. */
 export function schemaOf(elements: readonly ThriftStruct[]): Schema {
   const builder = new SchemaBuilder(elements);
   const fields = builder.run();
@@ -159,7 +153,7 @@ function leafOf(
   return { path, physical, typeLength, type, isInterval, maxDefinition, maxRepetition };
 }
 
-/** A table column's type: anything with levels of its own below is nested. */
+/** A column with repetition or children is nested. */
 export function columnType({ leaf, repetition }: SchemaNode): FileType {
   return leaf && repetition !== Repetition.repeated ? leaf.type : { kind: 'nested' };
 }

@@ -1,26 +1,25 @@
 /**
- * Texts of a page's values.
+ * Texts of a page.
  *
- * A page is turned into one string of single-byte characters, and values of plain ASCII are cut out of it: five times
- * as fast as a decoder call for each. Only the others are decoded.
+ * The page is turned into one string of single-byte characters, and plain ASCII values are cut out
+ * of it: five times as fast as a decoder call for each. Only the others are decoded.
  */
 import type { RawValues } from './raw-values.ts';
 
 const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Longer values are decoded one by one: looking at every byte first would cost more than it saves. */
+/** Longer values are decoded directly: scanning every byte first would cost more than it saves. */
 const MAX_SCANNED = 256;
 
-/** The texts of one page or dictionary. */
 export class Utf8Texts {
   readonly #values: RawValues;
-  /** Every byte a character; made when the first text is asked for. */
+  /** Every byte a character; built when first needed. */
   #page: string | null = null;
 
   constructor(values: RawValues) {
     this.#values = values;
   }
 
-  /** The text of the value with an index; null when it is not valid UTF-8. */
+  /** Null when not valid UTF-8. */
   at(index: number): string | null {
     const { bytes, starts, ends } = this.#values;
     const start = starts[index]!;
@@ -42,7 +41,7 @@ function decoded(bytes: Uint8Array): string | null {
   try {
     return fatal.decode(bytes);
   } catch {
-    // The caller knows whose text it is and reports it.
+    // The caller reports it.
     return null;
   }
 }

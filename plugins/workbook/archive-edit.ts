@@ -1,6 +1,6 @@
 /**
- * A new archive made of the old file's bytes: every entry that stays is copied as it is, header, data and whatever
- * stands between it and the next one; only the directory is written anew.
+ * A new archive from the old file's bytes: every remaining entry is copied verbatim, header, data
+ * and gap; only the directory is rewritten.
  */
 import { AppError } from '../../src/base/errors.ts';
 import type { Piece } from '../../src/base/piece-writer.ts';
@@ -14,19 +14,18 @@ import {
 } from './archive-record.ts';
 import type { PackedPart } from './part-compressor.ts';
 
-/** Deflate, the highest of what the entries written here need. */
+/** Deflate, the most demanding feature of the entries written here. */
 const VERSION_NEEDED = 20;
 const UTF8_NAME = 0x0800;
 const END_SIGNATURE = 0x06054b50;
 const END_BYTES = 22;
 
-/** What becomes of entries; those not named stay. */
 interface ArchiveChanges {
   readonly replaced: ReadonlyMap<ArchiveEntry, PackedPart>;
   readonly removed: ReadonlySet<ArchiveEntry>;
 }
 
-/** The new file. Throws `too-large` when it would need the 64-bit format (from 4 GiB on). */
+/** Throws `too-large` when it would need the 64-bit format (from 4 GiB on). */
 export function rewrittenArchive(archive: Archive, changes: ArchiveChanges): Piece[] {
   const file = new NewArchive();
   const entries = archive.entries.toSorted((a, b) => a.offset - b.offset);
@@ -77,7 +76,7 @@ function nameOf(entry: ArchiveEntry): Buffer {
   return entry.bytes.subarray(RECORD_BYTES, RECORD_BYTES + entry.bytes.readUInt16LE(28));
 }
 
-/** Sizes stand in the header itself, so that no descriptor follows the data. */
+/** Sizes are in the header, so that no descriptor follows the data. */
 function localHeader(entry: ArchiveEntry, part: PackedPart): Buffer {
   const name = nameOf(entry);
   const header = Buffer.alloc(LOCAL_HEADER_BYTES + name.length);
@@ -113,7 +112,7 @@ function tooLarge(): AppError {
   return new AppError('too-large', 'Cannot write: the workbook would exceed 4 GiB');
 }
 
-/** The record without 64-bit numbers, which nothing below 4 GiB needs. */
+/** Below 4 GiB no 64-bit numbers are needed. */
 function withPlainNumbers(entry: ArchiveEntry): Buffer {
   const { bytes } = entry;
   const hasLarge = [20, 24, 42].some((at) => bytes.readUInt32LE(at) === IN_EXTRA);

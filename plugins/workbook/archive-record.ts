@@ -1,32 +1,24 @@
 /**
- * The fixed records of a ZIP archive (APPNOTE 6.3): what the directory at the end says about each entry, and what the
- * header in front of the entry's data repeats.
+ * The fixed records of a ZIP archive (APPNOTE 6.3): the directory's record of an entry and the
+ * local header that repeats it.
  *
- * Sizes and offsets may stand in a ZIP64 extra field: streaming writers make these for entries of any size.
+ * Sizes and offsets may be in a ZIP64 extra field: streaming writers add it to entries of any size.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 
-/** Bytes of a local header before its name. */
 export const LOCAL_HEADER_BYTES = 30;
-/** Bytes of a directory record before its name. */
 export const RECORD_BYTES = 46;
-/** First bytes of a local header. */
 export const LOCAL_SIGNATURE = 0x04034b50;
-/** First bytes of a directory record. */
 const RECORD_SIGNATURE = 0x02014b50;
-/** Stands where a number needs more than 32 bits. */
 export const IN_EXTRA = 0xffffffff;
 
-/** Extra field with the 64-bit numbers. */
 const ZIP64_FIELD = 1;
 const ENCRYPTED = 0x0001;
-/** Sizes and checksum follow the data instead of standing in the local header. */
 const HAS_DESCRIPTOR = 0x0008;
 const UTF8_NAME = 0x0800;
 /** Patched data, strong encryption, hidden header values. */
 const UNSUPPORTED = 0x0020 | 0x0040 | 0x2000;
 
-/** An entry as the directory describes it. */
 export interface DirectoryRecord {
   readonly name: string;
   readonly flags: number;
@@ -34,13 +26,10 @@ export interface DirectoryRecord {
   readonly crc: number;
   readonly compressedSize: number;
   readonly size: number;
-  /** Where the local header stands. */
   readonly offset: number;
-  /** The record itself, name, extra fields and comment included. */
   readonly bytes: Buffer;
 }
 
-/** The record at `at` of the directory's bytes. Throws `unreadable-file`. */
 export function directoryRecord(directory: Buffer, at: number): DirectoryRecord {
   if (at + RECORD_BYTES > directory.length || directory.readUInt32LE(at) !== RECORD_SIGNATURE) {
     throw unreadable('its ZIP directory is damaged');
@@ -65,8 +54,8 @@ export function directoryRecord(directory: Buffer, at: number): DirectoryRecord 
 }
 
 /**
- * Where the entry's data begins, by its local header (`header`: the fixed part, name and extra fields). Throws
- * `unreadable-file` when it says anything else than the directory: readers that trust one of the two see different files.
+ * `header`: the fixed part, name and extra fields. Throws `unreadable-file` when it contradicts the
+ * directory: readers that trust one of the two would see different files.
  */
 export function dataOffset(record: DirectoryRecord, header: Buffer): number {
   const disagreement = (): Error =>
@@ -105,7 +94,7 @@ function hasSameNumbers(record: DirectoryRecord, header: Buffer, length: number)
   );
 }
 
-/** The numbers of a ZIP64 extra field, which stand there in a fixed order as far as they are needed. */
+/** A ZIP64 extra field: fixed order, only those numbers that are needed. */
 class LargeNumbers {
   readonly #field: Buffer;
   #at = 0;
@@ -114,7 +103,6 @@ class LargeNumbers {
     this.#field = extraField(extra, ZIP64_FIELD) ?? Buffer.alloc(0);
   }
 
-  /** The number, or the next one of the field where it says so. */
   resolve(value: number): number {
     if (value !== IN_EXTRA || this.#at + 8 > this.#field.length) return value;
     const large = uint64(this.#field, this.#at);
@@ -123,7 +111,7 @@ class LargeNumbers {
   }
 }
 
-/** A 64-bit number. Throws `unreadable-file` where no file could be so large. */
+/** Throws `unreadable-file` beyond the size of any file. */
 export function uint64(bytes: Buffer, at: number): number {
   const value = bytes.readBigUInt64LE(at);
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw unreadable('its ZIP directory is damaged');
@@ -136,12 +124,10 @@ function extraField(extra: Buffer, id: number): Buffer | null {
   return null;
 }
 
-/** The extra fields without those of 64-bit numbers. */
 export function withoutLargeNumbers(extra: Buffer): Buffer {
   return Buffer.concat(extraFields(extra).filter((field) => field.readUInt16LE(0) !== ZIP64_FIELD));
 }
 
-/** The fields with their ids and lengths; what is no complete field at the end is left out. */
 function extraFields(extra: Buffer): Buffer[] {
   const fields: Buffer[] = [];
   for (let at = 0; at + 4 <= extra.length;) {
@@ -153,7 +139,7 @@ function extraFields(extra: Buffer): Buffer[] {
   return fields;
 }
 
-/** Part names are ASCII; other names only have to be told apart. */
+/** Part names are ASCII; other names only need to stay distinct. */
 function entryName(bytes: Buffer, flags: number): string {
   const name = bytes.toString((flags & UTF8_NAME) === 0 ? 'latin1' : 'utf8');
   const segments = (name.endsWith('/') ? name.slice(0, -1) : name).split('/');

@@ -1,11 +1,12 @@
 /**
- * The ZIP archive a workbook is packed in: its directory, checked before a single byte is expanded (DS-68).
+ * The ZIP archive of a workbook: its directory, checked before a single byte is expanded.
  *
- * Only the directory and the local headers are read. Whatever two programs could understand in two ways (overlapping
- * entries, headers that disagree with the directory, names that stand twice, data around the archive) is refused,
- * because an edit copies bytes by what the directory says.
+ * Reads only the directory and the local headers. Refuses everything two programs could read
+ * differently (overlapping entries, headers that contradict the directory, duplicate names, data
+ * around the archive), because an edit copies bytes by what the directory says. Throws
+ * `unreadable-file` with the reason.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
 import {
   dataOffset,
   type DirectoryRecord,
@@ -14,28 +15,23 @@ import {
   LOCAL_HEADER_BYTES,
   uint64,
 } from './archive-record.ts';
-import { readBytes, unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import type { WorkbookLimits } from './limits.ts';
 import { MAX_ENTRIES, MAX_RATIO, RATIO_FROM_BYTES } from './limits.ts';
 
-/** An entry of the archive and where its bytes stand in the file. */
 export interface ArchiveEntry extends DirectoryRecord {
-  /** First byte of the (compressed) data. */
   readonly dataOffset: number;
-  /** First byte that no longer belongs to the entry: of the next one, or of the directory. */
+  /** First byte after the entry: of the next one, or of the directory. */
   readonly end: number;
 }
 
-/** An archive whose directory is sound. */
 export interface Archive {
   readonly source: FileSource;
-  /** In the order of the directory. */
   readonly entries: readonly ArchiveEntry[];
   /** First byte of the directory; everything before it belongs to the entries. */
   readonly directoryOffset: number;
-  /** The comment at the end of the archive. */
   readonly comment: Uint8Array;
-  /** The entry of a part name, in any letter case as the packaging rules (ECMA-376-2, 6.2.2.3) want it. */
+  /** Ignores letter case, as ECMA-376-2, 6.2.2.3 requires. */
   find(name: string): ArchiveEntry | null;
 }
 
@@ -48,7 +44,6 @@ const MAX_COMMENT_BYTES = 65_535;
 /** 10,000 records with names and extra fields are 2 MB. */
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024;
 
-/** The archive in `source`, nothing expanded yet. Throws `unreadable-file` with the reason. */
 export async function openArchive(source: FileSource, limits: WorkbookLimits): Promise<Archive> {
   const directory = await findDirectory(source);
   const bytes = await readBytes(source, directory.offset, directory.size);
@@ -109,7 +104,7 @@ async function findDirectory(source: FileSource): Promise<Directory> {
   return { ...found, comment };
 }
 
-/** What the ZIP64 record in front of the end record says; streaming writers add it to archives of any size. */
+/** Streaming writers add a ZIP64 end record to archives of any size. */
 async function findLargeDirectory(
   source: FileSource,
   endOffset: number,
@@ -136,7 +131,7 @@ function namedOnce(records: readonly DirectoryRecord[]): Map<string, number> {
   return byName;
 }
 
-/** The sizes are only claims here; expanding an entry holds it to its claim. */
+/** The sizes are only claims here; `expand` enforces them. */
 function refuseBombs(records: readonly DirectoryRecord[], { maxBytes }: WorkbookLimits): void {
   let total = 0;
   let compressed = 0;
@@ -161,7 +156,7 @@ function tooManyEntries(): Error {
   return unreadable(`it has more than ${MAX_ENTRIES} entries`);
 }
 
-/** Finds the data of every entry by its local header and makes sure that no byte belongs to two of them. */
+/** No byte may belong to two entries. */
 async function locate(
   source: FileSource,
   records: readonly DirectoryRecord[],
@@ -184,7 +179,7 @@ async function locate(
   return entries;
 }
 
-/** The local header with its extra fields, whose length only the header itself tells. */
+/** Only the header itself says how long its extra fields are. */
 async function localHeader(source: FileSource, record: DirectoryRecord): Promise<Buffer> {
   const named = LOCAL_HEADER_BYTES + record.bytes.readUInt16LE(28);
   const header = await readBytes(source, record.offset, named + 64);

@@ -1,9 +1,10 @@
 /**
- * The records of a legacy workbook stream (MS-XLS, 2.1.4): a type, a length, content that may go on in CONTINUE records.
+ * The records of a legacy workbook stream (MS-XLS, 2.1.4): type, length, and content that may
+ * continue in CONTINUE records.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 
-/** Types of the records that are read; all others are passed over. */
+/** Record types read; all others are skipped. */
 export const RecordType = {
   formula: 0x0006,
   end: 0x000a,
@@ -29,7 +30,6 @@ export const RecordType = {
 
 const HEADER_BYTES = 4;
 
-/** A record and the records that continue it. */
 export interface BiffRecord {
   readonly type: number;
   /** Content of the record and of each continuation; at least one. */
@@ -37,8 +37,8 @@ export interface BiffRecord {
 }
 
 /**
- * The records of the substream that begins at `offset` with a BEGIN record, up to its END, both left out, without what is
- * nested in it (charts). Throws `unreadable-file` when it is cut off or something else stands there.
+ * The records from the BEGIN record at `offset` to its END, both excluded, without nested
+ * substreams (charts). Throws `unreadable-file` when truncated or not a substream.
  */
 export function* substream(stream: Buffer, offset: number): Generator<BiffRecord> {
   let depth = 0;
@@ -54,7 +54,6 @@ export function* substream(stream: Buffer, offset: number): Generator<BiffRecord
   }
 }
 
-/** The record at `at` with its continuations. */
 function recordAt(stream: Buffer, at: number): BiffRecord & { readonly end: number } {
   const type = at + HEADER_BYTES <= stream.length ? stream.readUInt16LE(at) : RecordType.end;
   const parts: Buffer[] = [];
@@ -72,7 +71,6 @@ function recordAt(stream: Buffer, at: number): BiffRecord & { readonly end: numb
   return { type, parts, end: here };
 }
 
-/** The first `length` bytes of a record's own content. Throws `unreadable-file` when it has fewer. */
 export function content(record: BiffRecord, length: number): Buffer {
   const [part] = record.parts;
   if (!part || part.length < length) throw unreadable('a record is too short');

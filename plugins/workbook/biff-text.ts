@@ -1,15 +1,15 @@
 /**
- * Texts in legacy records: in a code page up to Excel 95; later two bytes a character, or one where the upper one is zero
- * (MS-XLS, 2.5.293 and 2.5.294), which may change wherever a record is continued.
+ * Texts in legacy records: in a code page up to Excel 95; later two bytes per character, or one
+ * where the upper one is zero (MS-XLS, 2.5.293 and 2.5.294), which may change at each continuation.
  */
 import type { BiffRecord } from './biff-records.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 
 const IS_WIDE = 0x01;
 const HAS_PHONETIC = 0x04;
 const HAS_RUNS = 0x08;
 
-/** Reads on through the parts of a record. Throws `unreadable-file` at the end of the last one. */
+/** Reads across the parts of a record. Throws `unreadable-file` past the last one. */
 export class BiffText {
   readonly #parts: readonly Buffer[];
   #part = 0;
@@ -32,21 +32,20 @@ export class BiffText {
     return this.word() + this.word() * 0x10000;
   }
 
-  /** A text whose length was read before, in the bytes of a code page. */
   narrow(bytes: number, decoder: TextDecoder): string {
     const parts: Buffer[] = [];
     for (let left = bytes; left > 0; left -= parts.at(-1)!.length) parts.push(this.#take(left));
     return decoder.decode(Buffer.concat(parts));
   }
 
-  /** A text of so many characters: its flags, then the characters, then what may follow them. */
+  /** Flags, then so many characters, then formatting data. */
   wide(characters: number): string {
     let flags = this.byte();
     const runs = (flags & HAS_RUNS) === 0 ? 0 : this.word();
     const phonetic = (flags & HAS_PHONETIC) === 0 ? 0 : this.long();
     let text = '';
     for (let left = characters; left > 0;) {
-      // Characters that go on in the next part are preceded by flags of their own.
+      // Characters continued in the next part have flags of their own.
       if (this.#isAtPartEnd()) flags = this.byte();
       const size = (flags & IS_WIDE) === 0 ? 1 : 2;
       const bytes = this.#take(left * size);
@@ -66,7 +65,6 @@ export class BiffText {
     return this.#at >= this.#parts[this.#part]!.length;
   }
 
-  /** Up to `length` bytes, at least one: as many as the present part has. */
   #take(length: number): Buffer {
     while (this.#isAtPartEnd()) {
       if (this.#part + 1 >= this.#parts.length) throw unreadable('a text is cut off');

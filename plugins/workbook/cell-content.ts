@@ -1,10 +1,11 @@
 /**
- * The value of a cell by its XML (DS-65): native numbers and booleans, texts, dates as text, cached results of formulas.
+ * The value of a cell from its XML: native numbers and booleans, texts, dates as text, cached
+ * formula results.
  */
 import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
 import type { Cell } from '../../src/dataset/types.ts';
 import { type CellPosition, referenceText } from './cell-reference.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { parseFormula } from './formula-element.ts';
 import { shiftFormula } from './formula-shift.ts';
 import { numberAt } from './number-text.ts';
@@ -15,27 +16,23 @@ import { stringItem } from './string-item.ts';
 import type { DateKinds } from './styles.ts';
 import { textOf, unescaped } from './xml-text.ts';
 
-/** What the values of a sheet's cells refer to. */
 interface CellContext {
-  /** Name of the sheet's part, for errors. */
   readonly part: string;
   readonly kinds: DateKinds;
   readonly is1904: boolean;
-  /** The text of an index; undefined when the workbook has none. */
   readonly sharedString: (index: number) => string | undefined;
 }
 
-/** Gives the values of cells, row by row in the order of the file. */
 export class CellContent {
   readonly #context: CellContext;
-  /** Shared formulas by their index, where they are spelled out. */
+  /** By their index, where they are spelled out. */
   readonly #masters = new Map<string, { text: string; position: CellPosition }>();
 
   constructor(context: CellContext) {
     this.#context = context;
   }
 
-  /** The value of a cell of the row last scanned in `text`; '' when it has none. Throws `unreadable-file`. */
+  /** '' without a value. Throws `unreadable-file`. */
   value(text: string, row: RowScanner, index: number): Cell {
     const formulaFrom = row.formulaFrom[index]!;
     if (formulaFrom !== ABSENT) return this.#result(text, row, index);
@@ -50,7 +47,6 @@ export class CellContent {
     return from === ABSENT ? '' : this.#typed(text, from, row.valueTo[index]!, row, index);
   }
 
-  /** Notes a formula that other cells may share; `value` does so by itself. */
   remember(element: string, position: CellPosition): void {
     const { kind, shared, text } = parseFormula(element, this.#context.part);
     if (kind === 'shared' && text !== '') this.#masters.set(shared, { text, position });
@@ -84,7 +80,7 @@ export class CellContent {
     throw unreadable(`the cell ${referenceOf(row, index)} names a shared text that does not exist`);
   }
 
-  /** Strict files may hold dates as text; they read as the dates of all other files do. */
+  /** Strict files may store dates as text; they read like dates of all other files. */
   #isoDate(text: string): Cell {
     const serial = serialOf(text, 'date', false);
     return serial === null ? text : (serialText(serial, 'date', false) ?? text);
@@ -114,7 +110,6 @@ export class CellContent {
   }
 }
 
-/** The number between two positions, however it is spelled in XML; NaN when it is none. */
 export function spelledNumber(text: string, from: number, to: number): number {
   const value = numberAt(text, from, to);
   if (value === value) return value;

@@ -1,9 +1,8 @@
 /**
- * Text of workbooks from before Unicode (Excel 5 and 95), whose code page stands in the file.
+ * Text of workbooks from before Unicode (Excel 5 and 95), whose code page is stored in the file.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 
-/** Encodings by the number of their code page. */
 const ENCODINGS: Readonly<Record<number, string>> = {
   367: 'windows-1252',
   866: 'ibm866',
@@ -24,12 +23,12 @@ const ENCODINGS: Readonly<Record<number, string>> = {
   1258: 'windows-1258',
   10000: 'macintosh',
   10007: 'x-mac-cyrillic',
-  // What Excel for Macintosh and Excel 2 to 4 for Windows wrote.
+  // Written by Excel for Macintosh and Excel 2 to 4 for Windows.
   32768: 'macintosh',
   32769: 'windows-1252',
 };
 
-/** Decodes text of a code page. Throws `unreadable-file` for one that is not known. */
+/** Throws `unreadable-file` for an unknown code page. */
 export function codePageDecoder(codePage: number): TextDecoder {
   const encoding = ENCODINGS[codePage];
   if (encoding === undefined) throw unreadable(`its code page ${codePage} is not supported`);

@@ -1,19 +1,18 @@
 /**
- * Compound files, the little file system that legacy Office documents are (MS-CFB): one stream by its name.
+ * Compound files, the small file system of legacy Office documents (MS-CFB).
  *
- * Chains of sectors are followed with a count, so that a cycle ends as an error, and every sector number is checked
+ * Sector chains are counted, so that a cycle ends as an error, and every sector number is checked
  * against the file.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
-import { readBytes, unreadable } from './file-bytes.ts';
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import { unreadable } from './unreadable.ts';
 import { MAX_LEGACY_BYTES } from './limits.ts';
 
 const HEADER_BYTES = 512;
 const ENTRY_BYTES = 128;
-/** Sector numbers of the header's own part of the table that lists the allocation table. */
 const HEADER_LIST_AT = 76;
 const HEADER_LIST_ITEMS = 109;
-/** Greatest sector number; what is above marks ends and unused places. */
+/** Higher numbers mark ends and free places. */
 const MAX_SECTOR = 0xfffffffa;
 const NO_ENTRY = 0xffffffff;
 const MINI_SECTOR_BYTES = 64;
@@ -29,7 +28,6 @@ interface DirectoryEntry {
   readonly size: number;
 }
 
-/** An open compound file, held as a whole. */
 export class CompoundFile {
   readonly #file: Buffer;
   readonly #sectorBytes: number;
@@ -46,7 +44,7 @@ export class CompoundFile {
     this.#entries = this.#directory(shift === 12);
   }
 
-  /** Reads the file, whose first bytes are those of a compound file. Throws `unreadable-file`. */
+  /** Reads the whole file. Throws `unreadable-file`. */
   static async open(source: FileSource): Promise<CompoundFile> {
     if (source.size > MAX_LEGACY_BYTES) throw unreadable(`it exceeds ${MAX_LEGACY_BYTES} bytes`);
     const file = await readBytes(source, 0, source.size);
@@ -54,7 +52,7 @@ export class CompoundFile {
     return new CompoundFile(file);
   }
 
-  /** The content of a stream of the root folder, in any letter case; null when there is none. */
+  /** A stream of the root folder, in any letter case; null when there is none. */
   stream(name: string): Buffer | null {
     const wanted = name.toUpperCase();
     const entry = this.#rootEntries().find(
@@ -99,7 +97,7 @@ export class CompoundFile {
     return this.#file.subarray(at, at + this.#sectorBytes);
   };
 
-  /** The link of every sector, put together from the sectors that the header and its continuation list. */
+  /** The link of every sector. */
   #allocationTable(): Uint32Array {
     const list: number[] = [];
     for (let index = 0; index < HEADER_LIST_ITEMS; index++) {
@@ -125,7 +123,6 @@ export class CompoundFile {
   #chain(start: number, links: Uint32Array): number[] {
     const chain: number[] = [];
     for (let sector = start; sector <= MAX_SECTOR; sector = links[sector]!) {
-      // Longer than there are sectors: the chain runs in a circle.
       if (sector >= links.length || chain.length > links.length) throw damaged();
       chain.push(sector);
     }

@@ -1,6 +1,4 @@
-/**
- * Rectangles of a sheet that no cell of may be changed on its own: merged cells and formulas that fill a range.
- */
+/** Ranges whose cells cannot be changed one by one: merged cells, array formulas, data tables. */
 import { AppError } from '../../src/base/errors.ts';
 import {
   type CellPosition,
@@ -10,18 +8,18 @@ import {
   referenceText,
 } from './cell-reference.ts';
 
-/** What an edit changes in a sheet, to be checked against rectangles that become known later. */
+/** Changed cells, to be checked against ranges that become known later. */
 export class ChangedCells {
   readonly #rows = new Map<number, { column: number; isWritten: boolean }[]>();
 
-  /** Notes a change; `isWritten` when the cell has content afterwards. */
+  /** `isWritten`: the cell has content afterwards. */
   add({ row, column }: CellPosition, isWritten: boolean): void {
     const cells = this.#rows.get(row);
     if (cells) cells.push({ column, isWritten });
     else this.#rows.set(row, [{ column, isWritten }]);
   }
 
-  /** Throws `unreadable-file` for content in a merged cell other than its first, where nobody would see it. */
+  /** Throws `unreadable-file` for content in a hidden cell of a merged range. */
   refuseMerged(range: CellRange): void {
     for (const { cell, isWritten } of this.#within(range)) {
       const { first } = range;
@@ -53,7 +51,7 @@ export class ChangedCells {
     }
   }
 
-  /** Goes over whatever is less: the rows of the range, or those with changes. */
+  /** Iterates over the smaller set: rows of the range, or rows with changes. */
   *#rowsWithin({ first, last }: CellRange): Generator<number> {
     if (last.row - first.row >= this.#rows.size) yield* this.#rows.keys();
     else for (let row = first.row; row <= last.row; row++) yield row;

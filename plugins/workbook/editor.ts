@@ -1,9 +1,9 @@
 /**
- * The edited form of an .xlsx workbook (DS-87): the sheet's part with its touched cells, and the few other parts that must
- * follow; every other entry of the archive is copied as it is.
+ * Edits an .xlsx workbook: rewrites touched cells of the sheet's part and the few other parts that
+ * must follow; all other entries are copied verbatim.
  */
-import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import { AppError, mismatch } from '../../src/base/errors.ts';
+import { changedFile, type FileSource } from '../../src/base/file-source.ts';
 import type {
   Cell,
   EditPlan,
@@ -13,8 +13,7 @@ import type {
 } from '../../src/dataset/types.ts';
 import type { ArchiveEntry } from './archive.ts';
 import { rewrittenArchive } from './archive-edit.ts';
-import { mismatch } from './cell-markup.ts';
-import { type Dialect, dialectRecord, storedDialect } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { DEFAULT_LIMITS, MAX_ROWS, type WorkbookLimits } from './limits.ts';
 import { openPackage, type WorkbookPackage, worksheetNamed } from './package.ts';
 import { pack, type PackedPart } from './part-compressor.ts';
@@ -35,20 +34,19 @@ import {
 import { extendedTables } from './sheet-tables.ts';
 import { readDateKinds } from './styles.ts';
 
-/** Text for whoever tries to change a legacy workbook (DS-66). */
 export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert the file to .xlsx';
 
-/** An edit of a workbook; dates are stored as numbers, so a cell may read differently from what was written. */
+/** Dates are stored as numbers, so a cell may read differently from what was written. */
 export interface WorkbookEditPlan extends EditPlan {
-  /** Cells for which a reader of the new file gets another value than the one in the changes (`2024-05-01` as date). */
+  /** Cells that read differently from the changes (`2024-05-01` in a date format). */
   readonly delivered: readonly DeliveredCell[];
 }
 
 /**
- * The file after `changes` as pieces, its layout, and every changed cell. Throws `unreadable-file` for what cannot be
- * changed (merged cells, parts of an array formula or data table, signed workbooks), `schema-mismatch` for values a
- * workbook cannot hold, `conflict` when the file is not the one of the layout. Costs expanding and compressing the
- * sheet's part, off the event loop and in slices.
+ * Throws `unreadable-file` for what cannot be changed (merged cells, parts of an array formula or
+ * data table, signed workbooks), `schema-mismatch` for values a workbook cannot hold, `conflict`
+ * when the file is not the layout's. Cost: expanding and compressing the sheet's part, off the
+ * event loop and in slices.
  */
 export async function editWorkbook(
   source: FileSource,
@@ -56,7 +54,7 @@ export async function editWorkbook(
   changes: TableChanges,
   limits: WorkbookLimits = DEFAULT_LIMITS,
 ): Promise<WorkbookEditPlan> {
-  const dialect = storedDialect(layout);
+  const dialect = layout.dialect as unknown as Dialect;
   if (dialect.format === 'xls') throw new AppError('read-only', LEGACY_IS_READ_ONLY);
   const book = await openPackage(source, limits);
   refuseSigned(book);
@@ -92,7 +90,7 @@ export async function editWorkbook(
   return {
     pieces: rewrittenArchive(book.archive, { replaced, removed }),
     layout: {
-      dialect: dialectRecord({ ...dialect, rows: rows.after.toJSON(), hasFormulas }),
+      dialect: { ...dialect, rows: rows.after.toJSON(), hasFormulas },
       bodyOffset: layout.bodyOffset,
       segments: segmentsAfter(layout.segments, changes),
     },
@@ -101,11 +99,9 @@ export async function editWorkbook(
   };
 }
 
-/** Where changes of table rows fall in the sheet. */
 class TargetRows {
-  /** By sheet row. */
   readonly changes = new Map<number, RowChange>();
-  /** Row whose styles new rows copy, null without new rows or without a row above them. */
+  /** Row whose styles new rows copy; null without new rows or without a row above. */
   readonly templateRow: number | null;
   readonly created: {
     readonly first: number;
@@ -139,7 +135,7 @@ class TargetRows {
     }
     for (const [index, cells] of creates.entries()) {
       refuseOutside(cells, width);
-      // A row that is deleted in the same edit may be the one that is filled.
+      // A deleted row may be replaced by a new one in the same edit.
       this.changes.set(first + index, { origin: { create: index }, cells });
       this.after.add(first + index);
     }
@@ -156,11 +152,6 @@ function refuseOutside(cells: ReadonlyMap<number, Cell>, width: number): void {
   for (const column of cells.keys()) if (column >= width) throw changedFile();
 }
 
-/** The file is not the one whose layout is known: another program wrote it since. */
-function changedFile(): AppError {
-  return new AppError('conflict', 'The file changed while it was edited');
-}
-
 function refuseSigned(book: WorkbookPackage): void {
   const isSigned = book.archive.entries.some(({ name }) => /^_xmlsignatures\//i.test(name));
   if (!isSigned) return;
@@ -170,7 +161,7 @@ function refuseSigned(book: WorkbookPackage): void {
   );
 }
 
-/** Rows by segment; how many bytes they take is not known any more, and nothing depends on it. */
+/** Byte lengths are unknown after the edit; nothing depends on them. */
 function segmentsAfter(segments: readonly Segment[], changes: TableChanges): Segment[] {
   const deleted = [...changes.deletes].sort((a, b) => a - b);
   let end = 0;

@@ -1,24 +1,23 @@
 /**
- * The content of an archive entry, expanded in chunks and held to what the directory claims about it: not a byte more
- * than its size is ever produced, and size and checksum are those of the directory.
+ * Expands archive entries in chunks, never beyond the size the directory claims; size and checksum
+ * must match it.
  */
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
-import type { FileSource } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/file-source.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
-import { readBytes, unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { MAX_PART_BYTES } from './limits.ts';
 
-/** Compression methods of ZIP that office programs write. */
+/** ZIP compression methods that office programs write. */
 export const STORED = 0;
-/** See STORED. */
 export const DEFLATED = 8;
 
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * The chunks of the entry's content, none empty; they are the caller's to keep. Runs off the event loop, one chunk ahead
- * of the caller. Throws `unreadable-file`.
+ * Chunks are not empty and belong to the caller. Runs off the event loop, one chunk ahead. Throws
+ * `unreadable-file`.
  */
 export async function* expand(archive: Archive, entry: ArchiveEntry): AsyncGenerator<Buffer> {
   const chunks =
@@ -41,7 +40,7 @@ export async function* expand(archive: Archive, entry: ArchiveEntry): AsyncGener
   if (size !== entry.size || crc !== entry.crc) throw damaged(entry);
 }
 
-/** The whole content of a small entry. Throws `unreadable-file` past MAX_PART_BYTES too. */
+/** Throws `unreadable-file` past MAX_PART_BYTES too. */
 export async function expandWhole(archive: Archive, entry: ArchiveEntry): Promise<Buffer> {
   if (entry.size > MAX_PART_BYTES) throw unreadable(`${entry.name} is too large`);
   const chunks: Buffer[] = [];
@@ -58,7 +57,7 @@ async function* stored(source: FileSource, entry: ArchiveEntry): AsyncGenerator<
 
 async function* inflated(source: FileSource, entry: ArchiveEntry): AsyncGenerator<Buffer> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  // Whatever goes wrong ends the iteration below with that error.
+  // Errors end the iteration below.
   pipeline(Readable.from(stored(source, entry), { objectMode: false }), inflate, () => {});
   try {
     for await (const chunk of inflate) yield chunk as Buffer;

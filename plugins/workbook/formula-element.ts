@@ -1,19 +1,19 @@
-/**
- * The formula of a cell (ECMA-376-1, 18.3.1.40 `f`).
- */
+/** The formula of a cell (ECMA-376-1, 18.3.1.40 `f`). */
 import { parseRange, type CellRange } from './cell-reference.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { textOf, unescaped } from './xml-text.ts';
 
-/** What an `f` element says. */
 export interface Formula {
-  /** `array` and `table` (data table) fill their whole range, of which only the first cell has the element. */
+  /**
+   * `array` and `table` (data table) fill their whole range, of which only the first cell has the
+   * element.
+   */
   readonly kind: 'plain' | 'shared' | 'array' | 'table';
-  /** Without `=`; empty where the formula is shared and stands with another cell. */
+  /** Without `=`; empty where a shared formula is spelled out in another cell. */
   readonly text: string;
-  /** Cells that a shared, array or table formula covers; null elsewhere. */
+  /** Cells that a shared, array or table formula covers; else null. */
   readonly range: CellRange | null;
-  /** Which of the sheet's shared formulas; '' elsewhere. */
+  /** Id of the shared formula, else ''. */
   readonly shared: string;
 }
 
@@ -23,7 +23,6 @@ const KINDS: ReadonlyMap<string, Formula['kind']> = new Map([
   ['dataTable', 'table'],
 ]);
 
-/** The formula of an `f` element. Throws `unreadable-file`. */
 export function parseFormula(element: string, part: string): Formula {
   const cursor = new XmlCursor(element, part);
   if (!cursor.next()) throw cursor.malformed(0);

@@ -1,15 +1,15 @@
 /**
- * A formula as it reads in another cell: relative references move along, absolute ones stay (ECMA-376-1, 18.3.1.40,
- * shared formulas).
+ * A formula moved to another cell: relative references shift, absolute ones stay (ECMA-376-1,
+ * 18.3.1.40).
  *
- * Texts, sheet names, function names, structured and external references are recognised and left alone.
+ * Texts, sheet names, function names, structured and external references are left alone.
  */
 import { columnLetters, columnOf } from './cell-reference.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';
 
 /**
- * In order: text, quoted sheet name, brackets of structured and external references (nested once, `'` escapes), error
- * value, words and numbers (cell references among them), anything else.
+ * In order: text, quoted sheet name, brackets of structured and external references (nested once,
+ * `'` escapes), error value, words and numbers (cell references among them), anything else.
  */
 const TOKEN =
   /"(?:[^"]|"")*"|'(?:[^']|'')*'|\[(?:'[^]|[^[\]']|\[(?:'[^]|[^[\]'])*\])*\]|#[A-Z0-9/!?_]+|[\p{L}\p{N}_.$\\?]+|[^]/gu;
@@ -17,7 +17,7 @@ const CELL = /^(\$?)([A-Za-z]{1,3})(\$?)([1-9][0-9]{0,6})$/;
 const COLUMN = /^(\$?)([A-Za-z]{1,3})$/;
 const ROW = /^(\$?)([1-9][0-9]{0,6})$/;
 
-/** The formula (without `=`) after moving down by `rows` and right by `columns`; references wrap at the sheet's edges. */
+/** Without `=`; references wrap at the sheet's edges. */
 export function shiftFormula(formula: string, rows: number, columns: number): string {
   const tokens = formula.match(TOKEN) ?? [];
   return tokens

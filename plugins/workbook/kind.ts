@@ -1,10 +1,9 @@
-/** Workbooks as datasets, one per worksheet (DS-65, DS-66, DS-87). */
 import type { Kind } from '../../src/docroot/kind.ts';
 import { editWorkbook, LEGACY_IS_READ_ONLY } from './editor.ts';
 import { MAX_CELL_TEXT } from '../../src/dataset/sheet-limits.ts';
 import { readWorkbook, readWorksheetNames } from './reader.ts';
 
-/** Worksheets of .xlsx workbooks, read and written, and of legacy .xls workbooks, read only. */
+/** One dataset per worksheet: .xlsx read and written, legacy .xls read-only. */
 export const workbook: Kind = {
   type: 'excel',
   family: 'dataset',

@@ -1,15 +1,9 @@
-/**
- * A worksheet of a legacy .xls workbook as rows, by the same rules as any other (DS-65, DS-66).
- *
- * The few records that hold cells are read here instead of by a spreadsheet library: what a library reads beyond them
- * (links, objects, formulas) is where damaged files make it hang.
- */
 import type { FileSource } from '../../src/base/file-source.ts';
 import type { Cell, ReadOptions, RowSink } from '../../src/dataset/types.ts';
 import { type BiffRecord, content, RecordType, substream } from './biff-records.ts';
 import { BiffText } from './biff-text.ts';
 import { referenceText } from './cell-reference.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { type LegacyWorkbook, openLegacyWorkbook } from './legacy-workbook.ts';
 import { MAX_CELLS, MAX_LEGACY_COLUMNS, MAX_LEGACY_ROWS } from './limits.ts';
 import { serialText } from './serial-date.ts';
@@ -26,12 +20,12 @@ const ERRORS: Readonly<Record<number, string>> = {
   0x2b: '#GETTING_DATA',
 };
 
-/** Names of the worksheets in workbook order. Throws `unreadable-file`. */
+/** In workbook order. Throws `unreadable-file`. */
 export async function legacySheetNames(source: FileSource): Promise<string[]> {
   return (await openLegacyWorkbook(source)).worksheets.map(({ name }) => name);
 }
 
-/** Delivers the worksheet `options.sheet`, or the first one. Throws `unreadable-file`. */
+/** The worksheet `options.sheet`, or the first. Throws `unreadable-file`. */
 export async function readLegacySheet(
   source: FileSource,
   options: ReadOptions,
@@ -53,7 +47,7 @@ export async function readLegacySheet(
   table.end(bytes);
 }
 
-/** About what a cell takes in the file. */
+/** Approximate size of a cell in the file. */
 const CELL_BYTES = 14;
 
 function inOrder(cells: ReadonlyMap<number, Cell>, width: number): Cell[] {
@@ -66,19 +60,17 @@ function inOrder(cells: ReadonlyMap<number, Cell>, width: number): Cell[] {
   return ordered;
 }
 
-/** The cells of one sheet; rows and columns from 0. */
 class LegacyCells {
   readonly #book: LegacyWorkbook;
   readonly #rows = new Map<number, Map<number, Cell>>();
   #count = 0;
-  /** The cell whose formula has a text as result, which the next text record holds. */
+  /** Cell of a formula with a text result, which the next text record holds. */
   #awaitsText: { row: number; column: number } | null = null;
 
   constructor(book: LegacyWorkbook) {
     this.#book = book;
   }
 
-  /** By row, then by column. */
   read(offset: number): Map<number, Map<number, Cell>> {
     for (const record of substream(this.#book.stream, offset)) this.#take(record);
     return this.#rows;
@@ -129,7 +121,7 @@ class LegacyCells {
     else this.#rows.set(row, new Map([[column, cell]]));
   }
 
-  /** A run of numbers: row, first column, a style and a number each, last column. */
+  /** MULRK: row, first column, style and number each, last column. */
   #takeNumbers(bytes: Buffer): void {
     const row = bytes.readUInt16LE(0);
     const first = bytes.readUInt16LE(2);
@@ -142,7 +134,6 @@ class LegacyCells {
     }
   }
 
-  /** The result that was saved with the formula. */
   #takeFormula(record: BiffRecord): void {
     const bytes = content(record, 14);
     this.#awaitsText = null;
@@ -187,7 +178,7 @@ class LegacyCells {
   }
 }
 
-/** 30 bits of a number, as integer or as the upper part of a double, and whether to divide it by 100. */
+/** 30 bits of an integer or of the upper part of a double, and whether to divide by 100. */
 function compactNumber(bytes: Buffer, at: number): number {
   const packed = bytes.readInt32LE(at);
   let number = packed >> 2;
@@ -203,7 +194,7 @@ function errorText(code: number): string {
   return ERRORS[code] ?? '#N/A';
 }
 
-/** Of no use for reading, but a sheet that claims rows that cannot be is damaged. */
+/** Not needed for reading, but impossible dimensions mean a damaged sheet. */
 function checkDimensions(record: BiffRecord, isLong: boolean): void {
   const bytes = content(record, isLong ? 8 : 4);
   const [first, last] = isLong

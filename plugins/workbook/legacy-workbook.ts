@@ -1,38 +1,29 @@
-/**
- * What the sheets of a legacy workbook share: their names and places, texts, number formats (MS-XLS, 2.1.7.20.3).
- */
 import type { FileSource } from '../../src/base/file-source.ts';
 import { type BiffRecord, content, RecordType, substream } from './biff-records.ts';
 import { BiffText } from './biff-text.ts';
 import { codePageDecoder } from './code-page.ts';
 import { CompoundFile } from './compound-file.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { MAX_SHEETS } from './limits.ts';
 import { builtInKind, type DateKind, formatKind } from './number-format.ts';
 
-/** BIFF8, of Excel 97 and later. */
+/** Excel 97 and later. */
 const VERSION_8 = 0x0600;
-/** BIFF5, of Excel 5 and 95. */
 const VERSION_5 = 0x0500;
 const WORKSHEET = 0;
 const DEFAULT_CODE_PAGE = 1252;
 
-/** The globals of a legacy workbook. */
 export interface LegacyWorkbook {
   readonly stream: Buffer;
-  /** Texts are Unicode. */
   readonly isUnicode: boolean;
-  /** Of texts that are not. */
   readonly decoder: TextDecoder;
-  /** In workbook order, hidden ones included, charts and macros not. */
+  /** In workbook order, hidden ones included, without charts and macros. */
   readonly worksheets: readonly { readonly name: string; readonly offset: number }[];
   readonly strings: readonly string[];
-  /** By the index of a cell format. */
   readonly kinds: readonly DateKind[];
   readonly is1904: boolean;
 }
 
-/** The workbook in a compound file. Throws `unreadable-file`. */
 export async function openLegacyWorkbook(source: FileSource): Promise<LegacyWorkbook> {
   const file = await CompoundFile.open(source);
   if (file.stream('EncryptedPackage')) throw unreadable('it is encrypted');
@@ -49,7 +40,6 @@ class Globals {
   readonly #names = new Set<string>();
   #strings: string[] = [];
   readonly #formats = new Map<number, DateKind>();
-  /** Format id by the index of a cell format. */
   readonly #cellFormats: number[] = [];
   #is1904 = false;
 
@@ -121,7 +111,7 @@ class Globals {
   }
 }
 
-/** As many texts as the record announces: fewer would leave cells without theirs. */
+/** Exactly as many as announced: fewer would leave cells without text. */
 function sharedStrings(record: BiffRecord): string[] {
   const announced = content(record, 8).readUInt32LE(4);
   const text = new BiffText(record, 8);

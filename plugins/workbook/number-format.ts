@@ -1,14 +1,9 @@
-/**
- * Which number formats show a serial number as a date or a time (ECMA-376-1, 18.8.30 and 18.8.31).
- */
+/** Which number formats show a date or a time (ECMA-376-1, 18.8.30 and 18.8.31). */
 
-/**
- * How a cell's numbers read: as they are, as date (with time), as time of day, or as time elapsed (`[h]:mm`), which
- * goes past 24 hours.
- */
+/** `date` may include a time; `elapsed` (`[h]:mm`) goes past 24 hours. */
 export type DateKind = 'none' | 'date' | 'time' | 'elapsed';
 
-/** Built-in formats, the East Asian ones included, that are no plain numbers. */
+/** Not plain numbers; East Asian formats included. */
 const BUILT_IN: readonly (readonly [first: number, last: number, kind: DateKind])[] = [
   [14, 17, 'date'],
   [18, 21, 'time'],
@@ -22,18 +17,17 @@ const BUILT_IN: readonly (readonly [first: number, last: number, kind: DateKind]
   [50, 58, 'date'],
 ];
 
-/** The kind of a format that is not defined in the file. */
 export function builtInKind(id: number): DateKind {
   return BUILT_IN.find(([first, last]) => first <= id && id <= last)?.[2] ?? 'none';
 }
 
-/** The kind of a format code; its first section, the one for positive numbers, decides. */
+/** Decided by the first section, the one for positive numbers. */
 export function formatKind(code: string): DateKind {
   const literals = /"[^"]*"?|\\[^]?|[_*][^]?/g;
   const section = code.replaceAll(literals, '').split(';', 1)[0]!.toLowerCase();
   if (/\[(?:h+|m+|s+)\]/.test(section)) return 'elapsed';
-  const plain = section.replaceAll(/\[[^\]]*\]|am\/pm|a\/p|general|e[+-]/g, '');
-  // Years and eras (e, g, b), months, days; a month next to hours or seconds is minutes.
+  const plain = section.replaceAll(/\[[^[\]]*\]|am\/pm|a\/p|general|e[+-]/g, '');
+  // Years and eras (e, g, b), months, days; `m` next to hours or seconds is minutes.
   if (/[ydegb]/.test(plain)) return 'date';
   if (/[hs]/.test(plain)) return 'time';
   return plain.includes('m') ? 'date' : 'none';

@@ -1,36 +1,29 @@
-/**
- * The parts of an Office Open XML workbook: its worksheets in order and what they share (ECMA-376-1, 12.3).
- */
+/** The parts of an Office Open XML workbook: worksheets and what they share (ECMA-376-1, 12.3). */
 import type { FileSource } from '../../src/base/file-source.ts';
 import { TimeSlice } from '../../src/base/time-slice.ts';
 import { type Archive, type ArchiveEntry, openArchive } from './archive.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { MAX_SHEETS, type WorkbookLimits } from './limits.ts';
 import { partText, type Relationship, relationshipsOf } from './relationships.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { unescaped } from './xml-text.ts';
 
-/** A worksheet: visible or hidden, but no chart, dialog or macro sheet. */
+/** Visible or hidden; no chart, dialog or macro sheet. */
 export interface Worksheet {
   readonly name: string;
   readonly entry: ArchiveEntry;
 }
 
-/** An open workbook; nothing of its sheets is read yet. */
+/** Nothing of the sheets is read yet. */
 export interface WorkbookPackage {
   readonly archive: Archive;
   readonly workbook: ArchiveEntry;
-  /** Text of the workbook part, one character per byte. */
   readonly workbookText: string;
-  /** What the workbook part refers to. */
   readonly relationships: readonly Relationship[];
-  /** In workbook order. */
   readonly worksheets: readonly Worksheet[];
-  /** Dates count from 1904. */
   readonly is1904: boolean;
 }
 
-/** The workbook in `source`. Throws `unreadable-file`. */
 export async function openPackage(
   source: FileSource,
   limits: WorkbookLimits,
@@ -50,12 +43,11 @@ export async function openPackage(
   return { archive, workbook, workbookText, relationships, worksheets, is1904 };
 }
 
-/** The part of a type that the workbook refers to, null when there is none. */
 export function sharedPart(book: WorkbookPackage, type: string): ArchiveEntry | null {
   return book.relationships.find((candidate) => candidate.type === type)?.entry ?? null;
 }
 
-/** The worksheet of a name; the first one without a name. Throws `unreadable-file` when there is none. */
+/** The first without a name. Throws `unreadable-file` when there is none. */
 export function worksheetNamed(book: WorkbookPackage, name: string | undefined): Worksheet {
   const found =
     name === undefined
@@ -71,7 +63,7 @@ interface SheetElement {
   readonly relationship: string;
 }
 
-/** In slices: some workbooks carry tens of thousands of defined names. */
+/** In slices: some workbooks have tens of thousands of defined names. */
 async function parseWorkbook(
   text: string,
   part: string,
@@ -116,7 +108,6 @@ function worksheetsOf(
   return worksheets;
 }
 
-/** An xsd:boolean attribute. */
 export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true' || value === 'on';
 }

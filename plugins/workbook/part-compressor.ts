@@ -1,10 +1,7 @@
-/**
- * A part of the new archive in the making: content goes in, compressed chunks come out, off the event loop.
- */
+/** Compresses a part of the new archive off the event loop. */
 import { crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { DEFLATED, STORED } from './expansion.ts';
 
-/** The content of an entry as it stands in an archive. */
 export interface PackedPart {
   readonly method: number;
   readonly crc: number;
@@ -16,7 +13,7 @@ export interface PackedPart {
 /** Within 7 % of the size of level 6, in less than half of the time. */
 const LEVEL = 3;
 
-/** One part being compressed: `write` in order, then `finish`; `close` in any case. */
+/** `write` in order, then `finish`; `close` in any case. */
 export class PartCompressor {
   readonly #method: number;
   readonly #chunks: Uint8Array[] = [];
@@ -25,16 +22,14 @@ export class PartCompressor {
   #crc = 0;
   #size = 0;
 
-  /** Keeps the method of the part it replaces, deflate for methods that are no longer written. */
   constructor(method: number) {
     this.#method = method === STORED ? STORED : DEFLATED;
     this.#deflate = this.#method === STORED ? null : createDeflateRaw({ level: LEVEL });
     this.#collected = this.#deflate === null ? Promise.resolve() : this.#collect(this.#deflate);
-    // A failure is thrown by `finish`; until then it must not count as unhandled.
+    // `finish` throws the error; until then it must not count as unhandled.
     this.#collected.catch(() => {});
   }
 
-  /** Adds content, which must not change afterwards; resolves when it is time for more. */
   async write(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
     this.#crc = crc32(bytes, this.#crc);
@@ -43,7 +38,6 @@ export class PartCompressor {
     else if (!this.#deflate.write(bytes)) await this.#drained(this.#deflate);
   }
 
-  /** Ends the part. */
   async finish(): Promise<PackedPart> {
     this.#deflate?.end();
     await this.#collected;
@@ -56,7 +50,6 @@ export class PartCompressor {
     };
   }
 
-  /** Gives up an unfinished part; harmless after `finish`. */
   close(): void {
     this.#deflate?.destroy();
   }
@@ -73,7 +66,6 @@ export class PartCompressor {
   }
 }
 
-/** A small part in one piece. */
 export async function pack(content: Uint8Array, method: number): Promise<PackedPart> {
   const compressor = new PartCompressor(method);
   await compressor.write(content);

@@ -1,17 +1,14 @@
 /**
- * The new content of a part: the bytes of the old one, in which stretches are replaced from front to back.
+ * Splices new bytes into a part, from front to back.
  *
- * The old bytes pass by once, on their way to whoever decides what to replace; they are held until that is decided.
+ * The old bytes pass once through the caller, who decides what to replace, and are held until then.
  */
 import type { PartCompressor } from './part-compressor.ts';
 
-/** Decided bytes are handed on when there are so many of them. */
 const BATCH_BYTES = 128 * 1024;
 
-/** One part being changed: `replace` from front to back, then `finish`. */
 export class PartSplice {
   readonly #compressor: PartCompressor;
-  /** Old bytes from `#held` on that are not decided on. */
   readonly #old: Uint8Array[] = [];
   #held = 0;
   readonly #ready: Uint8Array[] = [];
@@ -21,7 +18,6 @@ export class PartSplice {
     this.#compressor = compressor;
   }
 
-  /** The chunks of the old part, for whoever decides. */
   async *watched(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       this.#old.push(chunk);
@@ -29,14 +25,14 @@ export class PartSplice {
     }
   }
 
-  /** Puts `bytes` in place of the old ones from `from` (inclusive) to `to` (exclusive). */
+  /** `from` inclusive, `to` exclusive. */
   replace(from: number, to: number, bytes: Uint8Array): void {
     this.#take(from, true);
     this.#add(bytes);
     this.#take(to, false);
   }
 
-  /** Whether it is worth to `settle` what stands before `offset`. */
+  /** Whether calling `settle` is worthwhile. */
   isFull(offset: number): boolean {
     return offset - this.#held + this.#readyBytes >= BATCH_BYTES;
   }
@@ -47,7 +43,6 @@ export class PartSplice {
     await this.#hand();
   }
 
-  /** Keeps all old bytes that are left and hands on the rest. */
   async finish(): Promise<void> {
     this.#take(Number.POSITIVE_INFINITY, true);
     await this.#hand();

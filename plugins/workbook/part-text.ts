@@ -1,20 +1,17 @@
 /**
- * The XML of a part as it is expanded: a window on it, one character per byte, that grows at the end and is given up at
- * the start. Only UTF-8 is accepted, because bytes that are text in one encoding can be markup in another.
+ * A moving window on the XML of a part, one character per byte. Only UTF-8 is accepted, because
+ * bytes that are text in one encoding can be markup in another.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { MAX_UNIT_BYTES } from './limits.ts';
 import { refuseOtherEncodings } from './xml-encoding.ts';
 
-/** A moving window on the XML of a part; to be closed by whoever made it. */
 export class PartText {
-  /** Name of the part, for errors. */
   readonly part: string;
-  /** The window. Moves with every `fill`. */
+  /** Moves with every `fill`. */
   text = '';
-  /** Characters before it are done with; the caller moves it. */
+  /** Everything before is consumed; set by the caller. */
   position = 0;
-  /** No more text follows the window. */
   isFinal = false;
   readonly #chunks: AsyncGenerator<Uint8Array>;
   #isFirst = true;
@@ -30,14 +27,14 @@ export class PartText {
     return this.#passed + this.position;
   }
 
-  /** Bytes of the part before another position of the window. */
+  /** Byte offset in the part of a window position. */
   offsetOf(position: number): number {
     return this.#passed + position;
   }
 
   /**
-   * Drops what is done with and doubles what is left, so that going over an incomplete row again costs nothing to speak of;
-   * false when nothing more follows. Throws `unreadable-file` when more than MAX_UNIT_BYTES would be held.
+   * Drops consumed text and doubles the rest, so that rescanning incomplete rows costs little;
+   * false at the end. Throws `unreadable-file` when more than MAX_UNIT_BYTES would be held.
    */
   async fill(): Promise<boolean> {
     if (this.isFinal) return false;
@@ -61,13 +58,11 @@ export class PartText {
     return parts.length > 1;
   }
 
-  /** Reads to the end without keeping anything, so that size and checksum are checked. */
   async drain(): Promise<void> {
     while (!(await this.#chunks.next()).done);
     this.isFinal = true;
   }
 
-  /** Stops expanding; harmless after the end. */
   async close(): Promise<void> {
     await this.#chunks.return(undefined);
   }

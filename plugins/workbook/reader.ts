@@ -1,6 +1,3 @@
-/**
- * Workbooks of either format; the content decides which it is, not the name (DS-197).
- */
 import type { FileSource } from '../../src/base/file-source.ts';
 import type { ReadOptions, RowSink } from '../../src/dataset/types.ts';
 import { legacySheetNames, readLegacySheet } from './legacy-reader.ts';
@@ -9,7 +6,7 @@ import { openPackage } from './package.ts';
 import { readSheet } from './sheet-reader.ts';
 import { formatOf } from './workbook-format.ts';
 
-/** Delivers the worksheet `options.sheet`, or the first one, to `sink`. Throws `unreadable-file`. */
+/** The content, not the name, decides the format. Throws `unreadable-file`. */
 export async function readWorkbook(
   source: FileSource,
   options: ReadOptions,
@@ -20,7 +17,7 @@ export async function readWorkbook(
   return readLegacySheet(source, options, sink);
 }
 
-/** Names of the worksheets in workbook order, hidden ones included. Throws `unreadable-file`. */
+/** In workbook order, hidden ones included. Throws `unreadable-file`. */
 export async function readWorksheetNames(
   source: FileSource,
   limits: WorkbookLimits = DEFAULT_LIMITS,

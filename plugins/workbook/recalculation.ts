@@ -1,17 +1,17 @@
 /**
- * What the workbook has to say after an edit about formulas: results are stale, so they are calculated when it is opened,
- * and the order of calculation is forgotten when a formula of it is gone.
+ * After an edit with formulas: recalculation on opening, and removal of the calculation chain when
+ * a formula is gone.
  */
 import { TimeSlice } from '../../src/base/time-slice.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { expand } from './expansion.ts';
 import { isTrue, sharedPart, type WorkbookPackage } from './package.ts';
 import { PartText } from './part-text.ts';
 import { partText, relationshipsEntry } from './relationships.ts';
 import { XmlCursor } from './xml-cursor.ts';
 
-/** Elements of a workbook that stand before `calcPr` (ECMA-376-1, 18.2.27), the last ones first. */
+/** Elements before `calcPr` (ECMA-376-1, 18.2.27), last first. */
 const BEFORE_CALCULATION = [
   'definedNames',
   'externalReferences',
@@ -19,7 +19,7 @@ const BEFORE_CALCULATION = [
   'sheets',
 ] as const;
 
-/** The workbook part that asks for calculation on opening; null when it does already. Throws `unreadable-file`. */
+/** Null when it asks for calculation already. Throws `unreadable-file`. */
 export async function recalculatingWorkbook(book: WorkbookPackage): Promise<string | null> {
   const slice = new TimeSlice();
   const text = book.workbookText;
@@ -47,7 +47,7 @@ export async function recalculatingWorkbook(book: WorkbookPackage): Promise<stri
   return `${text.slice(0, at)}<${prefix}calcPr fullCalcOnLoad="1"/>${text.slice(at)}`;
 }
 
-/** Parts to remove and to change so that the calculation chain is gone; null when the workbook has none. */
+/** Null when there is none. */
 export async function withoutCalculationChain(
   book: WorkbookPackage,
 ): Promise<{ removed: ArchiveEntry; replaced: Map<ArchiveEntry, string> } | null> {
@@ -81,8 +81,8 @@ function withoutContentType(text: string, part: string, removed: string): string
 }
 
 /**
- * Whether any worksheet other than `except` has a formula. A workbook with a calculation chain has; else the sheets are
- * read up to the first one found.
+ * In other sheets than `except`. A calculation chain proves it; else sheets are read up to the
+ * first formula.
  */
 export async function hasFormulasElsewhere(
   book: WorkbookPackage,
@@ -99,7 +99,7 @@ async function hasFormulas(archive: Archive, entry: ArchiveEntry): Promise<boole
   const window = new PartText(entry.name, expand(archive, entry));
   try {
     while (await window.fill()) {
-      // Only the beginning of a tag may be cut off at the end.
+      // A tag may be cut off at the window's end.
       if (/<(?:[A-Za-z_][\w.-]*:)?f[\s/>]/.test(window.text)) return true;
       window.position = Math.max(0, window.text.length - 256);
     }

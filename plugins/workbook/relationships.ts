@@ -1,41 +1,37 @@
 /**
- * Relationships of an office package (ECMA-376-2, 6.5): which part another part means by an id.
+ * Relationships of an office package (ECMA-376-2, 6.5).
  *
- * Only parts inside the package count; links to files and addresses outside are never followed.
+ * Links to files and addresses outside are never followed.
  */
 import type { Archive, ArchiveEntry } from './archive.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { expandWhole } from './expansion.ts';
 import { refuseOtherEncodings } from './xml-encoding.ts';
 import { type Span, XmlCursor } from './xml-cursor.ts';
 
-/** A relationship to a part of the same package. */
 export interface Relationship {
   readonly id: string;
-  /** Last segment of the type, the same in both flavours of the format (`worksheet`, `styles`, …). */
+  /**
+   * Last segment of the type, the same in both flavours of the format (`worksheet`, `styles`, …).
+   */
   readonly type: string;
   readonly entry: ArchiveEntry;
-  /** Where the element stands in the relationships part. */
   readonly span: Span;
 }
 
-/** The text of a small XML part, one character per byte. Throws `unreadable-file`. */
 export async function partText(archive: Archive, entry: ArchiveEntry): Promise<string> {
   const text = (await expandWhole(archive, entry)).toString('latin1');
   refuseOtherEncodings(text, entry.name);
   return text;
 }
 
-/** The part with the relationships of `part`; '' means the package. */
+/** '' means the package. */
 export function relationshipsEntry(archive: Archive, part: string): ArchiveEntry | null {
   const slash = part.lastIndexOf('/') + 1;
   return archive.find(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`);
 }
 
-/**
- * The relationships of `part` to parts that exist in the archive; none when it has no relationships. Throws
- * `unreadable-file`.
- */
+/** Only those to existing parts. Throws `unreadable-file`. */
 export async function relationshipsOf(archive: Archive, part: string): Promise<Relationship[]> {
   const entry = relationshipsEntry(archive, part);
   if (entry === null) return [];
@@ -72,7 +68,7 @@ function percentDecoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    // Not percent-encoded: the name stands as it is.
+    // Not percent-encoded.
     return name;
   }
 }

@@ -1,18 +1,13 @@
-/**
- * Rows of a worksheet as they are changed: where a cell is added, what its style is by default, and which columns the row
- * says it spans.
- */
 import type { RowScanner } from './row-scanner.ts';
 import { type Span, XmlCursor } from './xml-cursor.ts';
 import { isTrue } from './package.ts';
 
-/** Style of cells that are added to the row, 0 for none. */
 export function styleOfRow(text: string, row: RowScanner): number {
   const cursor = openTag(text, row);
   return isTrue(cursor.attribute('customFormat')) ? Number(cursor.attribute('s') ?? 0) || 0 : 0;
 }
 
-/** Style by column of every cell the row has, or would have, up to `width`. */
+/** By column, of existing and of missing cells, up to `width`. */
 export function stylesOfRow(
   text: string,
   row: RowScanner,
@@ -26,7 +21,6 @@ export function stylesOfRow(
   });
 }
 
-/** Where a cell of a new column goes: before the first cell right of it; null: after all cells. */
 export function placeFor(row: RowScanner, column: number): number | null {
   for (let index = 0; index < row.count; index++) {
     if (row.columns[index]! > column) return row.starts[index]!;
@@ -34,7 +28,7 @@ export function placeFor(row: RowScanner, column: number): number | null {
   return null;
 }
 
-/** The `spans` attribute of a row that gets cells in these columns; null when it may stay. */
+/** The `spans` attribute after adding cells in these columns; null when unchanged. */
 export function widenedSpans(
   text: string,
   row: RowScanner,

@@ -1,12 +1,12 @@
 /**
- * The one scanner of worksheet rows, used for reading and for editing: it marks where the cells of a row and their
- * values stand in the XML of the sheet (ECMA-376-1, 18.3.1.73 `row`, 18.3.1.4 `c`).
+ * The scanner of worksheet rows, for reading and editing: finds cells and values in the XML of a
+ * sheet (ECMA-376-1, 18.3.1.73 `row`, 18.3.1.4 `c`).
  *
- * A row is taken as a whole or not at all, so that it can be gone over again when more text has come. Rows and cells
- * without a reference follow the one before. References that contradict each other are refused: a row before or equal to
- * an earlier one, a cell that names another row or stands twice.
+ * A row is scanned as a whole or not at all, so that it can be rescanned when more text has come.
+ * Rows and cells without a reference follow the one before. Contradicting references are refused:
+ * rows out of order, a cell that names another row or occurs twice.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';
 import { referenceText } from './cell-reference.ts';
 import { ABSENT, SheetTag } from './sheet-tag.ts';
@@ -21,35 +21,31 @@ const QUESTION = 63;
 const LETTER_F = 0x66;
 const LETTER_V = 0x76;
 
-/** Cells there is room for at first. */
 const INITIAL_CELLS = 64;
 
-/** The row last scanned. */
 export class RowScanner {
-  /** Number of the row in the sheet, from 1. */
+  /** In the sheet, from 1. */
   number = 0;
-  /** Where the row's element begins and ends, and where its opening tag ends. */
+  /** Start and end of the row's element, and end of its opening tag. */
   from = 0;
   openEnd = 0;
   to = 0;
-  /** The element is a single empty tag. */
   isEmpty = false;
-  /** Cells of the row; the arrays below have one item for each, in the order of the file. */
+  /** The arrays below have one item per cell, in file order. */
   count = 0;
   /** From 0. */
   columns = new Int32Array(INITIAL_CELLS);
-  /** Where the cell's element begins and ends. */
   starts = new Int32Array(INITIAL_CELLS);
   ends = new Int32Array(INITIAL_CELLS);
   styles = new Int32Array(INITIAL_CELLS);
   types = new Uint8Array(INITIAL_CELLS);
-  /** Content of the `v` element, ABSENT without one. */
+  /** Content of the `v` element; ABSENT without one. */
   valueFrom = new Int32Array(INITIAL_CELLS);
   valueTo = new Int32Array(INITIAL_CELLS);
-  /** The `f` element, tags included, ABSENT without one. */
+  /** The `f` element with its tags; ABSENT without one. */
   formulaFrom = new Int32Array(INITIAL_CELLS);
   formulaTo = new Int32Array(INITIAL_CELLS);
-  /** The `is` element, tags included, ABSENT without one. */
+  /** The `is` element with its tags; ABSENT without one. */
   inlineFrom = new Int32Array(INITIAL_CELLS);
   inlineTo = new Int32Array(INITIAL_CELLS);
 
@@ -60,16 +56,15 @@ export class RowScanner {
   readonly #formulaOpen: string;
   readonly #prefixLength: number;
   #text = '';
-  /** Where the next comment or CDATA section, instruction and formula stand in the text, at the earliest. */
+  /** Earliest positions of the next comment or CDATA section, instruction and formula. */
   #nextComment = 0;
   #nextInstruction = 0;
   #nextFormula = 0;
   readonly #tag: SheetTag;
-  /** For each column the last scan that found a cell in it. */
+  /** By column: the last scan that found a cell in it. */
   readonly #seen = new Uint32Array(MAX_SHEET_COLUMNS);
   #scans = 0;
 
-  /** `prefix` is the one of the sheet's elements, with its colon, or ''. */
   constructor(part: string, prefix: string) {
     this.#part = part;
     this.#tag = new SheetTag(part);
@@ -81,9 +76,10 @@ export class RowScanner {
   }
 
   /**
-   * Scans the row whose tag begins at `at`; false when the text ends before its end, and nothing is known then.
-   * `previous` is the number of the row before, 0 for none. A row for which `wantsCells` says no is passed over quickly,
-   * with a `count` of 0, unless it has formulas. Throws `unreadable-file`.
+   * Scans the row whose tag begins at `at`; false when the text ends first, and the fields are
+   * undefined then. `previous` is the preceding row's number, 0 for none. Rows refused by
+   * `wantsCells` are skipped quickly with a `count` of 0, unless they have formulas. Throws
+   * `unreadable-file`.
    */
   scan(text: string, at: number, previous: number, wantsCells?: (row: number) => boolean): boolean {
     if (text !== this.#text) {
@@ -109,12 +105,12 @@ export class RowScanner {
     return this.to >= 0;
   }
 
-  /** The character after a row of plain cells, by its closing tag alone; ABSENT for any other row. */
+  /** End of a row of plain cells, found by its closing tag alone; ABSENT for any other row. */
   #plainEnd(from: number): number {
     const text = this.#text;
     const close = text.indexOf(this.#rowClose, from);
     if (close < 0) return ABSENT;
-    // In a comment or the like the closing tag would be none; with white space in it, it would be overlooked.
+    // A closing tag inside a comment is none; one with white space would be overlooked.
     this.#nextComment = nextOf(text, '<!', this.#nextComment, from);
     this.#nextInstruction = nextOf(text, '<?', this.#nextInstruction, from);
     this.#nextFormula = nextOf(text, this.#formulaOpen, this.#nextFormula, from);
@@ -127,19 +123,16 @@ export class RowScanner {
     return isPlain ? close + this.#rowClose.length : ABSENT;
   }
 
-  /** Whether a row's tag begins at `at`. */
   isRow(text: string, at: number): boolean {
     return (
       text.startsWith(this.#rowName, at) && isNameEnd(text.charCodeAt(at + this.#rowName.length))
     );
   }
 
-  /** Index of the cell in a column, or -1. */
   indexOf(column: number): number {
     return this.columns.subarray(0, this.count).indexOf(column);
   }
 
-  /** The character after the row's closing tag, or -1. */
   #cells(from: number): number {
     const text = this.#text;
     for (let at = from, previous = -1; ;) {
@@ -161,7 +154,7 @@ export class RowScanner {
     return this.#text.startsWith(name, at) && isNameEnd(this.#text.charCodeAt(at + name.length));
   }
 
-  /** The character after the cell, which is added to the row; -1 when the text ends before. */
+  /** Adds the cell and returns its end; -1 when the text ends first. */
   #cell(start: number, previous: number): number {
     const tag = this.#tag;
     const open = tag.readCell(this.#text, start + this.#cellName.length, this.number);
@@ -185,7 +178,6 @@ export class RowScanner {
     return end;
   }
 
-  /** The character after the closing tag of the cell whose content begins at `from`, or -1. */
   #content(from: number, index: number): number {
     const text = this.#text;
     for (let at = from; ;) {
@@ -214,7 +206,7 @@ export class RowScanner {
     }
   }
 
-  /** The character after the `v` element whose name ends at `at`, or -1. */
+  /** End of the `v` element whose name ends at `at`, or -1. */
   #value(at: number, index: number): number {
     const text = this.#text;
     const open = text.charCodeAt(at) === GREATER ? at + 1 : afterTag(text, at);
@@ -224,7 +216,6 @@ export class RowScanner {
     if (text.charCodeAt(open - 2) === SLASH) return open;
     let close = text.indexOf('<', open);
     while (close >= 0 && text.charCodeAt(close + 1) !== SLASH) {
-      // A comment or CDATA within the value; anything else is refused.
       const end = nextTag(text, close, this.#part);
       if (end === close) throw this.#malformed();
       close = end;
@@ -237,7 +228,7 @@ export class RowScanner {
     return end < 0 ? -1 : end + 1;
   }
 
-  /** The character after the closing tag at `at`, which must be the one of the element named so (with its `<`). */
+  /** End of the closing tag at `at`, which must match the element (named with its `<`). */
   #close(at: number, opening: string): number {
     const text = this.#text;
     const end = text.indexOf('>', at);
@@ -282,19 +273,22 @@ export class RowScanner {
   }
 }
 
-/** The first place of `mark` at or after `from`, when `known` is the last answer; past the text when there is none. */
+/**
+ * The first `mark` from `from` on, reusing the last answer `known`; past the text when there is
+ * none.
+ */
 function nextOf(text: string, mark: string, known: number, from: number): number {
   if (known > from) return known;
   const found = text.indexOf(mark, from);
   return found < 0 ? Number.POSITIVE_INFINITY : found;
 }
 
-/** `/`, `>` or white space: the name before it is complete. NaN, where the text ends, counts too. */
+/** NaN, the end of the text, counts too. */
 function isNameEnd(code: number): boolean {
   return code === GREATER || code === SLASH || !(code > SPACE);
 }
 
-/** The character after `<` in a tag, in contrast to comments and instructions. */
+/** By the character after `<`: not a comment or instruction. */
 function isPlainTag(code: number): boolean {
   return code !== BANG && code !== QUESTION && code === code;
 }

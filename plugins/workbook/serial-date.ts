@@ -1,23 +1,23 @@
 /**
- * Serial numbers of spreadsheets and the date texts they read as (DS-65): `YYYY-MM-DD HH:MM:SS`, midnight for dates,
- * and `HH:MM:SS` for times.
+ * Serial numbers and the date texts they read as: `YYYY-MM-DD HH:MM:SS`, midnight for dates, and
+ * `HH:MM:SS` for times.
  *
- * The 1900 system counts a 29 February 1900 that never was, as its serial 60; the 1904 system begins with 0.
+ * The 1900 system has a 29 February 1900 that never was, as serial 60; the 1904 system begins with
+ * 0.
  */
 import type { DateKind } from './number-format.ts';
 
 const DAY_SECONDS = 86_400;
 const DAY_MS = 86_400_000;
-/** Serials of the 1900 system after its wrong day count from here. */
+/** Base of 1900 serials after the wrong leap day. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30);
 const EPOCH_1904 = Date.UTC(1904, 0, 1);
 const WRONG_DAY = 60;
 const LAST_DAY = Date.UTC(9999, 11, 31);
 
-/** The text of a serial number in a cell of a date kind; null when no date is shown for it. */
 export function serialText(serial: number, kind: DateKind, is1904: boolean): string | null {
   if (kind === 'none' || !(serial >= 0)) return null;
-  // A second is the finest thing shown, and fractions of days are never exact.
+  // Seconds are the finest unit shown, and fractions of days are never exact.
   const seconds = Math.round(serial * DAY_SECONDS);
   if (kind === 'elapsed') return clockText(seconds);
   const days = Math.floor(seconds / DAY_SECONDS);
@@ -45,8 +45,8 @@ const CLOCK = String.raw`(\d{2,7}):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?`;
 const ISO_LIKE = new RegExp(`^ *(?:${DATE}(?:[T ]${CLOCK}Z?)?|${CLOCK}) *$`);
 
 /**
- * The serial number of an ISO-like text (date, time, or both with `T` or a space between; a trailing `Z` is ignored) in
- * a cell of a date kind; null when the text is none or the date cannot be counted. Hours past 24 are for elapsed time.
+ * From an ISO-like text (date, time, or both with `T` or a space between; a trailing `Z` is
+ * ignored); null when it is none or out of range. Hours past 24 only for elapsed time.
  */
 export function serialOf(text: string, kind: DateKind, is1904: boolean): number | null {
   const match = kind === 'none' ? null : ISO_LIKE.exec(text);
@@ -75,6 +75,6 @@ function serialDay(year: number, month: number, day: number, is1904: boolean): n
   if (!isReal) return null;
   const days = (time - (is1904 ? EPOCH_1904 : EPOCH_1900)) / DAY_MS;
   const serial = !is1904 && days <= WRONG_DAY ? days - 1 : days;
-  // Day 0 of the 1900 system is no day: its cells read as times.
+  // Day 0 of the 1900 system reads as a time.
   return serial < (is1904 ? 0 : 1) ? null : serial;
 }

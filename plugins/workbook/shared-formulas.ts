@@ -1,6 +1,6 @@
 /**
- * Shared formulas whose first cell is overwritten: the formula is spelled out only there, so the next cell that shares it
- * has to take it over (ECMA-376-1, 18.3.1.40).
+ * A shared formula is spelled out only in its first cell: when that is overwritten, the next cell
+ * that shares it must take it over (ECMA-376-1, 18.3.1.40).
  */
 import { AppError } from '../../src/base/errors.ts';
 import { type CellPosition, type CellRange, rangeText, referenceText } from './cell-reference.ts';
@@ -14,19 +14,16 @@ interface Orphan {
   readonly position: CellPosition;
 }
 
-/** Follows the cells of a sheet in the order of the file. */
+/** To be called for the cells in file order. */
 export class SharedFormulas {
   readonly #orphans = new Map<string, Orphan>();
 
-  /** Some formula has lost its first cell and no other one has taken it over yet. */
+  /** A formula without its first cell, not yet taken over. */
   get hasOrphans(): boolean {
     return this.#orphans.size > 0;
   }
 
-  /**
-   * Notes that the cell with this formula loses it. Throws `unreadable-file` where cells before it may share it: those have
-   * been passed already.
-   */
+  /** Throws `unreadable-file` where cells already passed may share the formula. */
   lose(formula: Formula, position: CellPosition): void {
     if (formula.kind !== 'shared' || formula.text === '') return;
     const { range, text } = formula;
@@ -39,13 +36,13 @@ export class SharedFormulas {
     this.#orphans.set(formula.shared, { text, range, position });
   }
 
-  /** The `f` element with which a cell takes over an orphan; null when its own may stay. */
+  /** The `f` element for a cell that takes over a formula; null when its own may stay. */
   takeOver(formula: Formula, position: CellPosition, prefix: string): string | null {
     if (formula.kind !== 'shared') return null;
     const orphan = this.#orphans.get(formula.shared);
     if (!orphan) return null;
     this.#orphans.delete(formula.shared);
-    // The same index used anew, for another formula.
+    // The index is reused for another formula.
     if (formula.text !== '') return null;
     const { text } = orphan;
     const moved = shiftFormula(
@@ -59,7 +56,6 @@ export class SharedFormulas {
   }
 }
 
-/** The range without the rows and columns whose cells all stand before `first`. */
 function remainingRange(range: CellRange, first: CellPosition): CellRange {
   const isSingleRow = range.first.row === range.last.row;
   return {
@@ -71,7 +67,6 @@ function remainingRange(range: CellRange, first: CellPosition): CellRange {
   };
 }
 
-/** Whether cell `a` comes before `b` in the file. */
 function isBefore(a: CellPosition, b: CellPosition): boolean {
   return a.row < b.row || (a.row === b.row && a.column < b.column);
 }

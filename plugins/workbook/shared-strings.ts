@@ -1,8 +1,6 @@
-/**
- * The table of texts that cells share (ECMA-376-1, 18.4.9).
- */
+/** Shared strings (ECMA-376-1, 18.4.9). */
 import type { ArchiveEntry } from './archive.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { expand } from './expansion.ts';
 import { sharedPart, type WorkbookPackage } from './package.ts';
 import { PartText } from './part-text.ts';
@@ -10,7 +8,7 @@ import { stringItem } from './string-item.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { afterElement, nextTag } from './xml-element.ts';
 
-/** All shared texts of a workbook, in order; none when it has no table. Throws `unreadable-file`. */
+/** In order; none without a table. Throws `unreadable-file`. */
 export async function readSharedStrings(book: WorkbookPackage): Promise<string[]> {
   const strings: string[] = [];
   await eachItem(book, ({ text, part }, from, to) => {
@@ -19,7 +17,7 @@ export async function readSharedStrings(book: WorkbookPackage): Promise<string[]
   return strings;
 }
 
-/** The shared texts of these indexes only; reads the table, but holds nothing else of it. Throws `unreadable-file`. */
+/** Reads the whole table but holds only these. Throws `unreadable-file`. */
 export async function pickSharedStrings(
   book: WorkbookPackage,
   indexes: ReadonlySet<number>,
@@ -63,7 +61,6 @@ async function readItems(window: PartText, entry: ArchiveEntry, visit: ItemVisit
   }
 }
 
-/** Moves the window past the opening tag of the root element. */
 async function openRoot(
   window: PartText,
   entry: ArchiveEntry,

@@ -1,6 +1,6 @@
 /**
- * One edit of one worksheet part in progress: its XML passes by once, and only the elements of touched cells change, plus
- * the extent of the sheet, rows that are new, and formulas that lost the cell they stood in (DS-87).
+ * One edit of a worksheet part in one pass: changes touched cells, the sheet's extent, new rows,
+ * and formulas that lost their first cell.
  */
 import { AppError } from '../../src/base/errors.ts';
 import { TimeSlice } from '../../src/base/time-slice.ts';
@@ -9,7 +9,7 @@ import { CellContent, spelledNumber } from './cell-content.ts';
 import { cellMarkup, isBlankValue, nativeValue, readBack } from './cell-markup.ts';
 import { parseRange, rangeText, referenceText, united } from './cell-reference.ts';
 import { ChangedCells } from './covered-cells.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { expand } from './expansion.ts';
 import type { WorkbookPackage, Worksheet } from './package.ts';
 import { type PackedPart, PartCompressor } from './part-compressor.ts';
@@ -25,64 +25,54 @@ import { isBlank } from './table-sink.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { afterElement, afterTag, nextTag } from './xml-element.ts';
 
-/** What becomes of a row of the sheet: cells by column; others stay in an updated row and are blank in a created one. */
+/** Cells by column; missing ones stay in an updated row and are blank in a created one. */
 export interface RowChange {
-  /** Which row of the table: by its position, or by its place among the created ones. */
+  /** Position in the table, or index among the created rows. */
   readonly origin: { readonly update: number } | { readonly create: number };
   readonly cells: ReadonlyMap<number, Cell>;
 }
 
-/** A text by its index in the table of shared ones. */
 export interface SharedText {
   readonly shared: number;
 }
 
-/** A cell that changed. */
 interface ChangedCell {
   readonly position: number;
   readonly before: Cell | SharedText | undefined;
   readonly after: Cell | undefined;
 }
 
-/** A cell that reads differently from what was to be written. */
 export interface DeliveredCell {
   readonly origin: RowChange['origin'];
   readonly position: number;
   readonly cell: Cell;
 }
 
-/** What is to be edited. */
 interface SheetEditOptions {
   readonly book: WorkbookPackage;
   readonly sheet: Worksheet;
   readonly kinds: DateKinds;
   /** By sheet row. */
   readonly changes: ReadonlyMap<number, RowChange>;
-  /** The sheet row whose cell styles new rows get, null for none. */
+  /** Sheet row whose cell styles new rows get; null for none. */
   readonly templateRow: number | null;
-  /** Columns of the table. */
   readonly width: number;
 }
 
-/** The edited part and what the rest of the workbook has to know about it. */
 export interface SheetEditResult {
   readonly part: PackedPart;
   readonly cells: readonly ChangedCell[];
   readonly delivered: readonly DeliveredCell[];
-  /** A cell lost its formula. */
   readonly hasLostFormulas: boolean;
-  /** The sheet still has formulas. */
   readonly hasFormulas: boolean;
 }
 
-/** New bytes in place of those between two positions of the window. */
 interface Patch {
   readonly from: number;
   readonly to: number;
   readonly markup: string;
 }
 
-/** Run once; see the file header. */
 export class SheetEdit {
   readonly #options: SheetEditOptions;
   readonly #compressor: PartCompressor;
@@ -90,7 +80,6 @@ export class SheetEdit {
   readonly #rows: SheetWindow;
   readonly #content: CellContent;
   readonly #slice = new TimeSlice();
-  /** Sheet rows with changes, in order, and how many of them are done. */
   readonly #pendingRows: number[];
   #passedRows = 0;
   readonly #changed = new ChangedCells();
@@ -118,7 +107,7 @@ export class SheetEdit {
     this.#pendingRows = [...changes.keys()].sort((a, b) => a - b);
   }
 
-  /** The whole edit; once. Throws `unreadable-file` for cells that cannot be changed, `schema-mismatch`. */
+  /** Throws `unreadable-file` for cells that cannot be changed, `schema-mismatch`. */
   async run(): Promise<SheetEditResult> {
     try {
       await this.#walk();
@@ -176,10 +165,10 @@ export class SheetEdit {
     if (this.#slice.isOver) await this.#slice.rest();
   }
 
-  /** What follows the rows is kept; merged cells stand there. */
+  /** Merged cells follow the rows. */
   async #readTail(): Promise<void> {
     const { window } = this.#rows;
-    // The first closing tag is the one of the rows, the second the one of the sheet.
+    // The first closing tag is that of the rows, the second that of the sheet.
     for (let isPastRows = false; ;) {
       const { text } = window;
       const at = nextTag(text, window.position, window.part);
@@ -224,12 +213,12 @@ export class SheetEdit {
     this.#apply([{ from, to, markup: `ref="${rangeText(range)}"` }]);
   }
 
-  /** The next row of the sheet that has changes, past all rows when there is none. */
+  /** Past all rows when there is none. */
   get #nextPending(): number {
     return this.#pendingRows[this.#passedRows] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Writes the rows with changes that do not stand in the sheet and come before row `number`. */
+  /** Writes new rows that come before row `number`. */
   async #addRowsBefore(number: number): Promise<void> {
     const { offset } = this.#rows.window;
     while (this.#nextPending < number) {
@@ -263,7 +252,7 @@ export class SheetEdit {
       this.#passedRows++;
       patches.push(...this.#addCells(row, change));
     }
-    // What is put in front of a cell comes before what is put in its place.
+    // Insertions before a cell precede its replacement.
     this.#apply(patches.sort((a, b) => a.from - b.from || a.to - b.to));
   }
 
@@ -277,7 +266,7 @@ export class SheetEdit {
   #changeCell(row: RowScanner, index: number, cell: Cell, change: RowChange): Patch[] {
     const position = { row: row.number, column: row.columns[index]! };
     const present = Math.max(0, row.styles[index]!);
-    // An updated cell keeps its style, even if it is none.
+    // An updated cell keeps its style, even if it has none.
     const isNew = 'create' in change.origin && present === 0;
     const style = isNew ? this.#newStyle(position.column, change, 0) : present;
     const { value, after } = this.#stored(cell, style, position.column, change);
@@ -291,7 +280,6 @@ export class SheetEdit {
     return [{ from: row.starts[index]!, to: row.ends[index]!, markup }];
   }
 
-  /** The value to write and how it will read, which is noted where it is not what was asked for. */
   #stored(
     cell: Cell,
     style: number,
@@ -317,7 +305,7 @@ export class SheetEdit {
     return this.#content.value(text, row, index);
   }
 
-  /** A formula that stays may have to take over one that goes. */
+  /** A remaining formula may have to take over a lost one. */
   #keepFormula(row: RowScanner, index: number): Patch[] {
     const position = { row: row.number, column: row.columns[index]! };
     const element = this.#formulaElement(row, index);
@@ -330,7 +318,6 @@ export class SheetEdit {
     return this.#rows.window.text.slice(row.formulaFrom[index], row.formulaTo[index]);
   }
 
-  /** Adds the cells that an existing row lacks. */
   #addCells(row: RowScanner, change: RowChange): Patch[] {
     const { text } = this.#rows.window;
     const isMissing = (column: number): boolean => row.indexOf(column) < 0;
@@ -354,7 +341,6 @@ export class SheetEdit {
     return patches;
   }
 
-  /** The cells of a change that are to be added, by column: those with content or a style. */
   #newCells(
     rowNumber: number,
     change: RowChange,
@@ -381,13 +367,13 @@ export class SheetEdit {
     return added;
   }
 
-  /** What a change wants in a column of its row; undefined: the cell that is there. */
+  /** Undefined: the present cell stays. */
   #wanted({ origin, cells }: RowChange, column: number): Cell | undefined {
     const isBlankByDefault = 'create' in origin && column < this.#options.width;
     return cells.get(column) ?? (isBlankByDefault || cells.has(column) ? null : undefined);
   }
 
-  /** The style of an added cell: of the row above for created rows, else of its row or column. */
+  /** For created rows from the row above, else from the row or column. */
   #newStyle(column: number, { origin }: RowChange, rowStyle: number): number {
     const above = 'create' in origin ? (this.#templateStyles[column] ?? 0) : 0;
     return above || rowStyle || (this.#head?.columnStyle(column) ?? 0);

@@ -1,5 +1,5 @@
 /**
- * What an edit does to the formulas of a sheet: which are lost, which have to stand elsewhere from now on, which fill
+ * What an edit does to a sheet's formulas: which are lost, which move to another cell, which fill
  * ranges that must not be touched.
  */
 import type { CellContent } from './cell-content.ts';
@@ -8,35 +8,32 @@ import type { ChangedCells } from './covered-cells.ts';
 import { type Formula, parseFormula } from './formula-element.ts';
 import { SharedFormulas } from './shared-formulas.ts';
 
-/** The formulas of one sheet, told of in the order of the file. */
+/** To be called in file order. */
 export class SheetFormulas {
-  /** A cell lost its formula. */
   hasLost = false;
-  /** Some formula stays. */
   hasAny = false;
   readonly #part: string;
   readonly #content: CellContent;
   readonly #shared = new SharedFormulas();
   readonly #filled: CellRange[] = [];
 
-  /** `content` gives the values of cells, and learns here of formulas that they share. */
   constructor(part: string, content: CellContent) {
     this.#part = part;
     this.#content = content;
   }
 
-  /** Tells that the cell with this `f` element is overwritten. Throws `unreadable-file` where that cannot be made good. */
+  /** The cell is overwritten. Throws `unreadable-file` where its formula cannot be moved. */
   lose(element: string, position: CellPosition): void {
     const formula = parseFormula(element, this.#part);
     this.#shared.lose(formula, position);
     this.hasLost = true;
     const fills = formula.kind === 'array' || formula.kind === 'table';
-    // A formula that fills nothing but this very cell goes with it.
+    // A formula that fills only this cell goes with it.
     if (!fills || (formula.kind === 'array' && isSingle(formula.range))) return;
     this.#filled.push(formula.range ?? { first: position, last: position });
   }
 
-  /** Tells that the cell with this `f` element stays; the element to put in its place, null when there is none. */
+  /** The cell stays; returns the element to replace its own, or null. */
   keep(element: string, position: CellPosition, prefix: string): string | null {
     this.hasAny = true;
     const isSpelledOut = element.includes('ref=');
@@ -49,7 +46,7 @@ export class SheetFormulas {
     return this.#shared.takeOver(formula, position, prefix);
   }
 
-  /** Throws `unreadable-file` when a change falls into the range of an array formula or data table. */
+  /** Throws `unreadable-file` when a change falls into an array formula or data table. */
   check(changed: ChangedCells): void {
     for (const range of this.#filled) changed.refuseFilled(range);
   }

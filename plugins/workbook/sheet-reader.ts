@@ -1,6 +1,6 @@
 /**
- * A worksheet of an .xlsx workbook as rows, streamed (DS-65). Memory is the table of shared texts, a window on the sheet's
- * XML and one segment of rows.
+ * Streams a worksheet of an .xlsx workbook as rows. Memory: the shared strings, a window on the
+ * XML, one segment of rows.
  */
 import type { FileSource } from '../../src/base/file-source.ts';
 import type { Cell, ReadOptions, RowSink } from '../../src/dataset/types.ts';
@@ -14,7 +14,7 @@ import { SheetWindow } from './sheet-window.ts';
 import { readDateKinds } from './styles.ts';
 import { TableSink } from './table-sink.ts';
 
-/** Delivers the worksheet `options.sheet`, or the first one. Throws `unreadable-file`. */
+/** The worksheet `options.sheet`, or the first. Throws `unreadable-file`. */
 export async function readSheet(
   source: FileSource,
   options: ReadOptions,
@@ -56,7 +56,6 @@ function passRow({ window, row }: SheetWindow, table: TableSink, content: CellCo
   if (width > 0) table.row(row.number, cellsOf(window.text, row, width, content), window.offset);
 }
 
-/** The cells of a row by column, up to `width` (exclusive). */
 function cellsOf(text: string, row: RowScanner, width: number, content: CellContent): Cell[] {
   const cells: Cell[] = [];
   for (let index = 0; index < row.count; index++) {

@@ -1,21 +1,20 @@
 /**
- * Tables of a worksheet (Excel's list objects, ECMA-376-1, 18.5): a created row extends the table it continues.
+ * Tables of a worksheet (Excel's list objects, ECMA-376-1, 18.5): a created row extends the table
+ * above it.
  */
 import type { Archive, ArchiveEntry } from './archive.ts';
 import { parseRange, rangeText, type CellRange } from './cell-reference.ts';
 import { partText, relationshipsOf } from './relationships.ts';
 import { type Span, XmlCursor } from './xml-cursor.ts';
 
-/** Rows that were created below the table's last row. */
 interface CreatedRows {
-  /** Sheet row of the first and of the last one. */
+  /** Sheet rows, inclusive. */
   readonly first: number;
   readonly last: number;
-  /** Columns they have cells in. */
   readonly width: number;
 }
 
-/** New texts (one character per byte) of the table parts that the created rows extend. Throws `unreadable-file`. */
+/** New texts (one character per byte) of the table parts. Throws `unreadable-file`. */
 export async function extendedTables(
   archive: Archive,
   sheet: ArchiveEntry,
@@ -30,7 +29,7 @@ export async function extendedTables(
   return extended;
 }
 
-/** Null when the table does not go on in the rows: it ends elsewhere, holds them already, or ends with its totals. */
+/** Null when the table ends elsewhere, contains the rows already, or ends with its totals. */
 function extendedTable(text: string, part: string, rows: CreatedRows): string | null {
   const cursor = new XmlCursor(text, part);
   const references: { span: Span; range: CellRange }[] = [];

@@ -1,9 +1,9 @@
 /**
- * The opening tags of rows and cells: what their attributes `r`, `s` and `t` say (ECMA-376-1, 18.3.1.73 and 18.3.1.4).
+ * The attributes `r`, `s` and `t` of row and cell tags (ECMA-376-1, 18.3.1.73 and 18.3.1.4).
  *
- * Read by hand because there is one such tag for every cell of a file.
+ * Parsed by hand because every cell has one.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';
 
 const SPACE = 0x20;
@@ -24,16 +24,14 @@ const LETTER_S = 0x73;
 const LETTER_T = 0x74;
 const LETTER_Z = 0x7a;
 
-/** What the value of a cell is, by its `t`. */
+/** By attribute `t`. */
 export const CellType = {
   number: 0,
   shared: 1,
-  /** Text result of a formula. */
   text: 2,
   inline: 3,
   boolean: 4,
   error: 5,
-  /** ISO 8601 date. */
   date: 6,
 } as const;
 
@@ -47,39 +45,33 @@ const TYPE_NAMES: ReadonlyMap<string, number> = new Map([
   ['d', CellType.date],
 ]);
 
-/** A cell without the part in question. */
 export const ABSENT = -1;
 
-/** The tag last read. */
 export class SheetTag {
-  /** Row number of a row's tag, 0 without one. */
+  /** 0 without one. */
   row = 0;
-  /** Column of a cell's tag, from 0; ABSENT without a reference. */
+  /** From 0; ABSENT without a reference. */
   column = ABSENT;
   /** Index of the cell format, 0 or less for none. */
   style = 0;
-  /** One of CellType. */
   type: number = CellType.number;
-  /** The tag is the whole element. */
   isEmpty = false;
   readonly #part: string;
   #text = '';
 
-  /** `part` is named in errors. */
   constructor(part: string) {
     this.#part = part;
   }
 
   /**
-   * Reads the attributes of a row's tag from the end of its name on; the character after the tag, -1 when the text ends
-   * before. Throws `unreadable-file`.
+   * From the end of the tag's name on; returns the end of the tag, -1 when the text ends first.
+   * Throws `unreadable-file`.
    */
   readRow(text: string, from: number): number {
     this.row = 0;
     return this.#read(text, from, 0);
   }
 
-  /** As `readRow`, for a cell of row `row`. */
   readCell(text: string, from: number, row: number): number {
     this.column = ABSENT;
     this.style = 0;
@@ -87,7 +79,6 @@ export class SheetTag {
     return this.#read(text, from, row);
   }
 
-  /** `row` is 0 in a row's own tag. */
   #read(text: string, from: number, row: number): number {
     this.#text = text;
     for (let at = from; ;) {
@@ -157,7 +148,6 @@ export class SheetTag {
     throw unreadable(`a cell in ${this.#part} has the unknown type '${name.slice(0, 32)}'`);
   }
 
-  /** The number these digits spell, up to 8 of them; -1 for anything else. */
   #digits(from: number, to: number): number {
     if (to === from || to - from > 8) return -1;
     let value = 0;
@@ -174,7 +164,6 @@ export class SheetTag {
     throw unreadable(`a row of ${this.#part} is malformed XML`);
   }
 
-  /** The error for a place outside of any worksheet. */
   badReference(reference: string): Error {
     return unreadable(
       `${this.#part} has a cell at ${reference.slice(0, 32)}, which no worksheet has`,

@@ -1,35 +1,29 @@
-/**
- * A worksheet part as it is expanded, moved through row by row.
- */
-import { unreadable } from './file-bytes.ts';
+/** Moves through a worksheet part row by row. */
+import { unreadable } from './unreadable.ts';
 import { PartText } from './part-text.ts';
 import { RowScanner } from './row-scanner.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { afterElement, nextTag } from './xml-element.ts';
 
-/** Where a sheet's rows begin in the window. */
 interface SheetStart {
-  /** Prefix of the sheet's elements with its colon, or ''. */
   readonly prefix: string;
-  /** Where the tag of the element with the rows stands, and where it ends; null in a sheet without rows. */
+  /** Start and end of the tag of the element with the rows; null in a sheet without rows. */
   readonly data: { readonly from: number; readonly to: number; readonly isEmpty: boolean } | null;
 }
 
-/** Finds the rows of one worksheet; its `window` is to be closed by whoever made it. */
 export class SheetWindow {
   readonly window: PartText;
-  /** The row last moved to. */
+  /** The row last found. */
   row: RowScanner;
   #previous = 0;
 
-  /** `chunks` are the content of the part. */
   constructor(part: string, chunks: AsyncGenerator<Uint8Array>) {
     this.window = new PartText(part, chunks);
     this.row = new RowScanner(part, '');
   }
 
   /**
-   * Reads to the start of the rows. The window then holds the part from its beginning; `position` stays 0. Throws
+   * Reads up to the rows; the window then still begins at the part's start. Throws
    * `unreadable-file`.
    */
   async start(): Promise<SheetStart> {
@@ -45,9 +39,9 @@ export class SheetWindow {
   }
 
   /**
-   * Looks for the next row, from a position past the tag of the element that holds them. `row`: it stands in the window
-   * somewhere after `position`, to be passed by moving `position` to `row.to`; `end`: the closing tag is the next one;
-   * `cut`: the window ends before, call `more`. Rows for which `wantsCells` says no are found without their cells.
+   * Looks for the next row. `row`: it is in the window after `position`; pass it by setting
+   * `position` to `row.to`. `end`: the closing tag follows. `cut`: the window ends first, call
+   * `more`. Rows refused by `wantsCells` are found without their cells.
    */
   find(wantsCells?: (row: number) => boolean): 'row' | 'end' | 'cut' {
     const { window, row } = this;
@@ -67,14 +61,13 @@ export class SheetWindow {
     }
   }
 
-  /** Reads on. Throws `unreadable-file` when there is nothing more. */
+  /** Throws `unreadable-file` at the end of the part. */
   async more(): Promise<void> {
     const { window } = this;
     if (!(await window.fill())) throw unreadable(`${window.part} ends in the middle of its rows`);
   }
 }
 
-/** Null when the window does not yet reach to the rows. */
 function startIn(window: PartText): SheetStart | null {
   const cursor = new XmlCursor(window.text, window.part);
   if (!cursor.next()) return null;

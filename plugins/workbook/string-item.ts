@@ -1,12 +1,13 @@
 /**
- * The text of a string item: plain, or runs of rich text; phonetic hints are left out (ECMA-376-1, 18.4.8 and 18.4.12).
+ * The text of a string item, plain or rich; phonetic hints are left out (ECMA-376-1, 18.4.8 and
+ * 18.4.12).
  */
 import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { textOf, unescaped } from './xml-text.ts';
 
-/** The text of the `si` or `is` element that stands in `text` from `from` to `to`. Throws `unreadable-file`. */
+/** From the `si` or `is` element. Throws `unreadable-file`. */
 export function stringItem(text: string, from: number, to: number, part: string): string {
   const found = plainText(text, from, to) ?? richText(text.slice(from, to), part);
   if (found.length > MAX_CELL_CHARACTERS) {
@@ -15,7 +16,7 @@ export function stringItem(text: string, from: number, to: number, part: string)
   return found;
 }
 
-/** The common case without a prefix: nothing but one `t` element in it. */
+/** The common case: a single `t` element without prefix. */
 function plainText(text: string, from: number, to: number): string | null {
   const inner = text.indexOf('>', from) + 1;
   if (!text.startsWith('<t>', inner) && !text.startsWith('<t ', inner)) return null;

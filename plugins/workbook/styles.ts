@@ -1,6 +1,4 @@
-/**
- * What the styles of a workbook say about values: which cell formats show dates (ECMA-376-1, 18.8).
- */
+/** Which cell formats show dates (ECMA-376-1, 18.8). */
 import { TimeSlice } from '../../src/base/time-slice.ts';
 import type { ArchiveEntry } from './archive.ts';
 import { builtInKind, type DateKind, formatKind } from './number-format.ts';
@@ -8,10 +6,10 @@ import { sharedPart, type WorkbookPackage } from './package.ts';
 import { partText } from './relationships.ts';
 import { XmlCursor } from './xml-cursor.ts';
 
-/** The kind of every cell format by its index (the `s` of a cell); an index beyond has kind `none`. */
+/** By cell format index (a cell's `s`); `none` beyond the end. */
 export type DateKinds = readonly DateKind[];
 
-/** Reads the styles part; a workbook without one has no dates. Throws `unreadable-file`. */
+/** No dates without a styles part. Throws `unreadable-file`. */
 export async function readDateKinds(book: WorkbookPackage): Promise<DateKinds> {
   const entry = sharedPart(book, 'styles');
   return entry === null ? [] : parseDateKinds(await partText(book.archive, entry), entry);
@@ -23,7 +21,7 @@ async function parseDateKinds(text: string, entry: ArchiveEntry): Promise<DateKi
   const cursor = new XmlCursor(text, entry.name);
   const custom = new Map<number, DateKind>();
   const kinds: DateKind[] = [];
-  // Formats also stand in differential styles, and cell formats among the named styles: only these lists count.
+  // Differential and named styles have such elements too; only these lists count.
   let list = '';
   while (cursor.next()) {
     if (slice.isOver) await slice.rest();

@@ -1,22 +1,21 @@
 /**
- * The rows of a worksheet as a table, whatever the file format: which row is the header, how wide the table is, which
- * rows count (DS-65).
+ * The rows of a worksheet as a table, for both formats: finds the header, the width, and the rows
+ * that count.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { cleanNames } from '../../src/dataset/header-names.ts';
 import type { Cell, RowSink } from '../../src/dataset/types.ts';
-import { type Dialect, dialectRecord } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { MAX_CELLS } from './limits.ts';
 import { RowMap } from './row-map.ts';
 
 /**
- * Rows delivered at once: what has to be counted to find one of them again, and what is held in memory. Half of that
- * for wide tables.
+ * Rows delivered at once: scanned to find one of them again, and held in memory. Halved for wide
+ * tables.
  */
 const SEGMENT_ROWS = 1_024;
 const SEGMENT_CELLS = 16_384;
 
-/** Takes the rows of one worksheet in order and delivers those of its table. */
 export class TableSink {
   readonly #sink: RowSink;
   readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'headerRow'>;
@@ -31,7 +30,7 @@ export class TableSink {
     this.#identity = identity;
   }
 
-  /** Cells of the next row that are of use; rows before the header need none. */
+  /** Useful cells of the next row; none before the header. */
   widthAt(sheetRow: number): number {
     if (sheetRow < this.#identity.headerRow) return 0;
     return this.#width === null && sheetRow === this.#identity.headerRow
@@ -40,8 +39,8 @@ export class TableSink {
   }
 
   /**
-   * Takes the next row of the sheet: its cells up to `widthAt`, '' where there is none. `offset` is the place in the file
-   * up to which it goes, in bytes of any measure that grows with the content.
+   * Takes the next row: cells up to `widthAt`, '' where there is none. `offset` is its end in the
+   * file, in any measure that grows with the content.
    */
   row(sheetRow: number, cells: Cell[], offset: number): void {
     const { headerRow } = this.#identity;
@@ -59,7 +58,6 @@ export class TableSink {
     if (isFull) this.#flush(offset);
   }
 
-  /** To be called after the last row. */
   end(offset: number): void {
     if (this.#width === null) this.#header([], offset);
     this.#flush(offset);
@@ -69,7 +67,7 @@ export class TableSink {
       rows: this.#map.toJSON(),
       hasFormulas: null,
     };
-    this.#sink.layout(dialectRecord(dialect), 0);
+    this.#sink.layout({ ...dialect }, 0);
   }
 
   #header(cells: readonly Cell[], offset: number): void {
@@ -88,7 +86,7 @@ export class TableSink {
   }
 }
 
-/** A cell without content (DS-59): nothing, or white space alone. */
+/** Nothing, or white space alone. */
 export function isBlank(cell: Cell | undefined): boolean {
   if (cell === undefined || cell === null) return true;
   if (typeof cell !== 'string') return false;

@@ -1,68 +1,61 @@
 /**
- * The tags of a piece of XML, one after the other, with the positions they stand at.
+ * The tags of a piece of XML in order, with their positions.
  *
- * Enough of XML 1.0 for parts of office documents: comments, CDATA and processing instructions are passed over, tags must
- * nest, and declarations (`<!DOCTYPE`, `<!ENTITY`) are refused wherever they stand (DS-68).
+ * Enough of XML 1.0 for office documents: comments, CDATA and processing instructions are skipped,
+ * tags must nest, and declarations (`<!DOCTYPE`, `<!ENTITY`) are refused everywhere, because
+ * entities can expand without bound.
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 import { attributeValue } from './xml-text.ts';
 
 const TAG =
   /<(\/?)([A-Za-z_\u0080-\u00ff][^\s/>=<]*)((?:\s+[^\s=/>]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 const ATTRIBUTE = /([^\s=/>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** Where something stands: from (inclusive) to (exclusive). */
+/** `from` inclusive, `to` exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** A place in a piece of XML that moves from tag to tag. */
 export class XmlCursor {
   readonly text: string;
   readonly #part: string;
-  /** Qualified names of the open elements. */
   readonly #open: string[] = [];
   #at: number;
   #attributes = '';
   #isPastRoot = false;
 
-  /** The present tag. */
   from = 0;
   to = 0;
-  /** Qualified name of the present tag. */
   name = '';
   kind: 'open' | 'empty' | 'close' = 'open';
 
-  /** `part` is named in errors; `at` is a position outside of any tag. */
   constructor(text: string, part: string, at = 0) {
     this.text = text;
     this.#part = part;
     this.#at = at;
   }
 
-  /** Elements open after the present tag. */
   get depth(): number {
     return this.#open.length;
   }
 
-  /** Name of the present tag without its prefix. */
   get local(): string {
     return this.name.slice(this.name.indexOf(':') + 1);
   }
 
-  /** The prefix of the present tag with its colon, or ''. */
   get prefix(): string {
     return this.name.slice(0, this.name.indexOf(':') + 1);
   }
 
-  /** Whether the text ended where XML may end: after its root element. */
+  /** Whether the text ended after the root element. */
   get isComplete(): boolean {
     return this.#isPastRoot && this.#open.length === 0;
   }
 
   /**
-   * Moves to the next tag; false when no complete one follows: the text ends, or is no XML from here on (`isComplete`
+   * False when no complete tag follows: the text ends, or is not XML from here on (`isComplete`
    * tells). Throws `unreadable-file` for tags that do not nest and for declarations.
    */
   next(): boolean {
@@ -81,7 +74,7 @@ export class XmlCursor {
     return true;
   }
 
-  /** Moves past the present open element to its closing tag; false when the text ends before. */
+  /** Moves to the closing tag of the current element; false when the text ends first. */
   skip(): boolean {
     if (this.kind !== 'open') return true;
     const outside = this.#open.length - 1;
@@ -89,12 +82,12 @@ export class XmlCursor {
     return false;
   }
 
-  /** The value of an attribute of the present tag; undefined when absent. */
+  /** Undefined when absent. */
   attribute(name: string): string | undefined {
     return this.#attributeWhere((candidate) => candidate === name);
   }
 
-  /** As `attribute`, by local name: the attribute must have a prefix, whichever the file has chosen. */
+  /** By local name; the attribute must have a prefix, whichever it is. */
   prefixedAttribute(local: string): string | undefined {
     return this.#attributeWhere((candidate) => candidate.endsWith(`:${local}`));
   }
@@ -106,7 +99,6 @@ export class XmlCursor {
     return undefined;
   }
 
-  /** Where the attribute with exactly this name stands in the text, with its name and quotes. */
   attributeSpan(name: string): Span | null {
     const start = this.from + 1 + (this.kind === 'close' ? 1 : 0) + this.name.length;
     for (const match of this.#attributes.matchAll(ATTRIBUTE)) {
@@ -116,7 +108,6 @@ export class XmlCursor {
     return null;
   }
 
-  /** The next tag's position, past comments and the like; -1 when the text ends before. */
   #skipToTag(): number {
     for (let at = this.#at; ;) {
       const start = this.text.indexOf('<', at);
@@ -140,15 +131,15 @@ export class XmlCursor {
     else if (this.#open.length === 0) this.#isPastRoot = true;
   }
 
-  /** The error for XML that is none at `position` of the text. */
+  /** For text that is no XML at `position`. */
   malformed(position: number): Error {
     return unreadable(`${this.#part} is malformed XML at character ${position}`);
   }
 }
 
 /**
- * The character after the comment, CDATA section or processing instruction at `at`; -1 when the text ends before. Throws
- * `unreadable-file` for a declaration.
+ * End of the comment, CDATA section or processing instruction at `at`; -1 when the text ends first.
+ * Throws `unreadable-file` for a declaration.
  */
 export function afterMarkup(text: string, at: number, part: string): number {
   const end = (mark: string): number => {

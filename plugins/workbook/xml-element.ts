@@ -1,5 +1,6 @@
 /**
- * Passing over XML by position, without names or attributes being looked at: for what a reader has no use for.
+ * Skips XML by position without looking at names or attributes. All functions return -1 when the
+ * text ends first.
  */
 import { afterMarkup } from './xml-cursor.ts';
 
@@ -12,7 +13,6 @@ const GREATER = 62;
 const BANG = 33;
 const QUESTION = 63;
 
-/** The character after the tag that begins at `at`; -1 when the text ends before. */
 export function afterTag(text: string, at: number): number {
   for (let here = at + 1; here < text.length; here++) {
     const code = text.charCodeAt(here);
@@ -25,7 +25,6 @@ export function afterTag(text: string, at: number): number {
   return -1;
 }
 
-/** The character after the element whose opening tag begins at `at`; -1 when the text ends before. */
 export function afterElement(text: string, at: number, part: string): number {
   let depth = 0;
   for (let here = at; ;) {
@@ -46,7 +45,7 @@ export function afterElement(text: string, at: number, part: string): number {
   }
 }
 
-/** The next tag at or after `at`, past white space, comments and the like; -1 when the text ends before. */
+/** Skips white space and comments. */
 export function nextTag(text: string, at: number, part: string): number {
   for (let here = at; ;) {
     let code = text.charCodeAt(here);

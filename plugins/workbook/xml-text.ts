@@ -1,11 +1,11 @@
 /**
- * Text and attribute values between their spelling in XML and what they mean.
+ * Texts and attribute values of XML.
  *
- * Parts are held as strings of one character per byte, so that positions are byte positions and markup, which is ASCII,
- * stands as it is; only what is delivered is decoded from UTF-8. On top of XML, office formats escape characters that
- * XML cannot hold as `_xHHHH_` (ECMA-376-1, 22.9.2.19, ST_Xstring).
+ * Parts are held as strings of one character per byte, so that positions are byte positions and
+ * ASCII markup is unchanged; only delivered text is decoded from UTF-8. Office formats also escape
+ * characters XML cannot hold as `_xHHHH_` (ECMA-376-1, 22.9.2.19, ST_Xstring).
  */
-import { unreadable } from './file-bytes.ts';
+import { unreadable } from './unreadable.ts';
 
 const NON_ASCII = /[\u0080-\u00ff]/;
 const ENTITY = /&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));|&/g;
@@ -20,7 +20,7 @@ const ESCAPE = /_x([0-9a-fA-F]{4})_/g;
 const CDATA_OR_COMMENT = /<!\[CDATA\[([\s\S]*?)\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text between two tags, CDATA and comments allowed; line ends as XML wants them. Throws `unreadable-file`. */
+/** CDATA and comments allowed; line ends normalised as XML requires. Throws `unreadable-file`. */
 export function textOf(raw: string): string {
   if (!/[&<\r\u0080-\u00ff]/.test(raw)) return raw;
   if (!raw.includes('<')) return resolved(raw);
@@ -33,7 +33,7 @@ export function textOf(raw: string): string {
   return text + resolved(raw.slice(from));
 }
 
-/** The value of an attribute by what stands between its quotes; white space is normalised to spaces. */
+/** White space becomes spaces. */
 export function attributeValue(raw: string): string {
   return /[&\s\u0080-\u00ff]/.test(raw) ? resolved(raw.replaceAll(/\r\n|[\t\n\r]/g, ' ')) : raw;
 }
@@ -70,7 +70,7 @@ function entityText(spelling: string, hex?: string, decimal?: string, name?: str
   return String.fromCodePoint(code);
 }
 
-/** A text of a workbook with its `_xHHHH_` escapes resolved; U+0000 stays escaped, lone surrogates are replaced. */
+/** Resolves `_xHHHH_`; U+0000 stays escaped, lone surrogates are replaced. */
 export function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
   const resolvedText = text.replaceAll(ESCAPE, (spelling, hex: string) =>
@@ -79,7 +79,7 @@ export function unescaped(text: string): string {
   return resolvedText.toWellFormed();
 }
 
-/** A text escaped such that `unescaped` gives it back and XML can hold it. Not yet XML: see `xmlText`. */
+/** The inverse of `unescaped`. Not yet XML: see `xmlText`. */
 export function escaped(text: string): string {
   return text
     .replaceAll(/_(?=x[0-9a-fA-F]{4}_)/g, '_x005F_')
@@ -90,7 +90,6 @@ function hexEscape(character: string): string {
   return `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
 }
 
-/** A text as it stands between two tags. */
 export function xmlText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

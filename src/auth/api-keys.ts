@@ -1,8 +1,6 @@
 /**
- * API keys (DS-116 to DS-118): `ak_` and 32 random bytes, stored as SHA-256 only.
- *
- * A fast hash is enough because the value cannot be guessed; for the same reason looking it up by its digest tells
- * nothing by its timing.
+ * API keys: `ak_` and 32 random bytes, stored as SHA-256 only: the value cannot be guessed, so a fast hash is enough
+ * and the lookup's timing reveals nothing.
  */
 import { timestamp } from '../base/clock.ts';
 import { AppError, invalidRequest } from '../base/errors.ts';
@@ -16,15 +14,12 @@ import { formatScopes, parseScopes } from './scopes.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
 
-/** What every key starts with. */
 const API_KEY_PREFIX = 'ak_';
-/** The longest life of a key that expires, in days (DS-116). */
 export const MAX_KEY_DAYS = 365;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Uses within this time of the last one noted are not written (DS-97). */
+/** Uses closer than this to the last recorded one are not written. */
 const USE_INTERVAL_MS = 60 * 1000;
 
-/** A stored key, without its value. Times are DS-16 texts. */
 export interface ApiKey {
   readonly id: number;
   readonly keyHash: string;
@@ -34,13 +29,12 @@ export interface ApiKey {
   /** Null: never. */
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
-  /** False once revoked. */
   readonly isActive: boolean;
   /** Null: all rights of the owner. */
   readonly scopes: readonly Scope[] | null;
 }
 
-/** Whether a text is meant as a key: one by its start, or the alias of one by its form (EV-58). */
+/** A key by its prefix, or an alias by its form. */
 export function isApiKeyText(text: string): boolean {
   return text.startsWith(API_KEY_PREFIX) || isAlias(text);
 }
@@ -78,7 +72,7 @@ function keyOf(row: ApiKeyRow): ApiKey {
   };
 }
 
-/** The days of a request's `expires_in_days`; null: never expires. Throws as DS-117 says. */
+/** Null: never expires. Throws `invalid-request`. */
 export function parseExpiresInDays(value: unknown): number | null {
   if (value === undefined || value === null) return null;
   const loc = ['body', 'expires_in_days'];
@@ -100,11 +94,10 @@ interface NewApiKey {
   readonly description: string | null;
   readonly expiresInDays: number | null;
   readonly scopes: readonly Scope[] | null;
-  /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Makes a key; `value` cannot be had again. The user must exist: otherwise the database refuses. */
+/** `value` cannot be read again. */
 export async function createApiKey(
   db: Database,
   key: NewApiKey,
@@ -131,7 +124,7 @@ export async function createApiKey(
   return { key: { id: lastId, lastUsedAt: null, isActive: true, ...stored }, value };
 }
 
-/** Keys by id, revoked ones included; all of them or those of one user, of one status. */
+/** By id, including revoked ones. */
 export async function listApiKeys(
   db: Database,
   only: { readonly userId?: number; readonly isActive?: boolean } = {},
@@ -154,13 +147,12 @@ export async function listApiKeys(
   return rows.map(keyOf);
 }
 
-/** The key with that id; null when there is none. */
 export async function getApiKey(db: Database, id: number): Promise<ApiKey | null> {
   const row = await db.get<ApiKeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = ?`, [id]);
   return row === null ? null : keyOf(row);
 }
 
-/** Revokes the key, once or again; false when there is no such key, or not of that user. */
+/** False when there is no such key, or not of that user. */
 export async function revokeApiKey(
   db: Database,
   id: number,
@@ -176,7 +168,7 @@ export async function revokeApiKey(
   return changes > 0;
 }
 
-/** A key found by its value, usable or not; the caller decides by `isUsable`. */
+/** Usable or not: test `isUsable`. */
 export interface FoundApiKey {
   readonly key: ApiKey;
   readonly user: User;
@@ -186,7 +178,7 @@ export interface FoundApiKey {
 
 const keysByHash = rememberedFor<Omit<FoundApiKey, 'isUsable'> | null>(1_000);
 
-/** The key with that value or alias; null when there is none. One indexed read after a change, else there at once. */
+/** By value or alias. One indexed read after a state change, else from memory. */
 export function findApiKey(db: Database, value: string, now: number): Soon<FoundApiKey | null> {
   const isByAlias = isAlias(value);
   if (!isByAlias && !/^ak_[\w-]{43}$/.test(value)) return null;
@@ -209,13 +201,11 @@ function isUsableAt({ isActive, expiresAt }: ApiKey, now: number): boolean {
   return isActive && (expiresAt === null || expiresAt > timestamp(now));
 }
 
-/** Whether a use of the key at `now` is to be noted (DS-97). */
 export function isUseDue(key: ApiKey, now: number): boolean {
-  // A distance, because the clock may have been set back since.
+  // Absolute, because the clock may have been set back.
   return key.lastUsedAt === null || Math.abs(now - Date.parse(key.lastUsedAt)) >= USE_INTERVAL_MS;
 }
 
-/** Notes a use; of several at once the first counts. */
 export async function noteApiKeyUse(db: Database, key: ApiKey, now: number): Promise<void> {
   await db.relaxed.run(
     'UPDATE api_keys SET last_used_at = ? WHERE id = ? AND last_used_at IS NOT DISTINCT FROM ?',
@@ -223,7 +213,6 @@ export async function noteApiKeyUse(db: Database, key: ApiKey, now: number): Pro
   );
 }
 
-/** Keys of all users as administrators list them (DS-116), revoked ones included. */
 export const apiKeyList: ListSource = {
   name: 'api-keys',
   from: 'api_keys',

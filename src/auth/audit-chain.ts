@@ -1,15 +1,14 @@
 /**
- * Evidence against tampering with the audit: each entry carries the SHA-256 of its own content and of the entry before it.
+ * Tamper evidence for the audit: each entry carries the SHA-256 of its own content and of the entry before it.
  *
- * The newest link also stands in the setting `audit_head` and, once pruned, the last removed one in `audit_anchor`; so an entry
- * that was changed, put in between, or removed at any place is noticed. Somebody who may write the database can of course
- * compute the whole chain anew: the head is logged at every start and daily, and a copy of the log outside this machine
- * shows that too.
+ * The newest link is also in the setting `audit_head`, the last pruned one in `audit_anchor`, so a changed, inserted
+ * or removed entry is detected at any place. Someone who can write the database can recompute the whole chain;
+ * therefore the head is logged at every start and daily, and a copy of the log on another machine reveals that too.
  */
 import { sha256Hex } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
 
-/** What the hash of an entry covers. `actorId` stays when the user is deleted (DS-139). */
+/** `actorId` stays when the user is deleted. */
 interface ChainedEntry {
   readonly id: number;
   readonly timestamp: string;
@@ -20,7 +19,6 @@ interface ChainedEntry {
   readonly ipAddress: string | null;
 }
 
-/** The end of the chain. */
 export interface ChainLink {
   readonly id: number;
   readonly hash: string;
@@ -38,11 +36,10 @@ interface StoredEntry {
   readonly hash: string | null;
 }
 
-/** Before there was an entry. */
 const START: ChainLink = { id: 0, hash: '' };
 const PAGE_ROWS = 5_000;
 
-/** The hash of an entry that follows `previous`: 64 hexadecimal digits. */
+/** 64 hexadecimal digits. */
 export function linkHash(previous: string, entry: ChainedEntry): string {
   const { id, timestamp, actorId, action, resource, details, ipAddress } = entry;
   return sha256Hex(
@@ -50,27 +47,26 @@ export function linkHash(previous: string, entry: ChainedEntry): string {
   );
 }
 
-/** The newest link; inside the transaction that appends to the chain. */
+/** Only inside the transaction that appends to the chain. */
 export async function readHead(tx: Database): Promise<ChainLink> {
   return (await readLink(tx, 'audit_head')) ?? START;
 }
 
-/** Makes a link the newest; in the transaction that wrote its entry. */
 export async function writeHead(tx: Database, link: ChainLink): Promise<void> {
   await writeLink(tx, 'audit_head', link);
 }
 
-/** Remembers the last entry that pruning removes, so that the rest can still be checked; in the same transaction. */
+/** Records the last pruned entry, so that the rest can still be verified. */
 export async function writeAnchor(tx: Database, link: ChainLink): Promise<void> {
   await writeLink(tx, 'audit_anchor', link);
 }
 
-/** What is wrong with the audit, naming the first bad entry; null: nothing. Reads all of it, in pages. */
+/** The first bad entry; null when there is none. Reads the whole audit in pages. */
 export async function findTampering(db: Database): Promise<string | null> {
   for (;;) {
     const anchor = await readAnchor(db);
     const finding = await findingBehind(db, anchor);
-    // A server that prunes meanwhile removes what is looked for from here on; the next look starts where it has ended.
+    // A server pruned meanwhile; check again from the new anchor.
     if (finding === null || (await readAnchor(db)).id === anchor.id) return finding;
   }
 }
@@ -89,7 +85,7 @@ async function findingBehind(db: Database, anchor: ChainLink): Promise<string | 
     for (const row of rows) {
       after = row.id;
       if (row.id <= lastUnchained) continue;
-      // Others go on writing while this reads.
+      // Others write while this reads.
       if (head === null || row.id > head.id) head = await readLink(db, 'audit_head');
       if (head === null) return 'the record of the newest entry is missing';
       if (row.id > head.id) return `entry ${row.id} was not written by svc`;
@@ -119,7 +115,6 @@ function changed(id: number): string {
   return `entry ${id} was changed after it was written, or one before it was`;
 }
 
-/** The last entry that was pruned. */
 async function readAnchor(db: Database): Promise<ChainLink> {
   return (await readLink(db, 'audit_anchor')) ?? START;
 }

@@ -1,33 +1,33 @@
 /**
- * The audit: who changed what, who was refused (DS-140, DS-141).
+ * The audit: who changed what, who was refused.
  *
- * Entries that arrive together share one transaction, so an audited change costs a share of an fsync. An entry that cannot be
- * written goes to the log and fails nobody. Callers pass no cell values, passwords or keys.
+ * Entries that arrive together share one transaction and its fsync. An entry that cannot be written goes to the log
+ * and fails no request. Callers pass no cell values, passwords or keys.
  */
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
+import { networkOf } from '../base/ip-network.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
 import { type ChainLink, linkHash, readHead, writeAnchor, writeHead } from './audit-chain.ts';
 
 const WINDOW_MS = 60 * 1000;
-/** Of the limited actions together, per window (DS-141). */
-const MAX_LIMITED_ROWS = 600;
+/** Per window, for each limited action. */
+const MAX_ROWS_PER_ACTION = 600;
+/** Of those, for one user, or for one network where nobody is signed in. */
+const MAX_ROWS_PER_CALLER = 100;
 const PRUNE_ROWS = 1000;
 
-/** Actions an outsider can cause as often as he likes; `upload_denied` only while nobody is signed in. */
+/** Actions an outsider can cause at will; `upload_denied` only while nobody is signed in. */
 const LIMITED_ACTIONS: ReadonlySet<string> = new Set(['login_failed', 'permission_denied']);
 
-/** What happened, before it has an id and a time. */
 export interface AuditNote {
-  /** The actor; null when nobody is signed in. */
   readonly userId: number | null;
-  /** One of the actions of DS-140 or of the event contract. */
   readonly action: string;
   readonly resource: string | null;
   readonly details: string | null;
-  /** Client address (DS-204); null for the command line. */
+  /** Null for the command line. */
   readonly ipAddress: string | null;
 }
 
@@ -35,7 +35,7 @@ interface AuditOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Marks entries of the command line with ` (cli)` (DS-141). */
+  /** Marks entries of the command line with ` (cli)`. */
   readonly isCommandLine?: boolean;
 }
 
@@ -45,7 +45,7 @@ interface Pending {
   readonly settle: () => void;
 }
 
-/** Of a name that anybody may ask for in vain; longer than any that exists. */
+/** Limit for names and paths an outsider can invent; no existing name is longer. */
 const MAX_ASKED_CHARACTERS = 4096;
 
 function clipped(text: string | null): string | null {
@@ -53,12 +53,12 @@ function clipped(text: string | null): string | null {
   return `${text.slice(0, MAX_ASKED_CHARACTERS).toWellFormed()}…`;
 }
 
-/** Writes the audit of one process. */
 export class Audit {
   readonly #options: AuditOptions;
   readonly #limiter: RowLimiter;
   #pending: Pending[] = [];
   #writing: Promise<void> | null = null;
+  #summing: Timer | undefined;
 
   constructor(options: AuditOptions) {
     this.#options = options;
@@ -66,35 +66,45 @@ export class Audit {
   }
 
   /**
-   * Resolves when the entry is durable, given up, or left out by the limits of DS-141. Never throws. Not to be awaited
-   * inside a transaction: it waits for its own.
+   * Resolves when the entry is durable, given up, or dropped by the rate limit; never throws. Awaited inside a
+   * transaction it would wait for itself.
    */
   record(note: AuditNote): Promise<void> {
-    if (isLimited(note) && !this.#limiter.admits(note)) return Promise.resolve();
+    if (!isLimited(note)) return this.#add(note);
+    const limited = { ...note, resource: clipped(note.resource), details: clipped(note.details) };
+    if (this.#limiter.admits(limited)) return this.#add(limited);
+    this.#summing ??= setTimeout(() => this.#sumUp(), WINDOW_MS).unref();
+    return Promise.resolve();
+  }
+
+  async drain(): Promise<void> {
+    this.#sumUp();
+    while (this.#writing !== null) await this.#writing;
+  }
+
+  #sumUp(): void {
+    clearTimeout(this.#summing);
+    this.#summing = undefined;
+    for (const note of this.#limiter.takeLeftOut()) void this.#add(note);
+  }
+
+  #add(note: AuditNote): Promise<void> {
+    const { clock, isCommandLine } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
     const details =
-      this.#options.isCommandLine && note.details !== null ? `${note.details} (cli)` : note.details;
+      isCommandLine === true && note.details !== null ? `${note.details} (cli)` : note.details;
     this.#pending.push({
-      note: {
-        ...note,
-        resource: isLimited(note) ? clipped(note.resource) : note.resource,
-        details,
-      },
-      timestamp: timestamp(this.#options.clock.now()),
+      note: { ...note, details },
+      timestamp: timestamp(clock.now()),
       settle: resolve,
     });
     this.#writing ??= this.#write();
     return promise;
   }
 
-  /** Resolves when everything recorded so far is written or given up; for shutdown. */
-  async drain(): Promise<void> {
-    while (this.#writing !== null) await this.#writing;
-  }
-
   async #write(): Promise<void> {
     while (this.#pending.length > 0) {
-      // Lets the other requests of this turn of the event loop add theirs.
+      // Other requests of this turn of the event loop join the same transaction.
       await new Promise(setImmediate);
       const batch = this.#pending;
       this.#pending = [];
@@ -118,14 +128,13 @@ export class Audit {
   }
 }
 
-/** Stores an entry behind `head` and answers the new head. */
 async function insertLinked(
   tx: Database,
   head: ChainLink,
   { note, timestamp }: Pending,
 ): Promise<ChainLink> {
   const { userId: actorId, action, resource, details, ipAddress } = note;
-  // The actor may have been deleted meanwhile; the entry stays (DS-139).
+  // The actor may have been deleted meanwhile; the entry stays.
   const { lastId: id } = await tx.run(
     `INSERT INTO audit (timestamp, user_id, actor_id, action, resource, details, ip_address)
      VALUES (?, (SELECT id FROM users WHERE id = ?), ?, ?, ?, ?, ?)`,
@@ -142,11 +151,21 @@ function isLimited(note: AuditNote): boolean {
   return LIMITED_ACTIONS.has(note.action);
 }
 
-/** One row a minute for the same doing, MAX_LIMITED_ROWS a minute in all, which also bounds the memory. */
+interface Allowance {
+  rows: number;
+  leftOut: number;
+  readonly summary: Omit<AuditNote, 'details'>;
+}
+
+/**
+ * At most one entry a minute for the same event, and rate limits per action and caller; the per-action limits bound
+ * the memory.
+ */
 class RowLimiter {
   readonly #clock: Clock;
-  /** When each doing was last admitted, oldest first. */
-  readonly #admitted = new Map<string, number>();
+  /** When each event was last admitted, oldest first. */
+  readonly #admitted = new Map<string, { readonly at: number; readonly used: Allowance[] }>();
+  readonly #allowances = new Map<string, Allowance>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -154,26 +173,70 @@ class RowLimiter {
 
   admits(note: AuditNote): boolean {
     const now = this.#clock.monotonic();
-    for (const [key, at] of this.#admitted) {
+    this.#expire(now);
+    const key = keyOf(note);
+    if (this.#admitted.has(key)) return false;
+    const { action, userId, ipAddress } = note;
+    const anybody = { action, resource: null, userId: null, ipAddress: null };
+    const ofAction = this.#allowance(action, anybody);
+    if (ofAction.rows >= MAX_ROWS_PER_ACTION) {
+      ofAction.leftOut += 1;
+      return false;
+    }
+    const caller = userId ?? networkOf(ipAddress ?? '', 64);
+    const ofCaller = this.#allowance(`${action} ${caller}`, { ...anybody, userId, ipAddress });
+    if (ofCaller.rows >= MAX_ROWS_PER_CALLER) {
+      ofCaller.leftOut += 1;
+      return false;
+    }
+    const used = [ofAction, ofCaller];
+    for (const one of used) one.rows += 1;
+    this.#admitted.set(key, { at: now, used });
+    return true;
+  }
+
+  takeLeftOut(): AuditNote[] {
+    const notes: AuditNote[] = [];
+    for (const allowance of this.#allowances.values()) {
+      const { leftOut, summary } = allowance;
+      if (leftOut === 0) continue;
+      allowance.leftOut = 0;
+      notes.push({ ...summary, details: `${leftOut} more within a minute, not listed one by one` });
+    }
+    this.#expire(this.#clock.monotonic());
+    return notes;
+  }
+
+  #allowance(key: string, summary: Allowance['summary']): Allowance {
+    let found = this.#allowances.get(key);
+    if (found === undefined) {
+      found = { rows: 0, leftOut: 0, summary };
+      this.#allowances.set(key, found);
+    }
+    return found;
+  }
+
+  #expire(now: number): void {
+    for (const [key, { at, used }] of this.#admitted) {
       if (now - at < WINDOW_MS) break;
       this.#admitted.delete(key);
+      for (const one of used) one.rows -= 1;
     }
-    const key = keyOf(note);
-    if (this.#admitted.has(key) || this.#admitted.size >= MAX_LIMITED_ROWS) return false;
-    this.#admitted.set(key, now);
-    return true;
+    for (const [key, { rows, leftOut }] of this.#allowances) {
+      if (rows === 0 && leftOut === 0) this.#allowances.delete(key);
+    }
   }
 }
 
 function keyOf(note: AuditNote): string {
-  // The details name the user of a failed login and the verb of a denied access; those of an upload are only a reason.
+  // Details name the user of a failed login and the verb of a denied access; those of an upload are only a reason.
   const details = note.action === 'upload_denied' ? null : note.details;
   return JSON.stringify([note.action, note.userId, note.ipAddress, note.resource, details]);
 }
 
 /**
- * Deletes the entries before the first one that is not older than `before` (epoch milliseconds) and answers how many. In
- * steps, so that other writers get their turn in between.
+ * Deletes up to the first entry that is not older than `before` (epoch milliseconds), in steps, so that other writers
+ * get their turn.
  */
 export async function pruneAudit(db: Database, before: number): Promise<number> {
   let pruned = 0;
@@ -185,7 +248,7 @@ export async function pruneAudit(db: Database, before: number): Promise<number> 
   }
 }
 
-/** The oldest entries only, whatever a clock that was set back made of the order of time: the chain stays whole. */
+/** Only the oldest by id, even when a clock was set back: the chain has no gaps. */
 async function pruneStep(tx: Database, before: string): Promise<number> {
   const oldest = await tx.all<{ id: number; timestamp: string; hash: string | null }>(
     `SELECT id, timestamp, hash FROM audit ORDER BY id LIMIT ${PRUNE_ROWS}`,
@@ -199,7 +262,7 @@ async function pruneStep(tx: Database, before: string): Promise<number> {
   return removed.length;
 }
 
-/** The actions that occur in the audit, by name; costs a look-up each, however many entries there are. */
+/** One lookup per action, however many entries there are. */
 export async function auditActions(db: Database): Promise<string[]> {
   const rows = await db.all<{ action: string }>(
     `WITH RECURSIVE found (action) AS (
@@ -211,7 +274,6 @@ export async function auditActions(db: Database): Promise<string[]> {
   return rows.map(({ action }) => action);
 }
 
-/** The audit as administrators list it (DS-134), newest first. */
 export const auditList: ListSource = {
   name: 'audit-logs',
   from: 'audit',

@@ -1,9 +1,9 @@
 /**
- * Who is asking: the credentials of a request become one principal, or a 401 (DS-93 to DS-97).
+ * The credentials of a request become one principal, or a 401.
  *
- * Every header credential that was sent is checked, whatever else proved the caller: one that is present and wrong is
- * never silently ignored. What is remembered of them holds only until somebody writes to the state
- * (store/remembered.ts), so a revocation counts from the next request.
+ * Every header credential is checked, even when another one already proved the caller: a wrong one is never silently
+ * ignored. Cached results are dropped when anyone writes to the state (store/remembered.ts), so a revocation counts
+ * from the next request.
  */
 import { type Soon, whenThere } from '../base/soon.ts';
 import { BEARER_CHALLENGE, notAuthenticated } from './challenges.ts';
@@ -19,15 +19,13 @@ import { methods as allMethods } from './methods/index.ts';
 import type { Caller, Principal } from './principal.ts';
 import { dueAfterUse, noteSessionUse } from './sessions.ts';
 
-/** What a request's credentials came to. */
 export interface Authentication {
-  /** Null: anonymous. */
   readonly principal: Caller;
-  /** The live session that came with the request, whichever credential won; CSRF applies (DS-111). */
+  /** The live session of the request, even when another credential won; CSRF checks apply. */
   readonly session: { readonly id: number; readonly token: string; readonly userId: number } | null;
-  /** A session cookie came that is good for nothing: clear it on the response (DS-94). */
+  /** The cookie should be cleared. */
   readonly expiredSessionCookie: boolean;
-  /** The session was prolonged: send its cookie again (DS-104). */
+  /** The cookie should be sent again. */
   readonly renewedSession: boolean;
 }
 
@@ -42,9 +40,8 @@ interface Proven {
 }
 
 /**
- * The caller of a request, at once when everything about him is remembered. Throws `not-authenticated` with
- * `WWW-Authenticate` when a header credential is bad (`refusalOf` tells why), `throttled` (DS-102) and `unavailable`. No
- * credential at all is no error here.
+ * Synchronous when the caller is cached. Throws `not-authenticated` for a bad header credential (`refusalOf` tells
+ * why), `throttled` and `unavailable`. A request without credentials is anonymous.
  */
 export function authenticate(
   services: AuthServices,
@@ -64,7 +61,7 @@ export function authenticate(
   });
 }
 
-/** Proves the claims from `index` on, one after the other: a bad one ends it, and those behind it are not tried. */
+/** A bad claim ends it without trying the rest. */
 function provenOf(
   services: AuthServices,
   credentials: RequestCredentials,
@@ -112,10 +109,12 @@ function authenticationOf(
 
 function principalOf({ method, proof }: Proven, sessionId: number | null): Principal {
   const { user } = proof;
+  const isNarrowed = (proof.scopes ?? null) !== null || proof.isCreateOnly === true;
   const principal: Principal = {
     userId: user.id,
     username: user.username,
-    isSuperuser: user.isSuperuser,
+    isSuperuser: user.isSuperuser && !isNarrowed,
+    ...(user.isSuperuser && isNarrowed && { isNarrowedSuperuser: true }),
     credential: method.credential,
     sessionId,
     apiKeyId: proof.apiKeyId ?? null,

@@ -1,54 +1,48 @@
-/**
- * CSRF protection of browser sessions (DS-111 to DS-115).
- *
- * The token is derived from the session, not stored: a token planted by somebody else never equals it.
- */
+/** The token is derived from the session, not stored, so a planted token never matches. */
 import { createHmac } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import { secretsEqual } from './secret-compare.ts';
 
-/** Methods that never need a token (DS-111). */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The CSRF token that belongs to a session cookie's value: 43 url-safe base64 characters. */
+/** 43 characters. */
 export function csrfToken(secret: Uint8Array, sessionToken: string): string {
   return createHmac('sha256', secret).update(sessionToken).digest('base64url');
 }
 
-/** Where a request says it comes from; null for an absent header. */
 export interface RequestOrigin {
   readonly secFetchSite: string | null;
   readonly origin: string | null;
-  /** Whether the origin is the server's own or of an allowed host. Never asked about `null`. */
+  /** Never called for `null`. */
   isOwnOrigin(origin: string): boolean;
 }
 
 /**
- * Throws `csrf-failed` when the browser says the request comes from another site. A request with neither header passes.
- * On its own for sign-in and sign-out without a session (DS-115) and for Basic (EV-13).
+ * Throws `csrf-failed` when the browser reports another site. A request with neither header passes. The only check
+ * for sign-in and sign-out without a session and for Basic.
  */
 export function checkOrigin(request: RequestOrigin): void {
   const { secFetchSite, origin } = request;
-  const isForeign = origin !== null && (origin === 'null' || !request.isOwnOrigin(origin));
-  if (secFetchSite?.trim().toLowerCase() === 'cross-site' || isForeign) {
+  const site = secFetchSite?.trim().toLowerCase();
+  const isForeign =
+    origin === null ? site === 'same-site' : origin === 'null' || !request.isOwnOrigin(origin);
+  if (site === 'cross-site' || isForeign) {
     throw new AppError('csrf-failed', 'CSRF check failed: cross-site request');
   }
 }
 
-/** A request that carries a live session. */
 export interface SessionRequest extends RequestOrigin {
   readonly method: string;
-  /** Value of the session's cookie. */
   readonly sessionToken: string;
-  /** Value of the cookie `svc_csrf`; null when absent. */
+  /** Cookie `svc_csrf`. */
   readonly cookie: string | null;
-  /** Value of `X-CSRF-Token`; null when absent. */
+  /** Header `X-CSRF-Token`. */
   readonly headerToken: string | null;
-  /** The form field `csrf_token`; null when the body is no form or lacks it. Asked only without a header. */
+  /** Called only without a header. */
   formToken(): Promise<string | null>;
 }
 
-/** Throws `csrf-failed` with the first text of DS-114 that applies; safe methods pass. */
+/** Throws `csrf-failed`; safe methods pass. */
 export async function checkCsrf(secret: Uint8Array, request: SessionRequest): Promise<void> {
   if (SAFE_METHODS.has(request.method)) return;
   checkOrigin(request);

@@ -1,6 +1,3 @@
-/**
- * Groups and their members. Rights come to users only through them (DS-128).
- */
 import { AppError } from '../base/errors.ts';
 import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
@@ -8,19 +5,18 @@ import { checkName, normalName } from './names.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
 
-/** A group without its members. */
 export interface Group {
   readonly id: number;
   readonly name: string;
   readonly description: string | null;
 }
 
-/** The group name as it will be stored; throws `invalid-request` (DS-136). */
+/** The stored form; throws `invalid-request`. */
 export function checkGroupName(text: string): string {
   return checkName(text, 'name');
 }
 
-/** Makes a group; `name` as `checkGroupName` gave it. Throws `bad-request` (`Group already exists`). */
+/** Throws `bad-request` when the name is taken. */
 export async function createGroup(
   db: Database,
   group: { readonly name: string; readonly description: string | null },
@@ -33,24 +29,21 @@ export async function createGroup(
   return { id: lastId, name: group.name, description: group.description };
 }
 
-/** The group of that name, which is trimmed and brought to NFC first; null when there is none. */
 export async function findGroup(db: Database, name: string): Promise<Group | null> {
   return db.get<Group>('SELECT id, name, description FROM groups WHERE name = ?', [
     normalName(name),
   ]);
 }
 
-/** The group with that id; null when there is none. */
 export async function getGroup(db: Database, id: number): Promise<Group | null> {
   return db.get<Group>('SELECT id, name, description FROM groups WHERE id = ?', [id]);
 }
 
-/** All groups in the order they were made. */
 export async function listGroups(db: Database): Promise<Group[]> {
   return db.all<Group>('SELECT id, name, description FROM groups ORDER BY id');
 }
 
-/** Deletes the group with its links and answers what it was. Throws `not-found` (`Group not found`). */
+/** Throws `not-found`. */
 export async function deleteGroup(db: Database, id: number): Promise<Group> {
   return db.transaction(async (tx) => {
     const group = await getGroup(tx, id);
@@ -61,8 +54,8 @@ export async function deleteGroup(db: Database, id: number): Promise<Group> {
 }
 
 /**
- * Makes the user a member; false when it was one. A member added by hand stays when the issuer's groups change, so
- * adding by hand takes a membership over from OIDC (DS-125). Both must exist: otherwise the database refuses.
+ * False when the user was a member. Takes a membership over from OIDC, so that it stays when the issuer's groups
+ * change.
  */
 export async function addMember(db: Database, groupId: number, userId: number): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -80,7 +73,6 @@ export async function addMember(db: Database, groupId: number, userId: number): 
   });
 }
 
-/** Ends the membership; false when there was none. */
 export async function removeMember(
   db: Database,
   groupId: number,
@@ -93,12 +85,11 @@ export async function removeMember(
   return changes > 0;
 }
 
-/** Ends all memberships of the group; answers how many (DS-156: a left-over upload group is emptied). */
+/** For a left-over upload group. */
 export async function removeAllMembers(db: Database, groupId: number): Promise<number> {
   return (await db.run('DELETE FROM group_members WHERE group_id = ?', [groupId])).changes;
 }
 
-/** The members of the group, by id. */
 export async function listMembers(db: Database, groupId: number): Promise<User[]> {
   const rows = await db.all<UserRow>(
     `SELECT ${userColumns} FROM group_members JOIN users ON users.id = group_members.user_id
@@ -108,7 +99,6 @@ export async function listMembers(db: Database, groupId: number): Promise<User[]
   return rows.map(userOf);
 }
 
-/** The groups the user is a member of, by id. */
 export async function listGroupsOf(db: Database, userId: number): Promise<Group[]> {
   return db.all<Group>(
     `SELECT id, name, description FROM groups
@@ -118,13 +108,12 @@ export async function listGroupsOf(db: Database, userId: number): Promise<Group[
   );
 }
 
-/** How much is in a group. */
 export interface GroupSize {
   readonly members: number;
   readonly permissions: number;
 }
 
-/** Sizes of groups by id; what does not exist is missing. */
+/** Groups that do not exist are missing. */
 export async function sizesOfGroups(
   db: Database,
   groupIds: readonly number[],
@@ -139,7 +128,7 @@ export async function sizesOfGroups(
   return new Map(rows.map(({ id, members, permissions }) => [id, { members, permissions }]));
 }
 
-/** The groups of each of these users, by id within a user; users without a group are missing. */
+/** Users without a group are missing. */
 export async function groupsOfUsers(
   db: Database,
   userIds: readonly number[],
@@ -159,7 +148,6 @@ export async function groupsOfUsers(
   );
 }
 
-/** Groups as administrators list them (DS-134). */
 export const groupList: ListSource = {
   name: 'groups',
   from: 'groups',

@@ -1,9 +1,9 @@
 /**
- * The forms in which log clients send a credential (EV-63), brought into the ones every route knows.
+ * Converts the credential forms of log clients into those every route knows.
  *
- * One value (API key, its alias, or user token) may stand behind `Splunk`, `Bearer`, `Token` or `ApiKey`, as the password of
- * Basic, or in the query. What is none of those goes on as it came, so that users with passwords and identity providers
- * work as everywhere.
+ * One value (API key, its alias, or user token) may follow `Splunk`, `Bearer`, `Token` or `ApiKey`, or be the
+ * password of Basic, or a query parameter. Anything else is left unchanged, so passwords and identity providers work
+ * as everywhere.
  */
 import { isApiKeyText } from './api-keys.ts';
 import type { RequestCredentials } from './method.ts';
@@ -12,7 +12,6 @@ import { isTokenText } from './tokens.ts';
 
 const VALUE_SCHEMES: ReadonlySet<string> = new Set(['splunk', 'bearer', 'token', 'apikey']);
 
-/** The credentials of a request of a log client, without its cookies; null when it brought none. */
 export function ingestCredentials(
   credentials: RequestCredentials,
   queryToken: string | null,
@@ -30,7 +29,7 @@ export function ingestCredentials(
   };
 }
 
-/** The value; null when the header is to be read as everywhere. */
+/** Null when the header needs no conversion. */
 function valueIn({ scheme, rest }: { scheme: string; rest: string }): string | null {
   if (scheme === 'basic') {
     const password = decoded(rest);
@@ -46,7 +45,7 @@ function isValue(text: string): boolean {
   return isApiKeyText(text) || isTokenText(text);
 }
 
-/** What stands behind the first colon of base64 text; null when there is none. */
+/** The part after the first colon of base64 text. */
 function decoded(text: string): string | null {
   const pair = Buffer.from(text, 'base64').toString('utf8');
   const colon = pair.indexOf(':');

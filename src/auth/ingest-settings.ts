@@ -1,16 +1,12 @@
-/**
- * What an API key may do with events beyond its owner's rights being narrowed (EV-57 to EV-59).
- */
 import { sha256Hex } from '../base/ids.ts';
 import type { Soon } from '../base/soon.ts';
 import type { Database, SqlValue } from '../store/database.ts';
 import { rememberedFor } from '../store/remembered.ts';
 
-/** The settings of a key; those of a key without any are `DEFAULT_INGEST_SETTINGS`. */
 export interface IngestSettings {
-  /** It can do nothing but create events. */
+  /** May only create events. */
   readonly createOnly: boolean;
-  /** Indexes it may write; null: all its owner may. */
+  /** Null: all its owner may write. */
   readonly indexes: readonly string[] | null;
   /** For entries that name none. */
   readonly index: string | null;
@@ -21,7 +17,6 @@ export interface IngestSettings {
   readonly hasAlias: boolean;
 }
 
-/** No settings. */
 export const DEFAULT_INGEST_SETTINGS: IngestSettings = {
   createOnly: false,
   indexes: null,
@@ -46,7 +41,7 @@ interface SettingsRow {
 
 const byKey = rememberedFor<IngestSettings>(1_000);
 
-/** The settings of a key. One indexed read after a change, else there at once. */
+/** One indexed read after a state change, else from memory. */
 export function getIngestSettings(db: Database, apiKeyId: number): Soon<IngestSettings> {
   return byKey(db).get(db, String(apiKeyId), async () => {
     const row = await db.get<SettingsRow>(
@@ -71,10 +66,7 @@ function settingsOf(row: SettingsRow): IngestSettings {
   };
 }
 
-/**
- * Replaces the settings of a key. `alias`: a new value to be known by, null for none any more, undefined to keep what there
- * is.
- */
+/** `alias`: a new alias, null removes it, undefined keeps it. */
 export async function putIngestSettings(
   db: Database,
   apiKeyId: number,

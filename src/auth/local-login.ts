@@ -1,7 +1,7 @@
 /**
- * Username and password against the local accounts, for every door that asks for them (DS-99, DS-101, DS-102).
+ * Username and password against the local accounts.
  *
- * Every failed attempt costs one hash and counts. The account is looked up again after the hash: a password change or a
+ * Every failed attempt costs one hash and counts. The account is read again after the hash: a password change or a
  * deactivation during those 0.1 s must win.
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -18,13 +18,11 @@ import { LoginThrottle } from './throttle.ts';
 import type { User, UserWithHash } from './users.ts';
 import { findUserWithHash, getUserWithHash, upgradePasswordHash } from './users.ts';
 
-/** How long a right Basic password is believed again without a hash; scripts send it with every request. */
+/** How long a right Basic password is accepted without a hash; scripts send it with every request. */
 const REMEMBER_MS = 60 * 1000;
 const MAX_REMEMBERED = 1000;
-/** Names are at most 150 characters; what is longer belongs to nobody and is cut for the audit. */
 const MAX_SHOWN_NAME = 150;
 
-/** One attempt to sign in. */
 interface LoginAttempt extends LoginSource {
   readonly password: string;
 }
@@ -34,16 +32,14 @@ interface LocalLoginOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly audit: Audit;
-  /** Whether passwords of local accounts are accepted at all (DS-198); asked each time. */
   readonly isEnabled: () => boolean;
 }
 
-/** Checks passwords for one process. */
 export class LocalLogin {
   readonly #options: LocalLoginOptions;
   readonly #throttle: LoginThrottle;
   readonly #memoryKey = randomBytes(32);
-  /** Until when (monotonic) a name, password and stored hash are known to belong together. */
+  /** Monotonic time until which a name, password and stored hash are known to match. */
   readonly #remembered = new Lru<string, number>(MAX_REMEMBERED);
   readonly #running = new Map<string, Promise<boolean>>();
 
@@ -52,7 +48,6 @@ export class LocalLogin {
     this.#throttle = new LoginThrottle(options.clock);
   }
 
-  /** Failed attempts since the start, whatever the door. */
   get failures(): number {
     return this.#throttle.failures;
   }
@@ -62,9 +57,8 @@ export class LocalLogin {
   }
 
   /**
-   * The active user whose password this is, with its hash, or null; a failure is audited as `login_failed`. For login forms
-   * and token issue. Throws `permission-denied` (`Local password login is disabled`), `throttled` and `unavailable` (too many
-   * hashes wait).
+   * For login forms and token issue; a wrong password is audited as `login_failed`. Throws `permission-denied` when
+   * local login is disabled, `throttled` and `unavailable` (too many hashes wait).
    */
   async signIn(attempt: LoginAttempt): Promise<UsableAccount | null> {
     if (!this.isEnabled) {
@@ -83,8 +77,8 @@ export class LocalLogin {
   }
 
   /**
-   * As `signIn`, for the Basic header of every request: a right password is remembered for a minute under a keyed hash
-   * that includes the stored one, so a change of password or status is noticed at once.
+   * As `signIn`, for Basic: a right password is cached for a minute under a keyed hash that includes the stored one,
+   * so a change of password or status counts at once.
    */
   async checkBasic(attempt: LoginAttempt): Promise<User | null> {
     const source = sourceOf(attempt);
@@ -102,10 +96,7 @@ export class LocalLogin {
     return this.#settle(source, account, isRight);
   }
 
-  /**
-   * The hash of the user's own password when this is it, for `PUT /auth/password`; null when not, which counts but is not
-   * audited. Throws `throttled` and `unavailable`.
-   */
+  /** For `PUT /auth/password`: a wrong password counts but is not audited. */
   async confirmPassword(userId: number, password: string, address: string): Promise<string | null> {
     const { db } = this.#options;
     const account = await getUserWithHash(db, userId);
@@ -148,12 +139,12 @@ export class LocalLogin {
       this.#throttle.failed(source);
       return;
     }
-    // Attempts that ran side by side may have reached the limit meanwhile; then this one must not tell that it was right.
+    // Parallel attempts may have reached the limit meanwhile; then this one must not reveal that it was right.
     this.#throttle.check(source);
     this.#throttle.succeeded(source);
   }
 
-  /** One hash for all requests that bring the same password at the same moment: a client opens many connections at once. */
+  /** One hash for concurrent requests with the same password: a client opens many connections at once. */
   async #verifyOnce(key: string, password: string, account: UsableAccount): Promise<boolean> {
     const running = this.#running.get(key);
     if (running !== undefined) return running;
@@ -172,7 +163,7 @@ export class LocalLogin {
       .digest('base64url');
   }
 
-  /** The hash that is stored now, as far as nobody else has changed it. */
+  /** A concurrent change wins. */
   async #rehash({ user, passwordHash }: UsableAccount, password: string): Promise<string> {
     if (!needsRehash(passwordHash)) return passwordHash;
     const { db, log } = this.#options;
@@ -187,7 +178,6 @@ export class LocalLogin {
   }
 }
 
-/** An active account with a password. */
 type UsableAccount = UserWithHash & { readonly passwordHash: string };
 
 function isUsable(account: UserWithHash | null): account is UsableAccount {

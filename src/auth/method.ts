@@ -1,7 +1,7 @@
 /**
- * The contract of a sign-in method: what it finds in a request, and whether that proves a user (DS-93).
+ * The contract of a sign-in method: what it finds in a request, and whether that proves a user.
  *
- * A method never says yes for an inactive user and never throws for a bad credential: it answers a refusal, and
+ * A method never accepts an inactive user and never throws for a bad credential: it returns a refusal, and
  * authenticate.ts decides what that means. To add one: a file in methods/ and a line in methods/index.ts.
  */
 import type { Clock } from '../base/clock.ts';
@@ -14,43 +14,33 @@ import type { Credential, Scope } from './principal.ts';
 import type { Session } from './sessions.ts';
 import type { User } from './users.ts';
 
-/** What a request brought, as it came; absent and null mean the same. */
+/** Absent and null mean the same. */
 export interface RequestCredentials {
-  /** Value of the cookie `svc_session`. */
   readonly sessionToken?: string | null;
-  /** Value of `X-API-Key`. */
   readonly apiKeyHeader?: string | null;
-  /** Value of `Authorization`. */
   readonly authorization?: string | null;
-  /** Client address (DS-204). */
   readonly clientAddress: string;
 }
 
-/** What the methods work with. */
 export interface AuthServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly localLogin: LocalLogin;
-  /** Null while OIDC is off (DS-119). */
+  /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
 }
 
-/** Where in the request a credential stood. */
 type Carrier = 'cookie' | 'x-api-key' | 'authorization';
 
-/** A credential of a method's kind, not yet checked. */
 export interface Claim {
   readonly carrier: Carrier;
   readonly value: string;
-  /** `WWW-Authenticate` if it turns out bad (DS-95). */
+  /** `WWW-Authenticate` if it turns out bad. */
   readonly challenge: string;
 }
 
-/**
- * Why a credential was refused; the client is told only where a contract says so (EV-3, EV-65). `empty`, `spaces` and
- * `encoding` are faults of form.
- */
+/** Sent to the client only where a contract says so. `empty`, `spaces` and `encoding` are faults of form. */
 export type RefusalReason =
   | 'empty'
   | 'spaces'
@@ -61,33 +51,28 @@ export type RefusalReason =
   | 'switched-off'
   | 'unknown-scheme';
 
-/** A credential that proves nothing. */
 export interface Refusal {
   readonly credential: Credential | null;
   readonly reason: RefusalReason;
 }
 
-/** A credential that proves an active user. */
 export interface Proof {
   readonly user: User;
   readonly session?: Session;
   readonly apiKeyId?: number;
   /** Absent or null: all rights of the user. */
   readonly scopes?: readonly Scope[] | null;
-  /** The key can do nothing but create events. */
+  /** The key may only create events. */
   readonly isCreateOnly?: boolean;
 }
 
-/** One way to sign in; see the file header for what it promises. */
 export interface AuthenticationMethod {
   readonly credential: Credential;
-  /** The credentials of this kind in the request; most often none or one. */
   claims(credentials: RequestCredentials): Claim[];
   /** May throw `throttled`, `unavailable` and, for a name that is taken, `permission-denied`. */
   prove(services: AuthServices, claim: Claim, clientAddress: string): Soon<Proof | RefusalReason>;
 }
 
-/** Splits an `Authorization` value; the scheme comes in lower case, null when there is none. */
 export function splitAuthorization(
   value: string | null | undefined,
 ): { scheme: string; rest: string } | null {
@@ -100,10 +85,7 @@ export function splitAuthorization(
   return { scheme: text.slice(0, space).toLowerCase(), rest: text.slice(space).trim() };
 }
 
-/**
- * Lets work of a request go on behind its answer: failing or being slow must not hold up a read (a full disk, another
- * process writing). A failure is logged.
- */
+/** Work that must not hold up or fail a read (a full disk, another process writing). A failure is logged. */
 export function inBackground(services: AuthServices, what: string, work: Promise<void>): void {
   work.catch((error: unknown) => services.log.warning(`${what} failed`, { error }));
 }

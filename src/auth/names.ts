@@ -1,19 +1,14 @@
-/**
- * Names of users and groups (DS-136): trimmed, NFC, 1 to 150 characters, no control characters; compared byte by byte.
- */
+/** Names of users and groups: trimmed, NFC, 1 to 150 characters, no control characters; compared byte by byte. */
 import { invalidRequest } from '../base/errors.ts';
 
-/** Unicode code points of a name. */
+/** Unicode code points. */
 export const MAX_NAME_CHARACTERS = 150;
 
-/** The form in which names are stored and looked up; says nothing about whether the name is allowed. */
 export function normalName(text: string): string {
   return text.trim().normalize('NFC');
 }
 
-/**
- * The name as it will be stored. Throws `invalid-request` naming the body member `field`.
- */
+/** Throws `invalid-request` naming the body member `field`. */
 export function checkName(text: string, field: string): string {
   const name = normalName(text);
   const loc = ['body', field];

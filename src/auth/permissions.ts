@@ -1,7 +1,6 @@
 /**
- * Permissions, who holds them, and the one place that decides whether they cover something (DS-128 to DS-131).
- *
- * Rights only add up: groups give, nothing takes away; an API key's scopes are the one thing that narrows them.
+ * The one place that decides what permissions cover. Rights only add up: groups grant, nothing denies; only an API
+ * key's scopes narrow them.
  */
 import { AppError } from '../base/errors.ts';
 import { type Soon, whenThere } from '../base/soon.ts';
@@ -11,7 +10,6 @@ import { rememberedFor } from '../store/remembered.ts';
 import type { Caller, Scope, Verb } from './principal.ts';
 import { matchesDocument, matchesEventIndex, namesEvents } from './resource-names.ts';
 
-/** A right that groups can hold. */
 export interface Permission {
   readonly id: number;
   readonly resource: string;
@@ -20,13 +18,12 @@ export interface Permission {
 }
 
 interface NewPermission {
-  /** As `checkResource` gave it. */
   readonly resource: string;
   readonly action: Verb;
   readonly description: string | null;
 }
 
-/** Makes a permission. Throws `bad-request` (`Permission already exists`). */
+/** Throws `bad-request` when it exists. */
 export async function createPermission(
   db: Database,
   permission: NewPermission,
@@ -40,7 +37,6 @@ export async function createPermission(
   return { id: lastId, ...permission };
 }
 
-/** The permission with exactly that resource text and action; null when there is none. */
 export async function findPermission(
   db: Database,
   resource: string,
@@ -52,7 +48,6 @@ export async function findPermission(
   );
 }
 
-/** The permission with that id; null when there is none. */
 export async function getPermission(db: Database, id: number): Promise<Permission | null> {
   return db.get<Permission>(
     'SELECT id, resource, action, description FROM permissions WHERE id = ?',
@@ -60,14 +55,13 @@ export async function getPermission(db: Database, id: number): Promise<Permissio
   );
 }
 
-/** All permissions in the order they were made. */
 export async function listPermissions(db: Database): Promise<Permission[]> {
   return db.all<Permission>(
     'SELECT id, resource, action, description FROM permissions ORDER BY id',
   );
 }
 
-/** Deletes the permission everywhere and answers what it was. Throws `not-found` (`Permission not found`). */
+/** Throws `not-found`. */
 export async function deletePermission(db: Database, id: number): Promise<Permission> {
   return db.transaction(async (tx) => {
     const permission = await getPermission(tx, id);
@@ -77,7 +71,7 @@ export async function deletePermission(db: Database, id: number): Promise<Permis
   });
 }
 
-/** Gives the permission to the group; false when it held it. Both must exist: otherwise the database refuses. */
+/** False when the group held it. */
 export async function assignPermission(
   db: Database,
   groupId: number,
@@ -91,7 +85,6 @@ export async function assignPermission(
   return changes > 0;
 }
 
-/** Takes the permission from the group; false when it did not hold it. */
 export async function unassignPermission(
   db: Database,
   groupId: number,
@@ -104,7 +97,6 @@ export async function unassignPermission(
   return changes > 0;
 }
 
-/** The permissions a group holds, by id. */
 export async function listGroupPermissions(db: Database, groupId: number): Promise<Permission[]> {
   return db.all<Permission>(
     `SELECT id, resource, action, description FROM permissions
@@ -114,12 +106,11 @@ export async function listGroupPermissions(db: Database, groupId: number): Promi
   );
 }
 
-/** What a caller may do, as of the moment it was loaded; good for one request. */
+/** What a caller may do, as of loading; valid for one request. */
 export interface Grants {
   readonly isSuperuser: boolean;
-  /** The resource texts held for each verb. */
   readonly patterns: Readonly<Record<Verb, readonly string[]>>;
-  /** Narrows all of it, for superusers too; null: no restriction. */
+  /** Also for superusers; null: no restriction. */
   readonly scopes: readonly Scope[] | null;
 }
 
@@ -131,11 +122,12 @@ interface HeldPermission {
 const NO_PATTERNS: Grants['patterns'] = { read: [], write: [] };
 const heldByUser = rememberedFor<Grants['patterns']>(1_000);
 
-/** The rights of a caller; an anonymous one has none. One indexed read after a change, else there at once. */
+/** One indexed read after a state change, else from memory. */
 export function loadGrants(db: Database, caller: Caller): Soon<Grants> {
   if (caller === null) return { isSuperuser: false, patterns: NO_PATTERNS, scopes: null };
-  const { isSuperuser, scopes, userId } = caller;
-  if (isSuperuser) return { isSuperuser, patterns: NO_PATTERNS, scopes };
+  const { isSuperuser, isNarrowedSuperuser = false, scopes, userId } = caller;
+  if (isSuperuser || isNarrowedSuperuser)
+    return { isSuperuser: true, patterns: NO_PATTERNS, scopes };
   const held = heldByUser(db).get(db, String(userId), () => patternsOf(db, userId));
   return whenThere(held, (patterns) => ({ isSuperuser, patterns, scopes }));
 }
@@ -149,53 +141,46 @@ async function patternsOf(db: Database, userId: number): Promise<Grants['pattern
     [userId],
   );
   const held: Record<Verb, Set<string>> = { read: new Set(), write: new Set() };
-  // Not DISTINCT: sorting the few rows would take SQLite longer than reading them.
+  // Not DISTINCT: sorting the few rows takes SQLite longer than reading them.
   for (const { resource, action } of rows) held[action].add(resource);
   return { read: [...held.read], write: [...held.write] };
 }
 
-/**
- * Whether the grants allow `verb` on a document that goes by these names; any of them is enough. The last name is the
- * extension form (DS-25); `['']` asks for upload.
- */
+/** Any of the names is enough. The last name is the extension form; `['']` asks for upload. */
 export function grantsCover(grants: Grants, names: readonly string[], verb: Verb): boolean {
   return covers(grants, verb, documentCoverage(names));
 }
 
-/** Tells which resource texts of permissions cover the thing it was made for. */
+/** Whether a resource text covers the thing it was made for. */
 export type Coverage = (pattern: string) => boolean;
 
-/** Coverage of a document by its names; the last one is the extension form. */
 export function documentCoverage(names: readonly string[]): Coverage {
   return (pattern) =>
     names.some((name, index) => matchesDocument(pattern, name, index === names.length - 1));
 }
 
-/** Coverage of an event index (EV-20). */
 export function eventCoverage(index: string): Coverage {
   return (pattern) => matchesEventIndex(pattern, index);
 }
 
-/**
- * Whether a grant of `verb` matches the name as it was typed, existing or not: then a miss may be told as 404 (DS-130).
- */
+/** Whether a grant matches the name as typed, existing or not: only then may a miss be a 404. */
 export function grantsNameAddressed(grants: Grants, typedName: string, verb: Verb): boolean {
-  // The empty name is the docroot boundary, which no grant of a resource speaks of.
+  // The empty name is the docroot boundary, which no grant of a resource covers.
   if (typedName === '') return grants.isSuperuser && grants.scopes === null;
   return grantsCover(grants, [typedName], verb);
 }
 
-/** Whether the grants allow `verb` on the event index (EV-20); document rights do not count. */
+/** Document rights do not count. */
 export function grantsCoverEvents(grants: Grants, index: string, verb: Verb): boolean {
   return covers(grants, verb, eventCoverage(index));
 }
 
-/** Whether the grants may allow `verb` on some event index, existing or not (EV-23, EV-24). */
+/** On any index, existing or not. */
 export function grantsTouchEvents(grants: Grants, verb: Verb): boolean {
   return covers(grants, verb, namesEvents);
 }
 
-/** Whether everything that `before` let its holder read may be read still, going by the texts of the permissions. */
+/** Judged by the permission texts. */
 export function keepsReading(before: Grants, now: Grants): boolean {
   const held = new Set(now.patterns.read);
   return before.patterns.read.every((pattern) => held.has(pattern));
@@ -206,14 +191,12 @@ function covers(grants: Grants, verb: Verb, matches: Coverage): boolean {
   return grants.scopes === null || scopesAllow(grants.scopes, verb, matches);
 }
 
-/** Whether one of the scopes of a key lets `verb` through (DS-118). */
 export function scopesAllow(scopes: readonly Scope[], verb: Verb, matches: Coverage): boolean {
   return scopes.some(
     (scope) => scope.verb === verb && (scope.pattern === null || matches(scope.pattern)),
   );
 }
 
-/** A permission as a user holds it: through which group. */
 export interface GroupGrant {
   readonly group_id: number;
   readonly group: string;
@@ -222,7 +205,6 @@ export interface GroupGrant {
   readonly action: Verb;
 }
 
-/** Everything a user holds through groups, by group, then by permission. */
 export async function listGrantsOf(db: Database, userId: number): Promise<GroupGrant[]> {
   return db.all<GroupGrant>(
     `SELECT groups.id AS group_id, groups.name AS "group", permissions.id AS permission_id, resource, action
@@ -235,7 +217,7 @@ export async function listGrantsOf(db: Database, userId: number): Promise<GroupG
   );
 }
 
-/** Who holds a permission through which group; `user_id` null: the group has no members. */
+/** `user_id` null: the group has no members. */
 interface PermissionHolder {
   readonly permission_id: number;
   readonly group_id: number;
@@ -245,7 +227,6 @@ interface PermissionHolder {
   readonly is_active: boolean;
 }
 
-/** Holders of permissions, by permission, group, user name. */
 export async function holdersOf(
   db: Database,
   permissionIds: readonly number[],
@@ -264,7 +245,7 @@ export async function holdersOf(
   return rows.map((row) => ({ ...row, is_active: row.is_active === 1 }));
 }
 
-/** The groups that hold each of these permissions, by id; permissions nobody holds are missing. */
+/** Permissions nobody holds are missing. */
 export async function groupsHolding(
   db: Database,
   permissionIds: readonly number[],
@@ -281,7 +262,6 @@ export async function groupsHolding(
   );
 }
 
-/** Permissions as administrators list them (DS-134). */
 export const permissionList: ListSource = {
   name: 'permissions',
   from: 'permissions',

@@ -1,37 +1,29 @@
-/**
- * Who is asking (architecture 4.7): one principal, many credentials.
- */
-
-/** How the request authenticated (DS-93). */
 export type Credential = 'session' | 'api-key' | 'basic' | 'bearer' | 'token' | 'setup';
 
-/** What a permission can allow (DS-128). */
 export const VERBS = ['read', 'write'] as const;
 
-/** A permission verb. `write` does not include `read`. */
+/** `write` does not include `read`. */
 export type Verb = (typeof VERBS)[number];
 
-/** One entry of an API key's scopes (DS-118); `pattern` null means every resource. */
+/** `pattern` null means every resource. */
 export interface Scope {
   readonly verb: Verb;
   readonly pattern: string | null;
 }
 
-/** An authenticated, active user and the credential that proved it. */
 export interface Principal {
   readonly userId: number;
   readonly username: string;
+  /** Only with a credential that nothing narrows: administration requires this. */
   readonly isSuperuser: boolean;
+  /** A superuser whose key has scopes or settings: every right within them, no more. */
+  readonly isNarrowedSuperuser?: boolean;
   readonly credential: Credential;
-  /** Row id of the live session that came with the request, also when another credential won. */
+  /** Even when another credential won. */
   readonly sessionId: number | null;
-  /** Row id of the API key, when that is the credential. */
   readonly apiKeyId: number | null;
-  /** Null: all rights of the owner. */
   readonly scopes: readonly Scope[] | null;
-  /** A key that can do nothing but create events (EV-58). */
   readonly isCreateOnly?: boolean;
 }
 
-/** The caller of an operation: a principal, or null for an anonymous one. */
 export type Caller = Principal | null;

@@ -1,24 +1,21 @@
 /**
- * Texts of permissions and scopes, and what they match (DS-129, DS-137, EV-20).
- *
- * `*` is special only alone and after a final `/`; everywhere else it is a literal character of a name. Names that
- * start with `@events` belong to event rights and are opened by nothing but their own text.
+ * `*` is special only alone and after a final `/`; elsewhere it is a literal character. Names that start with
+ * `@events` are event rights and match only their own text.
  */
 import { invalidRequest } from '../base/errors.ts';
 
-/** The resource text of the docroot boundary, which allows upload and nothing else. */
+/** Allows upload and nothing else. */
 export const DOCROOT_BOUNDARY = '';
 const EVENTS = '@events';
-/** Of the resource text of a permission; longer than any path a file system takes. */
+/** Longer than any path a file system takes. */
 export const MAX_RESOURCE_CHARACTERS = 4096;
 
-/** A resource text as it is stored: trimmed, NFC, and one form for the docroot boundary. */
 export function normalResource(text: string): string {
   const name = text.trim().normalize('NFC');
   return name === '__root__' || name === '<root>' ? DOCROOT_BOUNDARY : name;
 }
 
-/** The resource text of a new permission as it will be stored. Throws `invalid-request` (DS-137). */
+/** Throws `invalid-request`. */
 export function checkResource(text: string): string {
   const name = normalResource(text);
   if (name.length > MAX_RESOURCE_CHARACTERS) {
@@ -47,25 +44,23 @@ export function checkResource(text: string): string {
   });
 }
 
-/** Whether a text reads like a folder: it would be a permission that opens nothing, as only files are resources. */
+/** Such a permission would match nothing, as only files are resources. */
 export function isFolderName(name: string): boolean {
   return name.endsWith('/') && !name.startsWith('/');
 }
 
-/** Whether a document of that name falls under the pattern. `isExtensionForm`: see DS-25. */
+/** `isExtensionForm`: the name includes the file's extension. */
 export function matchesDocument(pattern: string, name: string, isExtensionForm: boolean): boolean {
   if (name === DOCROOT_BOUNDARY || pattern === DOCROOT_BOUNDARY) return name === pattern;
-  // EV-20: without its extension `@events/web.csv` would be the name of an event index.
+  // Without its extension `@events/web.csv` would be the name of an event index.
   if (name.startsWith(EVENTS)) return isExtensionForm && name === pattern;
   return pattern === '*' || matchesText(pattern, name);
 }
 
-/** Whether the event index falls under the pattern (EV-20); `@events` covers every index. */
 export function matchesEventIndex(pattern: string, index: string): boolean {
   return pattern === EVENTS || matchesText(pattern, `${EVENTS}/${index}`);
 }
 
-/** Whether the pattern is one of event rights. */
 export function namesEvents(pattern: string): boolean {
   return pattern === EVENTS || pattern.startsWith(`${EVENTS}/`);
 }

@@ -1,16 +1,13 @@
-/**
- * Scopes of API keys (DS-118): texts `read`, `write`, `read:<pattern>`, `write:<pattern>`; null is no restriction.
- */
+/** Texts `read`, `write`, `read:<pattern>`, `write:<pattern>`; null is no restriction. */
 import type { ValidationIssue } from '../base/errors.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Scope } from './principal.ts';
 import { isFolderName, normalResource } from './resource-names.ts';
 
-/** Scopes of one key. */
 export const MAX_SCOPES = 64;
 const LOC = ['body', 'scopes'] as const;
 
-/** The scopes in a request's `scopes` member; absent and null mean null. Throws `invalid-request`. */
+/** Absent and null mean null. Throws `invalid-request`. */
 export function parseScopes(value: unknown): Scope[] | null {
   if (value === undefined || value === null) return null;
   if (!Array.isArray(value)) {
@@ -49,12 +46,11 @@ function parseScope(text: string): Scope | null {
   const verb = found[1] === 'read' ? 'read' : 'write';
   if (found[2] === undefined) return { verb, pattern: null };
   const pattern = normalResource(found[2]);
-  // The docroot boundary is no pattern here: uploads need the whole verb (DS-118).
+  // The docroot boundary is no pattern here: uploads need the whole verb.
   if (pattern === '' || pattern.startsWith('/') || isFolderName(pattern)) return null;
   return { verb, pattern };
 }
 
-/** The texts `parseScopes` reads. */
 export function formatScopes(scopes: readonly Scope[]): string[] {
   return scopes.map(({ verb, pattern }) => (pattern === null ? verb : `${verb}:${pattern}`));
 }

@@ -1,8 +1,6 @@
 /**
- * Browser sessions (DS-103, DS-104, DS-107).
- *
- * The cookie holds 32 random bytes; only their SHA-256 is stored, so a copy of the database signs nobody in. A session
- * found expired is deleted at once: a clock set back must not revive it.
+ * The cookie holds 32 random bytes; only their SHA-256 is stored, so a copy of the database signs nobody in. A
+ * session found expired is deleted at once: a clock set back must not revive it.
  */
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -16,13 +14,12 @@ import { userColumns, userOf } from './users.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Also the cookie's Max-Age. */
 export const SESSION_LIFETIME_MS = 7 * DAY_MS;
-/** A use longer than this after the last renewal renews the session (DS-104). */
+/** A use later than this after the last renewal renews the session. */
 const RENEW_AFTER_MS = 5 * 60 * 1000;
-/** Uses within this time of the last one noted are not written (DS-97). */
+/** Uses closer than this to the last recorded one are not written. */
 const USE_INTERVAL_MS = 60 * 1000;
 const MAX_USER_AGENT_LENGTH = 512;
 
-/** A stored session. Times are DS-16 texts. */
 export interface Session {
   readonly id: number;
   readonly userId: number;
@@ -62,17 +59,16 @@ interface NewSession {
   readonly userId: number;
   readonly ip: string | null;
   readonly userAgent: string | null;
-  /** What the user proved to be by: without it no session begins once the password was changed. */
+  /** The hash the user was checked against: no session begins once it was replaced. */
   readonly passwordHash?: string;
-  /** Kept for sign-out at the issuer (DS-122). */
+  /** For sign-out at the issuer. */
   readonly idToken?: string | null;
-  /** Epoch milliseconds. */
   readonly now: number;
 }
 
 /**
- * Starts a session; `token` is the cookie's value and cannot be had again. Throws `invalid-credentials` when the account was
- * deactivated, deleted or given another password since it was looked at: sessions that end with that must not come after it.
+ * `token` cannot be read again. Throws `invalid-credentials` when the account was deactivated, deleted or given
+ * another password since it was read: such a change ends all sessions, so none may begin after it.
  */
 export async function createSession(
   db: Database,
@@ -103,9 +99,7 @@ export async function createSession(
   return { id: lastId, token };
 }
 
-/**
- * The live session of a cookie value and its active user; null for anything else. Costs one indexed read.
- */
+/** One indexed read. */
 export async function findSession(
   db: Database,
   token: string,
@@ -130,14 +124,13 @@ async function forgetExpired(db: Database, id: number): Promise<void> {
   try {
     await db.relaxed.run('DELETE FROM sessions WHERE id = ?', [id]);
   } catch {
-    // A full disk: the daily purge comes back to it, and a read must not fail for it.
+    // A full disk must not fail a read; the daily purge deletes it.
   }
 }
 
-/** What a use of the session at `now` makes due: writing it down, and prolonging the session and its cookie. */
 export function dueAfterUse(session: Session, now: number): { note: boolean; renew: boolean } {
   const renewedAt = Date.parse(session.expiresAt) - SESSION_LIFETIME_MS;
-  // Distances, because the clock may have been set back since.
+  // Absolute, because the clock may have been set back.
   const renew = Math.abs(now - renewedAt) > RENEW_AFTER_MS;
   return {
     note: renew || Math.abs(now - Date.parse(session.lastActiveAt)) >= USE_INTERVAL_MS,
@@ -145,7 +138,6 @@ export function dueAfterUse(session: Session, now: number): { note: boolean; ren
   };
 }
 
-/** Notes a use; with `renew` the session lives 7 days from `now`. Of several at once the first counts. */
 export async function noteSessionUse(
   db: Database,
   session: Session,
@@ -159,7 +151,6 @@ export async function noteSessionUse(
   );
 }
 
-/** The user's live sessions, oldest first. */
 export async function listSessions(db: Database, userId: number, now: number): Promise<Session[]> {
   const rows = await db.all<SessionRow>(
     `SELECT ${sessionColumns} FROM sessions WHERE sessions.user_id = ? AND expires_at > ? ORDER BY id`,
@@ -168,7 +159,6 @@ export async function listSessions(db: Database, userId: number, now: number): P
   return rows.map(sessionOf);
 }
 
-/** Ends one session of that user; false when the user has none with that id. */
 export async function deleteSession(db: Database, id: number, userId: number): Promise<boolean> {
   const { changes } = await db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', [
     id,
@@ -177,7 +167,6 @@ export async function deleteSession(db: Database, id: number, userId: number): P
   return changes > 0;
 }
 
-/** Ends the session of a cookie value; answers whose it was and its ID token, null when there was none. */
 export async function deleteSessionByToken(
   db: Database,
   token: string,
@@ -193,7 +182,7 @@ export async function deleteSessionByToken(
   });
 }
 
-/** Removes what has expired; answers how many. Due at least daily. */
+/** Run at least daily. */
 export async function purgeExpiredSessions(db: Database, now: number): Promise<number> {
   const { changes } = await db.relaxed.run('DELETE FROM sessions WHERE expires_at <= ?', [
     timestamp(now),
@@ -201,7 +190,6 @@ export async function purgeExpiredSessions(db: Database, now: number): Promise<n
   return changes;
 }
 
-/** Browser sessions of all users that are live at `now` (epoch milliseconds), as administrators list them. */
 export function sessionList(now: number): ListSource {
   return {
     name: 'sessions',
@@ -222,7 +210,6 @@ export function sessionList(now: number): ListSource {
   };
 }
 
-/** Ends a session, whoever's it is; false when there is none with that id. */
 export async function endSession(db: Database, id: number): Promise<boolean> {
   return (await db.run('DELETE FROM sessions WHERE id = ?', [id])).changes > 0;
 }

@@ -1,45 +1,48 @@
 /**
- * Failed logins, counted over a sliding window (DS-102).
+ * Failed logins in a sliding window.
  *
- * Counts monotonic time, so a changed clock neither frees nor freezes anybody, and holds a bounded number of entries: when
- * full it forgets whoever failed longest ago. State of this process only.
+ * Monotonic time, so a changed clock neither frees nor locks out anybody; a bounded number of entries, dropping the
+ * one whose last failure is oldest.
  */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { sha256Hex } from '../base/ids.ts';
+import { networkOf } from '../base/ip-network.ts';
 import { Lru } from '../base/lru.ts';
 
 const WINDOW_MS = 15 * 60 * 1000;
 const MAX_FAILURES_PER_PAIR = 10;
+/** An IPv4 address, or the /64 of an IPv6 one, the least one customer has. */
 const MAX_FAILURES_PER_ADDRESS = 50;
-/** Each of the two tables; a full one is about 2 MB of pairs, 6 MB of addresses. */
+/** Per /48: some customers have one, which is 65,536 of the above; so does a whole company. */
+const MAX_FAILURES_PER_SITE = 500;
+/** Of each table; a full one is about 2 MB of pairs, 6 MB of addresses. */
 const MAX_ENTRIES = 10_000;
+const MAX_SITES = 1000;
 
-/** Who tries to sign in. */
 export interface LoginSource {
   readonly username: string;
-  /** Client address (DS-204). */
   readonly address: string;
 }
 
-/** Counts failures of one process; every password check asks it before and tells it after. */
 export class LoginThrottle {
   readonly #clock: Clock;
   #failures = 0;
-  /** Times of the failures, oldest first. */
   readonly #pairs = new Lru<string, number[]>(MAX_ENTRIES);
   readonly #addresses = new Lru<string, number[]>(MAX_ENTRIES);
+  readonly #sites = new Lru<string, number[]>(MAX_SITES);
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Throws `throttled` with `Retry-After` while either limit is reached, for a right password too. */
+  /** Throws `throttled` with `Retry-After` while a limit is reached, for a right password too. */
   check(source: LoginSource): void {
     const now = this.#clock.monotonic();
     const waits = [
       waitOf(this.#pairs.get(pairKey(source)), MAX_FAILURES_PER_PAIR, now),
-      waitOf(this.#addresses.get(source.address), MAX_FAILURES_PER_ADDRESS, now),
+      waitOf(this.#addresses.get(networkOf(source.address, 64)), MAX_FAILURES_PER_ADDRESS, now),
+      waitOf(this.#sites.get(networkOf(source.address, 48)), MAX_FAILURES_PER_SITE, now),
     ];
     const waitMs = Math.max(...waits);
     if (waitMs <= 0) return;
@@ -52,26 +55,25 @@ export class LoginThrottle {
     this.#failures += 1;
     const now = this.#clock.monotonic();
     note(this.#pairs, pairKey(source), MAX_FAILURES_PER_PAIR, now);
-    note(this.#addresses, source.address, MAX_FAILURES_PER_ADDRESS, now);
+    note(this.#addresses, networkOf(source.address, 64), MAX_FAILURES_PER_ADDRESS, now);
+    note(this.#sites, networkOf(source.address, 48), MAX_FAILURES_PER_SITE, now);
   }
 
-  /** Failed attempts since the start. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Forgets the failures of this name from this address; those of the address stay. */
   succeeded(source: LoginSource): void {
     this.#pairs.delete(pairKey(source));
   }
 }
 
 function pairKey({ username, address }: LoginSource): string {
-  // A name comes from outside in any length; its digest does not.
-  return `${sha256Hex(username)} ${address}`;
+  // A name may have any length; its digest does not.
+  return `${sha256Hex(username)} ${networkOf(address, 64)}`;
 }
 
-/** Milliseconds until fewer than `limit` failures lie within the window; 0 or less: now. */
+/** Milliseconds until fewer than `limit` failures lie in the window; 0 or less: now. */
 function waitOf(failures: readonly number[] | undefined, limit: number, now: number): number {
   const decisive = failures?.at(-limit);
   return decisive === undefined ? 0 : decisive + WINDOW_MS - now;
@@ -80,7 +82,7 @@ function waitOf(failures: readonly number[] | undefined, limit: number, now: num
 function note(table: Lru<string, number[]>, key: string, limit: number, now: number): void {
   const failures = table.get(key) ?? [];
   failures.push(now);
-  // Older ones than the last `limit` decide nothing.
+  // Failures before the last `limit` do not matter.
   if (failures.length > limit) failures.shift();
   table.set(key, failures);
 }

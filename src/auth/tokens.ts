@@ -1,9 +1,9 @@
 /**
- * The one token of a user for event clients (EV-15 to EV-19): 40 hex, the same until it is revoked.
+ * The one token of a user for event clients: 40 hex digits, unchanged until revoked.
  *
- * Unlike an API key it can be given out again, so its value is kept, sealed with AES-256-GCM under a key derived from the
- * server secret, and found by its SHA-256. With another secret the sealed values cannot be opened; the tokens still
- * authenticate by their hash, and the next issue makes a new one.
+ * Unlike an API key it can be shown again: its value is kept, sealed with AES-256-GCM under a key derived from the
+ * server secret, and looked up by its SHA-256. After a change of the secret the tokens still authenticate by their
+ * hash, and the next issue makes a new one.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { timestamp } from '../base/clock.ts';
@@ -17,15 +17,13 @@ import { userColumns, userOf } from './users.ts';
 const TOKEN_BYTES = 20;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** As for API keys (DS-97). */
 const USE_INTERVAL_MS = 60_000;
 
-/** Whether a text has the form of a token. */
 export function isTokenText(text: string): boolean {
   return /^[0-9a-f]{40}$/.test(text);
 }
 
-/** The token of a user, made at the first call; `isNew` says so. */
+/** Creates the token at the first call (`isNew`). */
 export async function issueToken(
   db: Database,
   serverSecret: Uint8Array,
@@ -50,7 +48,7 @@ export async function issueToken(
   });
 }
 
-/** A token found by its value; the caller decides by `user.isActive`. */
+/** Callers must test `user.isActive`. */
 interface FoundToken {
   readonly user: User;
   readonly lastUsedAt: string | null;
@@ -58,7 +56,6 @@ interface FoundToken {
 
 const rowsByHash = rememberedFor<(UserRow & { last_used_at: string | null }) | null>(1_000);
 
-/** The token with that value; null when there is none. Costs one indexed read after a change, else nothing. */
 export async function findToken(db: Database, value: string): Promise<FoundToken | null> {
   const hash = sha256Hex(value);
   const row = await rowsByHash(db).get(db, hash, () =>
@@ -70,12 +67,10 @@ export async function findToken(db: Database, value: string): Promise<FoundToken
   return row === null ? null : { user: userOf(row), lastUsedAt: row.last_used_at };
 }
 
-/** Whether a use at `now` is to be noted. */
 export function isTokenUseDue({ lastUsedAt }: FoundToken, now: number): boolean {
   return lastUsedAt === null || Math.abs(now - Date.parse(lastUsedAt)) >= USE_INTERVAL_MS;
 }
 
-/** Notes a use. */
 export async function noteTokenUse(db: Database, userId: number, now: number): Promise<void> {
   await db.relaxed.run('UPDATE tokens SET last_used_at = ? WHERE user_id = ?', [
     timestamp(now),
@@ -83,13 +78,11 @@ export async function noteTokenUse(db: Database, userId: number, now: number): P
   ]);
 }
 
-/** Deletes the token of a user; false when there was none. */
 export async function revokeToken(db: Database, userId: number): Promise<boolean> {
   const { changes } = await db.run('DELETE FROM tokens WHERE user_id = ?', [userId]);
   return changes > 0;
 }
 
-/** Tokens of all users as administrators list them (EV-19), without their values. */
 export const tokenList: ListSource = {
   name: 'tokens',
   from: 'tokens JOIN users ON users.id = tokens.user_id',
@@ -104,7 +97,6 @@ export const tokenList: ListSource = {
   order: 'asc',
 };
 
-/** Whether the user has a token. */
 export async function hasToken(db: Database, userId: number): Promise<boolean> {
   return (await db.get('SELECT 1 FROM tokens WHERE user_id = ?', [userId])) !== null;
 }

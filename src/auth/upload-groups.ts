@@ -1,8 +1,8 @@
 /**
- * The group that owns an uploaded file (DS-156): its name follows from the file's, so no two files share one.
+ * The group that owns an uploaded file; its name is derived from the file's.
  *
- * It is made before the file gets its name, and says so until it has it: a server that is killed in between leaves a
- * promise, which the next start keeps when the file is there, and takes back when it is not.
+ * It is created before the file gets its name and marked as a promise until then. After a kill in between, the next
+ * start keeps the group when the file exists, and deletes it when not.
  */
 import type { Database } from '../store/database.ts';
 import { createGroup, deleteGroup, findGroup, type Group, removeAllMembers } from './groups.ts';
@@ -15,31 +15,30 @@ import {
 } from './permissions.ts';
 import { VERBS } from './principal.ts';
 
-/** A file that has just been created by an upload. */
 export interface CreatedUpload {
   readonly filename: string;
   readonly userId: number;
-  /** The permission text that opens the file and nothing else; null gives the group no rights. */
+  /** The permission text for this file only; null gives the group no rights. */
   readonly resource: string | null;
 }
 
 const PROMISED = 'Uploading ';
 const nameOf = (filename: string): string => `upload_owner_${filename}`;
 
-/** What `giveToUploader` does, for a file that is about to get its name. */
+/** As `giveToUploader`, for a file that is about to get its name. */
 export function promiseToUploader(db: Database, upload: CreatedUpload): Promise<void> {
   return ownGroup(db, upload, `${PROMISED}${upload.filename}`);
 }
 
 /**
- * Makes the uploader the only member of the file's group, which holds `read` and `write` on the file and nothing else.
- * What a group left over from a deleted file held is taken away.
+ * Makes the uploader the only member, with `read` and `write` on this file only, and removes what a group left over
+ * from a deleted file held.
  */
 export function giveToUploader(db: Database, upload: CreatedUpload): Promise<void> {
   return ownGroup(db, upload, `Uploaded ${upload.filename}`);
 }
 
-/** Deletes the group of a promise that was not kept; any other group stays. */
+/** Any other group stays. */
 export async function withdrawPromise(db: Database, filename: string): Promise<void> {
   await db.run('DELETE FROM groups WHERE name = ? AND description = ?', [
     nameOf(filename),
@@ -47,7 +46,7 @@ export async function withdrawPromise(db: Database, filename: string): Promise<v
   ]);
 }
 
-/** Settles what a killed server left; call when no upload is under way. */
+/** Call when no upload is under way. */
 export async function settlePromises(
   db: Database,
   isThere: (filename: string) => boolean,

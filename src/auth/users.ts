@@ -1,8 +1,6 @@
 /**
- * Accounts. Names are unique and ids are never reused.
- *
- * There is always an active superuser once there was one (DS-138): the check and the change are one transaction, so two
- * administrators cannot remove each other.
+ * Ids are never reused. Once there was an active superuser, there always is one: the check and the change are one
+ * transaction, so two administrators cannot remove each other.
  */
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -10,23 +8,20 @@ import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
 import { checkName, normalName } from './names.ts';
 
-/** An account as anyone allowed to may see it. */
 export interface User {
   readonly id: number;
   readonly username: string;
   readonly isActive: boolean;
   readonly isSuperuser: boolean;
-  /** DS-16 text. */
   readonly createdAt: string;
 }
 
-/** What a local login is checked against; `passwordHash` null: the account has no password. */
+/** `passwordHash` null: the account has no password. */
 export interface UserWithHash {
   readonly user: User;
   readonly passwordHash: string | null;
 }
 
-/** The members of `User` in a row of any statement that selects `userColumns`. */
 export interface UserRow {
   readonly user_id: number;
   readonly username: string;
@@ -35,11 +30,10 @@ export interface UserRow {
   readonly user_created_at: string;
 }
 
-/** Select list for `userOf`; the statement must have the table `users` in it. */
+/** The statement must include the table `users`. */
 export const userColumns = `users.id AS user_id, users.username AS username, users.is_active AS user_is_active,
   users.is_superuser AS is_superuser, users.created_at AS user_created_at`;
 
-/** The account in a row selected with `userColumns`. */
 export function userOf(row: UserRow): User {
   return {
     id: row.user_id,
@@ -50,17 +44,14 @@ export function userOf(row: UserRow): User {
   };
 }
 
-/** The username as it will be stored; throws `invalid-request` (DS-136). */
 export function checkUsername(text: string): string {
   return checkName(text, 'username');
 }
 
-/** The account of that name, which is trimmed and brought to NFC first; null when there is none. */
 export async function findUser(db: Database, username: string): Promise<User | null> {
   return (await findUserWithHash(db, username))?.user ?? null;
 }
 
-/** As `findUser`, with the password hash. */
 export async function findUserWithHash(
   db: Database,
   username: string,
@@ -72,7 +63,6 @@ export async function findUserWithHash(
   );
 }
 
-/** As `getUser`, with the password hash. */
 export async function getUserWithHash(db: Database, userId: number): Promise<UserWithHash | null> {
   return withHash(
     await db.get(`SELECT ${userColumns}, password_hash FROM users WHERE id = ?`, [userId]),
@@ -83,13 +73,12 @@ function withHash(row: (UserRow & { password_hash: string | null }) | null): Use
   return row === null ? null : { user: userOf(row), passwordHash: row.password_hash };
 }
 
-/** The account with that id; null when there is none. */
 export async function getUser(db: Database, userId: number): Promise<User | null> {
   const row = await db.get<UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`, [userId]);
   return row === null ? null : userOf(row);
 }
 
-/** Names of accounts by id; what does not exist (any more) is missing. */
+/** Deleted accounts are missing. */
 export async function namesOfUsers(
   db: Database,
   userIds: readonly number[],
@@ -102,23 +91,20 @@ export async function namesOfUsers(
   return new Map(rows.map(({ id, username }) => [id, username]));
 }
 
-/** All accounts in the order they were made. */
 export async function listUsers(db: Database): Promise<User[]> {
   const rows = await db.all<UserRow>(`SELECT ${userColumns} FROM users ORDER BY id`);
   return rows.map(userOf);
 }
 
 interface NewUser {
-  /** As `checkUsername` gave it. */
   readonly username: string;
   /** Null: no local login. */
   readonly passwordHash: string | null;
   readonly isSuperuser: boolean;
-  /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Makes an active account. Throws `bad-request` (`User already exists`). */
+/** Throws `bad-request` when the name is taken. */
 export async function createUser(db: Database, user: NewUser): Promise<User> {
   const createdAt = timestamp(user.now);
   const { changes, lastId } = await db.run(
@@ -136,7 +122,6 @@ export async function createUser(db: Database, user: NewUser): Promise<User> {
   };
 }
 
-/** How many active superusers there are. */
 export async function countActiveSuperusers(db: Database): Promise<number> {
   const row = await db.get<{ n: number }>(
     'SELECT count(*) AS n FROM users WHERE is_superuser = 1 AND is_active = 1',
@@ -144,10 +129,7 @@ export async function countActiveSuperusers(db: Database): Promise<number> {
   return row?.n ?? 0;
 }
 
-/**
- * Gives the account a new password and ends all its sessions (DS-108, DS-139); answers how many. API keys stay valid.
- * Throws `not-found` (`User not found`).
- */
+/** Ends all sessions of the account; API keys stay valid. Throws `not-found`. */
 export async function setPasswordHash(
   db: Database,
   userId: number,
@@ -163,10 +145,7 @@ export async function setPasswordHash(
   });
 }
 
-/**
- * As `setPasswordHash` for a user who has proved to know the old one: false when that was replaced or the account deactivated
- * in between, and then nothing is changed.
- */
+/** For a user who proved the old password: false when that was replaced or the account deactivated in between. */
 export async function replacePasswordHash(
   db: Database,
   userId: number,
@@ -183,7 +162,7 @@ export async function replacePasswordHash(
   });
 }
 
-/** Stores the same password under newer parameters (DS-109); false when it was changed in between. Sessions stay. */
+/** False when the password was changed in between. Sessions stay. */
 export async function upgradePasswordHash(
   db: Database,
   userId: number,
@@ -197,19 +176,15 @@ export async function upgradePasswordHash(
   return changes > 0;
 }
 
-/** What `setActive` did. */
 interface StatusChange {
-  /** The account as it is now. */
   readonly user: User;
-  /** False when it had that status already. */
   readonly changed: boolean;
-  /** Sessions ended by deactivation. */
   readonly sessionsRevoked: number;
 }
 
 /**
- * Activates or deactivates the account; deactivation ends its sessions, keys stay stored (DS-139). Throws `not-found`
- * (`User not found`) and `bad-request` for the last active superuser.
+ * Deactivation ends the sessions; keys stay stored. Throws `not-found`, and `bad-request` for the last active
+ * superuser.
  */
 export async function setActive(
   db: Database,
@@ -228,8 +203,8 @@ export async function setActive(
 }
 
 /**
- * Deletes the account with its sessions, keys and memberships; its audit rows stay without a user (DS-139). Answers what
- * was deleted. Throws `not-found` (`User not found`) and `bad-request` for the last active superuser.
+ * With its sessions, keys and memberships; audit entries stay without a user. Throws `not-found`, and `bad-request`
+ * for the last active superuser.
  */
 export async function deleteUser(db: Database, userId: number): Promise<User> {
   return db.transaction(async (tx) => {
@@ -256,7 +231,6 @@ function userNotFound(): AppError {
   return new AppError('not-found', 'User not found');
 }
 
-/** Accounts as administrators list them (DS-134); never a password or its hash. */
 export const userList: ListSource = {
   name: 'users',
   from: 'users',

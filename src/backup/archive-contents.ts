@@ -1,8 +1,6 @@
 /**
- * What goes into a backup, in its order: the files first, then what is known of them, so that neither is ahead of the other.
- *
- * A file that another program changes in place while it is read is read again; svc itself replaces files, so what was
- * opened stays as it was.
+ * Adds the contents of a backup. A file that another program changes in place while it is read is read again; svc
+ * itself replaces files, so an open one does not change.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
@@ -22,7 +20,6 @@ import {
   tablesWithOwnIds,
 } from './backup-contents.ts';
 
-/** How often a file that keeps changing is read. */
 const MAX_READS = 5;
 /** In ms; the copy of a large table follows its file within some. */
 const FOLLOWED_MS = 20;
@@ -33,35 +30,30 @@ interface ContentsOptions {
   readonly withDocroot: boolean;
 }
 
-/** What was written. */
 export interface Backup {
   readonly files: number;
   /** Before compression. */
   readonly bytes: number;
 }
 
-/** A version of a file, as far as another one would differ. */
 type FileVersion = Pick<Stats, 'ino' | 'size' | 'mtimeMs'>;
 
-/** The contents of one archive. */
 export class ArchiveContents {
   readonly #archive: Pack;
   readonly #options: ContentsOptions;
   readonly #folder: string;
-  /** SHA-256 by entry. */
   readonly #sums = new Map<string, string>();
-  /** What was last added by entry; null for a link. */
+  /** By entry; null for a link. */
   readonly #added = new Map<string, FileVersion | null>();
   #bytes = 0;
 
-  /** `folder` is for copies of what changes. */
   constructor(archive: Pack, options: ContentsOptions, folder: string) {
     this.#archive = archive;
     this.#options = options;
     this.#folder = folder;
   }
 
-  /** Adds everything; once. Throws `conflict` for a file that never stands still, and the system's errors. */
+  /** Call once. Throws `conflict` for a file that keeps changing. */
   async add(manifest: Manifest): Promise<Backup> {
     const { root, stateDir, withDocroot } = this.#options;
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
@@ -71,7 +63,7 @@ export class ArchiveContents {
       const tables = await tablesWithOwnIds(stateDir);
       for (const [rel, names] of tables) await this.#addTables(rel, names);
     }
-    // Files first: a change of rows that happens in between is then in the audit but not in the file, never the reverse.
+    // Files before the state: a row change in between is then in the audit but not in the file, never the reverse.
     for (const file of await snapshotState(stateDir, this.#folder)) await this.#addFile(file);
     const lines = [...this.#sums].map(([name, sum]) => `${sum}  ${name}\n`);
     await addText(this.#archive, CHECKSUMS, lines.join(''), new Map());
@@ -79,7 +71,7 @@ export class ArchiveContents {
     return { files: this.#added.size, bytes: this.#bytes };
   }
 
-  /** Adds the file, again when it changed meanwhile. One that is gone by now is left out. */
+  /** Left out when deleted meanwhile. */
   async #addFile(file: ArchiveFile): Promise<void> {
     const name = nameOf(file);
     if (file.link !== null) {
@@ -89,12 +81,12 @@ export class ArchiveContents {
     }
     await using handle = await openIfThere(file.path);
     if (handle === null) return;
-    // From the same handle each time: what was replaced or deleted since is whole in it.
+    // The same handle each time: it still reads a replaced or deleted file completely.
     for (let read = 1; read <= MAX_READS; read++) if (await this.#addOpen(file, handle)) return;
     throw new AppError('conflict', `'${file.rel}' changes faster than it can be read`);
   }
 
-  /** Adds the file as it is; false when it changed meanwhile. */
+  /** False when the file changed meanwhile. */
   async #addOpen(file: ArchiveFile, handle: FileHandle): Promise<boolean> {
     const name = nameOf(file);
     const before = await handle.stat();
@@ -114,8 +106,8 @@ export class ArchiveContents {
   }
 
   /**
-   * Adds the copies of a file's tables, and before them the file once more when it is another by now: svc replaces files, so
-   * what is open stays as it is. Copies that are of no version of it are left out, as nobody would believe them.
+   * Adds snapshots of a file's tables, and before them the file again when it was replaced meanwhile. Snapshots that
+   * match no version of the file are left out: a restore would ignore them.
    */
   async #addTables(rel: string, names: readonly string[]): Promise<void> {
     const { root, stateDir } = this.#options;
@@ -128,9 +120,8 @@ export class ArchiveContents {
         for (const copy of copies) await this.#addFile(copy);
         return;
       }
-      // Changed in place: half of one version and half of another must not be the last word.
+      // Changed in place: an entry mixed of two versions must not be the last one.
       if (copies !== null) await this.#addFile(file);
-      // Between replacing a file and following with its copy there is a moment.
       await Bun.sleep(read * FOLLOWED_MS);
     }
   }
@@ -172,7 +163,7 @@ async function addText(
   await pipeline(Readable.from([bytes]), entry);
 }
 
-/** `size` bytes of an open file, whatever became of it since its size was asked. */
+/** `size` bytes of an open file, even when it was truncated since. */
 async function* exactly(
   path: string,
   fd: number,
@@ -188,7 +179,7 @@ async function* exactly(
       yield chunk;
     }
   }
-  // Cut meanwhile: the entry has announced its size, so it is filled up and the file read again.
+  // Truncated meanwhile: the entry has announced its size, so it is padded and the file read again.
   while (left > 0) {
     const filler = new Uint8Array(Math.min(left, 65_536));
     left -= filler.length;

@@ -1,31 +1,24 @@
 /**
- * What a backup looks like: a gzipped tar of `manifest.json`, `state/…`, `companions/…`, `docroot/…` and last
- * `SHA256SUMS`, so that `tar` and `sha256sum -c` can read one without svc.
- *
- * An entry that stands twice counts as it stands last: its file changed while it was first read.
+ * A backup is a gzipped tar of `manifest.json`, `state/…`, `companions/…`, `docroot/…` and last `SHA256SUMS`, so that
+ * `tar` and `sha256sum -c` can read it without svc. Of two entries of one name the last counts: its file changed
+ * while it was first read.
  */
 import { type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { AppError } from '../base/errors.ts';
 
-/** Raised when older versions of svc can no longer restore what newer ones write. */
+/** Raised when older versions of svc cannot restore what newer ones write. */
 export const ARCHIVE_FORMAT = 1;
-/** First entry: what the archive holds. */
 export const MANIFEST = 'manifest.json';
-/** Last entry: `<sha-256 in hexadecimal>  <entry>` for each other one; without it an archive is cut. */
+/** Last entry: `<sha-256 in hexadecimal>  <entry>` for each other one; without it an archive is truncated. */
 export const CHECKSUMS = 'SHA256SUMS';
 
-/** The parts of an archive; each is a folder of it. */
 const PARTS = ['state', 'companions', 'docroot'] as const;
-/** A part of an archive. */
 export type ArchivePart = (typeof PARTS)[number];
 
-/** What the first entry says. */
 export interface Manifest {
   readonly format: number;
-  /** Build of the svc that wrote it. */
   readonly svc: string;
-  /** Schema version of its state database. */
   readonly schema: number;
   readonly created_at: string;
   readonly with_docroot: boolean;
@@ -39,7 +32,6 @@ const manifestSchema: TSchema = Type.Object({
   with_docroot: Type.Boolean(),
 });
 
-/** The manifest of an archive. Throws `bad-request` for text that is none. */
 export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {
@@ -51,7 +43,7 @@ export function parseManifest(text: string): Manifest {
   return value as Manifest;
 }
 
-/** Refuses an archive that this version cannot restore. Throws `bad-request`. */
+/** Throws `bad-request`. */
 export function requireKnown(manifest: Manifest, newestSchema: number): void {
   if (manifest.format <= ARCHIVE_FORMAT && manifest.schema <= newestSchema) return;
   throw new AppError(
@@ -60,7 +52,7 @@ export function requireKnown(manifest: Manifest, newestSchema: number): void {
   );
 }
 
-/** Part and path below it of an entry. Throws `bad-request` for a name no backup has. */
+/** Throws `bad-request`. */
 export function splitEntryName(name: string): { part: ArchivePart; rel: string } {
   const slash = name.indexOf('/');
   const part = PARTS.find((one) => one === name.slice(0, slash));
@@ -70,7 +62,6 @@ export function splitEntryName(name: string): { part: ArchivePart; rel: string }
   return { part, rel };
 }
 
-/** The refusal for a file that is no backup of svc. */
 export function notBackup(): AppError {
   return new AppError('bad-request', 'This is no backup made by svc, or it is damaged');
 }

@@ -1,6 +1,6 @@
 /**
- * Which files a backup holds. What svc derives from others (typed copies, search index, sockets) is left out and made
- * anew; but a copy whose rows no longer have the numbers 1…n is kept, because nothing else knows their ids (DS-48).
+ * Which files a backup holds. Derived ones (typed copies, search index, sockets) are left out and built again; but a
+ * copy whose rows no longer have the numbers 1…n is kept, because nothing else holds their ids.
  */
 import { Database } from 'bun:sqlite';
 import { type FileHandle, lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
@@ -15,25 +15,22 @@ import { EVENTS_FILE } from '../events/schema.ts';
 import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
 import type { ArchivePart } from './archive-format.ts';
 
-/** A file of the archive. */
 export interface ArchiveFile {
   readonly part: ArchivePart;
-  /** Path below the part, with `/`. */
+  /** Below the part, with `/`. */
   readonly rel: string;
-  /** Where its bytes are. */
   readonly path: string;
-  /** Target of a symbolic link, which is kept as one; null for a file. */
+  /** Null for a file. */
   readonly link: string | null;
 }
 
-/** Files of the state directory that are taken as they are; the databases as snapshots. */
+/** Included as snapshots; other state files as they are. */
 const DATABASES = [DATABASE_FILE, EVENTS_FILE];
 const PLAIN_FILES = [SECRET_FILE, 'config.yaml'];
 const KEPT_FOLDERS = ['replaced'];
-/** Folder of the typed copies. */
 export const TABLES = 'tables';
 
-/** Writes consistent copies of the databases into `folder` and lists all files of the state. */
+/** Returns all files of the state. */
 export async function snapshotState(stateDir: string, folder: string): Promise<ArchiveFile[]> {
   const files: ArchiveFile[] = [];
   for (const name of DATABASES) {
@@ -55,7 +52,7 @@ export async function snapshotState(stateDir: string, folder: string): Promise<A
   return files;
 }
 
-/** The typed copies whose row ids only they know, by the rel of their file. */
+/** By the rel of their file. */
 export async function tablesWithOwnIds(stateDir: string): Promise<ReadonlyMap<string, string[]>> {
   const directory = join(stateDir, TABLES);
   const tables = new Map<string, string[]>();
@@ -66,7 +63,7 @@ export async function tablesWithOwnIds(stateDir: string): Promise<ReadonlyMap<st
   return tables;
 }
 
-/** Copies of these tables in `folder`; null when one of them is not of the version of their file that is open. */
+/** Null when a table is not of the opened version of its file. */
 export async function snapshotTables(
   stateDir: string,
   folder: string,
@@ -88,7 +85,7 @@ export async function snapshotTables(
   return files;
 }
 
-/** The companions, and with `withDocroot` every file of the document root; by rel as the folders list them. */
+/** Without `withDocroot` only the companions. */
 export async function listDocroot(
   root: DocumentRoot,
   withDocroot: boolean,
@@ -107,7 +104,7 @@ export async function listDocroot(
   return files;
 }
 
-/** `VACUUM INTO` reads one version of the database, whoever writes meanwhile. */
+/** `VACUUM INTO` reads one consistent version, even while others write. */
 function snapshot(source: string, copy: string): void {
   const db = new Database(source, { readwrite: true, create: false });
   try {
@@ -139,7 +136,7 @@ async function* walk(
   }
 }
 
-/** Null for what was deleted since its name was read: others work in these folders meanwhile. */
+/** Null for what was deleted since it was listed. */
 async function unlessGone<T>(look: Promise<T>): Promise<T | null> {
   try {
     return await look;

@@ -1,7 +1,6 @@
 /**
- * Writes a backup while the server goes on: databases as snapshots of one moment, files as whole versions.
- *
- * The archive gets its name only when it is complete and on disk.
+ * Of a running server: databases as snapshots, files as whole versions. The archive gets its name only when it is
+ * complete and on disk.
  */
 import { createWriteStream } from 'node:fs';
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
@@ -25,16 +24,18 @@ import { ARCHIVE_FORMAT, type Manifest } from './archive-format.ts';
 interface BackupOrder {
   readonly root: DocumentRoot;
   readonly stateDir: string;
-  /** Path of the archive, where an existing file is replaced, or what takes its bytes. */
+  /** A path (an existing file is replaced) or a stream. */
   readonly target: string | Writable;
   readonly withDocroot: boolean;
-  /** Schema version of the state database. */
+  /** Of the state database. */
   readonly schema: number;
-  /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Throws `conflict` for a file that never stands still or a target that cannot be made, `no-space`, and the system's errors. No file is left behind then; what a stream has got is no whole archive. */
+/**
+ * Throws `conflict` for a file that keeps changing or a target that cannot be created, `no-space`. A failure leaves
+ * no file; a stream is then incomplete.
+ */
 export async function makeBackup(order: BackupOrder): Promise<Backup> {
   const { target } = order;
   try {
@@ -73,7 +74,7 @@ async function intoStream(target: Writable, order: BackupOrder): Promise<Backup>
   }
 }
 
-/** The other side of a pipe is gone. */
+/** The reader of a pipe is gone. */
 function isUnread(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE';

@@ -1,71 +1,94 @@
 /**
- * Moves of files and folders that can be taken back, as long as all of them or none are to happen.
+ * Moves of files and folders that all happen or none, also when the process is killed: callers write the steps down
+ * first, so that the made ones can be undone.
  */
-import { lstatSync } from 'node:fs';
 import {
-  chmod,
-  copyFile,
-  lstat,
-  mkdir,
-  readlink,
-  rename,
-  rm,
-  symlink,
-  utimes,
-} from 'node:fs/promises';
-import { dirname } from 'node:path';
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
+import { chmod, copyFile, lstat, readlink, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
+import { isAbsence } from '../base/file-stamp.ts';
 import { syncPath } from '../base/sync-path.ts';
-import { createTemporary } from '../base/temporary-files.ts';
+import { createTemporary, isTemporaryName } from '../base/temporary-files.ts';
 
-/** What was moved, to be moved back when the rest fails. */
-export class Moves {
-  readonly #done: { readonly from: string; readonly to: string }[] = [];
+/** What is at `path` moves to `aside` (null: nothing is there), then `staged` moves to `path` (null: nothing does). */
+export interface Step {
+  readonly path: string;
+  readonly aside: string | null;
+  readonly staged: string | null;
+}
 
-  /** Makes the folders above `to`. */
-  async move(from: string, to: string): Promise<void> {
-    await move(from, to);
-    this.#done.push({ from, to });
-  }
+export async function take({ path, aside, staged }: Step): Promise<void> {
+  if (aside !== null) await move(path, aside);
+  if (staged !== null) await move(staged, path);
+}
 
-  /** Puts `staged` at `path`; what is there goes to `aside`. */
-  async place(staged: string, path: string, aside: string): Promise<void> {
-    if (isThere(path)) await this.move(path, aside);
-    await this.move(staged, path);
-  }
-
-  /** As `place`, but the path is never empty in between. */
-  async replace(staged: string, path: string, aside: string): Promise<void> {
-    if (isThere(path)) {
-      await mkdir(dirname(aside), { recursive: true, mode: 0o700 });
-      await copyFile(path, aside);
-      this.#done.push({ from: path, to: aside });
-    }
-    await this.move(staged, path);
-  }
-
-  /** The last first. Stops at the first that fails: what is still aside must not be deleted. */
-  async undo(): Promise<void> {
-    for (const { from, to } of this.#done.toReversed()) await move(to, from);
+/** Undoes a step that was made wholly, half or not at all; may be repeated. Undo the last step first. */
+export async function takeBack({ path, aside, staged }: Step): Promise<void> {
+  if (aside !== null) {
+    if (!isThere(aside)) return;
+    clear(path, aside);
+    await move(aside, path);
+  } else if (staged !== null && isThere(path) && (!isThere(staged) || isCopy(staged, path))) {
+    rmSync(path);
   }
 }
 
-/** Whether something has that path. Links count, also those whose target is not there, or not there yet. */
+/** Links count, also broken ones. */
 export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return statsOf(path) !== null;
+}
+
+/** Null also below what is no folder. */
+function statsOf(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (isAbsence(error)) return null;
+    throw error;
+  }
+}
+
+/** During a move between two file systems both exist for a moment. */
+function isCopy(from: string, to: string): boolean {
+  const [a, b] = [statsOf(from), statsOf(to)];
+  return a?.size === b?.size && Math.trunc(a?.mtimeMs ?? 0) === Math.trunc(b?.mtimeMs ?? 0);
+}
+
+/** Removes what a rename does not replace: created parent folders, or a new file in place of a folder. */
+function clear(path: string, aside: string): void {
+  if (lstatSync(aside).isDirectory()) rmSync(path, { recursive: true, force: true });
+  else if (statsOf(path)?.isDirectory() === true) removeEmptyFolders(path);
+}
+
+function removeEmptyFolders(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) removeEmptyFolders(path);
+    // The partial result of a killed copy.
+    else if (isTemporaryName(entry.name)) rmSync(path);
+  }
+  rmdirSync(folder);
 }
 
 async function move(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o755 });
+  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
   try {
-    await rename(from, to);
+    renameSync(from, to);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
     await moveAcross(from, to);
   }
 }
 
-/** To or from a file system that is mounted in the document root: a copy that is on its disk before it gets its name. */
+/** Between file systems: a copy that is synced before it gets its name. */
 async function moveAcross(from: string, to: string): Promise<void> {
   const stats = await lstat(from);
   if (stats.isSymbolicLink()) await symlink(await readlink(from), to);

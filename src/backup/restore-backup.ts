@@ -1,23 +1,24 @@
 /**
- * Restores a backup: everything is unpacked and checked beside its place first, then moved into place; what stood there is
- * moved aside, never deleted.
+ * Restores a backup: everything is unpacked and checked beside its place first, then moved into place; what was there
+ * is moved aside, never deleted.
  *
- * svc.db goes first and comes last, and secret.key stands all the while: a restore that was killed leaves a state that the
- * server refuses, with the remedy, instead of an empty one. One that fails puts back what it has moved.
+ * The moves are written down before the first one (RESTORE_MARKER); while that file exists the state cannot be
+ * opened. A failed restore undoes them; a killed one is undone by the next.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, statSync } from 'node:fs';
 import {
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  rm,
-  rmdir,
-  symlink,
-  utimes,
-} from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+  createReadStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, mkdir, open, rm, symlink, utimes } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
@@ -26,9 +27,10 @@ import { isAbsence } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/sync-path.ts';
 import { bindToFile } from '../dataset/moved-copy.ts';
-import { COMPANION_FOLDER } from '../docroot/document-root.ts';
+import { COMPANION_FOLDER, isAtOrBelow } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/schema.ts';
-import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
+import { derivedIn, removeDerived } from '../store/leftovers.ts';
+import { DATABASE_FILE, RESTORE_MARKER, SECRET_FILE } from '../store/state-files.ts';
 import {
   type ArchivePart,
   CHECKSUMS,
@@ -40,39 +42,38 @@ import {
   splitEntryName,
 } from './archive-format.ts';
 import { TABLES } from './backup-contents.ts';
-import { isThere, Moves } from './moves.ts';
+import { isThere, type Step, take, takeBack } from './moves.ts';
 
 interface RestoreOrder {
-  /** Begins to read the archive. */
   readonly source: () => Readable;
   readonly docroot: string;
   /** Locked by the caller, so that no server runs on it. */
   readonly stateDir: string;
-  /** Moves aside what is there already; else a state or a differing file there is a refusal. */
+  /** Moves existing data aside; else an existing state or a differing file is refused. */
   readonly replaces: boolean;
-  /** Newest schema of the state database this version knows. */
   readonly newestSchema: number;
 }
 
-/** What was restored. */
 export interface Restored {
   readonly manifest: Manifest;
   readonly files: number;
-  /** Paths of the folders with what was there before; empty when nothing was. */
+  /** Folders with the previous data; empty when there was none. */
   readonly movedAside: readonly string[];
 }
 
-/** A small text of the archive; more than that is no manifest. */
+/** A larger entry is no manifest or list of sums. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
-/** Derived from what is restored; made anew. */
+/** Built again. */
 const DERIVED = [TABLES, 'search', 'run', 'tmp'];
+const STAGING = /^restoring-[0-9a-f]{16}(?:-companions)?$/;
 
 /**
- * Throws `bad-request` for an archive that is no backup, is damaged or newer, `conflict` for what is in the way, and the system's
- * errors; then everything is as it was.
+ * Undoes a killed restore first. Throws `bad-request` for an archive that is no backup, damaged or newer, `conflict`
+ * for existing data; then everything is as before.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
   const { docroot, stateDir } = order;
+  await undoRestore(order);
   const id = shortId();
   const staging: Record<ArchivePart, string> = {
     state: join(stateDir, `restoring-${id}`),
@@ -85,18 +86,25 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
     const places = placesOf(order, entries);
     if (!order.replaces) await requireFree(order, places, sums);
     const movedAside = await putInPlace(order, staging, places, id);
-    await bindTables(order, places);
     return { manifest, files: places.length, movedAside };
   } finally {
-    for (const folder of Object.values(staging)) await rm(folder, { recursive: true, force: true });
+    removeStaging(order);
     const companions = join(docroot, COMPANION_FOLDER);
-    if (existsSync(companions) && (await readdir(companions)).length === 0) {
-      await rm(companions, { recursive: true });
-    }
+    if (existsSync(companions) && readdirSync(companions).length === 0) rmdirSync(companions);
   }
 }
 
-/** Whatever the readers of gzip and tar say, the archive is damaged; a failing disk is told as it is. */
+/** Also of killed restores; one that could not be undone keeps its folder, which its steps name. */
+function removeStaging({ docroot, stateDir }: RestoreOrder): void {
+  if (existsSync(join(stateDir, RESTORE_MARKER))) return;
+  for (const folder of [stateDir, join(docroot, COMPANION_FOLDER)]) {
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    for (const name of names.filter((one) => STAGING.test(one)))
+      rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** Errors of gzip and tar mean a damaged archive; those of the disk are passed on. */
 function refuseDamaged(error: unknown): never {
   if (isAbsence(error)) throw new AppError('not-found', 'No such file');
   if (error instanceof AppError || errnoOf(error) !== undefined) throw error;
@@ -111,7 +119,6 @@ interface Entry {
 interface Unpacked {
   readonly manifest: Manifest;
   readonly entries: readonly Entry[];
-  /** SHA-256 by name of entry. */
   readonly sums: ReadonlyMap<string, string>;
 }
 
@@ -145,7 +152,7 @@ async function unpack(
   return { manifest, entries: [...entries.values()], sums };
 }
 
-/** Links come last and nothing stands below one, so that no entry is written through a link to somewhere else. */
+/** Links come last and nothing is unpacked below one, so no entry is written through a link to elsewhere. */
 async function unpackLinks(
   links: ReadonlyMap<string, Header>,
   entries: ReadonlyMap<string, Entry>,
@@ -162,7 +169,6 @@ async function unpackLinks(
   }
 }
 
-/** Where an entry is unpacked; its folder is there, the path is not. */
 async function freePath(
   staging: Readonly<Record<ArchivePart, string>>,
   { part, rel }: Entry,
@@ -222,7 +228,7 @@ async function unpackFile(stream: Readable, path: string, header: Header): Promi
   return hash.digest('hex');
 }
 
-/** Links stay inside the document root; others are left out, as they would not be served either (DS-24). */
+/** Links stay inside the document root; others are left out, as they would not be served either. */
 async function unpackLink({ linkname }: Header, path: string, { part, rel }: Entry): Promise<void> {
   const target = linkname ?? '';
   const depth = rel.split('/').length - 1;
@@ -250,7 +256,6 @@ async function sha256Of(path: string): Promise<string> {
 }
 
 interface Place extends Entry {
-  /** Where the entry belongs. */
   readonly path: string;
 }
 
@@ -293,7 +298,7 @@ async function requireFree(
   }
 }
 
-/** What stands where a folder of the document root is needed for this entry: a file, or a link that leads nowhere. */
+/** A file or broken link where a folder of the document root is needed. */
 function inTheWay(docroot: string, { part, rel }: Entry): string | null {
   if (part !== 'docroot') return null;
   for (let end = rel.indexOf('/'); end >= 0; end = rel.indexOf('/', end + 1)) {
@@ -305,68 +310,131 @@ function inTheWay(docroot: string, { part, rel }: Entry): string | null {
 }
 
 async function putInPlace(
-  { docroot, stateDir }: RestoreOrder,
+  order: RestoreOrder,
   staging: Readonly<Record<ArchivePart, string>>,
   places: readonly Place[],
   id: string,
 ): Promise<string[]> {
+  const { docroot, stateDir } = order;
   const aside: Record<ArchivePart, string> = {
     state: join(stateDir, `before-restore-${id}`),
     companions: join(docroot, COMPANION_FOLDER, `before-restore-${id}-companions`),
     docroot: join(docroot, COMPANION_FOLDER, `before-restore-${id}`),
   };
-  const moves = new Moves();
-  const secret = join(stateDir, SECRET_FILE);
-  const isLast = ({ part, rel }: Entry): boolean => part === 'state' && rel === DATABASE_FILE;
+  const steps = stepsOf(order, staging, places, aside);
+  await writeDown(order, { docroot, aside: Object.values(aside), steps });
   try {
-    // svc.db before its log: without the log it would be taken for a whole one.
-    for (const name of (await readdir(stateDir)).sort()) {
-      const belongs = name.startsWith(DATABASE_FILE) || name.startsWith('events');
-      const isAside = belongs || DERIVED.includes(name);
-      if (isAside) await moves.move(join(stateDir, name), join(aside.state, name));
-    }
-    for (const group of [places.filter((one) => !isLast(one)), places.filter(isLast)]) {
-      for (const place of group) {
-        const { part, rel, path } = place;
-        const staged = join(staging[part], rel);
-        // A link that would lead outside was not unpacked.
-        if (!isThere(staged)) continue;
-        const obstacle = inTheWay(docroot, place);
-        if (obstacle !== null)
-          await moves.move(join(docroot, obstacle), join(aside[part], obstacle));
-        if (path === secret) await moves.replace(staged, path, join(aside[part], rel));
-        else await moves.place(staged, path, join(aside[part], rel));
-      }
-      // Before svc.db says so, everything else is there, whatever happens to the power.
-      for (const folder of foldersOf(group)) await syncPath(folder);
-    }
-    const hasSecret = places.some(({ path }) => path === secret);
-    if (!hasSecret && isThere(secret)) await moves.move(secret, join(aside.state, SECRET_FILE));
+    for (const step of steps) await take(step);
+    await bindTables(order, places);
+    await syncPlaces(steps, order);
   } catch (error) {
-    await moves.undo();
-    for (const folder of Object.values(aside)) await rm(folder, { recursive: true, force: true });
+    await undoRestore(order);
     throw error;
   }
-  for (const name of DERIVED) await rm(join(aside.state, name), { recursive: true, force: true });
-  if (existsSync(aside.state) && (await readdir(aside.state)).length === 0)
-    await rmdir(aside.state);
+  await forget(order);
+  for (const name of DERIVED) removeDerived(join(aside.state, name));
+  if (existsSync(aside.state) && readdirSync(aside.state).length === 0) rmdirSync(aside.state);
   return Object.values(aside).filter((folder) => existsSync(folder));
 }
 
-/** The folders that places stand in, up to those of their parts. */
-function foldersOf(places: readonly Place[]): Set<string> {
-  const folders = new Set<string>();
-  for (const { path, rel } of places) {
-    let folder = path;
-    for (const _ of rel.split('/')) {
-      folder = dirname(folder);
-      if (existsSync(folder)) folders.add(folder);
-    }
+/** First what makes room. */
+function stepsOf(
+  { docroot, stateDir }: RestoreOrder,
+  staging: Readonly<Record<ArchivePart, string>>,
+  places: readonly Place[],
+  aside: Readonly<Record<ArchivePart, string>>,
+): Step[] {
+  const leaving = new Map<string, string>();
+  const leave = (path: string): unknown =>
+    leaving.set(path, join(aside.state, relative(stateDir, path)));
+  // Companions may be beside these files, and in folders of any of these names.
+  for (const name of readdirSync(stateDir)) {
+    const path = join(stateDir, name);
+    const belongs =
+      name.startsWith(DATABASE_FILE) || name.startsWith('events') || name === SECRET_FILE;
+    if (DERIVED.includes(name) || (belongs && !isFolder(path))) derivedIn(path).forEach(leave);
   }
-  return folders;
+  const coming: Step[] = [];
+  for (const place of places) {
+    const { part, rel, path } = place;
+    const staged = join(staging[part], rel);
+    // A link to outside was not unpacked.
+    if (!isThere(staged)) continue;
+    const obstacle = inTheWay(docroot, place);
+    if (obstacle !== null) leaving.set(join(docroot, obstacle), join(aside[part], obstacle));
+    const [first = ''] = part === 'state' ? rel.split('/') : [];
+    const leaves = leaving.has(path) || leaving.has(join(stateDir, first));
+    const isFree = obstacle !== null || leaves || !isThere(path);
+    coming.push({ path, aside: isFree ? null : join(aside[part], rel), staged });
+  }
+  return [...[...leaving].map(([path, to]) => ({ path, aside: to, staged: null })), ...coming];
 }
 
-/** Copies whose file is not the one they were made of would only be in the way. */
+interface Journal {
+  readonly docroot: string;
+  readonly aside: readonly string[];
+  readonly steps: readonly Step[];
+}
+
+async function writeDown({ stateDir }: RestoreOrder, journal: Journal): Promise<void> {
+  const marker = join(stateDir, RESTORE_MARKER);
+  const draft = `${marker}.new`;
+  writeFileSync(draft, JSON.stringify({ ...journal, stateDir }), { mode: 0o600 });
+  await syncPath(draft);
+  renameSync(draft, marker);
+  await syncPath(stateDir);
+}
+
+async function forget({ stateDir }: RestoreOrder): Promise<void> {
+  rmSync(join(stateDir, RESTORE_MARKER), { force: true });
+  await syncPath(stateDir);
+}
+
+/** Throws when it fails; may be repeated. */
+async function undoRestore(order: RestoreOrder): Promise<void> {
+  const { docroot, stateDir } = order;
+  const marker = join(stateDir, RESTORE_MARKER);
+  if (existsSync(marker)) {
+    const journal = JSON.parse(readFileSync(marker, 'utf8')) as Journal & { stateDir: string };
+    if (journal.docroot !== docroot || journal.stateDir !== stateDir) {
+      throw new AppError(
+        'conflict',
+        `A restore of '${journal.docroot}' with the state in '${journal.stateDir}' was killed and is to be taken back first: name ` +
+          'both as they were then',
+      );
+    }
+    for (const step of journal.steps.toReversed()) await takeBack(step);
+    await syncPlaces(journal.steps, order);
+    for (const folder of journal.aside) rmSync(folder, { recursive: true, force: true });
+    await forget(order);
+  }
+  rmSync(`${marker}.new`, { force: true });
+  removeStaging(order);
+}
+
+/** Everything must be on disk before the state may be opened again. */
+async function syncPlaces(
+  steps: readonly Step[],
+  { docroot, stateDir }: RestoreOrder,
+): Promise<void> {
+  const folders = new Set<string>();
+  for (const place of steps.flatMap(({ path, aside }) => [path, aside ?? path])) {
+    let folder = dirname(place);
+    while ([docroot, stateDir].some((root) => isAtOrBelow(folder, root)) && !folders.has(folder)) {
+      folders.add(folder);
+      folder = dirname(folder);
+    }
+  }
+  for (const folder of folders) {
+    if (!isFolder(folder)) continue;
+    await syncPath(folder).catch((error: unknown) => {
+      // Some file systems cannot.
+      if (errnoOf(error) !== 'EINVAL') throw error;
+    });
+  }
+}
+
+/** Removes copies of another version of their file, which would only be in the way. */
 async function bindTables({ docroot }: RestoreOrder, places: readonly Place[]): Promise<void> {
   for (const { part, rel, path } of places) {
     if (part !== 'state' || !rel.startsWith(`${TABLES}/`)) continue;
@@ -379,7 +447,6 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // A link that leads nowhere, or around in a circle.
     return false;
   }
 }

@@ -1,10 +1,10 @@
 /**
  * Replaces a file so that every reader, and every restart, finds the old bytes or the new ones, never a mixture.
  *
- * New bytes go to a temporary file in the same folder, are synced, and take the old file's name in one step (DS-84).
- * That step exchanges the two, so the version that was replaced is still there to be compared with the one the edit
- * was made from: when another program wrote in the last instant, the exchange is undone and nothing is lost.
- * Hard links to the old file keep the old content; mode, owner, group and extended attributes are carried over (DS-85).
+ * New bytes go to a temporary file in the same folder, are synced, and are exchanged with the old file in one step. So
+ * the replaced version is still there to compare with the one the edit was made from: when another program wrote in the
+ * last instant, the exchange is undone and nothing is lost. Hard links to the old file keep the old content; mode,
+ * owner, group and extended attributes are carried over.
  */
 import { accessSync, constants, fstatSync, lstatSync, type BigIntStats } from 'node:fs';
 import { open, unlink, type FileHandle } from 'node:fs/promises';
@@ -27,33 +27,33 @@ import type { ReplacedFiles } from './replaced-files.ts';
 import { createTemporary } from './temporary-files.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, W_OK } = constants;
-/** A file that appears and vanishes under our hands this often is being fought over. */
+/** Another program is creating and deleting the file if this many attempts fail. */
 const PLACE_ATTEMPTS = 10;
 
-/** What the new file is made of, and what must still be true of the old one. */
+/** The new file, and what must still be true of the old one. */
 export interface ReplaceOptions {
   /** Absolute and without symlinks (`targetPath` of docroot/opener.ts); a symlink found there counts as a change. */
   readonly path: string;
-  /** How errors name the file. */
+  /** For error texts. */
   readonly rel: string;
-  /** The version the pieces were made from; null: the file must not exist; `any`: whatever is there, if anything. */
+  /** The version the pieces were made from; null: the file must not exist; `any`: anything or nothing may be there. */
   readonly base: FileStamp | null | 'any';
-  /** `hashFile` of a base whose stamp is racy: compared with what was actually replaced, before it counts as done. */
+  /** `hashFile` of a base whose stamp is racy; compared with what was replaced. */
   readonly baseHash?: string;
-  /** The new file, in order; ranges need a base stamp. What the iteration throws abandons the write. */
+  /** In order; ranges need a base stamp. An error of the iteration abandons the write. */
   readonly pieces: Iterable<Piece> | AsyncIterable<Piece>;
-  /** Takes what goes out of sight, to notice programs that go on writing to it. Absent: it is deleted at once. */
+  /** Takes the replaced version, to notice programs that go on writing to it. Absent: it is deleted at once. */
   readonly replaced?: ReplacedFiles;
   readonly signal?: AbortSignal;
-  /** When the new bytes are safe on disk and not yet visible; of the stamp only the ctime will still change. */
+  /** The new bytes are on disk but not visible; only the ctime of the stamp will change. */
   readonly onPrepared?: (stamp: FileStamp) => Promise<void>;
-  /** Right before the new bytes become visible; throws to abandon the write (DS-91). */
+  /** Right before the new bytes become visible; throw to abandon the write. */
   readonly beforeCommit?: () => Promise<void>;
 }
 
 /** What stands at the path now. */
 export interface ReplaceResult {
-  /** Of the new file. If it was changed again in the same instant, a stamp that the file does not have any more. */
+  /** Of the new file. If it changed again in the same instant, a stamp the file no longer has. */
   readonly stamp: FileStamp;
   /** `hashFile` of the new content. */
   readonly hash: string;
@@ -62,8 +62,8 @@ export interface ReplaceResult {
 }
 
 /**
- * The file is not what `ReplaceOptions.base` says; nothing was written. The caller reads it anew and starts over;
- * left alone it becomes the 409 of DS-84.
+ * The file is not what `ReplaceOptions.base` says; nothing was written. The caller rereads and retries; uncaught it
+ * becomes a 409.
  */
 export class ChangedDuringWrite extends AppError {
   constructor(rel: string) {
@@ -72,25 +72,24 @@ export class ChangedDuringWrite extends AppError {
   }
 }
 
-/** What is open while one file is replaced. */
 interface Work {
   readonly request: ReplaceOptions;
   readonly directory: FileHandle;
   readonly temporary: FileHandle;
   readonly temporaryPath: string;
-  /** The file that is about to be replaced, as found at the start. */
+  /** As found at the start. */
   readonly old: BigIntStats | null;
-  /** Deleted at the end, however it ends. */
+  /** Deleted at the end in any case. */
   leftover: string | null;
 }
 
 /**
  * Replaces or creates one file; durable when it resolves.
  *
- * Whatever it throws, the old file is untouched or put back, and no temporary file stays: `ChangedDuringWrite`,
+ * On any error the old file is untouched or restored, and no temporary file stays. Throws `ChangedDuringWrite`,
  * `not-writable`, `no-space`, `unavailable` (out of descriptors), `internal` (the disk failed), the signal's reason, or
- * what a callback or the pieces threw. Costs about a copy of the file, an fsync of it and one of its folder; memory
- * is 2 MiB whatever the size. The caller holds the file's lock: two replacements of one file must not overlap.
+ * what a callback or the pieces threw. Costs about a copy of the file, an fsync of it and one of its folder; memory is
+ * 2 MiB whatever the size. Hold the file's lock: two replacements of one file must not overlap.
  */
 export async function replaceFile(request: ReplaceOptions): Promise<ReplaceResult> {
   let work: Work | undefined;
@@ -112,7 +111,7 @@ export async function replaceFile(request: ReplaceOptions): Promise<ReplaceResul
 async function begin(request: ReplaceOptions): Promise<Work> {
   const old = inspect(request.path);
   requireBase(request, old);
-  // Replacing needs rights on the folder only; a file that was made read-only is refused all the same.
+  // Replacing needs rights on the folder only; a read-only file is refused all the same.
   if (old !== null) accessSync(request.path, W_OK);
   const directory = await open(dirname(request.path), O_RDONLY | O_DIRECTORY);
   try {
@@ -124,7 +123,7 @@ async function begin(request: ReplaceOptions): Promise<Work> {
   }
 }
 
-/** Writes and syncs the new bytes, still under the temporary name. */
+/** Syncs the new bytes, still under the temporary name. */
 async function prepare(work: Work): Promise<{ stamp: FileStamp; hash: string }> {
   const { request, temporary } = work;
   const source = await openOld(work);
@@ -136,6 +135,7 @@ async function prepare(work: Work): Promise<{ stamp: FileStamp; hash: string }> 
       signal: request.signal,
       onSourceCut: () => new ChangedDuringWrite(request.rel),
     });
+    await dateApart(temporary);
     if (source === null || work.old === null) await temporary.chmod(0o666 & ~process.umask());
     else await carryAttributes(source, work.old, temporary);
     await temporary.sync();
@@ -143,9 +143,19 @@ async function prepare(work: Work): Promise<{ stamp: FileStamp; hash: string }> 
     if (stamp.size !== size) throw new Error(`wrote ${size} bytes, the file has ${stamp.size}`);
     return { stamp, hash };
   } finally {
-    // Before the exchange: the last descriptor of a deleted file frees its blocks, milliseconds of work.
+    // Before the exchange: closing the last descriptor of a deleted file frees its blocks, which takes milliseconds.
     await source?.close();
   }
+}
+
+/**
+ * Dates the new file a microsecond before the last tick of the file system's clock: a later write to it, or to another
+ * file that gets its inode number, has another mtime even within the same tick (10 ms on older kernels, 2 s on FAT).
+ */
+async function dateApart(file: FileHandle): Promise<void> {
+  const { mtimeNs } = fstatSync(file.fd, { bigint: true });
+  const seconds = Number(mtimeNs / 1000n - 1n) / 1e6;
+  await file.utimes(seconds, seconds);
 }
 
 async function openOld({ request, old }: Work): Promise<FileHandle | null> {
@@ -160,9 +170,9 @@ async function openOld({ request, old }: Work): Promise<FileHandle | null> {
   }
 }
 
-/** What a finished write put out of sight. */
+/** The result of making the new file visible. */
 interface Placed {
-  /** Where the replaced version is now; null when there was none, or when it could not be kept. */
+  /** Where the replaced version is now; null when there was none, or it could not be kept. */
   readonly replaced: string | null;
   readonly overwritten: boolean;
 }
@@ -173,14 +183,14 @@ async function commit(
 ): Promise<{ stamp: FileStamp; overwritten: boolean }> {
   const { request } = work;
   const placed = place(work);
-  // Taken before anything slow, so that a change made from now on shows as one.
+  // Taken before anything slow, so that later changes show.
   const visible = stampOf(fstatSync(work.temporary.fd, { bigint: true }));
   let before: FileStamp | null;
   try {
     before = requireReplaced(request, placed);
     await bothOf(requireHash(request, placed), syncDirectory(work.directory));
-    // Once more, for whoever wrote to the replaced version meanwhile: from here on nothing else moves its ctime, which
-    // alone shows a write that keeps size and mtime.
+    // Catches writes to the replaced version meanwhile: nothing else moves its ctime from here on, and only that shows
+    // a write that keeps size and mtime.
     if (before !== null && !sameStamp(requireReplaced(request, placed), before)) {
       throw new ChangedDuringWrite(request.rel);
     }
@@ -212,16 +222,16 @@ function place(work: Work): Placed {
       work.leftover = placed.replaced;
       return { replaced: placed.replaced, overwritten: current !== null };
     }
-    // The file came or went since it was looked at; only `any` can live with that.
+    // The file came or went since it was checked; only `any` allows that.
     if (request.base !== 'any') break;
   }
   throw new ChangedDuringWrite(request.rel);
 }
 
-/** The stamp of the replaced version, which must be the base; null when there is none to look at. */
+/** The stamp of the replaced version, which must be the base; null when there is none. */
 function requireReplaced(request: ReplaceOptions, { replaced }: Placed): FileStamp | null {
   if (replaced === null) return null;
-  // FUSE takes two names of a file for two files, and remembers of the second what was before the first was given away.
+  // FUSE treats two names of a file as two files and remembers old attributes for the second.
   askAnew(replaced);
   const found = inspect(replaced);
   if (found === null || !found.isFile()) throw new ChangedDuringWrite(request.rel);
@@ -232,7 +242,7 @@ function requireReplaced(request: ReplaceOptions, { replaced }: Placed): FileSta
   throw new ChangedDuringWrite(request.rel);
 }
 
-/** When both have come to an end; throws what either of them threw. */
+/** Waits for both; throws what either threw. */
 async function bothOf(one: Promise<void>, other: Promise<void>): Promise<void> {
   for (const result of await Promise.allSettled([one, other])) {
     if (result.status === 'rejected') throw result.reason;
@@ -252,7 +262,7 @@ async function requireHash(request: ReplaceOptions, { replaced }: Placed): Promi
   }
 }
 
-/** Undoes `place`, as far as the file system lets it. */
+/** Undoes `place`, as far as the file system allows. */
 async function takeBack(
   work: Work,
   { replaced, overwritten }: Placed,
@@ -260,7 +270,7 @@ async function takeBack(
   reason: unknown,
 ): Promise<void> {
   const { request } = work;
-  // Until it is back in its place the replaced version is the only copy.
+  // Until it is restored, the replaced version is the only copy.
   work.leftover = null;
   try {
     if (replaced !== null) work.leftover = putBack(replaced, request.path);
@@ -272,14 +282,14 @@ async function takeBack(
   }
   const displaced = work.leftover;
   if (overwritten && displaced !== null && request.replaced !== undefined) {
-    // It was visible for an instant: who changed it then, or has it open and will, must not lose that either.
+    // It was visible for an instant: changes made to it then, or through a descriptor opened then, must not be lost.
     work.leftover = null;
     await request.replaced.take(displaced, request.path, prepared);
   }
   try {
     await syncDirectory(work.directory);
   } catch {
-    // The error that led here says the same and is on its way to the caller.
+    // The error that led here says the same and is being thrown.
   }
 }
 
@@ -293,8 +303,7 @@ async function end(work: Work): Promise<void> {
     await Promise.all([work.temporary.close(), work.directory.close()]);
     if (work.leftover !== null) await unlink(work.leftover);
   } catch {
-    // The bytes are synced or abandoned by now. A file that stays is hidden from clients by its name, and removed
-    // when the service starts again.
+    // The bytes are synced or abandoned by now. A file that stays is hidden by its name and removed at the next start.
   }
 }
 
@@ -319,14 +328,13 @@ async function syncDirectory(directory: FileHandle): Promise<void> {
   try {
     await directory.sync();
   } catch (error) {
-    // Some network file systems cannot sync a folder; they order a rename after the file's own sync by themselves.
+    // Some network file systems cannot sync a folder; they order a rename after the file's own sync.
     if (errnoOf(error) !== 'EINVAL' && errnoOf(error) !== 'ENOTSUP') throw error;
   }
 }
 
 /**
- * What a failed write of `rel` is to whoever asked for it: `not-writable`, `no-space`, `unavailable`, `internal`; an
- * AppError and what is no failure of the file system stay as they are.
+ * Maps a failed write to `not-writable`, `no-space`, `unavailable` or `internal`; other errors are returned unchanged.
  */
 export function writeFailure(error: unknown, rel: string): unknown {
   if (error instanceof AppError || isAbsence(error)) {

@@ -1,12 +1,10 @@
-/**
- * Where a line may break a text without spaces, such as a JSON object: behind the commas of it, not within dates and words.
- */
+/** Line breaks in texts without spaces, such as JSON: after commas, not within dates and words. */
 
-/** What is seen of a long text at first; behind it a browser breaks as it likes. */
+/** Beyond this a browser breaks the text anywhere. */
 const SHOWN_CHARACTERS = 1000;
 const BREAK = /(?<=[,;&])(?=\S)/;
 
-/** The parts of a text between which a line may break; joined they are the text. */
+/** Lines may break between the parts; joined they are the text. */
 export function breakableParts(text: string): readonly string[] {
   const parts = text.slice(0, SHOWN_CHARACTERS).split(BREAK);
   return [...parts.slice(0, -1), parts.at(-1)! + text.slice(SHOWN_CHARACTERS)];

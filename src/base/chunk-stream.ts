@@ -1,8 +1,6 @@
-/**
- * Pieces that are made one at a time, as the body of an answer.
- */
+/** A response body made of chunks on demand. */
 
-/** A stream that makes a chunk when it is asked for one; `close` is called once, however it ends. */
+/** `close` is called once, however the stream ends. */
 export function streamOfChunks(
   chunks: Iterator<Uint8Array>,
   close: () => void,

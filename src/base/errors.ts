@@ -1,16 +1,15 @@
 /**
  * The one error class and the catalogue of its codes.
  *
- * Domain code throws `AppError(code, message)` and never names an HTTP status; each door maps the code once
- * (`server/errors.ts` to HTTP, `cli/cli.ts` to an exit code). `message` is for a person and becomes the `detail` of
- * DS-9 word for word, so it never holds an absolute path, SQL or a stack. Anything thrown that is not an AppError
- * is a bug and answers 500 (DS-14).
+ * Domain code throws `AppError(code, message)` and never names an HTTP status; `server/errors.ts` maps the code to
+ * HTTP, `cli/cli.ts` to an exit code. `message` is for a person and becomes the `detail` of the response word for word,
+ * so it never holds an absolute path, SQL or a stack. Any other thrown value is a bug and answers 500.
  */
 
 interface CatalogueEntry {
-  /** HTTP status this code answers with. */
+  /** HTTP status. */
   readonly status: number;
-  /** When it happens, one sentence for the documentation. */
+  /** One sentence for the documentation. */
   readonly summary: string;
 }
 
@@ -19,51 +18,51 @@ export const errorCatalogue = {
   'bad-request': { status: 400, summary: 'The request breaks a rule named in the text.' },
   'invalid-host': {
     status: 400,
-    summary: 'The Host header names no host this server answers for (DS-203).',
+    summary: 'The Host header names no host this server answers for.',
   },
-  'weak-password': { status: 400, summary: 'The new password fails the strength rules (DS-110).' },
-  'not-authenticated': { status: 401, summary: 'No credential, or one that is invalid (DS-94).' },
+  'weak-password': { status: 400, summary: 'The new password is easy to guess.' },
+  'not-authenticated': { status: 401, summary: 'No credential, or one that is invalid.' },
   'invalid-credentials': {
     status: 401,
-    summary: 'Sign-in failed; for a password the text never says why (DS-99, DS-122).',
+    summary: 'Sign-in failed; for a password the text never says why.',
   },
-  'permission-denied': { status: 403, summary: 'The caller lacks the right (DS-130).' },
-  'csrf-failed': { status: 403, summary: 'A browser session without its CSRF token (DS-114).' },
-  'not-writable': { status: 403, summary: 'The file system refuses to write the file (DS-85).' },
+  'permission-denied': { status: 403, summary: 'The caller lacks the right.' },
+  'csrf-failed': { status: 403, summary: 'A browser session without its CSRF token.' },
+  'not-writable': { status: 403, summary: 'The file system refuses to write the file.' },
   'not-found': {
     status: 404,
     summary: 'Nothing answers at this address, or the row does not exist.',
   },
-  'method-not-allowed': { status: 405, summary: 'The path exists, the method does not (DS-7).' },
-  'read-only': { status: 405, summary: 'The server is in read-only mode (DS-22).' },
+  'method-not-allowed': { status: 405, summary: 'The path exists, the method does not.' },
+  'read-only': { status: 405, summary: 'The server is in read-only mode.' },
   conflict: { status: 409, summary: 'The change collides with the present state.' },
-  locked: { status: 409, summary: 'Another operation holds the file (DS-90).' },
-  'precondition-failed': { status: 412, summary: 'If-Match names another version (DS-82).' },
+  locked: { status: 409, summary: 'Another operation holds the file.' },
+  'precondition-failed': { status: 412, summary: 'If-Match names another version.' },
   'too-large': { status: 413, summary: 'The body or the file exceeds a configured limit.' },
-  'not-acceptable': { status: 406, summary: 'The route offers none of the asked types (EV-8).' },
+  'not-acceptable': { status: 406, summary: 'The route offers none of the asked types.' },
   'unsupported-media-type': {
     status: 415,
-    summary: 'The body has a type or encoding this route does not read (EV-6, EV-7).',
+    summary: 'The body has a type or encoding this route does not read.',
   },
   'invalid-request': {
     status: 422,
-    summary: 'Parameters or body have the wrong shape; detail lists them (DS-9).',
+    summary: 'Parameters or body have the wrong shape; detail lists them.',
   },
   'invalid-query': {
     status: 422,
-    summary: 'A filter, sort, column list or cursor is wrong (DS-55).',
+    summary: 'A filter, sort, column list or cursor is wrong.',
   },
-  'schema-mismatch': { status: 422, summary: 'Row values do not fit the schema (DS-75).' },
-  'unreadable-file': { status: 422, summary: 'The file cannot be read as its kind (DS-34).' },
+  'schema-mismatch': { status: 422, summary: 'Row values do not fit the schema.' },
+  'unreadable-file': { status: 422, summary: 'The file cannot be read as its kind.' },
   throttled: { status: 429, summary: 'Too many attempts; Retry-After says when to come back.' },
-  'headers-too-large': { status: 431, summary: 'The request head exceeds its limit (DS-18).' },
+  'headers-too-large': { status: 431, summary: 'The request head exceeds its limit.' },
   internal: {
     status: 500,
-    summary: 'A bug; the cause is in the log under the request id (DS-14).',
+    summary: 'A bug; the cause is in the log under the request id.',
   },
   'upload-failed': {
     status: 500,
-    summary: 'An upload failed for a reason of the server; the cause is in the log (DS-153).',
+    summary: 'An upload failed for a reason of the server; the cause is in the log.',
   },
   'not-implemented': {
     status: 501,
@@ -71,13 +70,13 @@ export const errorCatalogue = {
   },
   'handler-failed': {
     status: 502,
-    summary: 'The process of a handler ended while it worked on the request (DS-170).',
+    summary: 'The process of a handler ended while it worked on the request.',
   },
-  'bad-gateway': { status: 502, summary: 'The identity provider gives no usable answer (DS-121).' },
+  'bad-gateway': { status: 502, summary: 'The identity provider gives no usable answer.' },
   unavailable: { status: 503, summary: 'A part of the service cannot answer now; retry later.' },
   'timed-out': { status: 504, summary: 'The work passed its time limit and was stopped.' },
-  'no-space': { status: 507, summary: 'The disk is full; nothing was changed (DS-85).' },
-  usage: { status: 500, summary: 'Wrong command line or configuration; exit code 2 (DS-196).' },
+  'no-space': { status: 507, summary: 'The disk is full; nothing was changed.' },
+  usage: { status: 500, summary: 'Wrong command line or configuration; exit code 2.' },
   'state-unusable': {
     status: 500,
     summary:
@@ -88,7 +87,6 @@ export const errorCatalogue = {
 /** A key of the catalogue. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One entry of the list form of DS-9; `type` and `loc` are contractual, `msg` is not. */
 export interface ValidationIssue {
   readonly type: string;
   readonly loc: readonly (string | number)[];
@@ -98,19 +96,21 @@ export interface ValidationIssue {
 }
 
 interface AppErrorOptions {
-  /** Present for the list form of DS-9; replaces the message on the wire. */
+  /** For the list form; replaces the message in the response. */
   readonly issues?: readonly ValidationIssue[];
-  /** Response headers that belong to this failure (`Allow`, `Retry-After`, `ETag`, `WWW-Authenticate`). */
+  /** Response headers of this failure (`Allow`, `Retry-After`, `ETag`, `WWW-Authenticate`). */
   readonly headers?: Record<string, string>;
+  /** What would be right, as sentences; a separate member of the response. */
+  readonly hint?: string;
   /** For the log only. */
   readonly cause?: unknown;
 }
 
-/** A failure the caller can understand. See the file header for what may stand in `message`. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly ValidationIssue[] | undefined;
   readonly headers: Record<string, string>;
+  readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -118,6 +118,7 @@ export class AppError extends Error {
     this.code = code;
     this.issues = options.issues;
     this.headers = options.headers ?? {};
+    this.hint = options.hint;
   }
 
   get status(): number {
@@ -125,25 +126,35 @@ export class AppError extends Error {
   }
 }
 
-/** A 422 in list form (DS-9) made of the given issues; at least one. */
+/** Issues in one answer, so that an answer stays small whatever was sent. */
+export const MAX_ISSUES = 100;
+const MAX_INPUT_LENGTH = 1_000;
+
+/** A 422 in list form; at least one issue. Only short inputs are repeated. */
 export function invalidRequest(...issues: ValidationIssue[]): AppError {
-  return new AppError('invalid-request', issues[0]?.msg ?? 'Invalid request', { issues });
+  return new AppError('invalid-request', issues[0]?.msg ?? 'Invalid request', {
+    issues: issues.slice(0, MAX_ISSUES).map(({ input, ...issue }) => {
+      if (typeof input === 'string') return { ...issue, input: input.slice(0, MAX_INPUT_LENGTH) };
+      const isTold = input === null || typeof input === 'number' || typeof input === 'boolean';
+      return isTold ? { ...issue, input } : issue;
+    }),
+  });
 }
 
-/** The errno name (`ENOENT`, `ENOSPC`, …) of a file system error, or undefined for anything else. */
+/** `ENOENT`, `ENOSPC`, …; undefined for other errors. */
 export function errnoOf(error: unknown): string | undefined {
   if (error === null || typeof error !== 'object') return undefined;
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** Whether the process, or the system, can open nothing more for now: that says nothing of the file that was asked for. */
+/** Process or system can open nothing more for now, which says nothing about the file. */
 export function isOutOfDescriptors(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno === 'EMFILE' || errno === 'ENFILE';
 }
 
-/** What such an error is to whoever asked: `unavailable`, to be asked again. */
+/** `unavailable`: may be retried. */
 export function outOfDescriptors(cause: unknown): AppError {
   return new AppError('unavailable', 'Too many open files', {
     cause,
@@ -152,8 +163,8 @@ export function outOfDescriptors(cause: unknown): AppError {
 }
 
 /**
- * What it is to whoever asked for the file `rel` that its storage could not be asked, absence (`isAbsence`) aside: `unreadable-file`
- * where rights are missing (DS-34), else `unavailable`, to be asked again. What is no failure of the file system stays as it is.
+ * For failed look-ups of `rel` other than absence (`isAbsence`): `unreadable-file` where rights are missing, else
+ * `unavailable`. Errors that are not the file system's are returned unchanged.
  */
 export function lookFailure(error: unknown, rel: string): unknown {
   if (isOutOfDescriptors(error)) return outOfDescriptors(error);
@@ -170,10 +181,15 @@ export function lookFailure(error: unknown, rel: string): unknown {
   }
 }
 
-/** The disk or the share on which `rel` lies, or would lie, cannot be asked now: `unavailable`. */
+/** `unavailable`: the disk or share of `rel` does not answer now. */
 export function notAnswering(rel: string, cause?: unknown): AppError {
   return new AppError('unavailable', `The storage of '${rel}' does not answer`, {
     cause,
     headers: { 'Retry-After': '5' },
   });
+}
+
+/** `rest` follows `Schema validation failed: `. */
+export function mismatch(rest: string): AppError {
+  return new AppError('schema-mismatch', `Schema validation failed: ${rest}`);
 }

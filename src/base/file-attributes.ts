@@ -1,13 +1,13 @@
 /**
- * What a replaced file hands on besides its bytes: owner, group, mode and extended attributes, each where the process
- * may set it (DS-85). Times are not handed on.
+ * What a replaced file hands on besides its bytes: owner, group, mode and extended attributes, where the process may
+ * set them. Times are not handed on.
  */
 import { fstatSync, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errnoOf } from './errors.ts';
 import { copyExtendedAttributes } from './libc.ts';
 
-/** Gives `target` the attributes of the open file `source`, whose `stat` answer is `old`. */
+/** `old` is the `stat` of the open file `source`. */
 export async function carryAttributes(
   source: FileHandle,
   old: BigIntStats,
@@ -19,7 +19,7 @@ export async function carryAttributes(
   await target.chmod(Number(old.mode) & (isOwned ? 0o7777 : 0o777));
 }
 
-/** True when the target has the owner and the group of the old file. */
+/** True when the target now has the old owner and group. */
 async function carryOwner(old: BigIntStats, target: FileHandle): Promise<boolean> {
   const own = fstatSync(target.fd, { bigint: true });
   if (own.uid === old.uid && own.gid === old.gid) return true;
@@ -28,7 +28,7 @@ async function carryOwner(old: BigIntStats, target: FileHandle): Promise<boolean
       await target.chown(Number(uid), Number(old.gid));
       return uid === old.uid;
     } catch (error) {
-      // Only root gives files away, and a group one is not in is refused too.
+      // Only root may give files away; a group one is not in is refused too.
       if (errnoOf(error) !== 'EPERM') throw error;
     }
   }

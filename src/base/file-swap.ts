@@ -1,8 +1,8 @@
 /**
- * The instant in which a finished temporary file takes a name, and the way back.
+ * Renames a finished temporary file over another, and back.
  *
- * Where the system can exchange two names (Linux, most file systems) nothing is ever out of sight. Elsewhere a second
- * link keeps the replaced version; where links do not exist either (FAT), a plain rename must do and cannot be undone.
+ * Where the system can exchange two names (Linux, most file systems) the path always exists. Elsewhere a second link
+ * keeps the replaced version; without links (FAT) a plain rename must do and cannot be undone.
  */
 import { linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { errnoOf } from './errors.ts';
@@ -17,7 +17,7 @@ const NO_LINKS: ReadonlySet<string | undefined> = new Set([
   'EMLINK',
 ]);
 
-/** Gives `temporary` the name `path`. False, and nothing done, when that name is taken. */
+/** False, and nothing done, when `path` is taken. */
 export function placeNew(temporary: string, path: string): boolean {
   try {
     if (renameToNew(temporary, path)) return true;
@@ -35,8 +35,7 @@ export function placeNew(temporary: string, path: string): boolean {
 }
 
 /**
- * Gives `temporary` the name `path`, which exists; answers the path that now holds the replaced file (null: it could
- * not be kept). False, and nothing done, when `path` is gone.
+ * Returns where the replaced file is now (null: it could not be kept). False, and nothing done, when `path` is gone.
  */
 export function placeOver(temporary: string, path: string): { replaced: string | null } | false {
   try {
@@ -51,10 +50,7 @@ export function placeOver(temporary: string, path: string): { replaced: string |
   }
 }
 
-/**
- * Puts `replaced` back to `path`; answers the path that now holds what stood there (null: nothing did, or it could
- * not be kept).
- */
+/** Returns where the file that was at `path` is now (null: none, or it could not be kept). */
 export function putBack(replaced: string, path: string): string | null {
   try {
     if (exchangeFiles(replaced, path)) return replaced;
@@ -69,7 +65,7 @@ export function putBack(replaced: string, path: string): string | null {
   }
 }
 
-/** Still a temporary name, so that a killed process's leftovers are found (`temporary-files.ts`). */
+/** Still a temporary name, so that leftovers of a killed process are found (`temporary-files.ts`). */
 function secondName(temporary: string): string {
   return temporary.replace(/^(.*\/)\.(.*)$/s, '$1..$2');
 }

@@ -1,16 +1,16 @@
 /**
- * Checked input of an operation: the members of a JSON object or form, with the list form of DS-9 for all that is wrong.
+ * Checks the members of a JSON object or form.
  *
- * Unknown members are ignored (DS-3). Issues are gathered, so that a caller hears of every wrong member at once.
+ * Unknown members are ignored. Issues are gathered, so that a caller learns of every wrong member at once.
  */
 import type { ValidationIssue } from './errors.ts';
 import { invalidRequest } from './errors.ts';
 import { JsonNumber } from './json.ts';
 
-/** Longest description of a group, permission or key. */
+/** For groups, permissions and keys. */
 export const MAX_DESCRIPTION_CHARACTERS = 1024;
 
-/** Reads the members of one body; call `finish` before using what was read. */
+/** Call `finish` before using what was read. */
 export class Input {
   readonly #members: Readonly<Record<string, unknown>>;
   readonly #issues: ValidationIssue[] = [];
@@ -24,12 +24,11 @@ export class Input {
     this.#members = body as Record<string, unknown>;
   }
 
-  /** A member as it came; undefined when absent. */
+  /** Undefined when absent. */
   raw(name: string): unknown {
     return Object.hasOwn(this.#members, name) ? this.#members[name] : undefined;
   }
 
-  /** A text that must be there. */
   text(name: string): string {
     const value = this.raw(name);
     if (typeof value === 'string') return value;
@@ -38,7 +37,7 @@ export class Input {
     return '';
   }
 
-  /** A text that may be absent or null; null then. */
+  /** Null when absent or null. */
   optionalText(name: string, maxCharacters = Number.POSITIVE_INFINITY): string | null {
     const value = this.raw(name);
     if (value === undefined || value === null) return null;
@@ -56,7 +55,6 @@ export class Input {
     return value;
   }
 
-  /** True or false; without a fallback it must be there. */
   flag(name: string, fallback?: boolean): boolean {
     const value = this.raw(name) ?? (this.raw(name) === null ? null : fallback);
     if (typeof value === 'boolean') return value;
@@ -65,7 +63,6 @@ export class Input {
     return false;
   }
 
-  /** A whole number from `min` on that must be there. */
   integer(name: string, min: number): number {
     const value = this.raw(name);
     if (value === undefined) this.#refuse('missing', name, 'This member is missing');
@@ -77,7 +74,6 @@ export class Input {
     return min;
   }
 
-  /** One of the given words, which must be there. */
   word<Word extends string>(name: string, words: readonly Word[]): Word {
     const value = this.raw(name);
     const word = words.find((candidate) => candidate === value);
@@ -95,7 +91,6 @@ export class Input {
     return words[0]!;
   }
 
-  /** Notes that a member has a wrong value. */
   refuse(issue: ValidationIssue): void {
     this.#issues.push(issue);
   }

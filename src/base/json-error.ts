@@ -1,6 +1,5 @@
 /**
- * Where a short text stops being JSON. `JSON.parse` says that it does, not where; the contract's `json_invalid` names
- * the offset (DS-10).
+ * Finds where a short text stops being JSON. `JSON.parse` does not say; the contract's `json_invalid` names the offset.
  */
 import { JsonSyntaxError } from './json-outline.ts';
 
@@ -8,10 +7,7 @@ const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
 
-/**
- * The first offset at which the text is no JSON; its length when it only ends too early. For texts whose nesting is
- * known to be bounded. 0 for a text that is valid after all.
- */
+/** The text's length when it only ends too early; 0 for valid text. For texts whose nesting is known to be bounded. */
 export function jsonErrorOffset(text: string): number {
   try {
     const end = skipSpace(text, skipValue(text, skipSpace(text, 0)));

@@ -1,10 +1,13 @@
 /**
- * JSON without silent rounding (DS-1: integers are read and written with all their digits).
+ * JSON without silent rounding.
  *
- * `JSON.parse` turns 9007199254740993 into a neighbour and cannot tell 1.0 from 1, which validation must (DS-78).
+ * `JSON.parse` turns 9007199254740993 into a neighbour and cannot tell 1.0 from 1, which validation must.
  */
 
-/** A JSON number that is integral by value but not by spelling (`1.0`, `1e3`), or does not fit a double (`1e400`). */
+/**
+ * A JSON number that is integral by value but not by spelling (`1.0`, `1e3`), does not fit a double (`1e400`), or has more than
+ * MAX_NUMBER_LENGTH characters.
+ */
 export class JsonNumber {
   constructor(readonly source: string) {}
   get value(): number {
@@ -12,21 +15,28 @@ export class JsonNumber {
   }
 }
 
-/** True for an optional minus and digits. */
+/**
+ * In characters; every double and decimal of a file fits easily. The time of `BigInt` grows with the square of the
+ * length, to seconds for four million digits.
+ */
+export const MAX_NUMBER_LENGTH = 1000;
+
+/** An optional minus and digits. */
 export function isIntegerSource(text: string): boolean {
   return /^-?[0-9]+$/.test(text);
 }
 
 /**
- * A JSON text as values: integers past 2^53 as bigint, other numbers whose double is integral or infinite as
- * `JsonNumber`, the rest as `JSON.parse` gives it. Throws SyntaxError. Costs about seven times `JSON.parse` on texts
- * that may hold such numbers (18 and 130 ms a MB) and nothing extra on the others.
+ * Integers past 2^53 become bigint, other numbers whose double is integral or infinite `JsonNumber`. Throws
+ * SyntaxError. Costs about seven times `JSON.parse` on texts that may hold such numbers (18 and 130 ms a MB) and
+ * nothing extra on others.
  */
 export function parseJson(text: string): unknown {
-  // Only a zero fraction, an exponent or 16 digits can make a difference; most bodies have none of them.
+  // Only a zero fraction, an exponent or 16 digits can matter; most bodies have none.
   if (!/[0-9]\.0+(?![0-9])|[0-9][eE][+-]?[0-9]|[0-9]{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value;
+    if (context.source.length > MAX_NUMBER_LENGTH) return new JsonNumber(context.source);
     if (isIntegerSource(context.source)) {
       return Number.isSafeInteger(value) ? value : BigInt(context.source);
     }

@@ -1,11 +1,11 @@
 /**
- * The few system calls that Bun does not offer: renames that swap or refuse to overwrite, extended attributes, polling, and
- * asking a file system that remembers.
+ * System calls that Bun lacks: renames that swap or refuse to overwrite, extended attributes, polling, and fresh
+ * attributes from a caching file system.
  *
- * Bound on first use. Where the C library or the file system lacks a call the answer says so and the caller does
- * without. The calls are synchronous: a rename within a folder takes about 10 µs.
+ * Bound on first use. Where the C library or file system lacks a call, the result says so and callers fall back. Calls
+ * are synchronous: a rename within a folder takes about 10 µs.
  */
-import { dlopen, read, type Library } from 'bun:ffi';
+import { dlopen, ptr, read, type Library } from 'bun:ffi';
 import { constants } from 'node:os';
 
 const SYMBOLS = {
@@ -26,7 +26,13 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_STATX_FORCE_SYNC = 0x2000;
 const STATX_BASIC_STATS = 0x7ff;
 const STATX_BYTES = 256;
-/** The kernel's own bounds on the list of names and on one value. */
+/** Kind and mode, inode, size, mtime, ctime. */
+const STATX_VERSION = 0x3c3;
+/** 32-bit word offsets of those and the device. */
+const VERSION_WORDS = [7, 8, 9, 10, 11, 24, 25, 26, 28, 29, 30, 34, 35];
+const CTIME_SECONDS = 24;
+const MTIME_SECONDS = 28;
+/** The kernel's own bounds on the name list and on one value. */
 const XATTR_MAX_BYTES = 65_536;
 
 let bound: Library<typeof SYMBOLS> | null | undefined;
@@ -47,12 +53,12 @@ function libc(): Library<typeof SYMBOLS> | null {
   return bound;
 }
 
-/** Swaps the files at two paths in one step. False when this system cannot; other failures throw with their errno. */
+/** False when this system cannot; other failures throw with their errno. */
 export function exchangeFiles(a: string, b: string): boolean {
   return renameat2(a, b, RENAME_EXCHANGE);
 }
 
-/** Renames and throws `EEXIST` when `to` exists. False when this system cannot. */
+/** Throws `EEXIST` when `to` exists. False when this system cannot. */
 export function renameToNew(from: string, to: string): boolean {
   return renameat2(from, to, RENAME_NOREPLACE);
 }
@@ -69,8 +75,8 @@ function renameat2(from: string, to: string, flags: number): boolean {
 }
 
 /**
- * Copies the extended attributes (access lists, labels, `user.*`) from one open file to another. Best effort: what the
- * file system or the process's rights refuse is left out.
+ * Access lists, labels, `user.*`, between open files. Best effort: what the file system or the process's rights refuse
+ * is left out.
  */
 export function copyExtendedAttributes(fromFd: number, toFd: number): void {
   const library = libc();
@@ -91,7 +97,7 @@ export function copyExtendedAttributes(fromFd: number, toFd: number): void {
   }
 }
 
-/** Whether the kernel has urgent news of an open file of its own, such as a list in `/proc`; asking takes them. About 2 µs. */
+/** Polls an open kernel file, such as a list in `/proc`, for urgent news; asking clears it. About 2 µs. */
 export function hasNews(fd: number): boolean {
   const library = libc();
   if (library === null) return false;
@@ -102,13 +108,56 @@ export function hasNews(fd: number): boolean {
 }
 
 /**
- * Has the system ask a network file system, or a program that is one, about the entry at `path` itself: the next `lstat`
- * answers from that, not from what was remembered. Does nothing where there is none. About 2 µs on a local disk.
+ * Makes a network or FUSE file system ask for the entry at `path` again, so that the next `lstat` is not from its
+ * cache. About 2 µs on a local disk.
  */
 export function askAnew(path: string): void {
   const flags = AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC;
   const answer = new Uint8Array(STATX_BYTES);
   libc()?.symbols.statx(AT_FDCWD, cString(path), flags, STATX_BASIC_STATS, answer);
+}
+
+/** Repeated checks of one path: half a microsecond and no garbage, where `statSync` with bigint costs 3. */
+export class Glance {
+  readonly #path: Buffer;
+  readonly #answer = new Int32Array(STATX_BYTES / 4);
+  readonly #seen = new Int32Array(VERSION_WORDS.length);
+  readonly #pathAt: ReturnType<typeof ptr>;
+  readonly #answerAt: ReturnType<typeof ptr>;
+  #found: 'something' | 'nothing' | null = null;
+
+  constructor(path: string) {
+    this.#path = cString(path);
+    this.#pathAt = ptr(this.#path);
+    this.#answerAt = ptr(this.#answer);
+  }
+
+  /** ctime or mtime of the last look, to a second, in epoch milliseconds. */
+  get changedMs(): number {
+    const seconds = Math.max(this.#answer[CTIME_SECONDS]!, this.#answer[MTIME_SECONDS]!);
+    return (seconds >>> 0) * 1000;
+  }
+
+  /** Stamp fields are as at the last look, or still nothing is there; false where unknown. */
+  isUnchanged(): boolean {
+    const library = libc();
+    if (library === null) return false;
+    const { statx } = library.symbols;
+    const before = this.#found;
+    if (statx(AT_FDCWD, this.#pathAt, 0, STATX_VERSION, this.#answerAt) !== 0) {
+      this.#found = lastErrno(library) === constants.errno.ENOENT ? 'nothing' : null;
+      return this.#found !== null && before === this.#found;
+    }
+    this.#found = 'something';
+    let isUnchanged = before === this.#found;
+    for (let at = 0; at < VERSION_WORDS.length; at++) {
+      const word = this.#answer[VERSION_WORDS[at]!]!;
+      if (this.#seen[at] === word) continue;
+      this.#seen[at] = word;
+      isUnchanged = false;
+    }
+    return isUnchanged;
+  }
 }
 
 function cString(text: string): Buffer {

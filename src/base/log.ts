@@ -1,21 +1,17 @@
 /**
- * The process's own log: one line per call, JSON or text, RFC 3339 UTC milliseconds.
+ * The process's log: one line per call, JSON or text, RFC 3339 UTC milliseconds.
  *
- * No value can start a new line or steer a terminal: control characters are escaped in both formats. Fields that carry
- * credentials by name are written as `***` at any depth (DS-209), as a second line of defence.
+ * Control characters are escaped in both formats, so no value can start a new line or steer a terminal. Fields named
+ * like credentials are written as `***` at any depth, as a second line of defence.
  */
 import { timestamp } from './clock.ts';
 
-/** From the least to the most urgent. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
-/** For programs, or for a person at a terminal. */
 export type LogFormat = 'json' | 'text';
-/** Facts beside the message; any values, errors included. */
 export type LogFields = Record<string, unknown>;
 
-/** Where the process reports what it does; one method per level. */
 export interface Log {
-  /** Calls below this level cost one comparison and write nothing; may be changed while running. */
+  /** Calls below it cost one comparison; may be changed while running. */
   level: LogLevel;
   format: LogFormat;
   debug(message: string, fields?: LogFields): void;
@@ -27,9 +23,9 @@ export interface Log {
 interface LogOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Receives each line with its line feed. A line that cannot be written is lost: logging never fails a request. */
+  /** Gets each line with its line feed. Failures are ignored: logging never fails a request. */
   readonly write: (line: string) => void;
-  /** Epoch milliseconds; the machine's clock unless given. */
+  /** Epoch milliseconds; default: the machine's clock. */
   readonly now?: () => number;
 }
 
@@ -80,12 +76,11 @@ function jsonLine(time: string, level: LogLevel, message: string, fields: LogFie
 }
 
 interface Member {
-  /** What stands before the value. */
   readonly lead: string;
   readonly isSecret: boolean;
 }
 
-/** Names of fields stand in the code, so there are a few dozen; this only bounds a mistake. */
+/** Field names are in the code, a few dozen; this only bounds a mistake. */
 const MAX_MEMBERS = 256;
 const members = new Map<string, Member>();
 
@@ -114,7 +109,7 @@ function escapeControls(text: string): string {
   return toJson(text).slice(1, -1).replaceAll('\\"', '"');
 }
 
-/** The JSON of a value that needs no escaping, as nearly all do: twenty times as fast. Null for every other one. */
+/** For values without escapes, as nearly all are: twenty times as fast. Null for others. */
 function plainJson(value: unknown): string | null {
   if (typeof value === 'string') return PLAIN_TEXT.test(value) ? `"${value}"` : null;
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : null;
@@ -126,7 +121,7 @@ function toJson(value: unknown): string {
   try {
     json = JSON.stringify(value, redact) ?? 'null';
   } catch (error) {
-    // A cycle or a throwing getter in a field: the rest of the line still matters.
+    // A cycle or a throwing getter: the rest of the line still matters.
     json = JSON.stringify(`[not loggable: ${error instanceof Error ? error.message : 'unknown'}]`);
   }
   return json.replace(

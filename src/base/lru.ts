@@ -1,16 +1,14 @@
-/**
- * A map that forgets the entry unused for longest. Rests on `Map` keeping insertion order: the first key is the oldest.
- */
+/** A map that drops the least recently used entry. Relies on `Map` keeping insertion order. */
 
-/** At most `maxEntries` entries; `get` and `set` make an entry the newest. All calls are O(1). */
+/** `get` and `set` make an entry the newest. All calls are O(1). */
 export class Lru<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #maxEntries: number;
   readonly #onEvict: ((key: K, value: V) => void) | undefined;
-  /** The key used last, so that the one entry everybody asks for is not moved each time. */
+  /** So that an entry used again and again is not moved each time. */
   #newest: K | undefined = undefined;
 
-  /** `onEvict` hears of entries pushed out by newer ones only, not of `delete`, `clear` or replaced values. */
+  /** `onEvict` is called only for entries pushed out, not for `delete`, `clear` or replaced values. */
   constructor(maxEntries: number, onEvict?: (key: K, value: V) => void) {
     if (!(maxEntries >= 1)) throw new RangeError('maxEntries must be at least 1');
     this.#maxEntries = maxEntries;
@@ -21,7 +19,7 @@ export class Lru<K, V> {
     return this.#entries.size;
   }
 
-  /** The value, now the newest; undefined when absent. */
+  /** Makes the entry the newest. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
     if (value === undefined || key === this.#newest) return value;
@@ -43,7 +41,6 @@ export class Lru<K, V> {
     }
   }
 
-  /** True when there was such an entry. */
   delete(key: K): boolean {
     return this.#entries.delete(key);
   }

@@ -1,6 +1,4 @@
-/**
- * The words of HTML and XML: what a reader sees, without tags, scripts and styles. For searching, never for showing.
- */
+/** The words of HTML and XML without tags, scripts and styles. For searching, never for showing. */
 import type { Handler } from 'htmlparser2';
 
 const UNSEEN: ReadonlySet<string> = new Set([
@@ -11,7 +9,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'iframe',
   'object',
 ]);
-/** Words on both sides of these belong together. */
+/** Do not separate words. */
 const INLINE: ReadonlySet<string> = new Set(
   'a abbr b bdi bdo cite code del dfn em font i ins kbd mark q s samp small span strong sub sup u var wbr tspan'.split(
     ' ',
@@ -29,15 +27,13 @@ interface MarkupSection {
   readonly text: string;
 }
 
-/** What is to be read in a document. */
 interface MarkupWords {
-  /** Of its `<title>`; null when it has none, or an empty one. */
+  /** Null when missing or empty. */
   readonly title: string | null;
-  /** In the order of the document; the first has no heading. */
   readonly sections: readonly MarkupSection[];
 }
 
-/** All words of an XML document, blanks folded, scripts and styles left out. Any bytes give an answer. */
+/** Blanks folded, scripts and styles left out. Accepts any bytes. */
 export async function xmlText(markup: string): Promise<string> {
   const { Parser } = await import('htmlparser2');
   const words: string[] = [];
@@ -57,7 +53,7 @@ export async function xmlText(markup: string): Promise<string> {
   return folded(words);
 }
 
-/** The words of a document by its headings. Any bytes give an answer. */
+/** By headings. Accepts any bytes. */
 export async function readMarkup(markup: string): Promise<MarkupWords> {
   const { Parser } = await import('htmlparser2');
   const words = new WordCollector();

@@ -1,7 +1,4 @@
-/**
- * Media types of file names (DS-157, DS-160). The extensions of the contract stand here; others, which a configuration
- * may publish (DS-197), are looked up in the runtime's table.
- */
+/** Media types by file name: the contract's extensions, then the runtime's table. */
 import { extensionOf } from './paths.ts';
 
 const TYPES: ReadonlyMap<string, string> = new Map([
@@ -42,7 +39,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['.mov', 'video/quicktime'],
 ]);
 
-/** The media type of a file of this name, without parameters; `application/octet-stream` for what nobody knows. */
+/** Without parameters; `application/octet-stream` when unknown. */
 export function mediaTypeOf(rel: string): string {
   const extension = extensionOf(rel);
   const known = TYPES.get(extension);

@@ -1,9 +1,6 @@
-/**
- * Ways through values of JSON by a name with separators, `a.b.0.c` (SL-41): members of objects and positions of arrays, where
- * a member whose own name has separators wins over walking.
- */
+/** Paths into JSON values such as `a.b.0.c`; a member whose own name has separators wins. */
 
-/** Ways to cut a name in two at a separator, longest head first; `__` is one only when asked for. */
+/** Longest head first; `__` separates only when asked for. */
 export function* cuts(
   name: string,
   withUnderscores: boolean,

@@ -1,20 +1,19 @@
 /**
- * Which file systems a folder consists of, as Linux lists them.
+ * The file systems a folder consists of, as Linux lists them.
  *
- * Watching a folder tells nothing of a file system that is mounted over it later, and nothing of what other machines
- * change on one they share. On other systems nothing is known and the folder counts as local.
- * Source: proc_pid_mountinfo(5).
+ * Watching a folder misses file systems mounted over it later, and changes by other machines on a shared one. On other
+ * systems nothing is known and the folder counts as local. Source: proc_pid_mountinfo(5).
  */
 import { openSync, readFileSync } from 'node:fs';
 import { hasNews } from './libc.ts';
 
 /** What is mounted at, below and around a folder. */
 export interface Mounts {
-  /** Another text when a file system below the folder, or the one it lies on, comes, goes or is replaced. */
+  /** Changes when a file system at or below the folder comes, goes or is replaced. */
   readonly identity: string;
-  /** Whether other machines, or a host, may change files of it without the kernel hearing of it. */
+  /** Other machines, or a host, may change files without the kernel noticing. */
   readonly isShared: boolean;
-  /** The same of the file system the folder itself lies on. */
+  /** The same for the file system of the folder itself. */
   readonly liesOnShared: boolean;
 }
 
@@ -23,19 +22,19 @@ const NONE: Mounts = { identity: '', isShared: false, liesOnShared: false };
 const SHARED =
   /^(?:9p|afs|beegfs|ceph|cifs|coda|fuse(?:\..*)?|gfs2|gpfs|lustre|nfs4?|ocfs2|prl_fs|smb3|smbfs|vboxsf|virtiofs|vmhgfs)$/;
 
-/** Reads mounts again and again; a list that did not change costs one small read, some 50 µs. */
+/** An unchanged list costs one small read, some 50 µs. */
 export class MountList {
   readonly #read: () => string | null;
   #list = '';
   #folder = '';
   #mounts = NONE;
 
-  /** `read` gives the text of a mountinfo file, read as latin1; null: not now. That of this process unless given. */
+  /** `read` returns a mountinfo file as latin1; null: not now. Default: this process's. */
   constructor(read: () => string | null = currentList) {
     this.#read = read;
   }
 
-  /** The mounts of the folder, a real path, as they are now, or were when they could last be told. */
+  /** `folder` is a real path. The last known state if it cannot be read now. */
   of(folder: string): Mounts {
     // A process without a free descriptor cannot look, and must not take what is mounted for gone.
     const list = this.#read() ?? this.#list;
@@ -52,8 +51,8 @@ let opened: number | null = null;
 let changes = 0;
 
 /**
- * Another number after anything was mounted or unmounted since the last call: what is mounted again looks as before, because
- * the kernel gives the numbers of mounts anew. Always the same where it does not tell.
+ * Changes after any mount or unmount since the last call: a remount looks as before, because the kernel reuses mount
+ * numbers. Constant where the kernel does not tell.
  */
 export function mountChanges(): number {
   try {
@@ -65,14 +64,14 @@ export function mountChanges(): number {
   return changes;
 }
 
-/** The mounts in `folder`, and one at that very place; `number point`, as in `Mounts.identity`. */
+/** In `folder` and at it; lines `number point`, as in `Mounts.identity`. */
 export function mountsInside({ identity }: Pick<Mounts, 'identity'>, folder: string): string[] {
   const wanted = Buffer.from(folder).toString('latin1');
   const below = wanted === '/' ? '/' : `${wanted}/`;
   return identity.split('\n').filter((line) => `${pointOf(line)}/`.startsWith(below));
 }
 
-/** The mount point of a line of `Mounts.identity`, read as latin1. */
+/** Of a line of `Mounts.identity`, read as latin1. */
 export function pointOf(line: string): string {
   return line.slice(line.indexOf(' ') + 1);
 }
@@ -86,7 +85,7 @@ function currentList(): string | null {
   }
 }
 
-/** The mounts of a folder according to the text of a mountinfo file, read as latin1. */
+/** `list` is a mountinfo file, read as latin1. */
 export function mountsOf(folder: string, list: string): Mounts {
   const wanted = Buffer.from(folder).toString('latin1');
   const below = wanted === '/' ? '/' : `${wanted}/`;
@@ -96,7 +95,7 @@ export function mountsOf(folder: string, list: string): Mounts {
     const mount = mountOf(line);
     if (mount === null) continue;
     if (mount.point.startsWith(below) && mount.point !== '/') inside.push(mount);
-    // Of two mounts at the same place the later one hides the other.
+    // Of two mounts at one place the later hides the other.
     else if (isAround(mount.point, wanted) && mount.point.length >= (around?.point.length ?? 0)) {
       around = mount;
     }

@@ -1,8 +1,8 @@
 /**
- * Names of files and addresses as text: nothing here touches a file system.
+ * Names of files and addresses as text, without file system access.
  *
- * A *rel* is a path relative to the document root with `/` between components. Paths of requests are decoded once and
- * compared in Unicode NFC (DS-5); what can never match answers null instead of being repaired.
+ * A *rel* is a path relative to the document root with `/` between components. Request paths are decoded once and
+ * compared in Unicode NFC; what can never match gives null instead of being repaired.
  */
 
 const IGNORED_NAMES: ReadonlySet<string> = new Set(['venv', '__pycache__', 'node_modules']);
@@ -10,10 +10,10 @@ const IGNORED_NAMES: ReadonlySet<string> = new Set(['venv', '__pycache__', 'node
 const PLAIN = /^[\x20-\x24\x26-\x7e]*$/;
 
 /**
- * The segments of a request path, percent-decoded once and in NFC; `[]` for `/`.
+ * Percent-decoded once, in NFC; `[]` for `/`.
  *
- * `%2F` acts as `/`. One leading and one trailing slash are dropped. Null when the path can match nothing (DS-5): a
- * segment `.` or `..`, an empty inner segment, NUL, a malformed percent sequence, or bytes that are not UTF-8.
+ * `%2F` acts as `/`. One leading and one trailing slash are dropped. Null for a segment `.` or `..`, an empty inner
+ * segment, NUL, a malformed percent sequence, or invalid UTF-8.
  */
 export function decodePath(rawPath: string): string[] | null {
   let path = rawPath;
@@ -36,12 +36,12 @@ export function decodePath(rawPath: string): string[] | null {
   return segments;
 }
 
-/** A rel or name as it stands in a URL: every segment percent-encoded, `/` kept. `decodePath` undoes it up to NFC. */
+/** Encodes every segment, keeps `/`. `decodePath` undoes it up to NFC. */
 export function encodePath(rel: string): string {
   return rel.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Whether a path component inside the document root hides everything below it (DS-24). */
+/** Hides everything below it. */
 export function isIgnoredComponent(name: string): boolean {
   return name.startsWith('.') || name.startsWith('~$') || IGNORED_NAMES.has(name);
 }
@@ -49,7 +49,7 @@ export function isIgnoredComponent(name: string): boolean {
 /** From here on UTF-16 and UTF-8 order differently. */
 const SURROGATES_AND_UP = /[\ud800-\uffff]/;
 
-/** The items ordered by a text of each as its UTF-8 bytes; equal ones as they came. */
+/** By UTF-8 bytes of each item's text; stable. */
 export function sortedByBytes<Item>(items: Iterable<Item>, textOf: (item: Item) => string): Item[] {
   const list = [...items];
   if (list.some((item) => SURROGATES_AND_UP.test(textOf(item)))) {
@@ -62,7 +62,7 @@ export function sortedByBytes<Item>(items: Iterable<Item>, textOf: (item: Item) 
   });
 }
 
-/** Orders text as its UTF-8 bytes: negative when `a` comes first. Differs from `<` for characters past U+FFFF. */
+/** By UTF-8 bytes. Differs from `<` for characters past U+FFFF. */
 export function compareBytes(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   for (let i = 0; i < shorter; i++) {
@@ -79,12 +79,12 @@ function byteRank(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** The rel without the last extension of its file name: `a/rep.v2.csv` gives `a/rep.v2`; `a/.x`, `a/x.` stay. */
+/** Without the last extension: `a/rep.v2.csv` gives `a/rep.v2`; `a/.x`, `a/x.` stay. */
 export function stemOf(rel: string): string {
   return rel.slice(0, extensionStart(rel));
 }
 
-/** The last extension of the file name, lower case with its dot; `''` when there is none. */
+/** Lower case with its dot; `''` when there is none. */
 export function extensionOf(rel: string): string {
   return rel.slice(extensionStart(rel)).toLowerCase();
 }
@@ -95,7 +95,18 @@ function extensionStart(rel: string): number {
   return dot <= nameStart || dot === rel.length - 1 ? rel.length : dot;
 }
 
-/** The last component of a rel. */
 export function fileNameOf(rel: string): string {
   return rel.slice(rel.lastIndexOf('/') + 1);
 }
+
+/** At both ends. A loop, because a pattern for the end costs the square of the number of slashes. */
+export function withoutEndSlashes(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && text[from] === '/') from++;
+  while (from < to && text[to - 1] === '/') to--;
+  return text.slice(from, to);
+}
+
+/** Ends of companion file names. */
+export const COMPANION_SUFFIX = /\.(?:schema|options)\.json$/;

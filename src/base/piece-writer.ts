@@ -1,13 +1,13 @@
 /**
- * Writes a new file made of pieces of the old one and new bytes.
+ * Writes a new file from pieces of the old one and new bytes.
  *
- * Every write loops until its bytes are taken: a nearly full disk accepts part of a write without an error. Reading
- * and writing overlap, and memory stays at two buffers however large the file is.
+ * Every write loops until its bytes are taken: a nearly full disk accepts part of a write without an error. Reading and
+ * writing overlap; memory is two buffers whatever the size.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { ContentHash, HASH_CHUNK_BYTES } from './file-stamp.ts';
 
-/** A piece of the new file: bytes `from` (inclusive) to `to` (exclusive) of the old one, or new bytes. */
+/** Bytes `from` (inclusive) to `to` (exclusive) of the old file, or new bytes. */
 export type Piece = { readonly from: number; readonly to: number } | Uint8Array;
 
 interface PieceFiles {
@@ -17,19 +17,19 @@ interface PieceFiles {
   /** Empty, open for writing. */
   readonly target: FileHandle;
   readonly signal?: AbortSignal;
-  /** The error for an old file that ended before its size. */
+  /** For an old file that ended before its size. */
   readonly onSourceCut: () => Error;
 }
 
 /** Also the unit of the content hash, so that every full buffer is one chunk of it. */
 const BUFFER_BYTES = HASH_CHUNK_BYTES;
-/** Shorter ranges go through a window on the old file: an edit of 1,000 rows leaves 1,000 of them between its rows. */
+/** Shorter ranges go through a window on the old file: an edit of 1,000 rows leaves 1,000 ranges. */
 const DIRECT_READ_BYTES = 64 << 10;
 const WINDOW_BYTES = 256 << 10;
 
 /**
- * Writes all pieces and answers how many bytes they were, and the `hashFile` of the new content. Errors are those of
- * the file system (`ENOSPC`, `EFBIG`, `EIO`), the signal's reason, and what the iteration throws.
+ * Returns the bytes written and their `hashFile`. Throws file system errors (`ENOSPC`, `EFBIG`, `EIO`), the signal's
+ * reason, and what the iteration throws.
  */
 export async function writePieces(
   pieces: Iterable<Piece> | AsyncIterable<Piece>,
@@ -37,7 +37,7 @@ export async function writePieces(
 ): Promise<{ size: number; hash: string }> {
   const writer = new PieceWriter(files);
   try {
-    // A list is walked without the turn of the event queue that `for await` spends on every item.
+    // Avoids the turn of the event queue that `for await` spends on every item.
     if (Symbol.iterator in pieces) for (const piece of pieces) await writer.add(piece);
     else for await (const piece of pieces) await writer.add(piece);
     return await writer.end();
@@ -51,7 +51,7 @@ class PieceWriter {
   readonly #files: PieceFiles;
   readonly #hash = new ContentHash();
   #filling: Buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-  /** The buffer last handed to a write; free again when `#pending` has settled. */
+  /** Last handed to a write; free when `#pending` has settled. */
   #spare: Buffer | null = null;
   #used = 0;
   #position = 0;
@@ -80,7 +80,7 @@ class PieceWriter {
     return { size: this.#position, hash: this.#hash.digest() };
   }
 
-  /** Waits until no write uses the file any more, so that it can be closed; the write's own error was seen. */
+  /** Waits until the file can be closed; the write's own error was seen. */
   async settle(): Promise<void> {
     await this.#pending.catch(alreadyReported);
   }
@@ -129,7 +129,7 @@ class PieceWriter {
     }
   }
 
-  /** Hands the filled buffer to a write and goes on with the other one once the write before has finished. */
+  /** Writes the filled buffer and switches to the other one once the previous write has finished. */
   async #flush(): Promise<void> {
     await this.#pending;
     this.#files.signal?.throwIfAborted();

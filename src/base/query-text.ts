@@ -1,18 +1,19 @@
 /**
- * The query of an address without `URLSearchParams`, which takes ten times as long to give the few values of most.
+ * Query parsing without `URLSearchParams`, which takes ten times as long for the few values of most queries.
  *
- * Decodes as the URL standard says for forms: `+` is a space, and what is no percent sequence or no UTF-8 is repaired
- * there, not refused.
+ * Decodes as the URL standard says for forms: `+` is a space; malformed percent sequences and UTF-8 are repaired.
  */
 
-/** The values by name, of a repeated one the last (DS-3). `search` may begin with its `?`. */
+/** The last value of each name. `search` may begin with `?`. */
 export function lastValues(search: string): Map<string, string> {
   const values = new Map<string, string>();
   let from = search.startsWith('?') ? 1 : 0;
+  let equals = 0;
   while (from < search.length) {
     const ampersand = search.indexOf('&', from);
     const to = ampersand < 0 ? search.length : ampersand;
-    const equals = search.indexOf('=', from);
+    // Not looked for again before it is passed: a query may hold 200,000 names and no value.
+    if (equals >= 0 && equals < from) equals = search.indexOf('=', from);
     const nameEnd = equals < 0 || equals > to ? to : equals;
     if (to > from) {
       values.set(decoded(search.slice(from, nameEnd)), decoded(search.slice(nameEnd + 1, to)));

@@ -1,26 +1,23 @@
 /**
- * Quoted texts in what clients send, found by walking each character once.
+ * Quoted texts in what clients send, scanned once.
  *
- * A pattern like `"(?:[^"\\]|\\.)*"` looks to the end of the text for every quote that is never closed: a text of quotes
- * takes the square of its length, on the event loop.
+ * A pattern like `"(?:[^"\\]|\\.)*"` looks to the end of the text for every unclosed quote: quadratic time on the event
+ * loop.
  */
 
 const BACKSLASH = 0x5c;
 
-/** Finds where quoted texts of one text end; ask from the left to the right. */
+/** Ask from left to right. */
 export class QuotedTexts {
   readonly #text: string;
-  /** Quotes that were found to be open to the end; so are all of their kind behind them. */
+  /** Unclosed kinds of quotes; later ones of the kind are unclosed too. */
   readonly #open = new Set<number>();
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /**
-   * Position after the quoted text that begins with the quote at `at`, of whatever kind; -1 when it is never closed. A
-   * backslash takes the next character with it.
-   */
+  /** After the quoted text that begins at `at`; -1 when never closed. A backslash escapes the next character. */
   endFrom(at: number): number {
     const quote = this.#text.charCodeAt(at);
     if (this.#open.has(quote)) return -1;

@@ -1,10 +1,10 @@
 /**
  * Replaced file versions, kept a moment longer.
  *
- * A program that opened a file before it was replaced may still write to it afterwards, into a file that no longer has
- * a name. So the replaced version is moved aside and looked at once more: unchanged it is deleted, changed it becomes
- * a conflict copy that a person can merge. Programs that hold a file open for longer than the grace period are not
- * noticed, nor are those that come too late for a version let go early for want of room.
+ * A program that opened a file before it was replaced may still write to it, into a file without a name. So the
+ * replaced version is moved aside and checked once more: unchanged it is deleted, changed it becomes a conflict copy
+ * that a person can merge. Writes after the grace period, or after a version was released early for room, are not
+ * noticed.
  */
 import { statfsSync } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, rename, unlink } from 'node:fs/promises';
@@ -23,15 +23,15 @@ import { shortId } from './ids.ts';
 import type { Log } from './log.ts';
 
 interface ReplacedFilesOptions {
-  /** On the file system of the files, else late writes go unnoticed. Created on first use, for this user only. */
+  /** On the same file system, else late writes go unnoticed. Created on first use, for this user only. */
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a replaced version is watched. */
   readonly graceMs?: number;
-  /** How many bytes of replaced versions may be held; the newest always is, unless the disk has little room. */
+  /** The newest is always held, unless the disk has little room. */
   readonly maxBytes?: number;
-  /** Hears of every conflict copy: the file it belongs to, and the name of the copy within `directory`. */
+  /** `copy` is the name within `directory`. */
   readonly onConflict?: (path: string, copy: string) => void;
 }
 
@@ -51,11 +51,11 @@ const MAX_BYTES = 32 << 20;
 const FREE_SHARE = 1 / 8;
 /** Leaves room for the suffixes within the 255 bytes of a file name. */
 const KEPT_CHARACTERS = 50;
-/** What `take` calls its files; the directory may hold files of others. */
+/** Names `take` gives; the directory may hold other files. */
 const HELD_NAME = /\.[0-9a-f]{16}$/;
 const CONFLICT_MARK = '.conflict-';
 
-/** Replaced versions under watch, oldest first. Bounded in number and bytes; never fails a write. */
+/** Oldest first. Bounded in number and bytes; never fails a write. */
 export class ReplacedFiles {
   readonly #options: ReplacedFilesOptions;
   /** In the order they were taken. */
@@ -85,10 +85,7 @@ export class ReplacedFiles {
     }
   }
 
-  /**
-   * Takes the file at `file`, which was at `path` with the content of `stamp` when it was replaced. Afterwards `file`
-   * does not exist any more.
-   */
+  /** `file` was at `path` with the content of `stamp`. Afterwards `file` no longer exists. */
   async take(file: string, path: string, stamp: FileStamp): Promise<void> {
     const aside = join(this.#options.directory, `${shortNameOf(path)}.${shortId()}`);
     try {
@@ -106,7 +103,7 @@ export class ReplacedFiles {
     this.#makeRoom();
   }
 
-  /** Keeps the file at `file` as a conflict copy of the one at `path`, and says so in the log and to `onConflict`. */
+  /** Reports it to the log and `onConflict`. */
   async keepConflict(file: string, path: string): Promise<void> {
     const { directory, clock, log, onConflict } = this.#options;
     const time = timestamp(clock.now()).replaceAll(':', '-');
@@ -129,7 +126,7 @@ export class ReplacedFiles {
     onConflict?.(path, copy);
   }
 
-  /** Looks at every watched version once more, early, and waits for the deletions. */
+  /** Checks every watched version now and waits for the deletions. */
   async close(): Promise<void> {
     for (const held of this.#held) this.#settleSoon(held);
     while (this.#settling.size > 0) await Promise.all(this.#settling);

@@ -1,19 +1,14 @@
-/**
- * Limits on how much runs at once in this process. Waiters are served in the order they came.
- */
-import { AppError } from './errors.ts';
+/** Limits concurrent work in this process. Waiters are served in order of arrival; a `Lane` shares between people. */
 
-/** At most `limit` pieces of work at once, at most `maxQueue` waiting (default: no bound). */
+/** At most `limit` pieces of work at once. */
 export class Semaphore {
   readonly #limit: number;
-  readonly #maxQueue: number;
   readonly #waiting = new Set<() => void>();
   #running = 0;
 
-  constructor(limit: number, maxQueue = Number.POSITIVE_INFINITY) {
+  constructor(limit: number) {
     if (!(limit >= 1)) throw new RangeError('limit must be at least 1');
     this.#limit = limit;
-    this.#maxQueue = maxQueue;
   }
 
   get running(): number {
@@ -24,12 +19,7 @@ export class Semaphore {
     return this.#waiting.size;
   }
 
-  /**
-   * Runs `work` when a place is free and answers its result; the place is given back in every case.
-   *
-   * Throws `unavailable` at once when the queue is full, and the signal's reason when it aborts before work starts;
-   * started work is not interrupted.
-   */
+  /** Throws the signal's reason when it aborts before work starts; started work is not interrupted. */
   async run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T> {
     const release = await this.acquire(signal);
     try {
@@ -39,7 +29,7 @@ export class Semaphore {
     }
   }
 
-  /** Takes a place until the answered function is called; calling it again does nothing. Errors as for `run`. */
+  /** The returned function gives the place back and may be called again. Errors as for `run`. */
   async acquire(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     if (this.#running >= this.#limit) await this.#wait(signal);
@@ -53,11 +43,6 @@ export class Semaphore {
   }
 
   #wait(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#waiting.size >= this.#maxQueue) {
-      throw new AppError('unavailable', 'Too many requests are waiting', {
-        headers: { 'Retry-After': '1' },
-      });
-    }
     return new Promise((resolve, reject) => {
       const start = () => {
         signal?.removeEventListener('abort', abort);
@@ -74,7 +59,7 @@ export class Semaphore {
 
   #passOn(): void {
     for (const next of this.#waiting) {
-      // The place goes straight to the next in line, so nobody who comes later can take it in between.
+      // The place goes straight to the next in line, so that no newcomer takes it.
       this.#waiting.delete(next);
       next();
       return;
@@ -83,9 +68,8 @@ export class Semaphore {
   }
 }
 
-/** One piece of work at a time. */
 export class Mutex extends Semaphore {
-  constructor(maxQueue?: number) {
-    super(1, maxQueue);
+  constructor() {
+    super(1);
   }
 }

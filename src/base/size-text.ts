@@ -3,7 +3,7 @@
  */
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** A number of bytes with at most one decimal in the largest fitting unit: `1.5 MiB`. `numberText` writes the number. */
+/** At most one decimal, in the largest fitting unit: `1.5 MiB`. `numberText` writes the number. */
 export function sizeText(bytes: number, numberText: (value: number) => string = String): string {
   let value = bytes;
   let unit = 0;

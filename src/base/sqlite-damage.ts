@@ -1,9 +1,7 @@
-/**
- * Telling a damaged database from one that cannot be used just now (sqlite.org/rescode.html).
- */
+/** Tells a damaged database from one that is unusable just now (sqlite.org/rescode.html). */
 import { SQLiteError } from 'bun:sqlite';
 
-/** Whether SQLite said that the file is no database, or that its pages are not sound. */
+/** Not a database, or its pages are not sound. */
 export function isDamage(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? '');
 }

@@ -1,9 +1,6 @@
-/**
- * Makes what was written, or a renaming in a folder, outlive a loss of power.
- */
 import { open } from 'node:fs/promises';
 
-/** Resolves when the file, or what stands in the folder, is on disk. */
+/** Syncs a file, or a folder's entries, so that they survive a power loss. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

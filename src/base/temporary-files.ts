@@ -1,6 +1,6 @@
 /**
- * Temporary files beside the files they will replace: `.<name>.svc-<random>.tmp`. They are hidden from the document
- * root's scan by their dot (DS-24), and only names of this form are ever deleted as leftovers.
+ * Temporary files beside the files they replace: `.<name>.svc-<random>.tmp`. The dot hides them from the scan, and only
+ * names of this form are deleted as leftovers.
  */
 import { open, lstat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ const TEMPORARY_NAME = /^\..*\.svc-[0-9a-f]{16}\.tmp$/s;
 /** Keeps the whole within the 255 bytes of a file name: 50 characters take at most 150. */
 const KEPT_CHARACTERS = 50;
 
-/** Creates an empty file beside `path`, readable by this user only. */
+/** Readable by this user only. */
 export async function createTemporary(path: string): Promise<{ path: string; handle: FileHandle }> {
   const name = basename(path).slice(0, KEPT_CHARACTERS).toWellFormed();
   const temporary = join(dirname(path), `.${name}.svc-${shortId()}.tmp`);
@@ -24,9 +24,8 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Deletes what a killed process left in a folder: of `names` (a listing of it) the temporary files unchanged since
- * `startedAtMs` (wall clock, epoch milliseconds, when this process started). Answers the deleted names. A file that
- * cannot be deleted stays.
+ * Deletes a killed process's leftovers among `names`: temporary files unchanged since `startedAtMs` (wall clock, epoch
+ * milliseconds). Returns the deleted names. A file that cannot be deleted stays.
  */
 export async function removeStaleTemporaries(
   directory: string,

@@ -1,14 +1,12 @@
-/**
- * Telling text from other bytes, and reading it. UTF-8 is meant unless a byte order mark says otherwise.
- */
+/** Text files: UTF-8 unless a byte order mark says otherwise. */
 import { isUtf8 } from 'node:buffer';
 import type { FileSource } from './file-source.ts';
 
-/** Bytes looked at to tell what a file is; a character may be cut at their end. */
+/** A character may be cut at the end. */
 const SAMPLE_BYTES = 64 * 1024;
 const LONGEST_CHARACTER = 4;
 
-/** Whether the bytes are UTF-8, not counting a last character that `isCut` says may be incomplete. */
+/** `isCut`: the last character may be incomplete. */
 export function isUtf8Text(bytes: Uint8Array, isCut = false): boolean {
   if (isUtf8(bytes)) return true;
   if (!isCut) return false;
@@ -18,14 +16,14 @@ export function isUtf8Text(bytes: Uint8Array, isCut = false): boolean {
   return false;
 }
 
-/** Whether a file seems to be text for people, judging by its first 64 KiB: UTF-8 or UTF-16 with its mark, no NUL. */
+/** By the first 64 KiB: UTF-8 or UTF-16 with its mark, no NUL. */
 export async function looksLikeText(source: FileSource): Promise<boolean> {
   const sample = await source.read(0, Math.min(source.size, SAMPLE_BYTES));
   if (markedEncoding(sample) === 'utf-16le' || markedEncoding(sample) === 'utf-16be') return true;
   return !sample.includes(0) && isUtf8Text(sample, sample.length < source.size);
 }
 
-/** Up to `maxBytes` of the file as text. What is no text of its encoding becomes U+FFFD; a mark at the start is dropped. */
+/** Invalid bytes become U+FFFD; a mark at the start is dropped. */
 export async function readText(source: FileSource, maxBytes: number): Promise<string> {
   const bytes = await source.read(0, Math.min(source.size, maxBytes));
   const isCut = bytes.length < source.size;

@@ -1,7 +1,7 @@
 /**
- * Which build this is: the version of package.json, and the commit the executable was built from.
+ * The version of package.json and the commit of the build.
  *
- * `build/build.ts` puts BUILD_VERSION in place; run from source there is none and the version ends in `+dev`.
+ * `build/build.ts` sets BUILD_VERSION; from source there is none and the version ends in `+dev`.
  */
 import manifest from '../../package.json' with { type: 'json' };
 

@@ -1,18 +1,18 @@
 /**
- * How long to wait before starting a child again after it failed: 1, 2, 4 … 30 seconds (DS-170), after a number of
- * failures in a row that cost nothing, so that one poisonous request does not shut out the others.
+ * Delay before a failed child is restarted: 1, 2, 4 … 30 seconds. The first failures in a row cause none, so that one
+ * poisonous request does not shut out the others.
  */
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
-/** Counts failures in a row. Times are milliseconds of one monotonic clock, given by the caller. */
+/** Times are milliseconds of one monotonic clock. */
 export class Backoff {
   readonly #freeFailures: number;
   #failures = 0;
   #notBefore = 0;
 
-  /** `freeFailures`: failures in a row after which no pause is made yet. */
+  /** `freeFailures`: failures in a row without a delay. */
   constructor(freeFailures: number) {
     this.#freeFailures = freeFailures;
   }
@@ -29,7 +29,6 @@ export class Backoff {
     this.#notBefore = 0;
   }
 
-  /** Milliseconds until the next start is allowed; 0 when it is allowed now. */
   remainingMs(nowMs: number): number {
     return Math.max(0, this.#notBefore - nowMs);
   }

@@ -1,13 +1,13 @@
 /**
- * The environment of a child: what it cannot do without, and nothing the operator did not mean for it (DS-169, H-1).
- * Secrets of the server, and variables that make a runtime or the dynamic linker run other code, stay outside.
+ * Only what a child needs: not the server's secrets, nor variables that make a runtime or the dynamic linker run
+ * other code.
  */
 
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TZ'] as const;
 // BUN_OPTIONS, BUN_BE_BUN, NODE_OPTIONS and LD_PRELOAD change what code runs.
 const FORBIDDEN = /^(?:BUN_|NODE_OPTIONS$|LD_)/;
 
-/** PATH, HOME, LANG and TZ of `source` where set, plus `extra` without the names that steer a runtime. */
+/** PATH, HOME, LANG and TZ of `source` where set, and `extra` without forbidden names. */
 export function childEnvironment(
   source: Readonly<Record<string, string | undefined>>,
   extra: Readonly<Record<string, string>> = {},

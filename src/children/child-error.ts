@@ -1,9 +1,8 @@
 /**
- * How a failure crosses from a child to its parent.
+ * Sends a failure from a child to its parent.
  *
- * An AppError travels whole and is thrown again as an AppError; anything else is a bug and arrives as a plain Error with
- * the child's stack, so that the parent logs it once, under the id of the request that met it (DS-14). A marker header
- * tells a failure from an answer whatever the status.
+ * An AppError is thrown again as an AppError; anything else is a bug and arrives as a plain Error with the child's
+ * stack, so that the parent logs it once, with the id of its request. A header marks failures, whatever the status.
  */
 import { AppError, errorCatalogue } from '../base/errors.ts';
 import type { ErrorCode, ValidationIssue } from '../base/errors.ts';
@@ -22,7 +21,6 @@ interface BugFailure {
   readonly stack: string;
 }
 
-/** The response a child answers a failed job with. */
 export function failureResponse(error: unknown): Response {
   if (error instanceof AppError) {
     const { code, message, issues, headers } = error;
@@ -44,12 +42,12 @@ function withCauses(error: Error): string {
   return error.cause instanceof Error ? `${own}\nCaused by: ${withCauses(error.cause)}` : own;
 }
 
-/** Whether `response` reports a failed job; if so its body is for {@link readFailure} and not for the caller. */
+/** The body is then for {@link readFailure}, not for the caller. */
 export function isFailure(response: Response): boolean {
   return response.headers.has(FAILURE_HEADER);
 }
 
-/** The error a failed job threw, to be thrown again. Reads the body. */
+/** Reads the body; returns the error to be thrown again. */
 export async function readFailure(response: Response): Promise<Error> {
   if (response.headers.get(FAILURE_HEADER) === 'expected') {
     const failure = (await response.json()) as ExpectedFailure;

@@ -1,61 +1,75 @@
 /**
- * One job on one child: asked, watched, and ended by force when it passes a limit.
+ * One job on one child, killed when it passes a limit.
  *
- * The child works for nobody else meanwhile, so killing it hurts only this job. The limits are looked at every 50 ms:
- * time to the head of the answer, time without progress while more of the body is wanted, and memory. A reader that is
- * slow costs nothing but the child it occupies; how long it has been idle is told to the pool.
+ * The child does nothing else meanwhile, so killing it affects only this job. Limits are checked every 50 ms: time to
+ * the head of the answer, time without progress while there is room for more of the body, and memory. What the reader
+ * does not take fast enough goes to a spool, so that the child is free once it has produced everything.
  */
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { isFailure, readFailure } from './child-error.ts';
 import type { ChildProcess } from './child-process.ts';
 import { isStopping } from './child-supply.ts';
+import { Spool, type SpoolRoom } from './spool.ts';
 
 const WATCH_MS = 50;
-/** Bytes of a body that are fetched ahead of the reader, so that an ordinary page frees its child at once. */
-const READ_AHEAD_BYTES = 1024 * 1024;
-/** How long a job whose caller went away may take to finish by itself; a new child costs about as much. */
+/** Longest answer sent in one piece. */
+const SHORT_BYTES = 1024 * 1024;
+/** How long an answer waits for its reader before it is spooled to disk; not at all when others wait for the child. */
+const DISK_AFTER_MS = 2_000;
+/** When the disk is full and others wait, a slower reader loses its answer. */
+const LEAST_BYTES_PER_SECOND = 64 * 1024;
+/** Time an abandoned job gets to finish by itself; a new child costs about as much. */
 const ABANDON_GRACE_MS = 100;
 const BREAKAGE_WAIT_MS = 1_000;
-// They describe the hop between child and parent, not the answer.
+// They describe the connection between child and parent, not the answer.
 const HOP_HEADERS = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
-/** One job and the limits it runs under. */
 interface ChildJobOptions {
   readonly path: string;
   readonly bodyJson: string;
-  /** Milliseconds to the head of the answer, counted from `startedAt`; afterwards, longest wait for more of the body. */
+  /** Milliseconds to the head of the answer, from `startedAt`; afterwards longest wait for more of the body. */
   readonly timeoutMs: number;
-  /** On the clock of `performance.now()`. */
+  /** On `performance.now()`. */
   readonly startedAt: number;
+  /** Longest processor time of the child, in ms. */
+  readonly processorMs: number;
   readonly maxMemoryBytes: number;
   readonly memoryError: () => AppError;
   readonly signal: AbortSignal | undefined;
   readonly log: Log;
+  /** Null: spool in memory only. */
+  readonly spoolRoom: SpoolRoom | null;
+  readonly person: string | null;
+  readonly isWanted: () => boolean;
+  /** Period over which the reader's rate is measured. */
+  readonly readerPatienceMs: number;
 }
 
-/** How a job left its child: usable, killed for passing a limit, or crashed. */
+/** State of the child afterwards; `killed` for passing a limit. */
 export type JobOutcome = 'done' | 'killed' | 'crashed';
 
-/** The part of a stream reader that is used; the runtime's and the platform's types of it differ. */
+/** The part in which the stream reader types of runtime and platform agree. */
 interface ByteReader {
   read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
 }
 
-/** A job, run once by {@link run}. */
 export class ChildJob {
-  /** Resolves when the child is free or gone, which for a streamed answer is later than the answer. Never rejects. */
+  /** Resolves when the child is free or dead; for a streamed answer after the answer. Never rejects. */
   readonly finished: Promise<JobOutcome>;
   readonly #child: ChildProcess;
   readonly #options: ChildJobOptions;
   readonly #connection = new AbortController();
   readonly #finish: (outcome: JobOutcome) => void;
   #watch: Timer | undefined;
-  /** When the thing waited for is overdue; null while nothing is waited for. */
+  /** Deadline of the current wait; null while nothing is awaited. */
   #dueAt: number | null;
-  /** Since when the reader of a streamed answer has wanted nothing; null while it does, or before the answer. */
-  #readerIdleSince: number | null = null;
-  #isStreaming = false;
+  #spool: Spool | null = null;
+  /** Since when the reader blocks the child, and bytes it had read then. */
+  #heldUp: { readonly since: number; readonly taken: number } | null = null;
+  readonly #bornAt = performance.now();
+  /** Processor time of the child at the start; null if unknown. */
+  readonly #processorStart: number | null;
   #hasLeft = false;
   #failure: unknown;
   readonly #onAbort = (): void => this.#abandon(this.#options.signal?.reason);
@@ -64,22 +78,18 @@ export class ChildJob {
     this.#child = child;
     this.#options = options;
     this.#dueAt = options.startedAt + options.timeoutMs;
+    const isCounted = options.processorMs < Number.POSITIVE_INFINITY;
+    this.#processorStart = isCounted ? child.processorMs() : null;
     const { promise, resolve } = Promise.withResolvers<JobOutcome>();
     this.finished = promise;
     this.#finish = resolve;
   }
 
-  /** Whether the answer has begun and its reader has not taken all of it yet. */
-  get isStreaming(): boolean {
-    return this.#isStreaming;
+  get ageMs(): number {
+    return performance.now() - this.#bornAt;
   }
 
-  /** Milliseconds for which the reader of a streamed answer has wanted nothing. */
-  get readerIdleMs(): number {
-    return this.#readerIdleSince === null ? 0 : performance.now() - this.#readerIdleSince;
-  }
-
-  /** The child's answer. Errors: what the job threw, `timed-out`, the memory error, `unavailable` after a crash. */
+  /** Errors: what the job threw, `timed-out`, the memory error, `unavailable` after a crash. */
   async run(): Promise<Response> {
     const { path, bodyJson, signal } = this.#options;
     if (signal?.aborted === true) {
@@ -101,7 +111,7 @@ export class ChildJob {
     }
   }
 
-  /** Ends the job by force; its reader gets `error`. */
+  /** Kills the job; its reader gets `error`. */
   end(error: AppError, because: string): void {
     const { log, path } = this.#options;
     log[isStopping(error) ? 'info' : 'warning']('A job in a child process was stopped', {
@@ -127,46 +137,34 @@ export class ChildJob {
     const length = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY);
     for (const name of HOP_HEADERS) headers.delete(name);
     const init = { status: response.status, headers };
-    if (response.body === null || length <= READ_AHEAD_BYTES) {
+    if (response.body === null || length <= SHORT_BYTES) {
       const bytes = await response.arrayBuffer();
       this.#leave('done');
       return new Response(response.body === null ? null : bytes, init);
     }
-    this.#isStreaming = true;
     this.#dueAt = null;
-    return new Response(this.#stream(response.body), init);
+    const { spoolRoom, person } = this.#options;
+    const spool = new Spool(spoolRoom, person, (reason) => this.#abandon(reason));
+    this.#spool = spool;
+    void this.#fill(spool, response.body.getReader());
+    return new Response(spool.body, init);
   }
 
-  #stream(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const reader = body.getReader();
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: (controller) => this.#pull(reader, controller),
-        cancel: (reason: unknown) => this.#abandon(reason),
-      },
-      { highWaterMark: READ_AHEAD_BYTES, size: (chunk) => chunk?.byteLength ?? 0 },
-    );
-  }
-
-  async #pull(
-    reader: ByteReader,
-    controller: ReadableStreamDefaultController<Uint8Array>,
-  ): Promise<void> {
-    this.#dueAt = performance.now() + this.#options.timeoutMs;
-    this.#readerIdleSince = null;
+  /** Reads the child's output as fast as there is room. */
+  async #fill(spool: Spool, reader: ByteReader): Promise<void> {
     try {
-      const { done, value } = await reader.read();
-      if (done) {
-        this.#leave('done');
-        controller.close();
-      } else {
-        controller.enqueue(value);
+      for (;;) {
+        this.#dueAt = performance.now() + this.#options.timeoutMs;
+        const { done, value } = await reader.read();
+        this.#dueAt = null;
+        if (done) break;
+        if (!(await spool.add(value))) return;
       }
+      this.#leave('done');
+      spool.complete();
     } catch (error) {
-      throw await this.#explain(error);
-    } finally {
       this.#dueAt = null;
-      this.#readerIdleSince = performance.now();
+      spool.fail(await this.#explain(error));
     }
   }
 
@@ -177,15 +175,46 @@ export class ChildJob {
       this.end(new AppError('timed-out', message), 'time limit');
       return;
     }
+    const { processorMs } = this.#options;
+    if (processorMs < Number.POSITIVE_INFINITY && this.#computedMs() > processorMs) {
+      this.end(new TooMuchWork(processorMs / 1000), 'processor time');
+      return;
+    }
     const bytes = this.#child.memoryBytes();
     if (bytes !== null && bytes > this.#options.maxMemoryBytes) {
       this.end(this.#options.memoryError(), `memory limit, ${Math.round(bytes / 1e6)} MB`);
+      return;
     }
+    this.#checkReader();
   }
 
-  /** The caller went away: the connection is closed, and the child killed unless it is free again in a moment. */
+  #checkReader(): void {
+    const spool = this.#spool;
+    const isWanted = this.#options.isWanted();
+    if (spool === null || !spool.isFull) {
+      this.#heldUp = null;
+      return;
+    }
+    const now = performance.now();
+    this.#heldUp ??= { since: now, taken: spool.taken };
+    const ms = now - this.#heldUp.since;
+    if (isWanted || ms > DISK_AFTER_MS) spool.useDisk();
+    if (ms < this.#options.readerPatienceMs || !isWanted) return;
+    const rate = ((spool.taken - this.#heldUp.taken) / ms) * 1000;
+    this.#heldUp = null;
+    if (rate >= LEAST_BYTES_PER_SECOND) return;
+    const error = new AppError('timed-out', 'The answer was not read in time');
+    this.end(error, `its reader took ${Math.round(rate)} bytes a second while others waited`);
+  }
+
+  #computedMs(): number {
+    const now = this.#child.processorMs();
+    return now === null || this.#processorStart === null ? this.ageMs : now - this.#processorStart;
+  }
+
+  /** The caller is gone: closes the connection, and kills the child unless it is free in a moment. */
   #abandon(reason: unknown): void {
-    // A stream may be cancelled after its last byte was read ahead: the child may be working for others by then.
+    // A stream may be cancelled after its last byte was read ahead: the child may already work for others.
     if (this.#hasLeft || this.#failure !== undefined) return;
     this.#fail(reason ?? new Error('The caller went away'));
     this.#stopWatching();
@@ -198,9 +227,10 @@ export class ChildJob {
   #fail(error: unknown): void {
     this.#failure ??= error;
     this.#connection.abort(error);
+    this.#spool?.fail(error);
   }
 
-  /** What went wrong, in the caller's terms, when the connection to the child broke. */
+  /** Turns a broken connection into the caller's error. */
   async #explain(error: unknown): Promise<unknown> {
     if (this.#failure !== undefined) return this.#failure;
     const told = await this.#child.breakage(BREAKAGE_WAIT_MS);
@@ -208,13 +238,13 @@ export class ChildJob {
     const { log, path } = this.#options;
     const fields = { role: this.#child.role, pid: this.#child.pid, job: path };
     if (told !== null) {
-      // Here and not at the door: nobody else sees an error that comes after the head of an answer.
+      // Logged here: nobody else sees an error after the head of an answer.
       if (!(told instanceof AppError)) log.error('An answer broke off', { ...fields, error: told });
       this.#failure = told;
       this.#leave('done');
       return told;
     }
-    // A crash is reported by the child's end, with its exit code, unless it is called a killing before.
+    // The child's exit reports a crash, with its exit code, unless it is called a kill first.
     await Promise.race([this.#child.exited, Bun.sleep(BREAKAGE_WAIT_MS)]);
     this.#child.kill('its connection broke');
     log.error('A child process broke off its job', { ...fields, error });
@@ -228,7 +258,6 @@ export class ChildJob {
 
   #leave(outcome: JobOutcome): void {
     this.#stopWatching();
-    this.#isStreaming = false;
     this.#hasLeft = true;
     this.#finish(outcome);
   }
@@ -236,5 +265,12 @@ export class ChildJob {
   #stopWatching(): void {
     clearInterval(this.#watch);
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+/** The work needs more processor time than allowed, whatever the load of the machine. */
+export class TooMuchWork extends AppError {
+  constructor(seconds: number) {
+    super('timed-out', `The work takes more than ${seconds} s of processor time and was stopped`);
   }
 }

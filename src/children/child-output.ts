@@ -1,26 +1,25 @@
 /**
- * What a child prints, one log line per line, within a cap.
+ * Logs a child's output line by line, up to a limit.
  *
- * The stream is always drained, because an unread pipe is buffered without limit by the runtime; beyond the cap the bytes
- * are counted and dropped, and a child that floods is reported so that it can be killed.
+ * The stream is always drained, because the runtime buffers an unread pipe without limit; excess bytes are counted
+ * and dropped, and a flooding child is reported so that it can be killed.
  */
 
-/** Characters of one line that reach the log. */
 const MAX_LINE_CHARS = 2_000;
-/** Lines per window that reach the log: 20 KB/s of disk at most. */
+/** Logged lines per window: 20 KB/s of disk at most. */
 const MAX_LINES = 100;
 const WINDOW_MS = 10_000;
 /** Bytes per window after which a child counts as broken: draining costs about 1.4 ms of CPU per megabyte. */
 const FLOOD_BYTES = 64 * 1024 * 1024;
 
 interface OutputTarget {
-  /** Receives each line without its line end, cut to 2,000 characters. */
+  /** Without line end, cut to 2,000 characters. */
   line(text: string): void;
-  /** The output of the last ten seconds passed 64 MiB. Called once. */
+  /** More than 64 MiB in ten seconds. Called once. */
   flood(): void;
 }
 
-/** Reads `stream` to its end; memory stays below a few hundred KB whatever arrives. Never rejects. */
+/** Reads to the end; memory stays below a few hundred KB. Never rejects. */
 export async function drainOutput(
   stream: ReadableStream<Uint8Array>,
   target: OutputTarget,
@@ -32,7 +31,7 @@ export async function drainOutput(
       if (cap.admits(chunk.byteLength)) cap.write(decoder.decode(chunk, { stream: true }));
     }
   } catch {
-    // The pipe broke with the child; its end is reported elsewhere.
+    // The pipe broke with the child, whose end is reported elsewhere.
   }
   cap.end();
 }
@@ -50,7 +49,6 @@ class OutputCap {
     this.#target = target;
   }
 
-  /** Counts the bytes and tells whether they are wanted. */
   admits(bytes: number): boolean {
     const now = performance.now();
     if (now - this.#windowStart >= WINDOW_MS) this.#startWindow(now);

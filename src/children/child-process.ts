@@ -1,8 +1,8 @@
 /**
- * One supervised child process: started, awaited, asked, measured, killed (architecture 4.4, DS-169).
+ * One supervised child process.
  *
- * The child's end is reported once, with the reason, and its socket is removed then, whoever ended it. What a child
- * prints goes to the log within a cap.
+ * Its end is reported once, with the reason, and its socket is removed then, whatever ended it. Its output is logged
+ * up to a limit.
  */
 import { setPriority } from 'node:os';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -15,33 +15,28 @@ const READY_POLL_MS = 2;
 
 const NICENESS = 10;
 
-/** How a child is started. */
 interface ChildProcessOptions {
-  /** For the log: what the child is for. */
   readonly role: string;
-  /** The program and its arguments. */
   readonly command: readonly string[];
-  /** Where the child will listen. A path of any length on Linux; up to 103 bytes elsewhere. */
+  /** Any length on Linux; up to 103 bytes elsewhere. */
   readonly socketPath: string;
-  /** Working directory of the child. */
   readonly cwd: string;
-  /** The whole environment of the child. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Log;
-  /** Requests wait for it: it does not give way to the server. */
+  /** Requests wait for it: it keeps normal priority. */
   readonly isUrgent?: boolean;
 }
 
-/** How a child ended. `killedBecause` is null when it ended on its own, which no child does unless it crashes. */
+/** `killedBecause` is null when it ended on its own, that is, crashed. */
 interface ChildExit {
   readonly how: string;
   readonly killedBecause: string | null;
 }
 
-/** A child process, started by its construction. Throws when the program cannot be run at all. */
+/** Started by the constructor, which throws when the program cannot be run. */
 export class ChildProcess {
   readonly role: string;
-  /** Resolves when the process is gone. Never rejects. */
+  /** Never rejects. */
   readonly exited: Promise<ChildExit>;
   readonly #process: Bun.Subprocess<'pipe', 'pipe', 'pipe'>;
   readonly #socketPath: string;
@@ -56,7 +51,7 @@ export class ChildProcess {
     this.#process = Bun.spawn([...options.command], {
       cwd: options.cwd,
       env: { ...options.environment },
-      // Held open and never written: its end tells the child that this process is gone.
+      // Never written; its end tells the child that this process has ended.
       stdin: 'pipe',
       stdout: 'pipe',
       stderr: 'pipe',
@@ -89,29 +84,28 @@ export class ChildProcess {
     }
   }
 
-  /** Whether the child answers within `timeoutMs` that it has nothing to do. */
   async isIdle(timeoutMs: number): Promise<boolean> {
     try {
       const response = await this.fetch(PING, { signal: AbortSignal.timeout(timeoutMs) });
       return (await response.text()) === PING_IDLE;
     } catch {
-      // Not listening, busy or gone: not idle in each case.
+      // Not listening, busy or dead.
       return false;
     }
   }
 
-  /** What broke the body that was being streamed, or null when the child does not tell within `timeoutMs`. */
+  /** What broke the last streamed body; null when the child does not answer within `timeoutMs`. */
   async breakage(timeoutMs: number): Promise<Error | null> {
     try {
       const response = await this.fetch(BREAKAGE, { signal: AbortSignal.timeout(timeoutMs) });
       return isFailure(response) ? await readFailure(response) : null;
     } catch {
-      // Gone, or stuck: then the body broke with it.
+      // Dead or stuck, which is what broke the body.
       return null;
     }
   }
 
-  /** One HTTP exchange with the child; rejects when the connection breaks. Backpressure reaches the child. */
+  /** Rejects when the connection breaks. Backpressure reaches the child. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(`http://child/${jobName(path)}`, {
       ...init,
@@ -123,8 +117,8 @@ export class ChildProcess {
   }
 
   /**
-   * Bytes of memory that only this process uses (anonymous and shared memory, not mapped files), or null when the
-   * system does not tell (not Linux, or the process is gone). Costs about 20 microseconds.
+   * Memory only this process uses (anonymous and shared, not mapped files); null if unknown (not Linux, or the
+   * process has ended). Costs about 20 microseconds.
    */
   memoryBytes(): number | null {
     let status: string;
@@ -138,7 +132,20 @@ export class ChildProcess {
     return (kilobytes('RssAnon') + kilobytes('RssShmem')) * 1024;
   }
 
-  /** Kills the process at once (SIGKILL); the first reason given is the one reported. */
+  /** Processor time so far; null if unknown. */
+  processorMs(): number | null {
+    try {
+      const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
+      // Fields are counted after the process name, which may contain anything: user and system time are fields 14 and
+      // 15, in hundredths of seconds.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    } catch {
+      return null;
+    }
+  }
+
+  /** SIGKILL; the first reason given is the one reported. */
   kill(because: string): void {
     this.#killedBecause ??= because;
     if (!this.#hasExited) this.#process.kill('SIGKILL');
@@ -153,7 +160,7 @@ export class ChildProcess {
     const exit: ChildExit = { how, killedBecause: this.#killedBecause };
     const fields = { role: this.role, pid: this.pid, how };
     if (exit.killedBecause === null) {
-      // The last words explain the end, so they come first; a grandchild may hold the pipe open for ever.
+      // The last output explains the end, so it is logged first; a grandchild may hold the pipe open for ever.
       await Promise.race([Promise.all(drained), Bun.sleep(100)]);
       this.#log.error('A child process ended unexpectedly', fields);
     } else {
@@ -173,11 +180,11 @@ export class ChildProcess {
   }
 }
 
-/** Heavy work gets what the server leaves over: /health under four sorts is five times as quick as among equals. */
+/** Low priority: /health during four sorts is five times as quick as with equal priority. */
 function giveWay(pid: number): void {
   try {
     setPriority(pid, NICENESS);
   } catch {
-    // It has ended already, or the system does not allow it; then all share alike.
+    // It has ended already, or lowering is not permitted: then priorities stay equal.
   }
 }

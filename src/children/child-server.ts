@@ -1,9 +1,9 @@
 /**
- * The child's side of a supervised child process: named jobs answered over HTTP on a unix socket (architecture 4.4).
+ * The child's side of a supervised child process: named jobs over HTTP on a unix socket.
  *
- * The socket is owner-only from its first moment (DS-169). The process ends with its parent, ignores the terminal's
- * signals (the parent drains first and then kills), is the first to go when the machine runs out of memory, and has
- * nothing to pollute: Object.prototype is frozen.
+ * The socket is owner-only from its creation. The process ends with its parent, ignores the terminal's signals (the
+ * parent drains first and then kills), is the first victim when the machine runs out of memory, and freezes
+ * Object.prototype against pollution.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { failureResponse } from './child-error.ts';
@@ -11,39 +11,33 @@ import { freezeObjectPrototype } from './frozen-prototype.ts';
 import { parentGone } from './parent-death.ts';
 import { MAY_BE_SILENT } from './silent-socket.ts';
 
-/** Built-in: tells whether this process is free. */
+/** Built-in job: whether the process is idle. */
 export const PING = 'ping';
-/** Answer of a free child to a ping. */
 export const PING_IDLE = 'idle';
 const PING_BUSY = 'busy';
-/** Built-in: what broke the last streamed body, once; 404 when nothing did. */
+/** Built-in job: what broke the last streamed body, once; 404 when nothing did. */
 export const BREAKAGE = 'breakage';
 
-/** A body up to here is produced before its head is sent, so that an error in it can still be told as such. */
+/** Shorter bodies are produced before their head is sent, so that an error in them can fail the job. */
 const SHORT_BYTES = 256 * 1024;
 
 /**
- * One kind of work. `body` is a JSON value, or the bytes of a body sent as `BINARY`. `signal` is aborted when the caller went
- * away. The response may stream; the body must then be pulled (`ReadableStream` with `pull`, or an async generator), so that
- * a slow reader slows the producer down. An error thrown while the body streams reaches the reader in the parent as if the
- * job had thrown it.
+ * `body` is a JSON value, or bytes sent as `BINARY`. `signal` is aborted when the caller goes away. A streamed body
+ * must be pulled (`ReadableStream` with `pull`, or an async generator), so that a slow reader slows the producer
+ * down. An error thrown during streaming reaches the reader in the parent as if the job had thrown it.
  */
 type ChildJob = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
-/** Jobs by name; a leading slash in a name means nothing. */
+/** By name; a leading slash is ignored. */
 export type ChildJobs = Readonly<Record<string, ChildJob>>;
 
-/** Where a child listens and what it can do. */
 interface ChildServerOptions {
-  /** Path of the socket; any length, the runtime shortens it through /proc on Linux. */
+  /** Any length: on Linux the runtime shortens it through /proc. */
   readonly socketPath: string;
   readonly jobs: ChildJobs;
 }
 
-/**
- * Serves jobs until the parent has ended, then resolves; the process must be ended then. Libraries may be loaded lazily,
- * also after this.
- */
+/** Resolves when the parent has ended; then exit the process. Libraries may be loaded lazily, even after the freeze. */
 export async function serveChild(options: ChildServerOptions): Promise<void> {
   const jobs = new Map(Object.entries(options.jobs).map(([name, job]) => [jobName(name), job]));
   let running = 0;
@@ -60,6 +54,8 @@ export async function serveChild(options: ChildServerOptions): Promise<void> {
   Bun.serve({
     unix: options.socketPath,
     development: false,
+    // Every sender has limits of its own; the runtime's default is 128 MiB.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     ...MAY_BE_SILENT,
     async fetch(request) {
       const name = jobName(new URL(request.url).pathname);
@@ -86,21 +82,21 @@ export async function serveChild(options: ChildServerOptions): Promise<void> {
   rmSync(options.socketPath, { force: true });
 }
 
-/** Media type of a body that is no JSON. */
+/** Media type of a body that is not JSON. */
 export const BINARY = 'application/octet-stream';
 
 function bodyOf(request: Request): Promise<unknown> {
   return request.headers.get('content-type') === BINARY ? request.bytes() : request.json();
 }
 
-/** The one spelling of a job's name, on both sides of the socket. */
+/** The same on both sides of the socket. */
 export function jobName(path: string): string {
   return path.startsWith('/') ? path.slice(1) : path;
 }
 
 /**
- * The same response, a short one in one piece and with its length. A body that fails early fails the job itself; what a
- * long one throws later is told to `onBreakage`, because HTTP cannot tell it once the head is sent.
+ * Sends a short response in one piece with its length. A body that fails early fails the job; a later error goes to
+ * `onBreakage`, because HTTP cannot report it after the head.
  */
 async function settled(
   response: Response,
@@ -139,6 +135,6 @@ function volunteerForOutOfMemory(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500');
   } catch {
-    // Not Linux, or not permitted: the order of victims is then the system's.
+    // Not Linux, or not permitted: the system chooses the victim.
   }
 }

@@ -1,14 +1,14 @@
 /**
- * The sockets of children: one name per process, and the tidying of those whose owner was killed.
+ * Socket names of children, and the removal of sockets whose owner was killed.
  *
- * A name carries the process id of the parent, because a command line and a server may use one folder at a time.
+ * A name contains the parent's process id, because a command and a server may use the same folder.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
 import { shortId } from '../base/ids.ts';
 
-/** Makes the folder (mode 0700) if needed and removes the role's sockets that no living process owns. */
+/** Creates the folder (mode 0700) and removes the role's sockets that no living process owns. */
 export function prepareSockets(socketDir: string, role: string): void {
   mkdirSync(socketDir, { recursive: true, mode: 0o700 });
   const pattern = new RegExp(`^${RegExp.escape(role)}-(\\d+)-[0-9a-f]+\\.sock$`);
@@ -20,12 +20,11 @@ export function prepareSockets(socketDir: string, role: string): void {
   }
 }
 
-/** A path that no other child has or had. */
 export function newSocketPath(socketDir: string, role: string): string {
   return join(socketDir, `${role}-${process.pid}-${shortId()}.sock`);
 }
 
-/** Whether another process has this id; a socket with this process's own id was left by an earlier one. */
+/** Only other processes count: a socket with this process's id was left by an earlier one. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * The processes of a pool: started when one is needed, kept warm while idle, ended when old, fat or one too many, not
- * started again at once when they keep crashing.
+ * The processes of a pool: started on demand, kept warm while idle, ended when idle too long, too large or surplus,
+ * and restarted with a delay when they keep crashing.
  */
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -9,44 +9,39 @@ import { childEnvironment } from './child-environment.ts';
 import { ChildProcess } from './child-process.ts';
 import { newSocketPath, prepareSockets } from './child-sockets.ts';
 
-/** A child that takes longer than this to answer its first ping will not answer at all. */
-/** Children give way, so on a machine with much else to do their start takes long. */
+/** Children have low priority, so on a busy machine they start slowly; a later first ping is never answered. */
 const START_LIMIT_MS = 30_000;
-/** Crashes in a row that cost nothing: one poisonous request, retried, must not shut out the others. */
+/** Crashes in a row without a delay: one poisonous request, retried, must not shut out the others. */
 const FREE_CRASHES = 3;
-/** Memory of an idle child is looked at no more often than this. */
+/** Shortest interval between memory checks of idle children. */
 const MEMORY_CHECK_MS = 250;
 
-/** How many children are kept and when they are let go. */
 export interface ChildSupplyOptions {
-  /** One word for the log and for socket names, such as `query`. */
   readonly role: string;
-  /** The program and arguments of a child that calls `serveChild` with this socket path. */
+  /** Must call `serveChild` with this socket path. */
   readonly command: (socketPath: string) => readonly string[];
-  /** Folder of the sockets; made with mode 0700 when it does not exist. */
+  /** Created with mode 0700 when missing. */
   readonly socketDir: string;
   readonly log: Log;
-  /** An idle child that keeps more memory than this after a job is ended. */
+  /** A child with more memory after a job is ended. */
   readonly recycleRssBytes: number;
-  /** Added to PATH, HOME, LANG and TZ; BUN_*, NODE_OPTIONS and LD_* are left out even here. */
+  /** Added to PATH, HOME, LANG and TZ; BUN_*, NODE_OPTIONS and LD_* are dropped even here. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Working directory of the children; default `socketDir`. */
+  /** Default `socketDir`. */
   readonly cwd?: string;
-  /** Most children kept although idle. */
   readonly maxIdle: number;
-  /** Children kept although idle for long; default 0. */
+  /** Kept however long they are idle; default 0. */
   readonly minIdle?: number;
-  /** How long an idle child is kept; default 60,000. */
+  /** Default 60,000. */
   readonly idleMs?: number;
-  /** See `ChildProcessOptions`. */
   readonly isUrgent?: boolean;
 }
 
-/** The processes; starts nothing until one is taken or {@link warm} is called. */
+/** Starts nothing until {@link take} or {@link warm}. */
 export class ChildSupply {
   readonly #options: ChildSupplyOptions;
   readonly #children = new Set<ChildProcess>();
-  /** With the timers of their retirement; last used last, so that the first ones grow old. */
+  /** With their retirement timers; last used last, so that the first ones grow old. */
   readonly #idle = new Map<ChildProcess, Timer>();
   readonly #memoryChecks = new WeakMap<ChildProcess, number>();
   readonly #backoff = new Backoff(FREE_CRASHES);
@@ -58,19 +53,17 @@ export class ChildSupply {
     prepareSockets(options.socketDir, options.role);
   }
 
-  /** Processes that exist, starting ones included. */
   get running(): number {
     return this.#children.size;
   }
 
-  /** Crashes and failed starts so far. */
   get crashes(): number {
     return this.#crashes;
   }
 
   /**
-   * A child with nothing to do, to be given back with {@link park} or {@link recordCrash}. Errors: `unavailable` when
-   * none can be started, or not before `deadline` (on `performance.now()`); the signal's reason when it is aborted.
+   * An idle child, to be given back with {@link park} or {@link recordCrash}. Errors: `unavailable` when none can be
+   * started, or not before `deadline` (on `performance.now()`); the signal's reason when it is aborted.
    */
   async take(deadline: number, signal: AbortSignal | undefined): Promise<ChildProcess> {
     for (const child of [...this.#idle.keys()].reverse()) {
@@ -83,19 +76,19 @@ export class ChildSupply {
     try {
       return await Promise.race([starting, rejection(AbortSignal.any(signals))]);
     } catch (error) {
-      // A child that is late is healthy and serves the next job; one that failed has been reported.
+      // A late child is healthy and serves the next job; a failed one has been reported.
       starting.then((child) => this.park(child)).catch(() => {});
       if (limit.aborted && error === limit.reason) throw couldNotStart(0, error);
       throw error;
     }
   }
 
-  /** Counts work of a child that is kept by who took it: crashes so far were none in a row. */
+  /** Ends a series of crashes, for a child that its user does not give back. */
   recordSuccess(): void {
     this.#backoff.succeeded();
   }
 
-  /** Takes back a child whose job succeeded or failed in an orderly way. */
+  /** Takes back a child after its job succeeded, or failed without harm to it. */
   park(child: ChildProcess): void {
     this.recordSuccess();
     if (!child.isAlive) return;
@@ -112,13 +105,12 @@ export class ChildSupply {
     this.#idle.set(child, retirement);
   }
 
-  /** Counts a child that ended without being killed. */
   recordCrash(): void {
     this.#crashes += 1;
     this.#backoff.failed(performance.now());
   }
 
-  /** Starts the children that are kept although idle. Never rejects: a failure shows at the first job. */
+  /** Starts `minIdle` children. Never rejects: a failure shows at the first job. */
   async warm(): Promise<void> {
     const missing = (this.#options.minIdle ?? 0) - this.#children.size;
     const starts = Array.from({ length: Math.max(0, missing) }, () => this.#start());
@@ -127,7 +119,7 @@ export class ChildSupply {
     }
   }
 
-  /** Kills all children and starts no more; resolves when the processes are gone. */
+  /** Kills all children and starts no more; resolves when they have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     const children = [...this.#children];
@@ -188,7 +180,6 @@ export class ChildSupply {
     child.kill('nothing to do');
   }
 
-  /** Takes the child out of the idle ones; false when it was not among them. */
   #forgetIdle(child: ChildProcess): boolean {
     clearTimeout(this.#idle.get(child));
     return this.#idle.delete(child);
@@ -201,12 +192,11 @@ class Stopping extends AppError {
   }
 }
 
-/** What everybody is told once the pool is stopped. */
 export function stopping(): AppError {
   return new Stopping();
 }
 
-/** Whether work ended because its pool was stopped on purpose: nobody waits for it, and it is no failure to report. */
+/** Work that ended because its pool was stopped is no failure to report. */
 export function isStopping(error: unknown): boolean {
   return error instanceof Stopping;
 }

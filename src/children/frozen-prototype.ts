@@ -1,13 +1,13 @@
 /**
- * Object.prototype that nobody can change, so that a parser which writes to `target['__proto__'][key]` fails instead of
- * giving every object of the process a new property (reliability H-1, M14).
+ * Freezes Object.prototype, so that a parser which writes to `target['__proto__'][key]` fails instead of giving every
+ * object of the process a new property.
  *
- * Freezing alone would break honest code: assigning to an inherited read-only property throws, and the runtime's own
- * modules (`zlib`, `stream`, `crypto`, standard error) assign `prototype.constructor` when they load. So each inherited
- * property becomes a getter whose setter defines the property on the object that was assigned to.
+ * Freezing alone would break correct code: assigning to an inherited read-only property throws, and the runtime's own
+ * modules (`zlib`, `stream`, `crypto`, standard error) assign `prototype.constructor` when they load. So each
+ * inherited property becomes a getter whose setter defines the property on the target of the assignment.
  */
 
-/** Freezes Object.prototype of this process for good. No measurable cost. */
+/** Irreversible. No measurable cost. */
 export function freezeObjectPrototype(): void {
   const prototype = Object.prototype;
   for (const name of Reflect.ownKeys(prototype)) {

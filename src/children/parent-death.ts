@@ -1,9 +1,9 @@
 /**
  * A child never outlives its parent.
  *
- * Two ways, because each covers what the other cannot: on Linux the kernel kills the child when the parent ends, even in
- * the middle of an endless native call (prctl(2), PR_SET_PDEATHSIG); everywhere the end of standard input, a pipe whose
- * other end only the parent holds, ends a child that gets to its event loop.
+ * Two mechanisms: on Linux the kernel kills the child when the parent ends, even in an endless native call (prctl(2),
+ * PR_SET_PDEATHSIG); everywhere the end of standard input, a pipe only the parent holds open, ends a child that
+ * returns to its event loop.
  */
 import { dlopen } from 'bun:ffi';
 
@@ -11,13 +11,13 @@ const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
 const LIBC_NAMES = ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1'];
 
-/** Resolves when the parent has ended, for a child that gets to its event loop; the kernel kills one that does not. */
+/** Resolves when the parent has ended. */
 export async function parentGone(): Promise<void> {
   if (process.platform === 'linux') askKernel();
   try {
     for await (const _ of Bun.stdin.stream());
   } catch {
-    // An unreadable standard input says the same as a closed one: nobody is there.
+    // Unreadable standard input means the same as closed.
   }
 }
 
@@ -30,7 +30,7 @@ function askKernel(): void {
       libc.symbols.prctl(PR_SET_PDEATHSIG, BigInt(SIGKILL), 0n, 0n, 0n);
       return;
     } catch {
-      // Another C library: the next name, and in the end standard input alone.
+      // Another C library: tries the next name, and at last relies on standard input.
     }
   }
 }

@@ -1,8 +1,10 @@
 /**
- * What the commands of `svc admin` share: where the accounts are, how names are found, and how lists are printed (DS-200,
- * DS-201). They go through the same operations as the server, as the operator, whether a server runs or not.
+ * Shared by the `svc admin` commands. They run the server's operations as the operator, whether a
+ * server runs or not.
  */
 import type { Command as Parser } from 'commander';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { AccountsApp } from '../app.ts';
 import type { Group } from '../auth/groups.ts';
 import type { Permission } from '../auth/permissions.ts';
@@ -15,18 +17,16 @@ import type { ListPage } from '../store/list-source.ts';
 import type { Invocation } from './command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from './configuration.ts';
 
-/** Declares `[root]`, `--root` and the common flags. */
 export function describeAdmin(parser: Parser): void {
   describeConfiguration(parser);
   describeRootFlag(parser);
 }
 
-/** Declares `--root`. */
 export function describeRootFlag(parser: Parser): void {
   parser.option('--root <path>', 'The same as [root].');
 }
 
-/** The configuration of an invocation whose root may also be a flag. Throws `usage` for two different roots. */
+/** Throws `usage` when `[root]` and `--root` differ. */
 export async function loadAdmin(invocation: Invocation): Promise<Config> {
   const { positionals, options } = invocation;
   const root = options['root'];
@@ -37,7 +37,16 @@ export async function loadAdmin(invocation: Invocation): Promise<Config> {
   return (await loadInvocation({ ...invocation, positionals: [root] })).config;
 }
 
-/** Runs `work` with the accounts open, as the operator, and closes them however it ends. */
+/** The first argument is the root only if it names an existing directory. */
+export function rootAndNames({ positionals, outside }: Invocation): {
+  root: readonly string[];
+  names: readonly string[];
+} {
+  const [first] = positionals;
+  const isRoot = first !== undefined && existsSync(`${resolve(outside.cwd, first)}/.`);
+  return { root: positionals.slice(0, isRoot ? 1 : 0), names: positionals.slice(isRoot ? 1 : 0) };
+}
+
 export async function withAccounts<T>(
   invocation: Invocation,
   work: (accounts: AccountsApp, operator: Administrator) => Promise<T>,
@@ -53,12 +62,11 @@ export async function withAccounts<T>(
   }
 }
 
-/** A flag that commander made sure of. */
 export function required({ options }: Invocation, name: string): string {
   return String(options[name]);
 }
 
-/** The result of `check`, with what it refuses reported as a wrong flag. */
+/** Reports what `check` refuses as a wrong flag. */
 export async function checkedFlag<T>(flag: string, check: () => T | Promise<T>): Promise<T> {
   try {
     return await check();
@@ -68,7 +76,7 @@ export async function checkedFlag<T>(flag: string, check: () => T | Promise<T>):
   }
 }
 
-/** The user of that name. Throws `not-found` with the nearest name. */
+/** Throws `not-found` with the nearest name. */
 export async function requireUserNamed({ db }: AccountsApp, username: string): Promise<User> {
   const { findUser, listUsers } = await import('../auth/users.ts');
   const user = await findUser(db, username);
@@ -77,7 +85,7 @@ export async function requireUserNamed({ db }: AccountsApp, username: string): P
   throw new AppError('not-found', `User '${username}' not found${suggestion(username, names)}`);
 }
 
-/** The group of that name. Throws `not-found` with the nearest name. */
+/** Throws `not-found` with the nearest name. */
 export async function requireGroupNamed({ db }: AccountsApp, name: string): Promise<Group> {
   const { findGroup, listGroups } = await import('../auth/groups.ts');
   const group = await findGroup(db, name);
@@ -86,7 +94,6 @@ export async function requireGroupNamed({ db }: AccountsApp, name: string): Prom
   throw new AppError('not-found', `Group '${name}' not found${suggestion(name, names)}`);
 }
 
-/** All objects of a list, page by page; `Item` names the members the list has (DS-134). */
 export async function everything<Item>(
   readPage: (query: URLSearchParams) => Promise<ListPage>,
 ): Promise<Item[]> {
@@ -100,7 +107,6 @@ export async function everything<Item>(
   }
 }
 
-/** `read on a`, with a name for the docroot boundary, which has none. */
 export function permissionText({
   action,
   resource,

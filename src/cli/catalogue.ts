@@ -1,6 +1,4 @@
-/**
- * The published files as an operator's commands see them: read once, without a server (DS-200).
- */
+/** The published files for the operator's commands, read once without a server. */
 import { openApp } from '../app.ts';
 import { findTampering } from '../auth/audit-chain.ts';
 import type { Log } from '../base/log.ts';
@@ -13,35 +11,31 @@ import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import type { ExplanationServices } from '../operations/explanations.ts';
 import { routes } from '../server/routes/index.ts';
 
-/** One resource of the document root. */
 interface ResourceInfo {
   readonly rel: string;
   readonly sheet: string | null;
   readonly type: ResourceType;
   readonly family: Family;
-  /** It is a dataset. */
+  /** Is a dataset. */
   readonly hasRows: boolean;
   readonly canonical: string;
   readonly extensionForm: string;
   readonly methods: readonly string[];
 }
 
-/** What was found. */
 export interface Catalogue {
   readonly resources: readonly ResourceInfo[];
-  /** Texts for the operator: shadowed and shared names. */
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly rel: string; readonly reason: string }[];
-  /** For questions about the rights of users. */
   readonly services: ExplanationServices;
-  /** What is wrong with the audit; null: nothing. */
+  /** Null: the audit is intact. */
   findAuditProblem(): Promise<string | null>;
   close(): Promise<void>;
 }
 
 /**
- * Scans the document root and, with `readFiles`, reads every dataset once, so that broken ones are known; `onProgress` hears
- * how far that is. Works beside a running server and leaves nothing behind. Throws `state-unusable`.
+ * Scans the document root and, with `readFiles`, reads every dataset once to find broken ones. Safe
+ * beside a running server; leaves nothing behind. Throws `state-unusable`.
  */
 export async function openCatalogue(
   config: Config,
@@ -92,7 +86,6 @@ export async function openCatalogue(
   };
 }
 
-/** What an address may take; of a handler, whose routes are known only while it runs, all. */
 function methodsOf({ type, kind }: Resource): string {
   if (type === 'handler') return 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE';
   return kind.dataset?.edit ? DATASET_METHODS : READ_METHODS;

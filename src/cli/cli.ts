@@ -1,7 +1,8 @@
 /**
- * The command line as a whole: which command, its flags, its help, and what a failure prints and exits with (DS-200).
+ * The command line: commands, flags, help, errors.
  *
- * Exit codes: 0 success, 1 failure, 2 wrong usage or configuration. `svc <dir>` and bare `svc` mean `serve`.
+ * Exit codes: 0 success, 1 failure, 2 wrong usage or configuration. `svc <dir>` and bare `svc` mean
+ * `serve`.
  */
 import { Command as Parser, CommanderError } from 'commander';
 import type { OutputConfiguration } from 'commander';
@@ -21,9 +22,9 @@ const DEFAULT_COMMAND = 'serve';
 const HELP_END = `
 svc <folder> is short for \`svc serve <folder>\`.
 A running server has the guide at /docs/guide: a tour, permissions, log shippers, backup, every setting.`;
-/** What SQLite says of a file that is none of its own, or no more. */
+/** SQLite's messages for a foreign or damaged file. */
 const DAMAGE = /^(?:database disk image is malformed|file is not a database)$/;
-/** Of the system: the rights, the disk, the limits a process has. */
+/** Causes outside the program: permissions, disk, process limits. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'EACCES',
   'EPERM',
@@ -37,7 +38,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['--help', '-h', '--version']);
 
-/** Runs one command line (without the program's own name) and resolves with the exit code; never rejects. */
+/** `argv` without the program's name. Resolves with the exit code; never rejects. */
 export async function main(argv: readonly string[], outside: Outside): Promise<number> {
   try {
     const invoked = parse(withCommand(argv, outside.cwd), outside);
@@ -47,7 +48,7 @@ export async function main(argv: readonly string[], outside: Outside): Promise<n
   }
 }
 
-/** The command line with the command it leaves out. */
+/** Inserts `serve` where the command is omitted. */
 function withCommand(argv: readonly string[], cwd: string): readonly string[] {
   const [first] = argv;
   if (first === undefined) return [DEFAULT_COMMAND];
@@ -62,7 +63,7 @@ function withCommand(argv: readonly string[], cwd: string): readonly string[] {
   );
 }
 
-/** Throws `usage` for help about a command that does not exist, which the parser answers with other help. */
+/** Throws `usage` for help about an unknown command, which commander answers with other help. */
 function requireTopic(words: readonly string[]): void {
   let level = commands;
   let group = 'svc';
@@ -77,7 +78,7 @@ function requireTopic(words: readonly string[]): void {
   }
 }
 
-/** The command of a level that is nearly called so, else one of exactly that name a level below. */
+/** The command with a similar name on this level, else one of exactly that name a level below. */
 function commandMeant(word: string, level: readonly Command[]): string {
   const shown = level.filter(({ hidden }) => hidden !== true);
   const group = shown.find((one) => one.commands?.some(({ name }) => name === word));
@@ -88,7 +89,7 @@ function commandMeant(word: string, level: readonly Command[]): string {
   );
 }
 
-/** The command to run, or null when help or the version was all that was asked for. */
+/** Null when only help or the version was asked for. */
 function parse(argv: readonly string[], outside: Outside): (() => Promise<number>) | null {
   let invoked: (() => Promise<number>) | null = null;
   const onInvoke: OnInvoke = (command, parser) => {
@@ -97,7 +98,7 @@ function parse(argv: readonly string[], outside: Outside): (() => Promise<number
   const program = commandLine(onInvoke, {
     writeOut: outside.out,
     writeErr: outside.err,
-    // Reported below, in the form the other findings have.
+    // Reported below in our own form.
     outputError: () => undefined,
   });
   try {
@@ -124,10 +125,9 @@ async function runToItsEnd(command: Command, parser: Parser, outside: Outside): 
   }
 }
 
-/** Told which command a command line names, with the parser that holds its arguments and flags. */
 type OnInvoke = (command: Command, parser: Parser) => void;
 
-/** Every command with its arguments, flags and help, for parsing a command line or for describing all of them. */
+/** Used to parse a command line and to describe all commands. */
 export function commandLine(onInvoke: OnInvoke, output: OutputConfiguration): Parser {
   const program = new Parser('svc')
     .description('Publishes a folder as authenticated APIs and pages.')
@@ -143,7 +143,6 @@ export function commandLine(onInvoke: OnInvoke, output: OutputConfiguration): Pa
   return program;
 }
 
-/** Adds a command and those below it to a parser. */
 function register(parent: Parser, command: Command, onInvoke: OnInvoke): void {
   const parser = parent.command(command.name, { hidden: command.hidden === true });
   parser
@@ -156,7 +155,7 @@ function register(parent: Parser, command: Command, onInvoke: OnInvoke): void {
   parser.action(() => onInvoke(command, parser));
 }
 
-/** A parser's complaint, as `--x: <message>` where it is about a flag. */
+/** Commander's message, as `--x: <message>` where it concerns a flag. */
 function usageMessage({ code, message }: CommanderError, parser: Parser): string {
   const text = message.replace(/^error: /, '');
   const group = `svc ${parser.name()}`;
@@ -182,7 +181,6 @@ function fullName(parser: Parser): string {
   return parser.parent === null ? parser.name() : `${fullName(parser.parent)} ${parser.name()}`;
 }
 
-/** The parser of the command a command line names, as far as it names one. */
 function chosen(program: Parser, argv: readonly string[]): Parser {
   let parser = program;
   for (const word of argv) {
@@ -206,7 +204,9 @@ function report(error: unknown, outside: Outside): number {
   return FAILURE;
 }
 
-/** What the machine refuses is told as it says it; anything else is a bug, told with its place. */
+/**
+ * System refusals are reported by their message alone; anything else is a bug and gets its stack.
+ */
 function unexpected(error: unknown): string {
   if (!(error instanceof Error)) return `internal error: ${String(error)}`;
   const { message, stack = message } = error;
@@ -216,6 +216,6 @@ function unexpected(error: unknown): string {
 }
 
 function isDirectory(path: string): boolean {
-  // Only a directory has a `.`; what cannot be looked at is none.
+  // Only a directory has a `.`; one that cannot be read counts as none.
   return existsSync(`${path}/.`);
 }

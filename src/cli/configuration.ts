@@ -1,8 +1,4 @@
-/**
- * The part every command with a `[root]` shares: its configuration flags, and the configuration they lead to.
- *
- * Flags follow from the settings table; a command never names one twice.
- */
+/** Configuration of every command with a `[root]`. Flags follow from the settings table. */
 import { Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +12,6 @@ import type { Invocation, Outside } from './command.ts';
 
 type Audience = 'common' | 'serve';
 
-/** Declares `[root]`, `--config` and the flags of settings: the common ones, or those of `serve` too. */
 export function describeConfiguration(parser: Parser, audience: Audience = 'common'): void {
   parser.argument(
     '[root]',
@@ -26,7 +21,7 @@ export function describeConfiguration(parser: Parser, audience: Audience = 'comm
   for (const key of flaggedSettings(audience)) parser.addOption(optionOf(key));
 }
 
-/** The configuration an invocation leads to; warnings go to standard error. Throws as `loadConfig`. */
+/** Warnings go to standard error. Throws as `loadConfig`. */
 export async function loadInvocation(invocation: Invocation): Promise<LoadedConfig> {
   const { positionals, options, outside } = invocation;
   const { loadConfig } = await import('../config/load.ts');
@@ -48,8 +43,8 @@ export async function loadInvocation(invocation: Invocation): Promise<LoadedConf
 }
 
 /**
- * A command in the wrong folder would make a second set of accounts there, and look as if it had worked: where nobody has named
- * a folder and there was no state before the command, its end says where there is one now.
+ * A command run in the wrong folder creates a new set of accounts there and seems to succeed: when
+ * no folder was named and a state was created, its end says where.
  */
 async function tellOfNewState(
   { config, sources }: LoadedConfig,
@@ -68,7 +63,7 @@ async function tellOfNewState(
   });
 }
 
-/** The log of a command that ends by itself: only what needs attention, as text for a person. */
+/** For commands that end by themselves: warnings and errors as text. */
 export function commandLog(config: Config, outside: Outside): Log {
   return createLog({
     level: config.debug ? 'debug' : 'warning',

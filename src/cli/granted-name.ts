@@ -1,20 +1,20 @@
 /**
- * What an operator may have meant otherwise when a permission is granted: a name that nothing has, or a folder.
+ * Doubts about the resource name of a grant: nothing has that name, or it is a folder.
  *
- * Only looks at the names on the disk. Permissions may name what is not there yet (DS-131), so nothing is refused.
+ * Looks at names on disk only. Permissions may name what does not exist yet, so nothing is refused.
  */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesEvents } from '../auth/resource-names.ts';
 import { errnoOf } from '../base/errors.ts';
 
-/** A sentence about a resource text that opens nothing now, null when it opens something or cannot be judged. */
+/** A sentence when the name opens nothing now; null when it does or cannot be judged. */
 export function doubtAboutName(docroot: string, resource: string): string | null {
   if (resource === '' || resource === '*' || namesEvents(resource)) return null;
   try {
     return doubtAbout(docroot, resource);
   } catch (error) {
-    // A folder the operator may not look into: the permission is granted all the same.
+    // An unreadable folder: the permission is granted all the same.
     if (errnoOf(error) !== undefined) return null;
     throw error;
   }
@@ -29,7 +29,7 @@ function doubtAbout(docroot: string, resource: string): string | null {
     if (found === null) {
       return `nothing is called ${resource} now; svc admin list-resources shows the names`;
     }
-    // The sheets of a workbook are no entries of the disk.
+    // Sheets of a workbook are not files.
     if (!isFolder(join(folder, found))) return null;
     if (at === parts.length - 1) {
       return isPattern ? null : `${resource} is a folder; ${resource}/* names what lies in it`;
@@ -39,7 +39,7 @@ function doubtAbout(docroot: string, resource: string): string | null {
   return null;
 }
 
-/** The entry with that name, else a file with that name before its extension. */
+/** The entry of that name, else a file of that name without its extension. */
 function entryNamed(folder: string, name: string): string | null {
   const entries = readdirSync(folder, { withFileTypes: true });
   const stemmed = entries.filter((entry) => !entry.isDirectory());

@@ -1,20 +1,15 @@
-/**
- * `--json`: the same answer for programs.
- */
 import type { Command as Parser } from 'commander';
 import type { Invocation } from './command.ts';
 
-/** Declares `--json`. */
 export function describeJson(parser: Parser): void {
   parser.option('--json', 'Print JSON.');
 }
 
-/** Whether `--json` was given. */
 export function wantsJson({ options }: Pick<Invocation, 'options'>): boolean {
   return options['json'] === true;
 }
 
-/** Prints an answer: as one line of JSON when `--json` asks for it, else what `text` makes of it. */
+/** One line of JSON with `--json`, else what `text` returns. */
 export function printAnswer<T>(
   invocation: Pick<Invocation, 'options' | 'outside'>,
   answer: T,

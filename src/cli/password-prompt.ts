@@ -1,23 +1,20 @@
 /**
- * A new password from flags, standard input or a terminal (DS-202).
+ * A new password from flags, standard input or a terminal.
  *
- * Never echoed, never in a message. Prompts go to standard error, so a redirected result stays clean. Where no
- * terminal is attached nothing is asked and the flags have to suffice.
+ * Never echoed, never in a message. Prompts go to standard error, so a redirected result stays
+ * clean. Without a terminal the flags must suffice.
  */
 import type { Command as Parser } from 'commander';
 import { AppError } from '../base/errors.ts';
 
-/** Where typed text comes from. Lines come without their end; null means the input ended. */
+/** Lines come without their end; null means the input ended. */
 export interface PasswordInput {
-  /** Someone can be asked. */
   readonly isTerminal: boolean;
-  /** Asks on a terminal, without echo when `secret`. */
+  /** Without echo when `secret`. */
   ask(question: string, secret: boolean): Promise<string | null>;
-  /** The first line of standard input. */
   firstLine(): Promise<string | null>;
 }
 
-/** Declares the password flags. */
 export function describePassword(parser: Parser): void {
   parser
     .option('--password <text>', 'The password; visible to others in the process list.')
@@ -27,9 +24,9 @@ export function describePassword(parser: Parser): void {
 }
 
 /**
- * The password to set for `username`. Throws AppError `usage` when the flags cannot lead to one, `bad-request` when
- * two entries differ or the prompt was left, `invalid-request` when the password is empty or too long, `weak-password` when it is weak (DS-110) and
- * neither the flag nor the answer to the question allows it.
+ * Throws `usage` when the flags cannot lead to a password, `bad-request` when two entries differ or
+ * the prompt was cancelled, `invalid-request` when it is empty or too long, `weak-password` when it
+ * is weak and neither the flag nor the user allows it.
  */
 export async function newPassword(request: {
   username: string;
@@ -38,14 +35,15 @@ export async function newPassword(request: {
 }): Promise<string> {
   const { username, options, input } = request;
   const password = await entered(options, input);
-  const { checkPasswordLength, weakness } = await import('../auth/passwords.ts');
+  const { checkPasswordLength } = await import('../auth/passwords.ts');
+  const { judgePassword } = await import('../auth/password-strength.ts');
   checkPasswordLength(password, 'password');
-  const reason = weakness(password, username);
-  if (reason === null || options['allowWeakPassword'] === true) return password;
-  const question = `The password is weak (${reason}). Use it anyway? [y/N] `;
+  const found = await judgePassword(password, [username]);
+  if (found === null || options['allowWeakPassword'] === true) return password;
+  const question = `The password is weak (${found.reason}). Use it anyway? [y/N] `;
   const answer = input.isTerminal ? await input.ask(question, false) : null;
   if (/^\s*y(?:es)?\s*$/i.test(answer ?? '')) return password;
-  throw new AppError('weak-password', `Password refused: ${reason}`);
+  throw new AppError('weak-password', `Password refused: ${found.reason}. ${found.hint}`);
 }
 
 async function entered(

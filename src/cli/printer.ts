@@ -1,26 +1,26 @@
 /**
- * A standard stream that can be waited for: leaving before a slow pipe took everything would cut the output off.
+ * A standard stream that can be flushed: exiting before a slow pipe took everything would truncate
+ * the output.
  */
 import type { Writable } from 'node:stream';
 import { errnoOf } from '../base/errors.ts';
 
-/** Writes in order; `drained` resolves when everything was taken or the other side is gone. */
 interface Printer {
   print(text: string): void;
   drained(): Promise<void>;
-  /** The code of the error that lost what was printed (a full disk); null when nothing was lost that somebody waits for. */
+  /** Error code (a full disk) of lost output; null when nothing was lost, or nobody was reading. */
   readonly lost: string | null;
 }
 
 /** Failures of the file behind the stream; others mean that nobody reads it. */
 const LOSSES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
-/** A busy server would spend more time on writing its log than on anything else if it wrote more often. */
+/** More frequent writes would cost a busy server more time than its real work. */
 const PAUSE_MS = 10;
 
 /**
- * A printer onto a standard stream. A reader that has left (`svc config | head -1`) is no failure of ours; one that
- * stalls makes texts wait in memory, and past `maxWaiting` characters further ones are lost.
+ * A reader that has closed (`svc config | head -1`) is no failure; a stalled one makes texts wait
+ * in memory, and beyond `maxWaiting` characters further ones are dropped.
  */
 export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY): Printer {
   let pending = 0;
@@ -40,7 +40,7 @@ export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY)
     leave();
   };
   stream.on('error', fail).on('close', leave);
-  // One write for all texts of a turn of the event loop or, when there was one just before, of a short while.
+  // One write for all texts of an event-loop turn or, right after a write, of PAUSE_MS.
   let gathered = '';
   let writtenAt = Number.NEGATIVE_INFINITY;
   const flushSoon = (): void => {
@@ -54,7 +54,7 @@ export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY)
     if (text === '' || gone) return;
     writtenAt = performance.now();
     stream.write(text, (error) => {
-      // Told here before the event of it.
+      // Runs before the `error` event.
       if (error) fail(error);
       pending -= text.length;
       settle();

@@ -1,23 +1,19 @@
 /**
- * One line on a terminal that says how far a long command is, and is gone when the command says something else. Where standard
- * error is no terminal nothing of it is written.
+ * Progress of a long command on one terminal line, cleared before other diagnostics. Nothing is
+ * written when standard error is no terminal.
  */
 import type { Outside } from './command.ts';
 
-/** The line of one command. */
 export interface ProgressLine {
-  /** The outside whose diagnostics take the place of the line. */
+  /** Use instead of the original: its diagnostics clear the line. */
   readonly outside: Outside;
-  /** Puts a text there, at most ten times a second. */
   show(text: string): void;
-  /** Takes it away. */
   clear(): void;
 }
 
 const STEP_MS = 100;
 const TO_LINE_START_AND_CLEAR = '\r\u001b[K';
 
-/** The line, not shown yet. */
 export function progressLine(outside: Outside): ProgressLine {
   if (outside.streams.diagnostics.isTTY !== true)
     return { outside, show: () => {}, clear: () => {} };

@@ -1,6 +1,3 @@
-/**
- * Rebuilding the search index from the command line: by the server that runs on this state, else in this process.
- */
 import { join } from 'node:path';
 import { type App, openApp } from '../app.ts';
 import { AppError } from '../base/errors.ts';
@@ -15,7 +12,10 @@ interface RebuildOptions {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Where the index is, and what was done. Throws `state-unusable`, and `unavailable` when a server does not answer. */
+/**
+ * By the server that runs on this state, else in this process. Throws `state-unusable`, and
+ * `unavailable` when a server does not answer.
+ */
 export async function rebuildIndex(
   config: Config,
   log: Log,
@@ -34,10 +34,10 @@ export async function rebuildIndex(
   }
 }
 
-/** The application without a server; null when another process has it. */
+/** Null when another process has the state open. */
 async function openAlone(config: Config, log: Log): Promise<App | null> {
   try {
-    // What is read at the start would be counted as skipped.
+    // Files read at startup would be counted as skipped.
     const quiet = { ...config, search_on_startup: false };
     return await openApp(quiet, log, { exclusive: true, readsAhead: false });
   } catch (error) {

@@ -1,23 +1,21 @@
 /**
- * What a running server is asked to do from outside HTTP: stop, re-read its configuration, restart.
- *
- * Requests wait in a queue, so none is lost while an earlier one is carried out; `stop` overtakes the others.
+ * Requests to a running server from signals and files: stop, reload, restart. Queued, so none is
+ * lost; `stop` goes first.
  */
 import { watchFile } from 'node:fs';
 
-/** `reload` applies what can change while running, `restart` everything. */
+/** `reload` applies settings that can change while running, `restart` all. */
 type ServerRequest = 'stop' | 'reload' | 'restart';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** A person waits for this after saving a file; each check is one stat. */
+/** Someone waits for this after saving a file; each check is one stat. */
 const FILE_CHECK_MS = 300;
 
-/** The queue. Signals and files are followed only when asked to, for the rest of the process. */
 export class ServerRequests {
   private readonly queue: ServerRequest[] = [];
   private wake: (() => void) | null = null;
 
-  /** The next thing to do, once there is one. For one caller at a time. */
+  /** For one caller at a time. */
   async next(): Promise<ServerRequest> {
     while (this.queue.length === 0) {
       await new Promise<void>((resolve) => {
@@ -27,7 +25,10 @@ export class ServerRequests {
     return this.queue.includes('stop') ? 'stop' : this.queue.shift()!;
   }
 
-  /** SIGTERM and SIGINT stop; the second one meets the system's default and ends the process. SIGHUP reloads. */
+  /**
+   * SIGTERM and SIGINT stop; the second gets the default action and kills the process. SIGHUP
+   * reloads.
+   */
   followSignals(): void {
     const stop = (): void => {
       for (const signal of STOP_SIGNALS) process.off(signal, stop);
@@ -37,7 +38,7 @@ export class ServerRequests {
     process.on('SIGHUP', () => this.add('reload'));
   }
 
-  /** Restarts when one of the files appears, changes or disappears. */
+  /** Restarts when a file appears, changes or disappears. */
   followFiles(paths: readonly string[]): void {
     const onChange = (): void => this.add('restart');
     for (const path of paths) {

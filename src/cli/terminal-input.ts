@@ -1,20 +1,20 @@
 /**
- * Lines typed on a terminal or piped into standard input.
+ * Lines from a terminal or a pipe.
  *
- * What arrives after the end of a line is kept for the next question, so several pasted lines answer several
- * questions. The terminal leaves raw mode in every case.
+ * What arrives after a line is kept for the next question, so pasted lines answer several. The
+ * terminal always leaves raw mode.
  */
 import type { ReadStream } from 'node:tty';
 import type { PasswordInput } from './password-prompt.ts';
 
-/** Far more than a password may have; stops a stream that never ends a line. */
+/** Far more than a password; stops a stream that never ends a line. */
 const MAX_LINE_CHARACTERS = 65_536;
 const INTERRUPT = '\u0003';
 const END_OF_INPUT = '\u0004';
 const CLEAR_LINE = '\u0015';
 const ERASE = /[\b\u007f]/;
 
-/** Input from `stdin`, asking through `show`. Nothing is read before the first question. */
+/** Reads nothing before the first question. */
 export function terminalInput(stdin: ReadStream, show: (text: string) => void): PasswordInput {
   const isTerminal = stdin.isTTY === true;
   const line = lineReader(stdin, isTerminal);
@@ -23,7 +23,7 @@ export function terminalInput(stdin: ReadStream, show: (text: string) => void): 
       show(question);
       return line();
     }
-    // First the mode, then the question: an answer to it must find the echo off.
+    // Raw mode first: the answer must not be echoed.
     stdin.setRawMode(true);
     try {
       show(question);
@@ -41,8 +41,8 @@ export function terminalInput(stdin: ReadStream, show: (text: string) => void): 
 }
 
 /**
- * Resolves with the next line at each call, or with null at the end of input. With `editing` the keys a terminal in
- * raw mode hands on are obeyed, and Ctrl-C is null too.
+ * Resolves with one line per call, null at the end of input. With `editing` it handles editing keys
+ * of a raw terminal; Ctrl-C gives null.
  */
 function lineReader(stdin: ReadStream, editing: boolean): () => Promise<string | null> {
   const decoder = new TextDecoder();
@@ -69,7 +69,7 @@ class TypedLine {
 
   constructor(private readonly editing: boolean) {}
 
-  /** Takes characters up to the end of the line; says how many UTF-16 units it used. */
+  /** Consumes up to the end of the line; returns the number of UTF-16 units used. */
   take(typed: string): number {
     let used = 0;
     for (const character of typed) {

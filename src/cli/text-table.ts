@@ -1,16 +1,11 @@
-/**
- * Tables and lists for people, on a terminal.
- */
-
-/** Control characters of a name would otherwise move the cursor or colour the screen. */
+/** In names they would move the cursor or colour the screen. */
 const CONTROL = /\p{Cc}/gu;
 
-/** The text without anything a terminal would obey. */
 export function plain(text: string): string {
   return text.replace(CONTROL, '\ufffd');
 }
 
-/** Rows under their titles, in columns as wide as their longest cell; ends with a line end. */
+/** Ends with a newline. */
 export function textTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [titles, ...rows.map((row) => row.map(plain))];
   const widths = titles.map((_, at) =>

@@ -1,15 +1,17 @@
-/** What is questionable about the encryption of a configuration, before a server is started with it (DS-200, DS-206). */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { errnoOf } from '../base/errors.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { Config } from '../config/schema.ts';
 
-/** Long enough to renew by hand; automatic renewal happens around here too. */
+/** Long enough to renew by hand; automatic renewal happens around then too. */
 const SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
 
-/** One sentence for each doubt, none when all is well. Never throws for what a certificate or key file holds. */
+/**
+ * One sentence per doubt about the TLS configuration. Never throws for the content of a certificate
+ * or key file.
+ */
 export async function tlsWarnings(config: Config, nowMs: number): Promise<string[]> {
   if (config.tls_cert !== null && config.tls_key !== null) {
     return pairWarnings(config.tls_cert, config.tls_key, nowMs);
@@ -46,7 +48,7 @@ async function readPem<T extends object>(
     return parse(await readFile(path));
   } catch (error) {
     const errno = errnoOf(error);
-    // What OpenSSL says about bad content helps nobody.
+    // OpenSSL's messages about bad content do not help.
     return errno === undefined
       ? `${name} holds no usable PEM block`
       : `${name} cannot be read (${errno})`;

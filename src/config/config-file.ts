@@ -1,8 +1,6 @@
 /**
- * A configuration file read into settings, with the line of each and every finding in it (DS-194, DS-196).
- *
- * YAML 1.2, core schema, one document. Only known keys are followed, to the depth the table has, and aliases are
- * resolved one by one up to MAX_ALIASES, so no file can unfold into more than itself: the cost stays with its size.
+ * YAML 1.2, core schema, one document. Only known keys are followed, to the depth of the table, and aliases are
+ * resolved one by one up to MAX_ALIASES, so the cost is bounded by the file's size.
  */
 import { open } from 'node:fs/promises';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
@@ -14,29 +12,27 @@ import { settingAt, settingKeys } from './schema.ts';
 import type { SettingKey } from './schema.ts';
 import type { RawValue } from './setting.ts';
 
-/** A thousand times what a file with every setting needs; more is not a configuration. */
+/** A thousand times a file with every setting. */
 const MAX_CONFIG_BYTES = 2 ** 20;
-/** Resolving an alias walks the file once, so their number is bounded. */
+/** Resolving an alias scans the file once. */
 const MAX_ALIASES = 100;
 /** A list of maps of maps; an alias may point at a node around it. */
 const MAX_VALUE_DEPTH = 3;
 /** One broken bracket can yield thousands of follow-up errors. */
 const MAX_SYNTAX_FINDINGS = 10;
 
-/** A setting found in a file. */
 interface FileValue {
   readonly value: unknown;
-  /** 1-based. */
   readonly line: number;
 }
 
-/** What a file says. Findings are complete lines: `<file>:<line>: <message>`. */
+/** `<file>:<line>: <message>` */
 interface FileSettings {
   readonly values: ReadonlyMap<SettingKey, FileValue>;
   readonly findings: readonly string[];
 }
 
-/** The text of a file, null when there is none, or why it cannot be read. */
+/** The text, null when there is no file, or why it cannot be read. */
 export async function readConfigFile(
   path: string,
 ): Promise<{ text: string } | { problem: string } | null> {
@@ -67,7 +63,6 @@ export async function readConfigFile(
   }
 }
 
-/** The settings in the text of a file. `name` stands in front of every finding. */
 export function parseConfig(text: string, name: string): FileSettings {
   const lines = new LineCounter();
   let document: Document;
@@ -91,7 +86,6 @@ export function parseConfig(text: string, name: string): FileSettings {
   return reading;
 }
 
-/** One pass over one parsed file. */
 class Reading implements FileSettings {
   readonly values = new Map<SettingKey, FileValue>();
   readonly findings: string[] = [];
@@ -169,7 +163,7 @@ class Reading implements FileSettings {
     }
   }
 
-  /** The value without YAML's wrapping: what lies deeper than any setting has become undefined. */
+  /** Without YAML's nodes; undefined below the depth of any setting. */
   private plain(node: Node | null, key: string, depth = MAX_VALUE_DEPTH): RawValue {
     const value = this.resolved(node);
     if (isEmpty(value)) return null;
@@ -228,12 +222,13 @@ function itemAt(node: Node | null, index: number): Node | null {
   return null;
 }
 
-/** The key or section a mistyped key can have meant; a right key in the wrong section is found by its last name. */
+/** A right key in the wrong section is found by its last name. */
 function meant(key: string, name: string): string {
   const misplaced = settingKeys.find((known) => known.endsWith(`.${name}`));
   if (misplaced !== undefined) return `; did you mean '${misplaced}'?`;
-  const sections = settingKeys
-    .filter((known) => known.includes('.'))
-    .map((known) => known.split('.')[0]!);
+  const sections = settingKeys.flatMap((known) => {
+    const names = known.split('.').slice(0, -1);
+    return names.map((_, index) => names.slice(0, index + 1).join('.'));
+  });
   return suggestion(key, [...settingKeys, ...new Set(sections)]);
 }

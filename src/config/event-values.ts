@@ -1,14 +1,11 @@
-/**
- * The values of event settings that have a form of their own: rates, extractors, rules of retention (EV-14, EV-47, EV-83).
- *
- * Patterns are compiled here too, so that a bad one is a configuration error with its place (DS-196).
- */
+/** Patterns are compiled here, so that a bad one is a configuration error with its place. */
 import type { Objection, Parsed, RawValue } from './setting.ts';
+import { unknownKey } from './nearest-name.ts';
 import { accepted, acceptedUnless, refused } from './setting.ts';
 import type { ExtractorSetting, MemberType } from './extractor-pattern.ts';
 import { compilePattern, isTimeFormat } from './extractor-pattern.ts';
 
-/** Rules of one index; null: the common ones, 0: keep for ever. */
+/** Null: the common rules, 0: keep for ever. */
 export interface IndexRetention {
   readonly max_age_days: number | null;
   readonly max_bytes: number | null;
@@ -46,7 +43,6 @@ export function timezone(given: string): Parsed<string> {
   }
 }
 
-/** The entries of `events.extractors`. */
 export function parseExtractors(raw: RawValue): Parsed<readonly ExtractorSetting[]> {
   if (!Array.isArray(raw)) return refused('a list', raw);
   const extractors: ExtractorSetting[] = [];
@@ -62,7 +58,7 @@ export function parseExtractors(raw: RawValue): Parsed<readonly ExtractorSetting
 function parseExtractor(raw: RawValue): Parsed<ExtractorSetting> {
   if (!(raw instanceof Map)) return refused('a map', raw);
   const unknown = [...raw.keys()].find((key) => !EXTRACTOR_KEYS.has(key as string));
-  if (unknown !== undefined) return problem(`has the unknown key '${String(unknown)}'`);
+  if (unknown !== undefined) return problem(unknownKey(unknown, EXTRACTOR_KEYS));
   const sourcetype = textOf(raw, 'sourcetype');
   const regex = textOf(raw, 'regex');
   const grok = textOf(raw, 'grok');
@@ -102,7 +98,6 @@ function timeOf(raw: RawValue): ExtractorSetting['time'] | 'wrong' {
   return { field, format, timezone: zone.value };
 }
 
-/** The entries of `events.retention.indexes`. */
 export function parseIndexRetention(
   raw: RawValue,
 ): Parsed<Readonly<Record<string, IndexRetention>>> {
@@ -121,7 +116,7 @@ function parseRule(rule: RawValue, name: string): Parsed<IndexRetention> {
   if (!(rule instanceof Map)) return problem(`needs max_age_days or max_bytes under '${name}'`);
   const unknown = [...rule.keys()].find((key) => !RETENTION_KEYS.has(key as string));
   if (unknown !== undefined)
-    return problem(`has the unknown key '${String(unknown)}' under '${name}'`);
+    return problem(unknownKey(unknown, RETENTION_KEYS, ` under '${name}'`));
   const age = amountOf(rule.get('max_age_days'));
   const bytes = amountOf(rule.get('max_bytes'));
   return age === undefined || bytes === undefined
@@ -129,7 +124,6 @@ function parseRule(rule: RawValue, name: string): Parsed<IndexRetention> {
     : accepted({ max_age_days: age, max_bytes: bytes });
 }
 
-/** Undefined for what is no amount. */
 function amountOf(raw: RawValue): number | null | undefined {
   if (raw === undefined || raw === null) return null;
   if (typeof raw === 'number') return Number.isSafeInteger(raw) && raw >= 0 ? raw : undefined;

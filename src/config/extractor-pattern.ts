@@ -1,21 +1,15 @@
-/**
- * Patterns of extractors: RE2 and grok (EV-47). Linear time, whatever the text.
- *
- * Compiled by the configuration, which refuses bad ones, and again wherever they run.
- */
+/** RE2 and grok, linear time. Compiled by the configuration, which refuses bad ones, and again wherever they run. */
 import { RE2JS } from 're2js';
 
-/** Types an extractor may give its members. */
 export type MemberType = 'string' | 'integer' | 'number' | 'boolean';
 
-/** One entry of `events.extractors`. */
 export interface ExtractorSetting {
   /** Lower case; `*` for all. */
   readonly sourcetype: string;
   /** RE2 with named groups; exactly one of `regex` and `grok`. */
   readonly regex: string | null;
   readonly grok: string | null;
-  /** `data`, or a member found before. */
+  /** `data`, or a member extracted before. */
   readonly field: string;
   readonly types: Readonly<Record<string, MemberType>>;
   readonly time: {
@@ -43,15 +37,13 @@ const GROK: Readonly<Record<string, string>> = {
   GREEDYDATA: '.*',
 };
 
-/** A pattern ready to be run; `types` holds those of grok too. */
 interface CompiledPattern {
   readonly pattern: RE2JS;
-  /** Of its groups; one at least. */
+  /** Of its groups; at least one. */
   readonly names: readonly string[];
   readonly types: Readonly<Record<string, MemberType>>;
 }
 
-/** The pattern of a setting. Throws an Error whose message says what is wrong with it. */
 export function compilePattern({ types: given, grok, regex }: ExtractorSetting): CompiledPattern {
   const types: Record<string, MemberType> = { ...given };
   const source = grok === null ? regex! : grokSource(grok, types);
@@ -76,7 +68,6 @@ function grokSource(grok: string, types: Record<string, MemberType>): string {
   );
 }
 
-/** Whether a text is a time format of SL-81, each part at most once. */
 export function isTimeFormat(format: string): boolean {
   const spelled = format.replaceAll('%F', '%Y%m%d').replaceAll('%T', '%H%M%S');
   const letters = [...spelled.matchAll(/%(.?)/gs)].map(([, letter = '']) => letter);

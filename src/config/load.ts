@@ -1,8 +1,6 @@
 /**
- * The effective configuration: defaults < file < environment < flags (DS-194 to DS-196).
- *
- * Reads, never writes: the first start needs no file and leaves none. Every finding is collected before anything is
- * refused, so one run of `svc` shows all there is to mend.
+ * Defaults < file < environment < flags. Never writes. All findings are collected before anything is refused, so one
+ * run shows everything to mend.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -20,40 +18,34 @@ const SECRET_VARIABLE = 'SVC_OIDC_CLIENT_SECRET';
 const SECRET_FILE_VARIABLE = 'SVC_OIDC_CLIENT_SECRET_FILE';
 const KNOWN_VARIABLES = [CONFIG_VARIABLE, SECRET_FILE_VARIABLE, ...settingKeys.map(variableOf)];
 
-/** What a configuration is made from. */
 export interface ConfigInput {
-  /** Values of flags by setting; `true` for a switch. */
+  /** `true` for a switch. */
   readonly flags?: Readonly<Partial<Record<SettingKey, string | true>>>;
-  /** The `--config` flag. */
   readonly configFlag?: string;
-  /** The root argument. */
   readonly docrootArgument?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths of flags, variables and arguments start. */
+  /** Base of relative paths. */
   readonly cwd: string;
-  /** Last place looked for a file; `/etc/svc/config.yaml` unless given. */
+  /** Default `/etc/svc/config.yaml`. */
   readonly systemFile?: string;
 }
 
-/** A valid configuration and where it came from. `config.docroot` is an existing folder. */
+/** `config.docroot` is an existing folder. */
 export interface LoadedConfig {
   readonly config: Config;
   /** For each key `default`, `<file>:<line>`, `env <NAME>`, `flag --x` or `argument`. */
   readonly sources: Readonly<Record<SettingKey, string>>;
-  /** Complete lines about what was ignored. */
   readonly warnings: readonly string[];
-  /** Absolute path of the file read, or null. */
   readonly file: string | null;
-  /** Absolute paths at which a file was or would have been found, the first existing one wins. */
+  /** The first existing one wins. */
   readonly candidates: readonly string[];
 }
 
-/** A value with its origin: `place` stands in front of findings, `source` is shown beside the value. */
+/** `place` is the prefix of findings, `source` is shown beside the value. */
 interface Assignment {
   readonly value: unknown;
   readonly place: string;
   readonly source: string;
-  /** Folder that relative paths start from. */
   readonly base: string;
 }
 
@@ -64,8 +56,8 @@ interface Draft {
 }
 
 /**
- * The configuration of one start. Throws AppError `usage` whose message holds every finding on a line of its own:
- * `<file>:<line>: …`, `<NAME>: …` for a variable, `--x: …` for a flag, `root: …` for the argument.
+ * Throws `usage` whose message has one finding per line: `<file>:<line>: …`, `<NAME>: …` for a variable, `--x: …` for
+ * a flag, `root: …` for the argument.
  */
 export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   const draft: Draft = { assigned: new Map(), findings: [], warnings: [] };
@@ -90,9 +82,9 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
 }
 
 interface Candidate {
-  /** As the user would name it; findings and sources show this. */
+  /** As the user would write it. */
   readonly path: string;
-  /** What named the file explicitly; such a file must exist. */
+  /** A file named by a flag or variable must exist. */
   readonly namedBy: string | null;
 }
 
@@ -201,7 +193,7 @@ function assignText(
     );
 }
 
-/** Argument, else variable, else file, else the working directory (DS-194). */
+/** Argument, else variable, else file, else the working directory. */
 async function resolveDocroot(draft: Draft, input: ConfigInput): Promise<string> {
   if (input.docrootArgument !== undefined) {
     draft.assigned.set('docroot', {
@@ -252,7 +244,7 @@ function valueOf(draft: Draft, key: SettingKey, earlier: Map<SettingKey, unknown
     : value;
 }
 
-/** The real path of something that may not exist yet: that of its nearest existing ancestor, and the rest as it is. */
+/** The path may not exist yet: resolves its nearest existing ancestor. */
 async function withoutLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -1,16 +1,11 @@
 /**
- * The known name a mistyped one probably meant (DS-196).
- *
- * Distance is optimal string alignment: insert, delete, replace, or swap two neighbours. Cost is length times length
- * for every candidate, so overlong input gets no suggestion.
+ * Optimal string alignment distance (insert, delete, replace, or swap two neighbours). Quadratic in the length, so
+ * overlong input gets no suggestion.
  */
 
 const MAX_NAME_LENGTH = 64;
 
-/**
- * The candidate closest to `name`, or null when none is close: more than a third of the letters would have to change.
- * Of equally close candidates the first one wins.
- */
+/** Null when more than a third of the letters would have to change. Of equally close candidates the first wins. */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   if (name.length > MAX_NAME_LENGTH) return null;
   let nearest: string | null = null;
@@ -26,10 +21,13 @@ export function nearestName(name: string, candidates: readonly string[]): string
   return nearest;
 }
 
-/** `; did you mean 'x'?` for the end of a message, or the empty text when nothing is close. */
 export function suggestion(name: string, candidates: readonly string[]): string {
   const nearest = nearestName(name, candidates);
   return nearest === null ? '' : `; did you mean '${nearest}'?`;
+}
+
+export function unknownKey(key: unknown, known: ReadonlySet<string>, place = ''): string {
+  return `has the unknown key '${String(key)}'${place}${suggestion(String(key), [...known])}`;
 }
 
 function distance(a: string, b: string): number {

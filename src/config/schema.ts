@@ -1,8 +1,8 @@
 /**
- * Every setting, once: key, type, default, unit, range, what it does, whether a reload applies it (DS-195 to DS-199).
+ * Every setting, once.
  *
- * The `Config` type, the loader, `svc config`, the flags of `serve`, the table of the guide and the example file all follow
- * from this table; a new setting is one entry here and nothing else. Keys read as in YAML, with dots for nesting.
+ * The `Config` type, the loader, `svc config`, the flags of `serve`, the table of the guide and the example file all
+ * follow from this table; a new setting is one entry here. Keys are as in YAML, with dots for nesting.
  */
 import type { SyslogListenerSetting } from './syslog-listener.ts';
 import { parseSyslogListeners } from './syslog-listener.ts';
@@ -32,7 +32,7 @@ const HANDLER_EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.js', '.mjs', '
 const SECRET_ADVICE =
   'is never read from the file; set SVC_OIDC_CLIENT_SECRET or SVC_OIDC_CLIENT_SECRET_FILE';
 
-/** The table of settings, in the order they are documented. */
+/** In the order of the documentation. */
 export const settings = {
   docroot: path({
     default: '.',
@@ -287,6 +287,15 @@ export const settings = {
     live: true,
     unit: BYTES,
     summary: 'Resident memory at which a worker process is stopped.',
+  }),
+  'limits.spool_bytes': bytes({
+    default: 2 ** 30,
+    min: 0,
+    max: 1024 * 2 ** 30,
+    live: true,
+    unit: BYTES,
+    summary:
+      'Disk space for answers that are made faster than they are read; one user may have half of it.',
   }),
   'limits.rescan_seconds': integer({
     default: 30,
@@ -575,15 +584,13 @@ export const settings = {
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** The key path of a setting, as written with dots. */
 export type SettingKey = keyof typeof settings;
 
-/** All key paths, in table order. */
 export const settingKeys = Object.keys(settings) as SettingKey[];
 
 type Head<Key> = Key extends `${infer First}.${string}` ? First : Key;
 
-/** The nested shape a table of settings describes: `{'a.b': Setting<T>}` gives `{a: {b: T}}`. */
+/** `{'a.b': Setting<T>}` gives `{a: {b: T}}`. */
 export type ConfigOf<Table> = {
   readonly [Name in Head<keyof Table> & string]: Table extends Record<Name, Setting<infer Value>>
     ? Value
@@ -593,34 +600,29 @@ export type ConfigOf<Table> = {
 };
 
 /**
- * The effective configuration. Key names are those of the file. `docroot` and `state_dir` are absolute with symbolic
- * links resolved, the TLS paths absolute; texts are in the spelling of `values.ts`, byte sizes plain numbers.
+ * `docroot` and `state_dir` are absolute with symbolic links resolved, the TLS paths absolute; texts are normalised
+ * by `values.ts`, byte sizes plain numbers.
  */
 export type Config = ConfigOf<typeof settings>;
 
-/** The environment variable of a setting: `SVC_` and the path in upper case, joined by `_` (DS-195). */
 export function variableOf(key: SettingKey): string {
   return `SVC_${key.replaceAll('.', '_').toUpperCase()}`;
 }
 
-/** The flag of a setting that has one: `--public-url`. */
 export function flagOf(key: SettingKey): string {
   return `--${key.replaceAll('_', '-')}`;
 }
 
-/** The setting at a key, with its value type forgotten. */
 export function settingAt(key: SettingKey): Setting<unknown> {
   return settings[key];
 }
 
-/** The value of a setting in a configuration. */
 export function valueAt(config: Config, key: SettingKey): unknown {
   let value: unknown = config;
   for (const name of key.split('.')) value = (value as Record<string, unknown>)[name];
   return value;
 }
 
-/** A configuration from a value for every key. */
 export function configFrom(valueOf: (key: SettingKey) => unknown): Config {
   const config: Record<string, unknown> = {};
   for (const key of settingKeys) {
@@ -633,7 +635,7 @@ export function configFrom(valueOf: (key: SettingKey) => unknown): Config {
   return config as Config;
 }
 
-/** The configuration of a docroot with every setting at its default; for tests and embedding. */
+/** For tests and embedding. */
 export function defaultConfig(docroot: string, stateDir: string): Config {
   const places: Partial<Record<SettingKey, string>> = { docroot, state_dir: stateDir };
   return configFrom((key) => places[key] ?? settings[key].default);

@@ -1,23 +1,19 @@
 /**
- * The types a setting can have: how a value is recognised in YAML and in the text of a variable or flag, and what it
- * becomes (DS-195, DS-198).
- *
- * YAML is strict (a quoted number is text, not a number); text is lenient about space and case, because shells and
- * service managers are. A problem reads on from the name of the setting: `must be …`.
+ * YAML is strict (a quoted number is text); the text of variables and flags is lenient about space and case, because
+ * shells and service managers are. An objection continues the name of the setting: `must be …`.
  */
 
-/** What is wrong. `index` is the offending item of a list or entry of a map. */
+/** `index` is the offending item of a list or entry of a map. */
 export interface Objection {
   readonly problem: string;
   readonly index?: number;
 }
 
-/** A value that fits, or why not; `others` are the further objections to items of a list or entries of a map. */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | ({ readonly ok: false; readonly others?: readonly Objection[] } & Objection);
 
-/** A YAML value of bounded depth: what no setting can be has become undefined. */
+/** Bounded depth; undefined where no setting reaches. */
 export type RawValue =
   | string
   | number
@@ -27,34 +23,32 @@ export type RawValue =
   | readonly RawValue[]
   | ReadonlyMap<string, RawValue>;
 
-/** What a value looks like, as the documentation names it. */
 type SettingType =
   'text' | 'path' | 'integer' | 'port' | 'bytes' | 'boolean' | 'choice' | 'list' | 'map';
 
-/** What a setting is besides its type. */
 interface SettingFacts {
   /** One sentence for the guide, the example file and the help. */
   readonly summary: string;
-  /** A reload on SIGHUP applies a change (DS-199); otherwise it is reported as needing a restart. */
+  /** SIGHUP applies a change; otherwise it needs a restart. */
   readonly live?: boolean;
   /** Shown as `***`. */
   readonly secret?: boolean;
-  /** Refused in the file, with this explanation. */
+  /** Why the file must not contain it. */
   readonly environmentOnly?: string;
-  /** Can be given on the command line: to every command, or to `serve` only. */
+  /** Every command, or `serve` only. */
   readonly flag?: 'common' | 'serve';
-  /** The default in words, where it follows from other settings. */
+  /** In words, where the default follows from other settings. */
   readonly defaultText?: string;
-  /** While unset, the value of this other key, which stands earlier in the table. */
+  /** While unset, the value of this key, which stands earlier in the table. */
   readonly sameAs?: string;
   readonly unit?: string;
 }
 
-/** One setting. `parseRaw` reads a YAML value, `parseText` a variable or flag; both are pure. */
+/** `parseRaw` reads a YAML value, `parseText` a variable or flag; both are pure. */
 export interface Setting<T> extends SettingFacts {
   readonly type: SettingType;
   readonly default: T;
-  /** Allowed values in words, for the documentation. */
+  /** For the documentation. */
   readonly range: string;
   parseRaw(raw: RawValue): Parsed<T>;
   parseText(text: string): Parsed<T>;
@@ -71,7 +65,6 @@ const TRUE_WORDS: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['0', 'false', 'no', 'off']);
 const BYTE_UNITS: Readonly<Record<string, number>> = { kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 };
 
-/** A value that fits. */
 export function accepted<T>(value: T): Parsed<T> {
   return { ok: true, value };
 }
@@ -81,18 +74,15 @@ export function refused<T>(expected: string, given: RawValue): Parsed<T> {
   return { ok: false, problem: `must be ${expected}, not ${shown(given)}` };
 }
 
-/** The value unless there are objections to it, of which all are told (DS-196). */
 export function acceptedUnless<T>(value: T, objections: readonly Objection[]): Parsed<T> {
   const [first, ...others] = objections;
   return first === undefined ? accepted(value) : { ok: false, ...first, others };
 }
 
-/** All that is wrong with a value, in the order of its items. */
 export function objectionsTo(refusal: Extract<Parsed<unknown>, { ok: false }>): Objection[] {
   return [refusal, ...(refusal.others ?? [])];
 }
 
-/** Text, taken as it stands unless `refine` says otherwise. */
 export function text(of: Of<string> & { range?: string; refine?: Refine }): Setting<string> {
   const refine = of.refine ?? accepted;
   return {
@@ -104,7 +94,7 @@ export function text(of: Of<string> & { range?: string; refine?: Refine }): Sett
   };
 }
 
-/** A path; whoever loads the configuration resolves it against the place it was written in. */
+/** The loader resolves it against the place it was written in. */
 export function path<T extends string | null>(of: Of<T>): Setting<string | T> {
   const parse = (raw: RawValue): Parsed<string | T> => {
     const unset = raw === null || raw === '';
@@ -115,7 +105,7 @@ export function path<T extends string | null>(of: Of<T>): Setting<string | T> {
   return { ...of, type: 'path', range: '', parseRaw: parse, parseText: parse };
 }
 
-/** A whole number from `min` to `max`, both included. */
+/** Both bounds inclusive. */
 export function integer(
   of: Of<number> & { min: number; max: number; type?: 'integer' | 'port' },
 ): Setting<number> {
@@ -133,12 +123,12 @@ export function integer(
   };
 }
 
-/** A TCP port; 0 asks the system for any free one. */
+/** 0 asks the system for any free port. */
 export function port(of: Of<number>): Setting<number> {
   return integer({ ...of, min: 0, max: 65535, type: 'port' });
 }
 
-/** A number of bytes, also written `512KiB`, `10MiB`, `1GiB` (DS-198). */
+/** Also written `512KiB`, `10MiB`, `1GiB`. */
 export function bytes(of: Of<number> & { min?: number; max?: number }): Setting<number> {
   const min = of.min ?? 1;
   const max = of.max ?? 2 ** 40;
@@ -162,7 +152,7 @@ export function bytes(of: Of<number> & { min?: number; max?: number }): Setting<
   };
 }
 
-/** On or off; text also takes 1, yes, on, 0, no, off in any case. */
+/** Text also takes 1, yes, on, 0, no, off in any case. */
 export function boolean(of: Of<boolean>): Setting<boolean> {
   return {
     ...of,
@@ -178,7 +168,6 @@ export function boolean(of: Of<boolean>): Setting<boolean> {
   };
 }
 
-/** One of a few words. */
 export function choice<const T extends string>(
   of: Of<NoInfer<T>> & { values: readonly T[] },
 ): Setting<T> {
@@ -196,7 +185,7 @@ export function choice<const T extends string>(
   };
 }
 
-/** A list of texts; as text, separated by commas. Items are trimmed, and none may be empty. */
+/** As text, separated by commas. Items are trimmed; none may be empty. */
 export function list(
   of: Of<readonly string[]> & { range?: string; refine?: Refine },
 ): Setting<readonly string[]> {
@@ -222,13 +211,12 @@ export function list(
   };
 }
 
-/** Names with one of a few words each; as text, `a=b,c=d`. `refineName` brings a name to its one spelling. */
+/** As text, `a=b,c=d`. `refineName` normalises a name. */
 export function map<const V extends string>(
   of: Of<Readonly<Record<string, V>>> & {
     values: readonly V[];
     range?: string;
     refineName: Refine;
-    /** Why this pair is refused, or null. */
     refuse?: (name: string, value: V) => string | null;
   },
 ): Setting<Readonly<Record<string, V>>> {
@@ -267,7 +255,7 @@ export function map<const V extends string>(
   };
 }
 
-/** The setting, or nothing: null in YAML, empty text. */
+/** Null in YAML or empty text means none. */
 export function optional<T>(setting: Setting<T>): Setting<T | null> {
   return {
     ...setting,
@@ -277,7 +265,7 @@ export function optional<T>(setting: Setting<T>): Setting<T | null> {
   };
 }
 
-/** A list or map whose items have members; as text, JSON of the same shape. `parse` gets maps as `Map`. */
+/** As text, JSON of the same shape. `parse` gets maps as `Map`. */
 export function nested<T>(
   of: Of<T> & { type: 'list' | 'map'; range?: string; parse: (raw: RawValue) => Parsed<T> },
 ): Setting<T> {
@@ -289,7 +277,6 @@ export function nested<T>(
       try {
         return of.parse(asRaw(JSON.parse(given)));
       } catch {
-        // Not JSON.
         return refused('JSON', given);
       }
     },

@@ -1,16 +1,13 @@
-/**
- * One entry of `events.syslog` (EV-76): where to listen, and on whose rights messages are stored.
- */
 import type { Objection, Parsed, RawValue } from './setting.ts';
+import { unknownKey } from './nearest-name.ts';
 import { accepted, acceptedUnless, refused } from './setting.ts';
 import { network } from './values.ts';
 
-/** A listener that may be opened. */
 export interface SyslogListenerSetting {
-  /** Unique; becomes part of the source of its events. */
+  /** Unique; part of the source of its events. */
   readonly name: string;
   readonly protocol: 'udp' | 'tcp' | 'tls';
-  /** An IP address or a name; IPv6 without brackets. */
+  /** IPv6 without brackets. */
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -20,9 +17,9 @@ export interface SyslogListenerSetting {
   /** IP addresses and CIDR blocks; empty: everybody. */
   readonly allow: readonly string[];
   readonly max_message_bytes: number;
-  /** A connection that sends nothing for so long is closed. */
+  /** A connection is closed after so long without data. */
   readonly idle_seconds: number;
-  /** Open at once, and of one address. */
+  /** In total, and from one address. */
   readonly max_connections: number;
   readonly max_connections_per_address: number;
 }
@@ -42,16 +39,15 @@ const KEYS = new Set([
 const NAME = /^[\w.-]{1,64}$/;
 const ADDRESS = /^(udp|tcp|tls):\/\/(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/;
 
-/** Whole numbers: what they are unless given, and from where to where they go. */
+/** Bounds are inclusive. */
 const NUMBERS = {
   max_message_bytes: { otherwise: 65_536, min: 480, max: 1_048_576 },
-  // Senders that have nothing to say for an hour connect again when they do.
+  // Senders silent for an hour reconnect when they have something to send.
   idle_seconds: { otherwise: 3_600, min: 1, max: 604_800 },
   max_connections: { otherwise: 512, min: 1, max: 10_000 },
   max_connections_per_address: { otherwise: 64, min: 1, max: 10_000 },
 } as const;
 
-/** The entries of `events.syslog`. */
 export function parseSyslogListeners(raw: RawValue): Parsed<readonly SyslogListenerSetting[]> {
   if (!Array.isArray(raw)) return refused('a list', raw);
   const listeners: SyslogListenerSetting[] = [];
@@ -70,7 +66,7 @@ export function parseSyslogListeners(raw: RawValue): Parsed<readonly SyslogListe
 function parseListener(raw: RawValue): Parsed<SyslogListenerSetting> {
   if (!(raw instanceof Map)) return refused('a map', raw);
   const unknown = [...raw.keys()].find((key) => !KEYS.has(key as string));
-  if (unknown !== undefined) return problem(`has the unknown key '${String(unknown)}'`);
+  if (unknown !== undefined) return problem(unknownKey(unknown, KEYS));
   const name = textOf(raw, 'name');
   if (name === null || !NAME.test(name)) return problem('needs a name of letters, digits, . _ -');
   const address = ADDRESS.exec(textOf(raw, 'listen') ?? '');

@@ -1,9 +1,4 @@
-/**
- * The texts of the configuration that have a form of their own: hosts, networks, URLs, extensions, media types.
- *
- * Each function brings its text to the one spelling the rest of the program compares with (lower case, no trailing
- * slash, leading dot), so that nobody normalises twice.
- */
+/** Each function normalises its text (lower case, no trailing slash, leading dot), so that nothing else has to. */
 import { isIP } from 'node:net';
 import { isLoopback } from '../base/loopback.ts';
 import { accepted, refused } from './setting.ts';
@@ -14,7 +9,7 @@ const EXTENSION = /^\.?([a-z0-9][a-z0-9_+-]*)$/;
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/;
 const ADDRESS_BITS: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
 
-/** An address or name to listen on; an IPv6 address loses its brackets. */
+/** An IPv6 address loses its brackets. */
 export function bindHost(text: string): Parsed<string> {
   const host = text
     .trim()
@@ -25,7 +20,7 @@ export function bindHost(text: string): Parsed<string> {
     : refused('an IP address or a host name without scheme or port', text);
 }
 
-/** A host a request may name (DS-203): exact, or `*.domain`; IPv6 in brackets, as in a URL. */
+/** Exact, or `*.domain`; IPv6 in brackets, as in a URL. */
 export function hostPattern(text: string): Parsed<string> {
   const host = text.trim().toLowerCase();
   const bare = host.replace(/^\[(.*)\]$/, '$1');
@@ -35,7 +30,6 @@ export function hostPattern(text: string): Parsed<string> {
     : refused('a host name without scheme, port or path, or *.domain', text);
 }
 
-/** An IP address or CIDR block (DS-204). */
 export function network(text: string): Parsed<string> {
   const given = text.trim().toLowerCase();
   const [address = '', bits, ...rest] = given.split('/');
@@ -56,8 +50,8 @@ export function baseUrl(text: string): Parsed<string> {
 }
 
 /**
- * `''`, or an OIDC issuer, kept letter for letter because it is compared so (DS-120). Only this machine may be asked without
- * encryption: whoever answers in the provider's place decides who signs in.
+ * `''`, or an OIDC issuer, kept letter for letter because it is compared so. http only for this machine: an impostor
+ * of the provider decides who signs in.
  */
 export function issuer(text: string): Parsed<string> {
   const isSafe = (): boolean => {
@@ -72,13 +66,13 @@ export function issuer(text: string): Parsed<string> {
       );
 }
 
-/** A file extension in lower case with its dot; the dot is optional (DS-197). */
+/** Lower case with its dot; the dot is optional. */
 export function extension(text: string): Parsed<string> {
   const match = EXTENSION.exec(text.trim().toLowerCase());
   return match === null ? refused('a file extension such as .csv', text) : accepted(`.${match[1]}`);
 }
 
-/** A media type in lower case, without parameters. */
+/** Lower case, without parameters. */
 export function mediaType(text: string): Parsed<string> {
   const given = text.trim().toLowerCase();
   return MEDIA_TYPE.test(given) ? accepted(given) : refused('a media type such as text/csv', text);

@@ -1,14 +1,14 @@
 /**
- * Cells written straight into bytes, for exports of millions of them.
+ * Writes cells straight into bytes for exports of millions of cells.
  *
- * Strings made of many small pieces cost three times as much. Callers reserve room with `ensure` before they write a
- * row, because a check per byte would cost what this saves; a cell is one call, because the engine keeps the position
- * in a register only within one.
+ * Joining many small strings costs three times as much. Callers reserve room with `ensure` before each row, because a
+ * check per byte would cost what this saves. Each cell is one call, because the engine keeps the position in a register
+ * only within one.
  */
 
-/** Most responses are small, and a full chunk takes longer to allocate than they take to write. */
+/** Most responses are small, and allocating a full chunk takes longer than writing them. */
 const FIRST_BYTES = 4 * 1024;
-/** A buffer grown past a chunk by more than this, for a huge cell, is not kept. */
+/** A buffer that a huge cell grew past a chunk by more than this is not kept. */
 const SPARE_BYTES = 64 * 1024;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -17,19 +17,18 @@ const CARRIAGE_RETURN = 0x0d;
 const BACKSLASH = 0x5c;
 const POINT = 0x2e;
 const ZERO = 0x30;
-/** Beyond it a text is not ASCII, but for DEL. */
+/** Above it a text is not ASCII, except for DEL. */
 const LAST_ASCII = 0x7e;
-/** Up to here a number of six decimals has at most 13 digits, and every such decimal has a double of its own. */
+/** Up to here a number of six decimals has at most 13 digits, and each such decimal has its own double. */
 const MAX_SIX_DECIMALS = 1e7;
 
-/** The buffer of a writer that ended, for the next one: most responses are small and many. */
+/** A buffer up to this size is kept for the next writer, since most responses are small. */
 const MAX_SPARE_BYTES = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 let spare: Uint8Array | null = null;
 
 const encoder = new TextEncoder();
 
-/** A growing buffer of a response; one chunk of it is held at a time. Writing is unchecked: see `ensure`. */
 export class ByteWriter {
   readonly #chunkBytes: number;
   #buffer: Uint8Array;
@@ -37,12 +36,12 @@ export class ByteWriter {
 
   constructor(chunkBytes: number) {
     this.#chunkBytes = chunkBytes;
-    // Only written bytes are ever taken, so it need not be zeroed.
+    // Only written bytes are taken, so it need not be zeroed.
     this.#buffer = spare ?? new Uint8Array(Buffer.allocUnsafeSlow(FIRST_BYTES).buffer);
     spare = null;
   }
 
-  /** True when it is time to `take` what was written. */
+  /** Time to `take` what was written. */
   get isFull(): boolean {
     return this.#length >= this.#chunkBytes;
   }
@@ -51,7 +50,7 @@ export class ByteWriter {
     return this.#length === 0;
   }
 
-  /** Everything written so far, as a copy; the writer starts anew. */
+  /** A copy of everything written so far; the writer starts anew. */
   take(): Uint8Array {
     const bytes = this.#buffer.slice(0, this.#length);
     this.#length = 0;
@@ -61,7 +60,7 @@ export class ByteWriter {
     return bytes;
   }
 
-  /** As `take`, for the last time: the writer must not be used any more. */
+  /** As `take`, but the writer must not be used afterwards. */
   end(): Uint8Array {
     const bytes = this.#buffer.slice(0, this.#length);
     if (this.#buffer.length <= MAX_SPARE_BYTES) spare = this.#buffer;
@@ -69,7 +68,7 @@ export class ByteWriter {
     return bytes;
   }
 
-  /** Makes room for `bytes` more; what is written without room is lost. */
+  /** Makes room for `bytes` more. Writing is unchecked: bytes written without room are lost. */
   ensure(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#buffer.length) return;
@@ -78,12 +77,11 @@ export class ByteWriter {
     this.#buffer = larger;
   }
 
-  /** One ASCII character. */
   byte(code: number): void {
     this.#buffer[this.#length++] = code;
   }
 
-  /** The lead as it is, then the value in JSON. Needs 6 bytes a UTF-16 unit of a string; other values 25. */
+  /** The lead, then the value in JSON. Needs 6 bytes per UTF-16 unit of a string, 25 for other values. */
   json(lead: Uint8Array, value: string | number | bigint | boolean): void {
     const buffer = this.#buffer;
     let at = copy(buffer, this.#length, lead);
@@ -106,8 +104,8 @@ export class ByteWriter {
   }
 
   /**
-   * The lead as it is, then the value as a CSV field (RFC 4180), quoted only where it must be. Needs 3 bytes a UTF-16
-   * unit of a string; other values 25.
+   * The lead, then the value as a CSV field (RFC 4180), quoted only where needed. Needs 3 bytes per UTF-16 unit of a
+   * string, 25 for other values.
    */
   csv(lead: Uint8Array, value: string | number | bigint | boolean): void {
     const buffer = this.#buffer;
@@ -132,19 +130,18 @@ export class ByteWriter {
     this.#length = at;
   }
 
-  /** The lead, then a text as it is. Needs 3 bytes a UTF-16 unit. */
+  /** The lead, then the text. Needs 3 bytes per UTF-16 unit. */
   text(lead: Uint8Array, text: string): void {
     const buffer = this.#buffer;
     this.#length = encode(buffer, copy(buffer, this.#length, lead), text);
   }
 
-  /** Bytes prepared by the caller. */
   bytes(source: Uint8Array): void {
     this.#length = copy(this.#buffer, this.#length, source);
   }
 }
 
-// All of these write at a position and answer the position after what they wrote.
+// Each writes at a position and returns the position after what it wrote.
 
 function copy(buffer: Uint8Array, position: number, source: Uint8Array): number {
   let at = position;
@@ -178,13 +175,12 @@ function quotedIfNeeded(text: string): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Numbers in the shortest form that reads back as the same double. */
 function writeScalar(buffer: Uint8Array, at: number, value: number | bigint | boolean): number {
   if (typeof value === 'number' && value >= 0 && value < MAX_SIX_DECIMALS) {
     const whole = Math.trunc(value);
     if (whole === value) return writeDigits(buffer, at, whole, 1);
     const millionths = Math.round(value * 1e6);
-    // Then these are its shortest digits; the engine's own search for them takes longer than everything else.
+    // These are its shortest digits; the engine's own search for them takes longer than everything else.
     if (millionths / 1e6 === value) return writeDecimals(buffer, at, millionths);
   }
   return writeAscii(buffer, at, String(value));
@@ -199,7 +195,7 @@ function writeDecimals(buffer: Uint8Array, position: number, millionths: number)
   return at;
 }
 
-/** A whole number below 10^7, padded with zeros to `least` digits. */
+/** For numbers below 10^7. */
 function writeDigits(buffer: Uint8Array, position: number, value: number, least: number): number {
   const end = position + Math.max(digitsIn(value), least);
   let rest = value;

@@ -1,6 +1,6 @@
 /**
- * Dates, times of day and moments as displayed text and back (DS-67): proleptic Gregorian, years of at least four
- * digits, fractions in groups of three digits and only where they are not zero.
+ * Dates, times and moments to text and back: proleptic Gregorian, years of at least four digits, fractions in groups of
+ * three digits and only where not zero.
  */
 import type { TimeUnit } from './file-type.ts';
 
@@ -8,17 +8,18 @@ const DAYS_PER_ERA = 146_097;
 /** Days from 0000-03-01 to 1970-01-01. */
 const EPOCH_SHIFT = 719_468;
 const DATE_TEXT = /^(-?\d{4,9})-(\d{2})-(\d{2})$/;
-const TIME_TEXT = /^(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?$/;
+/** Leaves out trailing zeros of the fraction. */
+const TIME_TEXT = /^(\d{2}):(\d{2}):(\d{2})(?:\.(?=\d)(\d{0,9}?)0*)?$/;
 const MOMENT_TEXT =
   /^(-?\d{4,9}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([Zz]|[+-]\d{2}:\d{2})?)?$/;
 
-/** How many of a unit make a second. */
+/** Units per second. */
 export const UNITS_PER_SECOND: Readonly<Record<TimeUnit, number>> = { ms: 1e3, us: 1e6, ns: 1e9 };
 const SECONDS_PER_DAY = 86_400;
 
 const TWO_DIGITS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));
 
-/** The date so many days after 1970-01-01, as `YYYY-MM-DD`. */
+/** From days since 1970-01-01 to `YYYY-MM-DD`. */
 export function dateText(days: number): string {
   const shifted = days + EPOCH_SHIFT;
   const era = Math.floor(shifted / DAYS_PER_ERA);
@@ -43,7 +44,7 @@ function paddedYear(year: number): string {
   return `${year < 0 ? '-' : ''}${String(Math.abs(year)).padStart(4, '0')}`;
 }
 
-/** Days from 1970-01-01 to a date as `dateText` gives it; null for any other text. */
+/** Days since 1970-01-01; null unless the text is as `dateText` writes it. */
 export function daysOf(text: string): number | null {
   const match = DATE_TEXT.exec(text);
   if (!match) return null;
@@ -55,11 +56,11 @@ export function daysOf(text: string): number | null {
   const dayOfEra =
     yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   const days = era * DAYS_PER_ERA + dayOfEra - EPOCH_SHIFT;
-  // 30 February would be some day in March.
+  // Otherwise 30 February would be a day in March.
   return dateText(days) === text ? days : null;
 }
 
-/** A time of day counted in a unit, as `HH:MM:SS[.fff]`. */
+/** `HH:MM:SS[.fff]`. */
 export function timeText(value: number, unit: TimeUnit): string {
   const perSecond = UNITS_PER_SECOND[unit];
   const seconds = Math.floor(value / perSecond);
@@ -76,28 +77,24 @@ function fractionText(fraction: number, unit: TimeUnit): string {
   return digits;
 }
 
-/**
- * A time of day counted in the unit; null for text that is no time between 00:00:00 and 23:59:59.99… or has digits
- * past the unit.
- */
+/** Null unless the text is a time from 00:00:00 to 23:59:59.99… without digits past the unit. */
 export function timeOf(text: string, unit: TimeUnit): number | null {
   const match = TIME_TEXT.exec(text);
   if (!match) return null;
   const [hours, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3])];
   if (hours > 23 || minutes > 59 || seconds > 59) return null;
   const perSecond = UNITS_PER_SECOND[unit];
-  const digits = (match[4] ?? '').replace(/0+$/, '');
+  const digits = match[4] ?? '';
   const places = String(perSecond).length - 1;
   if (digits.length > places) return null;
   return (hours * 3600 + minutes * 60 + seconds) * perSecond + Number(digits.padEnd(places, '0'));
 }
 
-/** A moment as days since 1970-01-01 and a time of day counted in the unit, as `YYYY-MM-DDTHH:MM:SS[.fff][Z]`. */
 export function momentText(days: number, time: number, unit: TimeUnit, isUtc: boolean): string {
   return `${dateText(days)}T${timeText(time, unit)}${isUtc ? 'Z' : ''}`;
 }
 
-/** `momentText` for many moments of one column: consecutive ones are often of one day. */
+/** Faster than single `momentText` calls: consecutive moments often share a day. */
 export function momentTexts(
   unit: TimeUnit,
   isUtc: boolean,
@@ -115,8 +112,8 @@ export function momentTexts(
 }
 
 /**
- * A moment since 1970 in UTC counted in the unit; null for text that is none or has digits past the unit. A date alone
- * is its midnight, and a text without a zone is taken as UTC.
+ * Counted in the unit since 1970 UTC; null for other text or digits past the unit. A date alone is midnight; without a
+ * zone it is UTC.
  */
 export function momentOf(text: string, unit: TimeUnit): bigint | null {
   const match = MOMENT_TEXT.exec(text);

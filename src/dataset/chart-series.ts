@@ -1,43 +1,36 @@
 /**
- * What a quick chart of columns shows: a few hundred points made of any number of rows.
+ * The points of a chart: a few hundred, from any number of rows.
  *
- * A time axis is recognised by texts that all begin like an ISO date. Bounded in memory: past the limit further rows are
- * left out and the answer says so.
+ * Texts that all begin like an ISO date make a time axis. Rows past MAX_VALUES are left out, and the answer says so.
  */
 import { type FactValue, histogramOf, rangeOf, roundWidth } from './column-facts.ts';
 import { instantOf } from './instant.ts';
 
-/** The kinds of charts. */
 export const CHART_TYPES = ['bar', 'line', 'scatter', 'histogram'] as const;
-/** What becomes of the y values of one place; `count` needs none. */
+/** Applied to the y values at one place; `count` needs none. */
 export const CHART_MEASURES = ['count', 'sum', 'mean', 'min', 'max'] as const;
 
-/** One of the kinds. */
 export type ChartType = (typeof CHART_TYPES)[number];
-/** One of the measures. */
 export type ChartMeasure = (typeof CHART_MEASURES)[number];
 
-/** What to draw. */
 export interface ChartOrder {
   readonly type: ChartType;
   readonly measure: ChartMeasure;
 }
 
-/** The points of a chart. */
 export interface ChartSeries {
-  /** Texts are places of their own, numbers stand on an axis, times are ms since 1970 (UTC). */
+  /** Times are ms since 1970 UTC. */
   readonly axis: 'text' | 'number' | 'time';
-  /** `to` ends a bar of a histogram. */
+  /** `to` is the end of a histogram bar. */
   readonly points: readonly {
     readonly x: string | number;
     readonly y: number;
     readonly to?: number;
   }[];
-  /** Rows in the chart. */
   readonly rows: number;
-  /** Rows that have no place in it: blanks, and texts where numbers are needed. */
+  /** Rows left out: blanks, and texts where numbers are needed. */
   readonly skipped: number;
-  /** What the reader should know; empty when nothing. */
+  /** For the reader; may be empty. */
   readonly note: string;
 }
 
@@ -45,11 +38,10 @@ const MAX_BARS = 30;
 const MAX_HISTOGRAM_BARS = 30;
 const MAX_LINE_POINTS = 300;
 const MAX_SCATTER_POINTS = 2_000;
-/** Values kept; 32 MB for pairs of numbers. */
+/** Takes 32 MB for pairs of numbers. */
 const MAX_VALUES = 2_000_000;
 const ISO_START = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/;
 
-/** Collects rows and makes a chart of them. */
 export class ChartCollector {
   readonly #order: ChartOrder;
   readonly #xs: (string | number)[] = [];
@@ -61,12 +53,10 @@ export class ChartCollector {
     this.#order = order;
   }
 
-  /** True when no more rows are needed. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Takes the next row: its x and, unless rows are counted, its y. */
   add(x: FactValue, y: FactValue): void {
     const needsY = this.#needsY;
     if (x === null || x === '' || (needsY && typeof y !== 'number')) {
@@ -81,7 +71,6 @@ export class ChartCollector {
     if (needsY) this.#ys.push(y as number);
   }
 
-  /** The chart of the rows so far. */
   series(): ChartSeries {
     const { type } = this.#order;
     if (type === 'histogram') return this.#histogram();
@@ -154,7 +143,7 @@ export class ChartCollector {
     const which = inOrderOfText ? 'first' : 'largest';
     const note = sorted.length > limit ? `The ${which} ${limit} of ${sorted.length} values.` : '';
     const shown = sorted.slice(0, limit);
-    // Days and years one after the other, as everybody expects them; only names are in the order of their bars.
+    // Days and years go in order; only names are sorted by bar.
     if (shown.every(({ x }) => typeof x === 'number' || ISO_START.test(x))) shown.sort(byPlace);
     const points = shown.map(({ x, y }) => ({ x: String(x), y }));
     return this.#answer('text', points, 0, note);
@@ -164,7 +153,7 @@ export class ChartCollector {
     return [...groups].map(([x, group]) => ({ x, y: valueOf(group, this.#order.measure) }));
   }
 
-  /** The x values as numbers, if they are: NaN for those that are not. */
+  /** Numbers as they are; NaN for the others. */
   #places(): { axis: ChartSeries['axis']; xs: number[]; skipped: number } {
     const texts = this.#xs.filter((x): x is string => typeof x === 'string');
     if (texts.length === 0) return { axis: 'number', xs: this.#xs as number[], skipped: 0 };
@@ -173,7 +162,7 @@ export class ChartCollector {
       const xs = texts.map(momentOf);
       return { axis: 'time', xs, skipped: xs.filter(Number.isNaN).length };
     }
-    // A few odd texts in a column of numbers do not make it a column of texts.
+    // A few odd texts do not turn a column of numbers into texts.
     if (texts.length * 10 > this.#xs.length) return { axis: 'text', xs: [], skipped: 0 };
     const xs = this.#xs.map((x) => (typeof x === 'number' ? x : Number.NaN));
     return { axis: 'number', xs, skipped: texts.length };
@@ -246,9 +235,9 @@ function roundDuration(ms: number): number {
   return DURATIONS.find((one) => one >= ms) ?? Math.ceil(ms / (365 * DAY_MS)) * 365 * DAY_MS;
 }
 
-/** Ms since 1970; NaN for what is no moment. */
+/** Ms since 1970; NaN for other text. */
 function momentOf(text: string): number {
-  // Dates alone are the common case, and ten times faster so.
+  // Ten times faster for the common case of a date alone.
   if (text.length === 10) return Date.parse(text);
   const instant = instantOf(text);
   return instant === null ? Number.NaN : Date.parse(`${instant.slice(0, 23)}Z`);

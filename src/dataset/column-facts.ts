@@ -1,47 +1,43 @@
 /**
- * What the values of one column are like: how many are blank, which are frequent, how numbers are spread. Fed value by
- * value and bounded in memory, so the answer for a large column is about as much of it as was fed.
+ * Facts about one column: blanks, frequent values, spread of numbers. Memory is bounded, so the facts on a large column
+ * may cover only its first part.
  */
 
-/** A value as a row presents it; blank cells are null. */
 export type FactValue = string | number | boolean | null;
 
-/** A number and how many rows have it between `from` (inclusive) and `to` (exclusive, but for the last one). */
+/** Rows between `from` (inclusive) and `to` (exclusive, except in the last bar). */
 export interface Bar {
   readonly from: number;
   readonly to: number;
   readonly rows: number;
 }
 
-/** The facts about one column. */
 export interface ColumnFacts {
-  /** Rows looked at. */
   readonly rows: number;
   readonly blanks: number;
-  /** Different values, blanks left out; a lower bound when `isDistinctBound`. */
+  /** Without blanks; a lower bound when `isDistinctBound`. */
   readonly distinct: number;
   readonly isDistinctBound: boolean;
-  /** The most frequent first; equally frequent ones as they were met. */
+  /** Most frequent first; ties in order of appearance. */
   readonly top: readonly { readonly value: string | number | boolean; readonly rows: number }[];
-  /** Of numbers when there are any, else of texts in code unit order; null without values. */
+  /** Of the numbers if there are any, else of the texts in code unit order; null without values. */
   readonly min: string | number | null;
   readonly max: string | number | null;
   /** Of the numbers; null without any. */
   readonly mean: number | null;
-  /** Of the numbers, at most `MAX_BARS`; empty when fewer than two differ. */
+  /** At most `MAX_BARS`; empty when fewer than two numbers differ. */
   readonly histogram: readonly Bar[];
 }
 
-/** Different values counted; the counts of those met later are not known. */
+/** Values met after so many different ones are not counted. */
 const MAX_DISTINCT = 50_000;
 const MAX_TOP = 10;
 const MAX_BARS = 24;
-/** Longer texts are counted by their beginning: a facet is for reading. */
+/** Longer texts are counted by their beginning. */
 const MAX_TEXT = 200;
-/** Numbers kept for the histogram; 16 MB. */
+/** Kept for the histogram; 16 MB. */
 const MAX_NUMBERS = 2_000_000;
 
-/** Collects the facts about a column. */
 export class ColumnFactsCollector {
   #rows = 0;
   #blanks = 0;
@@ -52,7 +48,6 @@ export class ColumnFactsCollector {
   #minText: string | null = null;
   #maxText: string | null = null;
 
-  /** Takes the next row's value. */
   add(value: FactValue): void {
     this.#rows++;
     if (value === null || value === '') {
@@ -64,7 +59,6 @@ export class ColumnFactsCollector {
     else if (typeof value === 'string') this.#addText(value);
   }
 
-  /** What is known after the values so far. */
   facts(): ColumnFacts {
     const range = rangeOf(this.#numbers);
     const top = [...this.#counts].sort(([, a], [, b]) => b - a).slice(0, MAX_TOP);
@@ -99,7 +93,7 @@ export class ColumnFactsCollector {
   }
 }
 
-/** Least and greatest; null without numbers. */
+/** Null without numbers. */
 export function rangeOf(numbers: readonly number[]): { min: number; max: number } | null {
   if (numbers.length === 0) return null;
   let min = Number.POSITIVE_INFINITY;
@@ -112,8 +106,8 @@ export function rangeOf(numbers: readonly number[]): { min: number; max: number 
 }
 
 /**
- * Numbers counted in bars of equal, round width (1, 2 or 5 times a power of ten), at most `bars` and two more at the
- * ends. Empty when fewer than two differ.
+ * Bars of equal width (1, 2 or 5 times a power of ten), at most `bars` plus two at the ends. Empty when fewer than two
+ * numbers differ.
  */
 export function histogramOf(numbers: readonly number[], bars: number): Bar[] {
   const range = rangeOf(numbers);
@@ -121,7 +115,7 @@ export function histogramOf(numbers: readonly number[], bars: number): Bar[] {
   const width = roundWidth((range.max - range.min) / bars);
   const first = Math.floor(range.min / width);
   const last = Math.max(first, Math.ceil(range.max / width) - 1);
-  // Numbers that differ by less than a double can count in steps.
+  // The numbers are too close for a double to count in steps.
   if (!Number.isFinite(width) || width === 0 || last - first > bars + 2) return [];
   const rows = Array.from({ length: last - first + 1 }, () => 0);
   for (const number of numbers) {
@@ -142,7 +136,7 @@ export function roundWidth(width: number): number {
   return tidy(factor * power);
 }
 
-/** Without the last digits that only binary fractions have: 0.30000000000000004 is 0.3. */
+/** Drops digits that only binary fractions have: 0.30000000000000004 becomes 0.3. */
 function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }

@@ -1,32 +1,31 @@
 /**
- * Companion files beside a dataset: declared types (DS-70, DS-71) and reading options (DS-72).
+ * Companion files beside a dataset: declared types and reading options.
  *
- * They are written by hand, so nothing in them may stop a dataset from being read: what cannot be used is left out
- * and named in a problem text, which never holds a path.
+ * They are written by hand, so nothing in them may stop a dataset from being read. Unusable parts are left out and
+ * named in a problem text, which never holds a path.
  */
 import type { ReadOptions } from './types.ts';
 
-/** Bytes of a companion; a schema of 2,000 columns is a tenth of it. */
+/** In bytes; a schema of 2,000 columns takes a tenth. */
 export const MAX_COMPANION_BYTES = 1024 * 1024;
 
-/** Nesting of a companion's JSON; the schema itself needs three levels. */
+/** The schema itself needs three levels. */
 const MAX_COMPANION_DEPTH = 32;
 
-/** What a companion schema file says. */
 export interface CompanionSchema {
-  /** Declared columns by name; null: there are none to go by and all types are inferred. */
+  /** By name; null: all types are inferred. */
   readonly columns: ReadonlyMap<string, { readonly type: string }> | null;
-  /** The JSON text as it stands, to be served verbatim; null together with `columns`. */
+  /** Served verbatim; null together with `columns`. */
   readonly verbatim: string | null;
   /** Why the file cannot be used. */
   readonly problem: string | null;
-  /** A generated file (`generated_by`): treated as if it were not there. */
+  /** A generated file (`generated_by`) counts as absent. */
   readonly ignored: boolean;
 }
 
 /**
- * A companion schema: `{"columns": {"<name>": {"type": "<type name>"}}}` with anything beside it. One wrong entry makes
- * the whole file unreadable, because a half-applied schema would hide the mistake.
+ * Parses `{"columns": {"<name>": {"type": "<type name>"}}}`; other members are allowed. One wrong entry makes the whole
+ * file unusable, because a half-applied schema would hide the mistake.
  */
 export function parseCompanionSchema(text: string): CompanionSchema {
   const parsed = parseObject(text);
@@ -43,7 +42,7 @@ export function parseCompanionSchema(text: string): CompanionSchema {
       return unusable(`column ${JSON.stringify(name)} has no type name`);
     columns.set(name, { type });
   }
-  // Not what was parsed from it: that has lost the digits of large numbers.
+  // Not the parsed value, which has lost digits of large numbers.
   return { columns, verbatim: withoutMark(text), problem: null, ignored: false };
 }
 
@@ -51,10 +50,9 @@ function unusable(reason: string): CompanionSchema {
   return { columns: null, verbatim: null, problem: `Companion schema: ${reason}`, ignored: false };
 }
 
-/** What a companion options file says. */
 export interface CompanionOptions {
   readonly options: ReadOptions;
-  /** Names every member that was left out. */
+  /** Names each member that was left out. */
   readonly problem: string | null;
 }
 
@@ -66,8 +64,8 @@ const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
 };
 
 /**
- * The options in a companion file that mean something to a kind of resource (`csv`, `excel`; no other has any).
- * Members without meaning are passed over, members with a wrong value are left out and named in the problem text.
+ * The options for this kind (`csv` or `excel`; others have none). Unknown members are ignored; members with a wrong
+ * value are left out and named in `problem`.
  */
 export function parseOptions(text: string, { kind }: { kind: string }): CompanionOptions {
   const parsed = parseObject(text);
@@ -102,7 +100,6 @@ function headerRowOf(value: unknown): number | undefined {
   return typeof row === 'number' && Number.isSafeInteger(row) && row >= 1 ? row : undefined;
 }
 
-/** The members of a JSON object, or why there is none. */
 function parseObject(text: string): Map<string, unknown> | string {
   if (Buffer.byteLength(text) > MAX_COMPANION_BYTES)
     return `larger than ${MAX_COMPANION_BYTES} bytes`;
@@ -112,7 +109,7 @@ function parseObject(text: string): Map<string, unknown> | string {
   try {
     value = JSON.parse(withoutMark(text));
   } catch {
-    // The parser's own words differ between versions and may quote the file.
+    // The parser's message differs between versions and may quote the file.
     return 'not valid JSON';
   }
   return isObject(value) ? new Map(Object.entries(value)) : 'not a JSON object';
@@ -122,7 +119,7 @@ function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** The deepest nesting of brackets outside strings; for text that is no JSON, any number. */
+/** Nesting of brackets outside strings; meaningless for text that is not JSON. */
 function depthOf(text: string): number {
   let deepest = 0;
   let depth = 0;

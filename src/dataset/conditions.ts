@@ -1,33 +1,26 @@
-/**
- * What a row must meet to be in a list, taken apart as far as an index may serve a part of it.
- */
+/** The conditions of a list, split so that indexes can serve parts of them. */
+import { STRATEGY } from './limits.ts';
 import type { Filter } from './filter.ts';
 import { filterSql } from './filter-sql.ts';
 import { type Blank, type TableColumn, textFormSql } from './query-table.ts';
 import { opaque, type SqlPart } from './sql-part.ts';
 
-/** SQLite takes quadratic time to plan more conditions than this, and past 900 it may refuse them. */
-const MAX_PLANNED_COMPARISONS = 64;
-/** SQLite passes a function at most 1,000 arguments. */
-const MAX_ARGUMENTS = 900;
-
-/** One of the conditions that must all hold. */
 export interface Condition {
   readonly part: SqlPart;
-  /** Present when it is a comparison of one column that an index on it serves. */
+  /** Set when it compares one column in a way an index serves. */
   readonly lookup: Lookup | null;
 }
 
-/** A comparison of one column with values, as an index on that column sees it. */
+/** A comparison of one column with values, as its index sees it. */
 export interface Lookup {
   readonly column: TableColumn;
-  /** The matches are one value's rows, one range of values, or several places in an index. */
+  /** The matches are one value's rows, one range, or several places in the index. */
   readonly kind: 'value' | 'range' | 'several';
-  /** At most so many values match; null: any number. */
+  /** At most so many values match; null: no limit. */
   readonly values: number | null;
 }
 
-/** Which rows a list holds: those that match the filter and hold every word. */
+/** A row must match the filter and hold every word. */
 export interface Restriction {
   readonly filter: Filter | null;
   readonly words: readonly string[];
@@ -35,10 +28,10 @@ export interface Restriction {
   readonly blank: Blank;
 }
 
-/** The conditions of a restriction; none: every row. */
+/** Empty: every row. */
 export function conditionsOf({ filter, words, columns, blank }: Restriction): Condition[] {
   const conditions: Condition[] = [];
-  if (filter && comparisonsIn(filter) > MAX_PLANNED_COMPARISONS) {
+  if (filter && comparisonsIn(filter) > STRATEGY.plannedComparisons) {
     conditions.push({ part: opaque(filterSql(filter, columns, blank)), lookup: null });
   } else if (filter) {
     for (const part of conjuncts(filter)) {
@@ -51,7 +44,7 @@ export function conditionsOf({ filter, words, columns, blank }: Restriction): Co
   return conditions;
 }
 
-/** How many cells of a row a filter may look at. */
+/** Cells of a row that the filter may look at. */
 export function comparisonsIn(filter: Filter): number {
   if (filter.op === 'not') return comparisonsIn(filter.filter);
   if (filter.op !== 'all' && filter.op !== 'any') return 1;
@@ -97,10 +90,9 @@ function wordsSql(
   return { sql: `svc_words(${joinedSql(texts)}, ?)`, params: [words.join(' ')] };
 }
 
-/** The texts as lines of one. */
 function joinedSql(texts: readonly string[]): string {
   if (texts.length === 0) return "''";
-  if (texts.length <= MAX_ARGUMENTS) return `concat_ws(char(10), ${texts.join(', ')})`;
-  const first = joinedSql(texts.slice(0, MAX_ARGUMENTS));
-  return `concat_ws(char(10), ${first}, ${joinedSql(texts.slice(MAX_ARGUMENTS))})`;
+  if (texts.length <= STRATEGY.functionArguments) return `concat_ws(char(10), ${texts.join(', ')})`;
+  const first = joinedSql(texts.slice(0, STRATEGY.functionArguments));
+  return `concat_ws(char(10), ${first}, ${joinedSql(texts.slice(STRATEGY.functionArguments))})`;
 }

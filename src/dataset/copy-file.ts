@@ -1,29 +1,27 @@
 /**
- * The SQLite file of a typed copy while it is being built: tables `rows` and `segments`.
+ * The SQLite file of a typed copy under construction: tables `rows` and `segments`.
  *
  * Built without journal or syncs, because an unfinished copy is thrown away; `finish` makes it durable and switches it
- * to WAL. `rows` has one column `c<position>` per table column without a declared type, so every value keeps the
- * storage class it is bound with. SQLite makes the tables, their rows are written as pages (row-pages.ts).
+ * to WAL. `rows` has one column `c<position>` per table column, without a declared type, so that each value keeps the
+ * storage class it is bound with. SQLite makes the tables; their rows are written as pages (row-pages.ts).
  */
 import { Database } from 'bun:sqlite';
 import { rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { CopyOutput } from './copy-output.ts';
-import type { StoredValue } from './infer.ts';
 import { RowPages } from './row-pages.ts';
-import type { Segment } from './types.ts';
+import type { Segment, StoredValue } from './types.ts';
 
-/** Larger pages make scans faster, smaller ones single-row edits; measured between 4 and 64 KiB. */
+/** Larger pages speed up scans, smaller ones single-row edits; measured from 4 to 64 KiB. */
 export const PAGE_BYTES = 16_384;
 
-/** A typed copy that takes rows in order, then is finished or discarded. */
 export class CopyFile {
   readonly #path: string;
   readonly #pages: RowPages;
-  /** Null once it is closed. */
+  /** Null once closed. */
   #output: CopyOutput | null;
 
-  /** Makes the file at `path`, replacing any other, for rows with cells at `positions`. */
+  /** Replaces any file at `path`. */
   constructor(path: string, positions: readonly number[]) {
     this.#path = path;
     this.#remove();
@@ -39,17 +37,17 @@ export class CopyFile {
     });
   }
 
-  /** Adds the next value of the row in progress: its cells in column order. */
+  /** Values come in column order. */
   add(value: StoredValue): void {
     this.#pages.add(value);
   }
 
-  /** Ends the row, under an id larger than those before. Throws the failure of the file system. */
+  /** Ids must grow. Throws file system errors. */
   endRow(id: number): void {
     this.#pages.endRow(id);
   }
 
-  /** Writes what is left, the segments with their first row ids, and makes the file durable and WAL. */
+  /** Makes the file durable and switches it to WAL. */
   async finish(segments: readonly (Segment & { firstRowId: number })[]): Promise<void> {
     this.#pages.finish();
     const output = this.#output;
@@ -77,7 +75,6 @@ export class CopyFile {
   }
 }
 
-/** The root page of `rows`. */
 function makeTables(path: string, positions: readonly number[]): number {
   return withDatabase(path, (db) => {
     const cells = positions.map((position) => `, c${position}`).join('');
@@ -106,8 +103,8 @@ function writeSegments(
 }
 
 /**
- * Closes for certain: with a statement left, the connection would live on until the next garbage collection and then
- * delete the journal of whatever stands at the path by that time.
+ * Closes at once: with a statement left, the connection would live until the next garbage collection and then delete
+ * the journal of whatever file is at the path by then.
  */
 function withDatabase<Result>(path: string, work: (db: Database) => Result): Result {
   const db = new Database(path, { create: true, readwrite: true });

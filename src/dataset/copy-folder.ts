@@ -1,6 +1,5 @@
 /**
- * The folder of the typed copies: which files stand in it, and whether they are as they were left (`copy-seal.ts`). A copy that
- * others changed is not believed.
+ * The folder of typed copies, with their state at last use (`copy-seal.ts`). A copy that others changed is not trusted.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -16,32 +15,33 @@ interface TableName {
   readonly sheet: string | null;
 }
 
-/** The copies in one folder. */
+/** Remains of copies. The companions of a document root's folder `tables` may be in the same folder. */
+const OTHERS = /^[0-9a-f]{32}(?:\.[\w-]+)?\.sqlite(?:-(?:journal|progress))?$/;
+
 export class CopyFolder {
   readonly #dir: string;
   readonly #log: Log;
-  /** Names of copies nobody has open, by table id. */
+  /** Copies nobody has open, by table id. */
   readonly #found = new Map<string, string[]>();
-  /** How copies were left that were set aside, by path. */
+  /** The trace of each copy set aside, by path. */
   readonly #left = new Map<string, string>();
 
-  /** Looks for copies of an earlier run and deletes what is none. */
+  /** Finds copies of earlier runs and deletes remains of unfinished ones. */
   constructor(dir: string, log: Log) {
     this.#dir = dir;
     this.#log = log;
     for (const name of readdirSync(dir)) {
       const match = /^([0-9a-f]{32})\.[A-Za-z0-9_-]+\.sqlite$/.exec(name);
       if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
-      else if (!/-(?:wal|shm|seal)$/.test(name)) this.remove(join(dir, name));
+      else if (OTHERS.test(name)) this.remove(join(dir, name));
     }
   }
 
-  /** Where the next copy of a table goes. */
+  /** Path for the next copy of a table. */
   newPath(target: TableName): string {
     return join(this.#dir, `${tableId(target)}.${shortId()}.sqlite`);
   }
 
-  /** Closes a copy to make room; it is found again. */
   setAside(id: string, table: Table): void {
     this.#found.set(id, [basename(table.path)]);
     table.close();
@@ -49,7 +49,7 @@ export class CopyFolder {
     void this.seal(table);
   }
 
-  /** For the next start; a copy that cannot be sealed is built again then. */
+  /** For the next start; a copy that cannot be sealed is rebuilt then. */
   async seal({ path, isWritten, head }: Table): Promise<void> {
     if (!isWritten) return;
     try {
@@ -68,7 +68,7 @@ export class CopyFolder {
     });
   }
 
-  /** A copy that was set aside, also by an earlier run: `suspect` unless it is as it was left. Others are deleted. */
+  /** A copy set aside, also by an earlier run; `suspect` unless unchanged. Others are deleted. */
   async reopen(target: TableName): Promise<Table | null> {
     const id = tableId(target);
     const names = this.#found.get(id) ?? [];
@@ -102,13 +102,12 @@ export class CopyFolder {
     for (const end of COPY_FILES) rmSync(path + end, { force: true });
   }
 
-  /** Deletes what was set aside of a table. */
+  /** Deletes the copies set aside for a table. */
   drop(id: string): void {
     for (const name of this.#found.get(id) ?? []) this.remove(join(this.#dir, name));
     this.#found.delete(id);
   }
 
-  /** Deletes what was set aside of tables that are not among these, unless the file they are of is away. */
   async prune(ids: ReadonlySet<string>, isAway: (rel: string) => boolean): Promise<void> {
     const slice = new TimeSlice();
     for (const [id, names] of [...this.#found]) {
@@ -124,7 +123,7 @@ export class CopyFolder {
 
 const knownIds = new WeakMap<TableName, string>();
 
-/** A name for a table that is safe as a file name and says nothing; remembered with the target. */
+/** A safe file name that reveals nothing; remembered with the target. */
 export function tableId(target: TableName): string {
   let id = knownIds.get(target);
   if (id === undefined) {

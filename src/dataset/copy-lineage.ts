@@ -1,29 +1,25 @@
-/**
- * What a new copy of a table takes over from the one it replaces: its version and the ids of its rows (DS-46, DS-48, DS-49).
- */
 import { type FileStamp, sameStamp } from '../base/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import type { Table } from './table.ts';
 import type { TableJournal } from './table-meta.ts';
 
-/** A version of a file together with its companions. */
 interface CopiedVersion {
   readonly stamp: FileStamp;
   /** See `companionFingerprint`. */
   readonly companion: string;
 }
 
-/** What of a new copy comes from the present one. */
+/** What a new copy takes over from the one it replaces: version and row ids. */
 export interface Lineage {
-  /** The version all of this is of; `lineageFor` says what of it another one takes. */
+  /** The version this describes; `lineageFor` decides what another version may take. */
   readonly origin: CopiedVersion & {
-    /** Of its content, by which it is known under another stamp; null: by its stamp alone. */
+    /** Content hash, to recognise it under another stamp; null: by stamp alone. */
     readonly hash: string | null;
   };
-  /** With the sequence, the version of the copy (DS-46). */
+  /** Together with the sequence this is the version of the copy. */
   readonly generation: string;
   readonly sequence: number;
-  /** Ids for the rows, in order; absent: 1…n by position. */
+  /** Row ids in order; absent: 1…n. */
   readonly ids?: {
     readonly from: string;
     readonly deleted: readonly number[];
@@ -32,10 +28,10 @@ export interface Lineage {
   };
 }
 
-/** What a copy of this version takes over from the present one, when it is that version still. */
+/** What a copy of this version takes from the present one, if that is still the same version. */
 export function lineageOf(old: Table | null, { stamp, companion }: CopiedVersion): Lineage {
   const kept = old && idsOf(old, stamp);
-  // The edit that changed the types has told its caller this version already.
+  // The edit that changed the types has already returned this version.
   const isFollowUp =
     kept && old.outdated === 'types' && old.head.companion === companion && !old.unfinished();
   return {
@@ -48,8 +44,8 @@ export function lineageOf(old: Table | null, { stamp, companion }: CopiedVersion
 }
 
 /**
- * What of a lineage holds for the version that is found when the copy is made; `hashOf` is that of its content. Another content
- * is an external edit, whenever it came (DS-49).
+ * The part of a lineage that holds for the version found when the copy is made; `hashOf` hashes its content. Other
+ * content is an external edit, whenever it came.
  */
 export async function lineageFor(
   { origin, generation, sequence, ids }: Lineage,
@@ -67,8 +63,8 @@ export async function lineageFor(
 }
 
 /**
- * The ids a rebuilt copy must keep: those of an edit that was cut off after the file was in place, or those of the
- * present copy when the same bytes only get other types; and the version they are of.
+ * The ids a rebuilt copy must keep, with their version: those of an edit cut off after the file was in place, or those
+ * of the present copy when the same bytes only get other types.
  */
 function idsOf(
   old: Table,
@@ -88,7 +84,6 @@ function idsOf(
   return { ids: { from, deleted: [], created: [], lastRowId }, origin: { stamp: own, hash } };
 }
 
-/** Whether the journal is about the file version with this stamp; the ctime was not known when it was written. */
 export function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
   const { size, mtimeNs, inode } = journal.stamp;
   return size === stamp.size && mtimeNs === stamp.mtimeNs && inode === stamp.inode;

@@ -1,22 +1,18 @@
-/**
- * The rows of a typed copy as texts, for full-text search: what JSON shows of every cell (DS-54).
- */
+/** Rows of a typed copy as texts for full-text search: what JSON shows of each cell. */
 import { Database } from 'bun:sqlite';
 import { registerFunctions } from './functions.ts';
 import { tableColumns, textFormSql } from './query-table.ts';
 import { readMeta, type TableHead } from './table-meta.ts';
 
-/** A row as texts: its id and the text forms of its cells. */
 export type RowTexts = readonly [rowId: number, ...cells: (string | null)[]];
 
-/** A typed copy, open for reading. */
 export class CopyRows {
   readonly path: string;
   readonly head: TableHead;
   readonly #db: Database;
   readonly #cells: string;
 
-  /** Throws when there is no copy at the path: a newer one has taken its place. */
+  /** Throws when no copy is at the path: a newer one has replaced it. */
   constructor(path: string) {
     this.path = path;
     this.#db = new Database(path, { readwrite: true, create: false });
@@ -36,19 +32,18 @@ export class CopyRows {
     }
   }
 
-  /** Names of the columns, in the order of the cells. */
   get names(): string[] {
     return this.head.columns.map(({ name }) => name);
   }
 
-  /** Up to `count` rows after the given id, in file order. */
+  /** In file order. */
   after(rowId: number, count: number): RowTexts[] {
     return this.#db
       .query(`SELECT ${this.#cells} FROM rows WHERE _row_id > ? ORDER BY _row_id LIMIT ?`)
       .values(rowId, count) as unknown as RowTexts[];
   }
 
-  /** The rows of these ids that exist. */
+  /** Skips ids that do not exist. */
   *named(rowIds: readonly number[]): Generator<RowTexts> {
     const query = this.#db.query(`SELECT ${this.#cells} FROM rows WHERE _row_id = ?`);
     for (const rowId of rowIds) {

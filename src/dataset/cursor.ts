@@ -1,29 +1,28 @@
 /**
- * Where a page ended, as a token a client hands back (DS-41).
+ * Where a page ended, as a token for the client.
  *
- * A cursor is a keyset: the sort values and the row id of the last row, so that walking on neither skips nor repeats
- * rows, whatever other writes do to rows elsewhere. It is opaque, not secret: it holds values the caller has read or
- * may sort by, and a forged one only names another place in the same list.
+ * A keyset: the sort values and the row id of the last row, so that writes elsewhere make the next page neither skip
+ * nor repeat rows. It is opaque, not secret: it holds values the caller has read or may sort by, and a forged one only
+ * names another place in the same list.
  */
 import { AppError } from '../base/errors.ts';
 import type { PlanValue } from './sql-part.ts';
 
-/** Sort texts of a cursor together; it travels in a request head, and a cell alone may have a million characters. */
+/** All sort texts together: a cursor travels in a request head, and one cell may have a million characters. */
 const MAX_KEY_CHARACTERS = 4_096;
 
-/** A sort value; a long text is kept as its beginning and found again through its row. */
+/** A long text is kept as its beginning and found again through its row. */
 export type CursorKey = PlanValue | { readonly prefix: string };
 
-/** The place after a row, in the order of a list. */
 export interface Cursor {
   /** One per sort term. */
   readonly keys: readonly CursorKey[];
   readonly rowId: number;
 }
 
-/** What a list must share with the one a cursor comes from. */
+/** What a list must share with the list of the cursor. */
 export interface CursorScope {
-  /** The list itself: a resource or an admin route. */
+  /** A resource or an admin route. */
   readonly list: string;
   readonly filter: string;
   readonly q: readonly string[];
@@ -32,14 +31,14 @@ export interface CursorScope {
   readonly order: 'asc' | 'desc';
 }
 
-/** A short digest of the scope; two lists with the same digest accept each other's cursors. */
+/** Lists with the same digest accept each other's cursors. */
 export function cursorDigest({ list, filter, q, sort, order }: CursorScope): string {
   const terms = sort.map(({ name, descending }) => [name, descending]);
   const text = JSON.stringify([list, filter, q, terms, order]);
   return Bun.CryptoHasher.hash('sha256', text, 'base64url').slice(0, 16);
 }
 
-/** The token for the place after a row with these sort values. */
+/** For the place after a row with these sort values. */
 export function encodeCursor(digest: string, { keys, rowId }: Cursor): string {
   const room = Math.max(32, Math.floor(MAX_KEY_CHARACTERS / Math.max(1, keys.length)));
   const short = keys.map((key) =>
@@ -49,8 +48,7 @@ export function encodeCursor(digest: string, { keys, rowId }: Cursor): string {
 }
 
 /**
- * The place a token names. Throws `invalid-query` (`Invalid cursor`) when it is no token of a list with this digest
- * and number of sort terms.
+ * Throws `invalid-query` (`Invalid cursor`) unless it is a token of a list with this digest and number of sort terms.
  */
 export function decodeCursor(token: string, digest: string, terms: number): Cursor {
   const parts = /^[A-Za-z0-9_-]+$/.test(token) ? partsOf(token) : null;
@@ -62,7 +60,6 @@ export function decodeCursor(token: string, digest: string, terms: number): Curs
   return { rowId: rowId as number, keys };
 }
 
-/** The one answer to every cursor that does not fit (DS-41). */
 export function invalidCursor(): AppError {
   return new AppError('invalid-query', 'Invalid cursor');
 }
@@ -72,7 +69,7 @@ function partsOf(token: string): unknown[] | null {
     const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
     return Array.isArray(value) ? value : null;
   } catch {
-    // Not JSON: not one of ours; the caller answers for both.
+    // Not JSON, so not ours; the caller throws.
     return null;
   }
 }
@@ -90,7 +87,7 @@ function isInt64(digits: string): boolean {
   return /^-?\d{1,19}$/.test(digits) && BigInt.asIntN(64, BigInt(digits)) === BigInt(digits);
 }
 
-/** At most `length` characters, not ending within a surrogate pair. */
+/** Does not end within a surrogate pair. */
 function cut(text: string, length: number): string {
   const end = text.charCodeAt(length - 1) >>> 10 === 0xd800 >>> 10 ? length - 1 : length;
   return text.slice(0, end);

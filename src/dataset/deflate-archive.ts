@@ -1,25 +1,25 @@
 /**
- * A ZIP archive written front to back (APPNOTE.TXT 6.3.10), its files deflated piece by piece.
+ * A ZIP archive written front to back (APPNOTE.TXT 6.3.10), deflated piece by piece.
  *
- * Each piece ends at a byte, so pieces compressed on their own make one deflate stream; sizes and checksum follow the
- * file. Memory is one piece, whatever the size of the file.
+ * Each piece ends at a byte, so pieces compressed separately make one deflate stream; sizes and checksum follow the
+ * file. Memory is one piece.
  */
 import * as zlib from 'node:zlib';
 import { AppError } from '../base/errors.ts';
 
-/** What is compressed at once; smaller pieces compress worse. */
+/** Compressed at once; smaller pieces compress worse. */
 const PIECE_BYTES = 256 * 1024;
-/** Beyond this the archive would need another format, which spreadsheet programs do not all read. */
+/** Beyond this the archive needs ZIP64, which not all spreadsheet programs read. */
 const MAX_BYTES = 0xffff_ffff;
-/** An empty last block: the pieces before it are none. */
+/** An empty last block: the pieces before it are not last. */
 const STREAM_END = new Uint8Array([3, 0]);
 const encoder = new TextEncoder();
 
 const VERSION = 20;
-/** Sizes stand after the file, names are UTF-8. */
+/** Sizes follow the file; names are UTF-8. */
 const FLAGS = 0x0808;
 const DEFLATE = 8;
-/** 1980-01-01, the earliest date there is: archives of the same content are the same. */
+/** 1980-01-01, the earliest date: equal content gives equal archives. */
 const DATE = 0x0021;
 
 interface Entry {
@@ -30,12 +30,11 @@ interface Entry {
   size: number;
 }
 
-/** An archive in the making; its files are written one after another. */
 export class DeflateArchive {
   readonly #entries: Entry[] = [];
   #offset = 0;
 
-  /** A file of the archive. Throws `too-large` beyond 4 GiB. */
+  /** Throws `too-large` beyond 4 GiB. */
   *file(name: string, content: Iterable<string>): Generator<Uint8Array> {
     const entry = {
       name: encoder.encode(name),
@@ -64,7 +63,6 @@ export class DeflateArchive {
     yield this.#counted(descriptor(entry));
   }
 
-  /** What ends the archive. */
   end(): Uint8Array {
     const start = this.#offset;
     const records = this.#entries.map(centralRecord);
@@ -78,7 +76,7 @@ export class DeflateArchive {
   }
 }
 
-/** The text in pieces of about the same size; a text longer than that is a piece of its own. */
+/** Pieces of about equal size; a longer text is a piece of its own. */
 function* pieces(content: Iterable<string>): Generator<Uint8Array> {
   let held: string[] = [];
   let length = 0;

@@ -1,35 +1,45 @@
 /**
- * The edits of one group folded into one change of a file: what each of them found and left, and what remains to be
- * written in the end.
+ * Folds the edits of a group into one change of a file.
  *
- * A row is looked up once in the typed copy and then lives here, so later edits of the group see earlier ones. What is
- * done for each of many rows gives the event loop turns.
+ * Each row is looked up once in the typed copy and then kept here, so later edits of the group see earlier ones. Loops
+ * over many rows yield to the event loop.
  */
 import { AppError } from '../base/errors.ts';
 import { TimeSlice } from '../base/time-slice.ts';
 import { PAGE_BYTES } from './copy-file.ts';
-import type { AppliedEdit } from './edits.ts';
-import { type StoredValue, storedValue } from './infer.ts';
+import { storedValue } from './infer.ts';
 import type { Mutation, RowUpdate, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from './table.ts';
 import type { StoredSegment, TableJournal } from './table-meta.ts';
 import type { FileStamp } from '../base/file-stamp.ts';
-import type { Cell, ClassCounts, Column, EditPlan, TableChanges } from './types.ts';
+import type { Cell, ClassCounts, Column, EditPlan, TableChanges, StoredValue } from './types.ts';
 import { classOf } from './infer.ts';
 
+/** What became of one edit. */
+export interface EditResult {
+  readonly action: Mutation['action'];
+  readonly rowIds: readonly number[];
+  /** Version after this edit. */
+  readonly version: string;
+  /** False when the file already held these values: nothing was written. */
+  readonly isChanged: boolean;
+  /** Resolves when everybody who follows changes has followed: an answer must wait for it. */
+  readonly followed: Promise<void>;
+}
+
+/** An edit as it was applied to a draft. */
+export type AppliedEdit = Omit<EditResult, 'followed'>;
+
 interface DraftRow {
-  /** Stored values by column position: what is there before this edit. */
   readonly stored: Map<number, StoredValue>;
-  /** Cells to write; empty for a row only looked at. */
   readonly cells: Map<number, Cell>;
   isDeleted: boolean;
   readonly isCreated: boolean;
 }
 
-/** For the pages that every edit writes, and what the lock and the audit of this and other edits take meanwhile. */
+/** For the pages that every edit writes, and for locks and audit entries written meanwhile. */
 const ROOM_AT_LEAST = 1 << 20;
 
-/** What a group of edits does to one version of a table. */
 export class Draft {
   readonly #table: Table;
   readonly #rows = new Map<number, DraftRow>();
@@ -41,17 +51,16 @@ export class Draft {
     this.#lastRowId = table.state.lastRowId;
   }
 
-  /** Version tag after the edits applied so far. */
+  /** After the edits applied so far. */
   get version(): string {
     return this.#table.version(this.#changes);
   }
 
-  /** Something has to be written. */
   get isChanged(): boolean {
     return this.#changes > 0;
   }
 
-  /** Takes an edit into the group. Throws `not-found` for a row that is not there (DS-79); then nothing changed. */
+  /** Throws `not-found` for a missing row; then nothing has changed. */
   async apply(mutation: Mutation): Promise<AppliedEdit> {
     const before = this.#changes;
     const rowIds: readonly number[] =
@@ -86,14 +95,13 @@ export class Draft {
   }
 
   #update(updates: readonly RowUpdate[]): number[] {
-    // All of them first: a row that is not there keeps the others.
     const rows = updates.map(({ rowId, values }) => ({ row: this.#find(rowId), values }));
     const changed = rows.filter(({ row, values }) => this.#put(row, values));
     if (changed.length > 0) this.#changes++;
     return updates.map(({ rowId }) => rowId);
   }
 
-  /** Whether the row was another before. */
+  /** Whether the row changed. */
   #put(row: DraftRow, values: RowValues): boolean {
     let isChanged = false;
     for (const column of this.#table.columns) {
@@ -108,7 +116,6 @@ export class Draft {
     return isChanged;
   }
 
-  /** What the copy holds for a cell; undefined: the row has none. */
   #stored(cell: Cell | undefined, column: Column): StoredValue {
     const { blank } = this.#table.head;
     if (blank === 'empty') return storedValue(cell ?? '', column);
@@ -117,7 +124,6 @@ export class Draft {
   }
 
   #delete(rowIds: readonly number[]): readonly number[] {
-    // All of them first: a row that is not there keeps the others.
     const rows = rowIds.map((rowId) => this.#find(rowId));
     for (const row of rows) row.isDeleted = true;
     if (rows.length > 0) this.#changes++;
@@ -140,7 +146,7 @@ export class Draft {
     return row;
   }
 
-  /** What the kind has to write, by position in the present file. */
+  /** By position in the present file. */
   changes(): TableChanges {
     const updates = new Map<number, ReadonlyMap<number, Cell>>();
     const deletes = new Set<number>();
@@ -154,18 +160,17 @@ export class Draft {
     return { updates, deletes, creates };
   }
 
-  /** Bytes by which the copy's log may grow when it follows; rather too many than too few. */
+  /** Bytes by which the copy's log may grow; an overestimate. */
   get roomToFollow(): number {
     const indexes = this.#table.indexes.size;
     let bytes = ROOM_AT_LEAST;
     for (const { cells, isCreated } of this.#rows.values()) {
-      // New rows fill page after page, others change pages of their own, in the table and in every index.
+      // New rows fill page after page; others change separate pages in the table and in every index.
       bytes += isCreated ? (1 + indexes) * bytesOf(cells) : (1 + 2 * indexes) * PAGE_BYTES;
     }
     return bytes;
   }
 
-  /** The ids the new file will hold, for the journal of the copy. */
   journal(stamp: FileStamp): TableJournal {
     return {
       stamp,
@@ -175,7 +180,7 @@ export class Draft {
     };
   }
 
-  /** The change of the typed copy that goes with the kind's plan. */
+  /** Changes the typed copy according to the kind's plan. */
   async commit(
     plan: EditPlan,
     written: { readonly stamp: FileStamp; readonly hash: string },
@@ -210,7 +215,7 @@ export class Draft {
     };
   }
 
-  /** Where the file says something else than was asked for, the copy follows the file. */
+  /** Where the file differs from what was asked for, the copy follows the file. */
   #deliver(
     plan: EditPlan,
     updates: Map<number, Map<number, StoredValue>>,
@@ -259,7 +264,7 @@ export class Draft {
     return counts;
   }
 
-  /** New segments get the id of their first row, so that ids can still be located through them. */
+  /** A new segment gets the id of its first row, so that ids can be located through it. */
   #segments(plan: EditPlan): StoredSegment[] {
     const old = this.#table.segments;
     const created = this.#created();
@@ -274,7 +279,6 @@ export class Draft {
   }
 }
 
-/** Of a row as the copy stores it, at most. */
 function bytesOf(cells: ReadonlyMap<number, Cell>): number {
   let bytes = 16;
   for (const cell of cells.values()) bytes += typeof cell === 'string' ? 3 * cell.length + 4 : 12;

@@ -1,11 +1,10 @@
 /**
- * Changes to datasets: validated edits of one file are gathered, written as one atomic replacement, and answered
- * only when their bytes are durable (DS-80 to DS-84).
+ * Changes to datasets: edits of one file are gathered, written as one atomic replacement, and answered only when
+ * durable.
  *
- * Edits that arrive while a replacement is being written or followed wait and share the next one. Within a group they
- * take effect one after the other, each with its own version, so `If-Match` behaves as if every edit had been alone.
- * The file is replaced first and the typed copy follows; a journal in the copy carries the row ids over a crash in
- * between.
+ * Edits that arrive during a replacement wait and share the next one. Within a group they apply one after the other,
+ * each with its own version, so `If-Match` behaves as if each had been alone. The file is replaced first and the typed
+ * copy follows; a journal in the copy keeps the row ids over a crash in between.
  */
 import {
   ChangedDuringWrite,
@@ -16,24 +15,22 @@ import { AppError } from '../base/errors.ts';
 import { type FileStamp, sameStamp, statFile } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import type { Mutation } from './mutation.ts';
-import { Draft } from './draft.ts';
+import { Draft, type EditResult } from './draft.ts';
 import type { Table } from './table.ts';
 import type { TableTarget } from './table-target.ts';
 import type { Tables } from './tables.ts';
 import type { FileSource } from '../base/file-source.ts';
 import type { EditPlan, TableChanges, TableLayout } from './types.ts';
 
-/** A lock on a file, as far as an edit has to know it. */
 export interface HeldFileLock {
-  /** Throws `conflict` when the lock was released or taken over meanwhile (DS-91). */
+  /** Throws `conflict` when the lock was released or taken over. */
   check(): Promise<void>;
   release(): Promise<void>;
 }
 
-/** What editing needs from parts above it. */
 export interface EditsOptions {
   readonly tables: Tables;
-  /** `waitedMs`: of the time that an edit may wait for its lock, how much is over (DS-90). */
+  /** `waitedMs`: how much of the edit's waiting time is used up. */
   readonly lock: (
     resource: string,
     owner: string,
@@ -41,87 +38,72 @@ export interface EditsOptions {
     waitedMs: number,
   ) => Promise<HeldFileLock>;
   readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
-  /** The kind's edit; the target is known to be writable. */
+  /** The kind's edit; the target is writable. */
   readonly plan: (
     target: TableTarget,
     source: FileSource,
     layout: TableLayout,
     changes: TableChanges,
   ) => Promise<EditPlan>;
-  /** The other tables of the same file (worksheets), whose copies only get the new stamp. */
+  /** The other tables (worksheets) of the file, whose copies only get the new stamp. */
   readonly siblings: (target: TableTarget) => readonly TableTarget[];
-  /** Puts the new version in place of the present one; the path and its safety are the caller's. */
+  /** Replaces the file; the caller checks the path. */
   readonly replace: (
     target: TableTarget,
     order: Pick<ReplaceOptions, 'base' | 'baseHash' | 'pieces' | 'onPrepared' | 'beforeCommit'>,
   ) => Promise<Pick<ReplaceResult, 'stamp' | 'hash'>>;
   /**
-   * Told when the typed copy has the change, of one change of a file after the other; `EditResult.followed` resolves with
-   * this.
+   * Called when the typed copy has the change, for one change of a file after the other; `EditResult.followed` resolves
+   * with this.
    */
   readonly onFollowed?: (target: TableTarget, table: Table, rows: ChangedRows) => Promise<void>;
-  /** How long an edit may be kept off by other writers, in ms (`locks.timeout_seconds`). */
+  /** How long other writers may delay an edit (`locks.timeout_seconds`). */
   readonly timeoutMs: () => number;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** One caller's change. */
 export interface Edit {
   readonly target: TableTarget;
   readonly owner: string;
   /** Checks the request against the columns of the version it will be applied to. */
   readonly validate: (table: Table) => Promise<Mutation>;
-  /** Version tags of `If-Match`, null when absent; `*` matches any. */
+  /** Version tags of `If-Match`; null when absent; `*` matches any. */
   readonly ifMatch: readonly string[] | null;
-  /** Name for the text of a 412 (DS-82). */
+  /** For the text of a 412. */
   readonly name: string;
 }
 
-/** What became of one edit. */
-export interface EditResult {
-  readonly action: Mutation['action'];
-  readonly rowIds: readonly number[];
-  /** Version after this edit. */
-  readonly version: string;
-  /** False when the file already held these values: nothing was written (DS-80). */
-  readonly isChanged: boolean;
-  /** Resolves when everybody who follows changes has followed: an answer must wait for it (DS-83). */
-  readonly followed: Promise<void>;
-}
-
-/** Ids of the rows an edit wrote and took away. */
 interface ChangedRows {
   readonly put: readonly number[];
   readonly remove: readonly number[];
 }
 
-/** An edit as it was applied to a draft. */
-export type AppliedEdit = Omit<EditResult, 'followed'>;
-
 interface Waiting {
   readonly edit: Edit;
   /** On the clock of `performance.now()`. */
   readonly since: number;
-  /** Of the time that it may wait for its lock, what is over already. */
+  /** How much of its time for the lock is used up. */
   waitedMs: number;
   readonly resolve: (result: EditResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Edits written in one replacement; more would let the first wait too long for its answer. */
+/** Per replacement; more would delay the first answer too long. */
 const MAX_GROUP = 256;
-/** Of the time the last replacement took: how long edits that wait are kept for those who were just answered. */
+/** Share of the last replacement's time to wait for clients who were just answered. */
 const GATHER_SHARE = 1 / 2;
-/** A client that is still there sends its next edit within a few milliseconds. */
+/** An active client sends its next edit within a few milliseconds. */
 const MAX_GATHER_MS = 25;
-const RETRY_DELAYS_MS = [10, 20, 50, 100, 200];
+/**
+ * Pauses beside a program that keeps writing are random up to this, because equal ones could always meet its writes.
+ */
+const MAX_PAUSE_MS = 20;
 
-/** The edits of all files, one queue for each. */
 export class Edits {
   readonly #options: EditsOptions;
   readonly #queues = new Map<string, Waiting[]>();
-  /** Files whose last change others still follow. */
+  /** Files whose last change is still being followed. */
   readonly #followed = new Map<string, Promise<void>>();
 
   constructor(options: EditsOptions) {
@@ -129,9 +111,9 @@ export class Edits {
   }
 
   /**
-   * Resolves when the change is on disk and in the typed copy. Throws what `validate` throws, `locked` (DS-90), `precondition-failed`
-   * (DS-82), `not-found` for a missing row (DS-79), `conflict` when other programs keep writing (DS-84),
-   * `not-writable` and `no-space` (DS-85); after any of these the file is as it was.
+   * Resolves when the change is on disk and in the typed copy. Throws what `validate` throws, `locked`,
+   * `precondition-failed`, `not-found` for a missing row, `conflict` when other programs keep writing, `not-writable`
+   * and `no-space`; then the file is unchanged.
    */
   submit(edit: Edit): Promise<EditResult> {
     return new Promise((resolve, reject) => {
@@ -150,8 +132,7 @@ export class Edits {
     let answered = 0;
     let startedAt = performance.now();
     for (;;) {
-      // One change after the other reaches those who follow, who may be slow: nothing may be held meanwhile that keeps
-      // readers or other writers off.
+      // Followers get one change after the other and may be slow, so no lock may be held here.
       await this.#followed.get(rel);
       if (answered > 1) await gather(queue, answered, performance.now() - startedAt);
       if (queue.length === 0) break;
@@ -161,12 +142,12 @@ export class Edits {
       try {
         await this.#run(group);
       } catch (error) {
-        // All of them waited for the same lock (DS-90).
+        // All of them waited for the same lock.
         if (isLocked(error)) {
           const now = performance.now();
           for (const one of queue) one.waitedMs += now - Math.max(one.since, startedAt);
         }
-        // What one edit cannot do must not fail the others: one by one they tell who it was.
+        // One edit's failure must not fail the others: try them one by one.
         if (group.length > 1 && isFaultOfOne(error)) {
           for (const waiting of group) {
             await this.#followed.get(rel);
@@ -191,28 +172,40 @@ export class Edits {
     const { edit, waitedMs } = group[0]!;
     const lock = await this.#options.lock(target.rel, edit.owner, `write:${action}`, waitedMs);
     try {
-      const deadline = performance.now() + this.#options.timeoutMs();
-      for (let attempt = 0; ; attempt++) {
-        try {
-          return await this.#attempt(target, group, lock);
-        } catch (error) {
-          if (!(error instanceof ChangedDuringWrite)) throw error;
-          if (performance.now() > deadline) {
-            throw new AppError('conflict', `Resource '${target.rel}' changed during the write`);
-          }
-        }
-        await Bun.sleep(RETRY_DELAYS_MS[Math.min(attempt, RETRY_DELAYS_MS.length - 1)]!);
-      }
+      await this.#patiently(() => this.#attempt(target, group, lock));
     } finally {
       await lock.release();
     }
   }
 
-  /** The first edit's action, for the lock's reason; null when it fails validation before any lock (DS-75). */
+  /** Retries until the time is up when the file changes during the work. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#options.timeoutMs();
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof ChangedDuringWrite) || performance.now() > deadline) throw error;
+      }
+      await Bun.sleep(Math.random() * MAX_PAUSE_MS);
+    }
+  }
+
+  async #current(target: TableTarget): Promise<Table> {
+    try {
+      return await this.#options.tables.current(target);
+    } catch (error) {
+      const isChanging = error instanceof AppError && error.code === 'conflict';
+      throw isChanging ? new ChangedDuringWrite(target.rel) : error;
+    }
+  }
+
+  /** The first edit's action, for the lock's reason; null when validation fails before any lock. */
   async #actionOf(waiting: Waiting): Promise<Mutation['action'] | null> {
     try {
-      const table = await this.#options.tables.current(waiting.edit.target);
-      return (await waiting.edit.validate(table)).action;
+      const { target, validate } = waiting.edit;
+      const table = await this.#patiently(() => this.#current(target));
+      return (await validate(table)).action;
     } catch (error) {
       waiting.reject(error);
       return null;
@@ -220,19 +213,19 @@ export class Edits {
   }
 
   async #attempt(target: TableTarget, group: Waiting[], lock: HeldFileLock): Promise<void> {
-    const table = await this.#options.tables.current(target);
+    const table = await this.#current(target);
     try {
       await table.exclusive.run(() => this.#make(target, table, group, lock));
     } catch (error) {
       if (error instanceof AppError || !table.isClosed) throw error;
-      // The copy went with its file, or made room: what is there by now decides.
+      // The copy was dropped with its file or for room: look again.
       throw new ChangedDuringWrite(target.rel);
     }
     if (table.outdated) return;
-    this.#options.tables.edited(target);
+    this.#options.tables.edited(target, table);
   }
 
-  /** The edits of a group in the version of this table, which nobody else writes. */
+  /** Applies the edits to this table's version while nobody else writes. */
   async #make(
     target: TableTarget,
     table: Table,
@@ -268,7 +261,7 @@ export class Edits {
     if (draft.isChanged) await this.#write(target, table, draft, lock);
     const followed = this.#followed.get(target.rel) ?? Promise.resolve();
     const renamed = new Map<string, string>();
-    // The version of a sheet is known only with the new file; that of changed types is one more.
+    // A sheet's version is known only with the new file; changed types add one more.
     if (draft.isChanged && target.sheet !== null) renamed.set(version, table.version());
     else if (table.outdated === 'types') renamed.set(version, table.version(1));
     for (const settle of outcomes) settle(renamed, followed);
@@ -299,7 +292,7 @@ export class Edits {
     }
   }
 
-  /** Others work on the change while its audit entry is written. */
+  /** Others may work on the change while its audit entry is written. */
   #tell(target: TableTarget, table: Table, rows: ChangedRows): void {
     const { onFollowed, log } = this.#options;
     if (onFollowed === undefined) return;
@@ -311,7 +304,6 @@ export class Edits {
     this.#followed.set(target.rel, told);
   }
 
-  /** A file that is not the one of the layout counts as changed, like one that changes later. */
   async #plan(
     target: TableTarget,
     source: FileSource,
@@ -323,17 +315,17 @@ export class Edits {
       return await this.#options.plan(target, source, layout, draft.changes());
     } catch (error) {
       const code = error instanceof AppError ? error.code : null;
-      // Written under the reader's hands it may look like anything: only a file at rest is at fault (DS-84).
+      // A file that is being written may look like anything; only a file at rest is at fault.
       const isOther = code === 'conflict' || !sameStamp(statFile(target.path, target.rel), base);
       if (isOther) throw new ChangedDuringWrite(target.rel);
       if (code !== 'unreadable-file') throw error;
-      // Not the file is at fault here: it holds what the kind cannot write (DS-87, DS-88).
+      // The file is not at fault: the edit holds something the kind cannot write.
       const { message } = error as AppError;
       throw new AppError('unreadable-file', `Cannot write '${target.rel}': ${message}`);
     }
   }
 
-  /** As `#follow`, in the copies of the file's other tables: what one of them does not take stands in its journal. */
+  /** As `#follow`, for the other tables of the file; what a copy does not take stays in its journal. */
   async #followSiblings(
     siblings: readonly TableTarget[],
     before: FileStamp,
@@ -347,8 +339,8 @@ export class Edits {
   }
 
   /**
-   * Brings the typed copy to the file and answers which rows changed; null when it fell behind. The file is safe already,
-   * so a failure here only costs a rebuild.
+   * Updates the typed copy and returns the changed rows; null when it fell behind. The file is already safe, so a
+   * failure only costs a rebuild.
    */
   async #follow(
     table: Table,
@@ -372,15 +364,15 @@ function isLocked(error: unknown): boolean {
   return error instanceof AppError && error.code === 'locked';
 }
 
-/** Whether a change that the kind of file refuses made the whole group fail. */
+/** Whether one refused change made the whole group fail. */
 function isFaultOfOne(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
   return error.code === 'schema-mismatch' || error.code === 'unreadable-file';
 }
 
 /**
- * Resolves when as many as were just answered have come back beside those who wait, or soon. Otherwise clients who edit
- * one row after the other split into parties that take turns, and each replacement serves one of them.
+ * Resolves when as many edits as were just answered are waiting again, or after a short while. Otherwise clients who
+ * edit row after row split into parties, and each replacement serves only one.
  */
 async function gather(queue: readonly Waiting[], answered: number, lastMs: number): Promise<void> {
   const wanted = Math.min(queue.length + answered, MAX_GROUP);
@@ -388,7 +380,7 @@ async function gather(queue: readonly Waiting[], answered: number, lastMs: numbe
   while (queue.length < wanted && performance.now() < until) await Bun.sleep(1);
 }
 
-/** Edits of one table from the head of the queue; those of another sheet wait for the next replacement. */
+/** From the head of the queue; edits of another sheet wait for the next replacement. */
 function takeGroup(queue: Waiting[]): Waiting[] {
   const { sheet } = queue[0]!.edit.target;
   const end = queue.findIndex(

@@ -1,11 +1,11 @@
 /**
- * Rows as a Parquet file (DS-44): nullable columns of the schema's types, snappy, row groups of at most 65,536 rows.
+ * Rows as a Parquet file: nullable columns of the schema's types, snappy, row groups of at most 65,536 rows.
  *
- * Integers are INT64, numbers DOUBLE and texts UTF-8; numbers that those cannot hold keep their digits as DECIMAL or
- * unsigned INT64. A cell that does not fit its declared type is null, because a typed column has no place for it.
- * Memory is one row group. Loaded where it is needed only: nothing here is imported at start.
+ * Integers are INT64, numbers DOUBLE and texts UTF-8; numbers those cannot hold keep their digits as DECIMAL or
+ * unsigned INT64. A column with cells that do not fit its declared type becomes texts. Memory is one row group. Loaded
+ * on demand, not at start.
  */
-import type { Row, RowShape } from './encode.ts';
+import { booleanOf, type Row, type RowShape } from './encode.ts';
 import { wideNumber, type WideNumber } from './file-type.ts';
 import { Codec } from './parquet/codec.ts';
 import { ColumnWriter, type WrittenChunk } from './parquet/column-writer.ts';
@@ -25,25 +25,25 @@ import { thriftBytes } from './parquet/thrift-writer.ts';
 import { unscaledOfKey } from './wide-number.ts';
 
 const GROUP_ROWS = 65_536;
-/** Long texts make a row group full before it has its rows. */
+/** A row group also ends at this size. */
 const GROUP_BYTES = 32 * 1024 * 1024;
-/** The size of a group is looked at so often. */
+/** Rows between checks of the group's size. */
 const ROWS_PER_CHECK = 256;
 
 const { binary, byte, i32, i64, list, struct } = ThriftType;
 const encoder = new TextEncoder();
 
-/** A column of the file. */
 interface ExportColumn {
   readonly name: string;
-  /** Place among the row's values. */
+  /** Among the row's values. */
   readonly index: number;
   readonly writer: ColumnWriter;
-  /** Its schema element without name and repetition. */
   readonly annotate: (element: ThriftStruct) => ThriftStruct;
+  /** For a value that is no text in a column of texts. */
+  readonly textOf?: (value: string | number | bigint) => string;
 }
 
-/** The bytes of the file, a piece at a time; `_row_id` is a column only where the shape shows it. */
+/** In pieces; `_row_id` is a column only where the shape shows it. */
 export function* encodeParquet(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
   const columns = columnsOf(shape);
   const file = new ParquetOutput(columns);
@@ -51,8 +51,9 @@ export function* encodeParquet(shape: RowShape, rows: Iterable<Row>): Generator<
   let count = 0;
   for (const row of rows) {
     for (let place = 0; place < columns.length; place++) {
-      const { writer, index } = columns[place]!;
-      writer.add(row[index]!);
+      const { writer, index, textOf } = columns[place]!;
+      const value = row[index]!;
+      writer.add(textOf === undefined || value === null ? value : textOf(value));
     }
     count++;
     const isFull = count % ROWS_PER_CHECK === 0 && file.size >= GROUP_BYTES;
@@ -71,7 +72,17 @@ function columnsOf({ columns, rowIdAt }: RowShape): ExportColumn[] {
   return chosen;
 }
 
-function columnOf({ name, type, file }: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
+function columnOf({
+  name,
+  type,
+  file,
+  isText,
+}: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
+  if (isText) {
+    const textOf = (value: string | number | bigint): string =>
+      String(type === 'boolean' ? booleanOf(value) : value);
+    return { name, writer: ColumnWriter.texts(), annotate: text, textOf };
+  }
   const wide = wideNumber(file?.type);
   if (wide) return { name, ...(type === 'integer' ? unsigned(wide) : decimal(wide)) };
   switch (type) {
@@ -143,7 +154,6 @@ function annotated(
     .set(SchemaField.logical, struct, new ThriftStruct().set(logical, struct, details));
 }
 
-/** The file as far as it is written. */
 class ParquetOutput {
   readonly #columns: readonly ExportColumn[];
   readonly #groups: ThriftStruct[] = [];
@@ -154,12 +164,12 @@ class ParquetOutput {
     this.#columns = columns;
   }
 
-  /** Bytes of the values that wait for their row group. */
+  /** Bytes waiting for their row group. */
   get size(): number {
     return this.#columns.reduce((sum, { writer }) => sum + writer.size, 0);
   }
 
-  /** Writes a row group of the values added to the columns. */
+  /** Writes the values added so far as a row group. */
   *group(rows: number): Generator<Uint8Array> {
     const start = this.#offset;
     const chunks: ThriftStruct[] = [];
@@ -209,7 +219,7 @@ class ParquetOutput {
     const root = new ThriftStruct()
       .set(SchemaField.name, binary, encoder.encode('schema'))
       .set(SchemaField.children, i32, elements.length);
-    // Without an order, readers must not use least and greatest values.
+    // Without an order, readers must not use the bounds.
     const orders = elements.map(() => new ThriftStruct().set(1, struct, new ThriftStruct()));
     const footer = thriftBytes(
       new ThriftStruct()

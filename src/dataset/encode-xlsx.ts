@@ -1,11 +1,10 @@
 /**
- * Rows as a workbook of one sheet (DS-44; ECMA-376 SpreadsheetML): numbers and booleans are cells of their type, text
- * is text, whatever it begins with.
+ * Rows as a workbook of one sheet (ECMA-376 SpreadsheetML): numbers and booleans are typed cells; text is text,
+ * whatever it begins with.
  *
  * Texts stand in their cells, not in a shared table, so that memory is one piece of the sheet. Numbers with more digits
- * than a double holds are text, because a spreadsheet would round them. A text that is too long for a cell ends with a
- * word about it, because a spreadsheet would call the file damaged and cut it without one. Loaded where it is needed only: nothing here
- * is imported at start.
+ * than a double holds become text, because a spreadsheet would round them. An overlong text is cut with a note, because
+ * a spreadsheet would call the file damaged and cut it silently. Loaded on demand, not at start.
  */
 import { AppError } from '../base/errors.ts';
 import { DeflateArchive } from './deflate-archive.ts';
@@ -14,7 +13,7 @@ import { MAX_CELL_TEXT } from './sheet-limits.ts';
 import { wideNumber, type WideNumber } from './file-type.ts';
 import { wideText } from './wide-number.ts';
 
-/** Rows of a sheet without its header. */
+/** Without the header. */
 export const MAX_XLSX_ROWS = 1_048_575;
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -50,10 +49,9 @@ const PARTS: Readonly<Record<string, string>> = {
     `<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
 };
 
-/** A cell's place and how it is shown. */
 interface SheetColumn {
   readonly name: string;
-  /** Place among the row's values. */
+  /** Among the row's values. */
   readonly index: number;
   readonly isBoolean: boolean;
   readonly wide: WideNumber | null;
@@ -61,16 +59,13 @@ interface SheetColumn {
   readonly letters: string;
 }
 
-/** Refuses a list of more rows than a sheet has. Throws `invalid-query`. */
+/** Throws `invalid-query` for more rows than a sheet has. */
 export function checkXlsxRows(rows: number): void {
   if (rows <= MAX_XLSX_ROWS) return;
   throw new AppError('invalid-query', `Too many rows for xlsx: ${rows}`);
 }
 
-/**
- * The bytes of the workbook, a piece at a time. Throws `invalid-query` when there are more rows than a sheet has, which
- * is too late for a good answer: `checkXlsxRows` comes first.
- */
+/** In pieces. Throws `invalid-query` for too many rows, too late for a good answer: call `checkXlsxRows` first. */
 export function* encodeXlsx(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
   const archive = new DeflateArchive();
   for (const [name, content] of Object.entries(PARTS)) {
@@ -130,7 +125,7 @@ function cellOf(
     : numberCell(place, String(value));
 }
 
-/** A number where a double has the same digits, else text. */
+/** A number if a double has the same digits, else text. */
 function numberCell(place: string, digits: string): string {
   const isExact = String(Number(digits)) === digits;
   return isExact ? `<c r="${place}"><v>${digits}</v></c>` : textCell(place, digits);
@@ -147,11 +142,11 @@ function shortened(text: string): string {
   return (kept.isWellFormed() ? kept : kept.slice(0, -1)) + end;
 }
 
-/** Whatever is no plain text: markup, what XML has no place for, and text that looks like its replacement. */
+/** Markup, characters XML does not allow, and text that looks like their escapes. */
 const SPECIAL = /[&<>\0-\x08\x0b-\x1f\ufffe\uffff]|\p{Surrogate}|_(?=x[0-9A-Fa-f]{4}_)/u;
 const EVERY_SPECIAL = new RegExp(SPECIAL, 'gu');
 
-/** XML text; characters that XML cannot hold are written `_xHHHH_` (ECMA-376 part 1, 22.9.2.19). */
+/** Characters XML cannot hold are written `_xHHHH_` (ECMA-376 part 1, 22.9.2.19). */
 function escaped(text: string): string {
   return SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, escapedCharacter) : text;
 }

@@ -1,20 +1,19 @@
 /**
- * Rows as the bytes of a response (DS-35, DS-39, DS-44, DS-45, DS-64).
+ * Rows as the bytes of a response.
  *
- * Encoders are lazy and hold one chunk, whatever the number of rows. Members are written from prepared keys, not from
- * objects, so that columns called `7` or `__proto__` keep their place. CSV is raw data for programs: a text that a
- * spreadsheet would run as a formula is written as it is.
+ * Encoders are lazy and hold one chunk. Members are written from prepared keys, not from objects, so that columns
+ * called `7` or `__proto__` keep their place. CSV is raw data for programs: text that a spreadsheet would run as a
+ * formula is not changed.
  */
 import { ByteWriter } from './byte-writer.ts';
-import { type FileColumn, type WideNumber, wideNumber } from './file-type.ts';
+import { type FileColumn, type WideNumber, wideNumber, type ColumnType } from './file-type.ts';
 import type { Format } from './format.ts';
 import type { Blank } from './query-table.ts';
-import type { ColumnType } from './types.ts';
 import { wideText } from './wide-number.ts';
 
-/** A chunk of a response; large enough that sending it costs less than making it. */
+/** Large enough that sending a chunk costs less than making it. */
 const CHUNK_BYTES = 64 * 1024;
-/** More than any number, blank, pair of quotes or punctuation takes. */
+/** More than any number, blank, quotes or punctuation takes. */
 const FIELD_BYTES = 32;
 
 const COMMA = 0x2c;
@@ -29,34 +28,36 @@ const QUOTED_NOTHING = encoder.encode('""');
 /** `_row_id`, then the stored values of the shape's columns. */
 export type Row = readonly (string | number | bigint | null)[];
 
-/** What the rows hold and how they are to be shown. */
 export interface RowShape {
   readonly columns: readonly {
     readonly name: string;
     readonly type: ColumnType;
-    /** What the file declares, where it does (Parquet). */
+    /** What the file declares (Parquet only). */
     readonly file?: FileColumn;
+    /** SQL column of one whose type a companion declares: texts in it do not fit that type. */
+    readonly declaredAt?: number;
+    /** A string column in typed formats all the same. */
+    readonly isText?: boolean;
   }[];
-  /** Where `_row_id` stands among the columns in formats that leave it out unless asked (DS-45); null: nowhere. */
+  /** Position of `_row_id` in formats that leave it out unless asked; null: left out. */
   readonly rowIdAt: number | null;
   readonly blank: Blank;
 }
 
-/** The bytes of a response in chunks of about 64 KiB; a row is never skipped, and what the rows throw comes through. */
+/** Chunks of about 64 KiB; passes on what the rows throw. */
 export type Encoder = (shape: RowShape, rows: Iterable<Row>) => Generator<Uint8Array>;
 
-/** The encoders there are; a format without one is refused as a parameter. */
+/** A format without an encoder is refused as a parameter. */
 export const encoders: Readonly<Partial<Record<Format, Encoder>>> = {
   json: encodeJson,
   ndjson: encodeNdjson,
   csv: encodeCsv,
 };
 
-/** A cell of the row, with the bytes that lead to it. */
 interface Field {
   readonly index: number;
   readonly isBoolean: boolean;
-  /** Set where the stored text stands for something else than a string. */
+  /** Set where the stored text does not stand for a string. */
   readonly wide: WideNumber | null;
   readonly isNested: boolean;
   readonly lead: Uint8Array;
@@ -78,9 +79,7 @@ function* encodeJson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array
   yield writer.end();
 }
 
-/**
- * Every row as it stands in a JSON list behind another one: a comma and the object. Each in bytes of its own.
- */
+/** Each row as a comma and its JSON object, in bytes of its own. */
 export function* rowsAsJson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
   const writer = new ByteWriter(CHUNK_BYTES);
   const fields = jsonFields(shape);
@@ -158,14 +157,14 @@ function writeObject(
       writer.bytes(lead);
       writer.bytes(blank);
     } else if (typeof value === 'string' && (isNested || wide)) {
-      // Their texts are JSON already.
+      // The text is JSON already.
       writer.text(lead, wide ? wideText(value, wide) : value);
     } else writer.json(lead, isBoolean ? booleanOf(value) : value);
   }
   writer.byte(CLOSE_OBJECT);
 }
 
-/** Bytes a row may take, with its leads and what stands between rows. */
+/** Upper limit in bytes, with leads and separators. */
 function roomFor(fields: readonly Field[], row: Row, bytesPerUnit: number): number {
   let room = FIELD_BYTES;
   for (let place = 0; place < fields.length; place++) {
@@ -194,7 +193,7 @@ function* encodeCsv(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array>
   yield writer.end();
 }
 
-/** `lead` is the comma before all fields but the first. */
+/** `lead` is the comma, except for the first field. */
 function csvFields({ columns, rowIdAt }: RowShape): Field[] {
   const cells = columns.map((column, index) => ({ index: index + 1, ...formOf(column) }));
   if (rowIdAt !== null) cells.splice(rowIdAt, 0, { index: 0, ...ROW_ID_FORM });
@@ -207,7 +206,7 @@ function writeFields(writer: ByteWriter, fields: readonly Field[], row: Row): vo
     const { index, isBoolean, wide, lead } = fields[place]!;
     const value = row[index]!;
     if (value === null || value === '') {
-      // A line without a byte would be no row to most readers, ours included (DS-63).
+      // Most readers, ours included, see no row in an empty line.
       writer.bytes(fields.length === 1 ? QUOTED_NOTHING : lead);
     } else if (wide && typeof value === 'string') writer.text(lead, wideText(value, wide));
     else writer.csv(lead, isBoolean ? booleanOf(value) : value);
@@ -215,8 +214,8 @@ function writeFields(writer: ByteWriter, fields: readonly Field[], row: Row): vo
   writer.byte(LINE_FEED);
 }
 
-/** 64-bit integers come as bigint, then booleans too; text that does not fit stays text. */
-function booleanOf(value: string | number | bigint): string | boolean {
+/** Among bigints, booleans are bigints too; text that does not fit stays text. */
+export function booleanOf(value: string | number | bigint): string | boolean {
   return typeof value === 'string' ? value : Number(value) === 1;
 }
 

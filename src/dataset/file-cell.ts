@@ -1,11 +1,10 @@
 /**
- * Values of a request as cells of a column that its file types (DS-77, DS-78), in the very form the file would show
- * them when it is read again.
+ * Request values as cells of a column typed by its file, in the form the file shows when read again.
  *
- * What the file could not give back is refused. Floats alone take the nearest value they have.
+ * Values the file could not give back are refused; only floats take the nearest value.
  */
 import { BOOLEAN_TEXT } from './boolean-text.ts';
-import { isIntegerSource, JsonNumber } from '../base/json.ts';
+import { isIntegerSource, JsonNumber, MAX_NUMBER_LENGTH } from '../base/json.ts';
 import {
   dateText,
   daysOf,
@@ -20,7 +19,7 @@ import { shortestFloat } from './shortest-float.ts';
 import type { Cell } from './types.ts';
 import { decimalText, unscaledOf } from './wide-number.ts';
 
-/** A value that does not fit: what was expected, in the words of DS-77. */
+/** What was expected, for the refusal's text. */
 export class Misfit {
   constructor(readonly expected: string) {}
 }
@@ -32,8 +31,8 @@ const SECONDS_PER_DAY = 86_400n;
 const INT64_LIMIT = 2n ** 63n;
 
 /**
- * The cell for a JSON value; numbers may be `JsonNumber` or bigint. Null and `""` are null where the column has one,
- * but `""` is a text. Limits of texts are the caller's.
+ * Numbers may be `JsonNumber` or bigint. Null and `""` become null where the column allows it, but `""` in a text
+ * column is a text. Callers check text limits.
  */
 export function fileCell(value: unknown, { type, isRequired }: FileColumn): Cell | Misfit {
   const isBlank = value === null || value === undefined || (value === '' && type.kind !== 'text');
@@ -77,10 +76,10 @@ function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  return isIntegerSource(text) ? BigInt(text) : undefined;
+  return text.length <= MAX_NUMBER_LENGTH && isIntegerSource(text) ? BigInt(text) : undefined;
 }
 
-/** A number's text with all its digits; undefined for what is no finite number. */
+/** With all digits; undefined unless it is a finite number. */
 function numberText(value: unknown): string | undefined {
   if (value instanceof JsonNumber) return value.source;
   if (typeof value === 'bigint') return String(value);
@@ -153,7 +152,7 @@ function expectedName(type: FileType, value?: unknown): string {
     case 'timestamp':
       return type.kind;
     case 'float':
-      // A number all the same, but beyond those the column has.
+      // A number, but beyond the column's range.
       return isNonFinite(value) || numberText(value) !== undefined ? 'finite number' : 'number';
     case 'decimal':
       return isNonFinite(value) ? 'finite number' : 'number';

@@ -1,23 +1,23 @@
 /**
- * JSON of a filter, with every number as its source text.
- *
- * A filter compares numbers exactly (DS-53) and lets a number stand for its JSON text (DS-52, DS-54), so neither
- * 9007199254740993 may lose its last digit nor 1.50 its zero.
+ * Parses a filter's JSON and keeps each number's source text, because filters compare exactly: 9007199254740993 must
+ * keep its last digit and 1.50 its zero.
  */
 
-/** A number as the filter spells it. */
+import { requireJsonBounds } from '../base/json-outline.ts';
+
 export class NumberLiteral {
   constructor(readonly source: string) {}
 }
 
-/** The names of DS-55 for what a member holds. */
+/** As refusals name them. */
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
 /**
- * The JSON text as values, numbers as `NumberLiteral`; keys such as `__proto__` are ordinary own members. Throws
- * SyntaxError for anything else, text that is not Unicode included, and RangeError for some thousand levels of nesting.
+ * Numbers become `NumberLiteral`; keys such as `__proto__` are ordinary own members. Throws SyntaxError, also for text
+ * that is not Unicode and numbers of absurd length, and RangeError for some thousand levels of nesting.
  */
 export function parseFilterJson(text: string): unknown {
+  requireJsonBounds(text, BOUNDS);
   if (!UNUSUAL_NUMBER.test(text)) return withLiterals(JSON.parse(text));
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value === 'number') return new NumberLiteral(context?.source ?? String(value));
@@ -27,14 +27,16 @@ export function parseFilterJson(text: string): unknown {
   });
 }
 
+/** Filters have their own limits for values and depth. */
+const BOUNDS = { values: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
+
 /**
- * What a number may hold that does not come back in its shortest form, which `String` gives: exponents, zeros at the end of
- * a fraction, many digits, many zeros after the point, a negative zero. A text that holds such a thing elsewhere only takes
- * the longer way.
+ * Signs of a number that `String` would write differently: exponents, trailing zeros of a fraction, many digits, many
+ * zeros after the point, negative zero. A false match elsewhere in the text only costs time.
  */
 const UNUSUAL_NUMBER = /\d[eE]|\.\d*0(?!\d)|[\d.]{16}|0\.00000|-0(?!\.)/;
 
-/** The value with literals for its numbers, all of which are in their shortest form; it is changed in place. */
+/** Replaces numbers, all in their shortest form, by literals in place. */
 function withLiterals(value: unknown): unknown {
   if (typeof value === 'number') return new NumberLiteral(String(value));
   if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('lone surrogate');
@@ -48,7 +50,7 @@ function withLiterals(value: unknown): unknown {
   return value;
 }
 
-/** The type a value of `parseFilterJson` has in its text, by the names of (DS-77). */
+/** As refusals name it. */
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -58,10 +60,9 @@ export function jsonTypeOf(value: unknown): JsonType {
 }
 
 /**
- * The value of a JSON number: a bigint when it is integral and past ±(2^53−1), so that it compares exactly; otherwise
- * the nearest double. Past every 64-bit integer only doubles are left to compare with, and one of those is meant by the
- * very digits it is shown with: 1e23 is no double, but the text of one. Numbers of absurd size become ±10^400, which is
- * past every double.
+ * A bigint when integral and past ±(2^53−1), so that it compares exactly; else the nearest double. Past every 64-bit
+ * integer only doubles can match, and each is meant by the digits it is shown with: 1e23 is no double, but the text of
+ * one. Absurd sizes become ±10^400, past every double.
  */
 export function exactNumber(source: string): number | bigint {
   const value = Number(source);
@@ -72,7 +73,7 @@ export function exactNumber(source: string): number | bigint {
   return exact === null || isShownSo ? value : exact;
 }
 
-/** A finite JSON number without a fraction; null for any other. */
+/** Null unless it is a finite number without a fraction. */
 function integralOf(source: string): bigint | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];

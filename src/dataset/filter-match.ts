@@ -1,19 +1,18 @@
 /**
- * Whether a row in memory matches a filter: for admin lists (DS-133), and the yardstick of `filter-sql.ts`.
+ * Whether a row in memory matches a filter: for admin lists, and the reference for `filter-sql.ts`.
  *
- * Works on values as presented: blank cells are `''`, null is null (DS-64), booleans are booleans, a date-time is its
- * displayed text.
+ * Values are as presented: blank is `''`, null is null, booleans are booleans, a date-time is its displayed text.
  */
 import { compareBytes } from '../base/paths.ts';
-import type { Comparison, Filter, FilterColumn, FilterValue } from './filter.ts';
+import type { Comparison, Filter } from './filter.ts';
 import { instantOf } from './instant.ts';
 import { compileRegex } from './regex.ts';
 import { foldCase } from './words.ts';
+import type { FilterColumn, FilterValue } from './filter-operand.ts';
 
-/** A cell as a caller sees it. */
 export type PresentedValue = string | number | bigint | boolean | null;
 
-/** `values` holds the row's cells in the order of the columns the filter was parsed with. */
+/** `values` follow the columns the filter was parsed with. */
 export function matchesFilter(
   filter: Filter,
   columns: readonly FilterColumn[],
@@ -72,12 +71,12 @@ function matchesText(op: string, operand: string, text: string): boolean {
   }
 }
 
-/** The text form of DS-54: what JSON shows, without the quotes of a string. */
+/** What JSON shows, without the quotes of a string. */
 function textForm(cell: Exclude<PresentedValue, null>): string {
   return String(cell);
 }
 
-/** The cell in the type of its column; null when it does not fit, and then compares with nothing. */
+/** In the type of its column; null when it does not fit, and then compares with nothing. */
 function comparableCell(
   cell: Exclude<PresentedValue, null>,
   type: FilterColumn['type'],
@@ -96,8 +95,8 @@ function comparableCell(
 }
 
 /**
- * Negative, zero or positive: numbers exactly, whatever mix of number and bigint; text by code points; false before
- * true. Both values are of one type.
+ * Both values are of one type. Numbers compare exactly, also number with bigint; text by code points; false before
+ * true.
  */
 export function compareValues(a: FilterValue, b: FilterValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareBytes(a, b);

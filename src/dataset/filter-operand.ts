@@ -1,17 +1,32 @@
-/**
- * Operands of a filter, brought to the type of their column without loss or refused (DS-53).
- */
+/** Filter operands, converted to their column's type without loss or refused. */
+import { MAX_NUMBER_LENGTH } from '../base/json.ts';
 import { BOOLEAN_TEXT } from './boolean-text.ts';
 import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
-import type { WideNumber } from './file-type.ts';
-import type { FilterColumn, FilterType, FilterValue } from './filter.ts';
+import type { ColumnType, WideNumber } from './file-type.ts';
 import { instantOf } from './instant.ts';
 import { wideOperand } from './wide-number.ts';
+
+/** Types a filter distinguishes; date-time and nested values are text in rows. */
+export type FilterType = ColumnType | 'date-time' | 'nested';
+
+/** A column as the parser needs it. Names are unique. */
+export interface FilterColumn {
+  readonly name: string;
+  readonly type: FilterType;
+  /** Set for numbers that are held as keys of `wide-number.ts`; their operands are such keys. */
+  readonly wide?: WideNumber | null;
+}
+
+/**
+ * An operand in the type of its column: bigint only for integers past ±(2^53−1), a date-time as the text of
+ * `instantOf`.
+ */
+export type FilterValue = number | bigint | boolean | string;
 
 /** JSON's number grammar between white space. */
 const NUMBER_TEXT = /^\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
 
-/** The operand of an equality or range operator in the type of the column; undefined when it is refused. */
+/** For equality and range operators; undefined when refused. */
 export function comparable(
   { type, wide }: Pick<FilterColumn, 'type' | 'wide'>,
   operand: unknown,
@@ -33,12 +48,12 @@ export function comparable(
   }
 }
 
-/** The operand of a text operator: a string, or a number for its JSON text. */
+/** A string, or a number's JSON text; undefined when refused. */
 export function textOperand(operand: unknown): string | undefined {
   return operand instanceof NumberLiteral ? operand.source : textOf(operand);
 }
 
-/** What a column of this type wants, in the words of DS-55. */
+/** For the refusal's text. */
 export function expectedFor(type: FilterType, kind: 'equality' | 'range'): string {
   switch (type) {
     case 'integer':
@@ -55,7 +70,7 @@ export function expectedFor(type: FilterType, kind: 'equality' | 'range'): strin
   }
 }
 
-/** True for operands that DS-52 calls a scalar, and for null. */
+/** Also true for null. */
 export function isScalar(operand: unknown): boolean {
   const type = jsonTypeOf(operand);
   return type !== 'array' && type !== 'object';
@@ -77,7 +92,8 @@ function wideNumberOperand(operand: unknown, wide: WideNumber): string | undefin
 
 function numberSource(operand: unknown): string | undefined {
   if (operand instanceof NumberLiteral) return operand.source;
-  return typeof operand === 'string' ? NUMBER_TEXT.exec(operand)?.[1] : undefined;
+  if (typeof operand !== 'string' || operand.length > MAX_NUMBER_LENGTH) return undefined;
+  return NUMBER_TEXT.exec(operand)?.[1];
 }
 
 function booleanOperand(operand: unknown): boolean | undefined {

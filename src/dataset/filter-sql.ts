@@ -1,18 +1,19 @@
 /**
- * A filter as SQL over a typed copy (DS-52 to DS-54).
+ * A filter as SQL over a typed copy.
  *
- * Invariants of the stored values this rests on (`storedValue`): numbers sort before text, so `c < ''` keeps text that
- * does not fit a numeric column out of a range while an index still serves it; text compares by UTF-8 bytes, which is
- * code point order. A part may be NULL instead of false; only `not` turns that into truth, and it uses IS NOT TRUE.
+ * Relies on the stored values (`storedValue`): numbers sort before text, so `c < ''` keeps text that does not fit a
+ * numeric column out of a range while an index still serves it; text compares by UTF-8 bytes, which is code point
+ * order. A part may be NULL instead of false; only `not` would turn that into true, so it uses IS NOT TRUE.
  */
-import type { Comparison, Filter, FilterValue, RangeOperator } from './filter.ts';
+import type { Comparison, Filter, RangeOperator } from './filter.ts';
 import { joinParts, type PlanValue, type SqlPart } from './sql-part.ts';
 import { type Blank, type TableColumn, textFormSql } from './query-table.ts';
+import type { FilterValue } from './filter-operand.ts';
 
 const INT64_LIMIT = 2n ** 63n;
 const SQL_OPERATORS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** A condition that is true for exactly the matching rows; false or NULL for the others. */
+/** True for exactly the matching rows; false or NULL for others. */
 export function filterSql(filter: Filter, columns: readonly TableColumn[], blank: Blank): SqlPart {
   switch (filter.op) {
     case 'all':
@@ -68,7 +69,7 @@ function comparedSql({ sql, type }: TableColumn): string {
   return type === 'date-time' ? `svc_instant(${sql})` : sql;
 }
 
-/** Undefined for a number that no cell can be equal to. */
+/** Undefined for a number no cell can equal. */
 function equalValue(value: FilterValue): PlanValue | undefined {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value !== 'bigint') return value;
@@ -81,7 +82,7 @@ function rangeSql(column: TableColumn, op: RangeOperator, value: FilterValue): S
   const sql = comparedSql(column);
   if (typeof value === 'string') {
     const test = { sql: `${sql} ${SQL_OPERATORS[op]} ?`, params: [value] };
-    // Blank cells are in no range; only upwards of '' they would stay out by themselves.
+    // Ranges exclude blank cells; only a range upwards of '' does so by itself.
     return op === 'gt' ? test : { sql: `(${test.sql} AND ${sql} > '')`, params: test.params };
   }
   const [operator, bound] = numericBound(op, value);
@@ -91,7 +92,7 @@ function rangeSql(column: TableColumn, op: RangeOperator, value: FilterValue): S
   return { sql: `(${test.sql} AND ${sql} < '')`, params: test.params };
 }
 
-/** An equivalent test against a number that SQLite can hold: no double or 64-bit integer lies between the two. */
+/** An equivalent test against a number SQLite can hold: no double or 64-bit integer lies between the two. */
 function numericBound(op: RangeOperator, value: FilterValue): [RangeOperator, PlanValue] {
   if (typeof value !== 'bigint') return [op, Number(value)];
   if (isInt64(value)) return [op, { int: String(value) }];

@@ -1,50 +1,37 @@
 /**
- * The filter of a list as a checked tree (DS-51 to DS-56).
+ * The filter of a list as a checked tree.
  *
- * Independent of tables: any list of named, typed columns can be filtered, admin lists included (DS-133). A tree
- * holds only columns that exist and operands of their columns' types; `filter-sql.ts` and `filter-match.ts` give it
- * its meaning. Negated operators are `not` around their positive, so that nothing but `not` can match by absence.
+ * Independent of tables, so admin lists use it too. A tree holds only existing columns and operands of their types;
+ * `filter-sql.ts` and `filter-match.ts` interpret it. Negated operators are `not` around their positive, so that only
+ * `not` can match by absence.
  */
 import { AppError } from '../base/errors.ts';
 import { jsonTypeOf, parseFilterJson } from './filter-json.ts';
-import { comparable, expectedFor, isScalar, textOperand } from './filter-operand.ts';
+import {
+  comparable,
+  expectedFor,
+  isScalar,
+  textOperand,
+  type FilterColumn,
+  type FilterValue,
+} from './filter-operand.ts';
 import { indexNames } from './name-list.ts';
-import type { WideNumber } from './file-type.ts';
 import { compileRegex } from './regex.ts';
-import type { ColumnType } from './types.ts';
 import { foldCase } from './words.ts';
 
 const MAX_FILTER_BYTES = 65_536;
-/** Logical operators inside one another. Checked before recursing, so a deep filter costs nothing. */
+/** Nested logical operators. Checked before recursing, so a deep filter costs nothing. */
 const MAX_DEPTH = 16;
 const MAX_LIST_VALUES = 1_000;
 
-/** Types a filter distinguishes; date-time and nested values are text in rows (DS-67). */
-export type FilterType = ColumnType | 'date-time' | 'nested';
-
-/** A column as the parser needs it. Names are unique. */
-export interface FilterColumn {
-  readonly name: string;
-  readonly type: FilterType;
-  /** Set for numbers that are held as keys of `wide-number.ts`; their operands are such keys. */
-  readonly wide?: WideNumber | null;
-}
-
-/**
- * An operand in the type of its column: bigint only for integers past ±(2^53−1), a date-time as the text of
- * `instantOf`.
- */
-export type FilterValue = number | bigint | boolean | string;
-
-/** Operators that compare by order; the cell stands on the left. */
 export type RangeOperator = 'gt' | 'gte' | 'lt' | 'lte';
-/** Operators on the text form of a cell (DS-54). */
+/** On the text form of a cell. */
 export type TextOperator = 'contains' | 'icontains' | 'startswith' | 'endswith' | 'regex';
 
-/** A test of one cell; `column` is an index of the columns the filter was parsed with. */
+/** `column` indexes the columns the filter was parsed with. */
 export type Comparison = { readonly column: number } & (
   | {
-      /** Equal to one of the values, or blank (`""`), or null. */
+      /** Equal to one of the values, blank (`""`) or null. */
       readonly op: 'in';
       readonly values: readonly FilterValue[];
       readonly blank: boolean;
@@ -57,7 +44,7 @@ export type Comparison = { readonly column: number } & (
   | { readonly op: 'absent' }
 );
 
-/** A tree of tests; `all` of nothing matches every row, `any` of nothing none. */
+/** `all` of nothing matches every row, `any` of nothing none. */
 export type Filter =
   | { readonly op: 'all' | 'any'; readonly filters: readonly Filter[] }
   | { readonly op: 'not'; readonly filter: Filter }
@@ -78,8 +65,8 @@ const TEXTS = new Map<string, TextOperator>([
 ]);
 
 /**
- * The tree for a filter parameter; null for no filter (an empty text or JSON `null`). Throws `invalid-query` with the
- * texts of DS-55. At most 64 KiB, so at most some 8,000 comparisons.
+ * Null for no filter (empty text or JSON `null`). Throws `invalid-query`. At most 64 KiB, so at most some 8,000
+ * comparisons.
  */
 export function parseFilter(text: string, columns: readonly FilterColumn[]): Filter | null {
   if (text === '') return null;
@@ -96,7 +83,7 @@ function parsedText(text: string): unknown {
   try {
     return parseFilterJson(text);
   } catch (error) {
-    // Thousands of levels end the reviver's recursion; that is far past what the tree may have.
+    // Thousands of levels end the reviver's recursion.
     throw error instanceof RangeError ? tooDeep() : invalidFilter('not valid JSON');
   }
 }

@@ -1,14 +1,11 @@
-/**
- * The formats a list can be written in (DS-44).
- */
+/** Formats of a list. */
 
 /** Values of the `format` parameter. */
 export const FORMATS = ['json', 'ndjson', 'csv', 'xlsx', 'parquet'] as const;
 
-/** A format by the name its parameter has. */
 export type Format = (typeof FORMATS)[number];
 
-/** How each format is announced; `attachment` says whether it is always a download (DS-45). */
+/** `attachment`: always a download. */
 export const formatDetails: Readonly<
   Record<Format, { readonly mediaType: string; readonly attachment: boolean }>
 > = {

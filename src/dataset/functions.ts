@@ -1,7 +1,7 @@
 /**
- * The SQL functions that plans of this folder use, for a connection to a typed copy.
+ * SQL functions that query plans use.
  *
- * Text forms are NULL for null cells; every function answers NULL or 0 then, which matches nothing.
+ * Text forms are NULL for null cells; every function then returns NULL or 0, which matches nothing.
  */
 import type { Database } from 'bun:sqlite';
 import { instantOf } from './instant.ts';
@@ -12,7 +12,7 @@ import { foldCase, hasWords } from './words.ts';
 const OPTIONS = { deterministic: true, directOnly: true } as const;
 const registered = new WeakSet<Database>();
 
-/** Makes all functions that begin with `svc_` known to the connection; once is enough. */
+/** Once per connection is enough. */
 export function registerFunctions(db: Database): void {
   if (registered.has(db)) return;
   registered.add(db);
@@ -31,13 +31,13 @@ export function registerFunctions(db: Database): void {
   db.function('svc_regex', OPTIONS, (text: string | null, pattern: string) =>
     text === null ? 0 : (testOf(pattern)?.(text) ?? 0),
   );
-  // The text is a row's cells as lines; the words are joined by spaces.
+  // The text is a row's cells as lines; words are joined by spaces.
   db.function('svc_words', OPTIONS, (text: string, words: string) =>
     hasWords(text, wordsOf(words)),
   );
 }
 
-/** The function with a memory of one: a query mostly calls with the same argument for every row. */
+/** Remembers one result: a query mostly calls with the same argument for every row. */
 function lastResult<Result>(compute: (argument: string) => Result): (argument: string) => Result {
   let last: { argument: string; result: Result } | null = null;
   return (argument) => {

@@ -1,17 +1,13 @@
 /**
- * Column names from the cells of a header row (DS-50, DS-63), the same for every kind of file.
+ * Column names from a header row, for every kind of file.
  *
- * A name that stands in the header is never given to another column as its replacement, so a column is always
- * found under its own name where the file makes that possible.
+ * A name in the header is never given to another column, so a column is found under its own name where possible.
  */
 
 /** The key of the row id in every row; no column may have it. */
 export const ROW_ID = '_row_id';
 
-/**
- * One unique name per cell: trimmed, `column_N` (1-based) where empty, with `_2`, `_3`, … (first free) for a
- * duplicate and for a column called `_row_id`.
- */
+/** Trimmed; `column_N` (1-based) where empty; first free of `_2`, `_3`, … for duplicates and for `_row_id`. */
 export function cleanNames(cells: readonly string[]): string[] {
   const wanted = cells.map((cell, index) => cell.trim() || extraName(index));
   const reserved = new Set([ROW_ID, ...wanted]);
@@ -24,12 +20,12 @@ export function cleanNames(cells: readonly string[]): string[] {
   });
 }
 
-/** The name of the column at a 0-based position that has none in the header. */
+/** For a column without a header; `position` counts from 0. */
 export function extraName(position: number): string {
   return `column_${position + 1}`;
 }
 
-/** The name with the first suffix that makes it none of `taken`. */
+/** The first suffix that makes the name none of `taken`. */
 export function withSuffix(name: string, taken: ReadonlySet<string>): string {
   for (let suffix = 2; ; suffix++) {
     const candidate = `${name}_${suffix}`;

@@ -1,18 +1,10 @@
-/**
- * What a cell is, and what is stored for it (DS-59 to DS-61, DS-64).
- *
- * Classes exclude each other: `1` counts as integer only, though it fits a number column too. The scanners are written
- * by hand because they run on every cell of every file; their regular expressions stand in the test.
- */
 import { declaredClass } from './declared-type.ts';
 import { fileStorage } from './file-value.ts';
-import type { Cell, ClassCounts, Column, ColumnType } from './types.ts';
+import type { Cell, ClassCounts, Column, StoredValue } from './types.ts';
+import type { ColumnType } from './file-type.ts';
 
 /** The narrowest type a cell fits; blank fits all. */
 export type CellClass = ColumnType | 'blank';
-
-/** A value as the typed copy holds it: booleans are 0 and 1. */
-export type StoredValue = string | number | bigint | null;
 
 const SPACE = 0x20;
 const MINUS = 0x2d;
@@ -26,7 +18,12 @@ const LETTER_T = 0x74;
 /** Makes a letter lower case. */
 const CASE_BIT = 0x20;
 
-/** The class of a text; outer spaces (U+0020) are ignored, text of white space alone is blank. */
+/**
+ * Outer spaces (U+0020) are ignored; white space alone is blank.
+ *
+ * The scanners here are written by hand because they run on every cell; their regular expressions are in the test.
+ * Classes exclude each other: `1` is only an integer, though it fits a number column.
+ */
 export function classify(text: string): CellClass {
   const from = skipSpaces(text);
   const code = text.charCodeAt(from);
@@ -37,12 +34,12 @@ export function classify(text: string): CellClass {
   const letter = code | CASE_BIT;
   if (letter === LETTER_T || letter === LETTER_F)
     return booleanOf(text) === null ? 'string' : 'boolean';
-  // ASCII white space is at most U+0020; other white space is above U+007F; NaN: nothing but spaces.
+  // ASCII white space is at most U+0020, other white space is above U+007F; NaN: only spaces.
   if (code > SPACE && code < 0x80) return 'string';
   return text.trim() === '' ? 'blank' : 'string';
 }
 
-/** The class of a cell; native values of a workbook or Parquet file are what they are. */
+/** Native values of a workbook or Parquet file keep their class. */
 export function classOf(cell: Cell): CellClass {
   if (typeof cell === 'string') return classify(cell);
   if (cell === null) return 'blank';
@@ -55,7 +52,7 @@ export function emptyCounts(): ClassCounts {
   return { integer: 0, number: 0, boolean: 0, string: 0 };
 }
 
-/** The narrowest type that all counted cells fit; string when there are none (DS-59). */
+/** The narrowest type that all counted cells fit; string without any. */
 export function typeOfCounts(counts: ClassCounts): ColumnType {
   const isNumeric = counts.integer + counts.number > 0;
   if (counts.string > 0 || (counts.boolean > 0 && isNumeric)) return 'string';
@@ -64,7 +61,7 @@ export function typeOfCounts(counts: ClassCounts): ColumnType {
   return counts.integer > 0 ? 'integer' : 'string';
 }
 
-/** Whether a cell of this class can be stored in a column of this type without loss. */
+/** Whether a column of this type stores such a cell without loss. */
 export function fits(found: CellClass, type: ColumnType): boolean {
   return (
     found === 'blank' ||
@@ -75,10 +72,9 @@ export function fits(found: CellClass, type: ColumnType): boolean {
 }
 
 /**
- * What the typed copy holds for a cell of a column. A cell that does not fit stays text. Columns typed by their file
- * hold what it has (`fileStorage`). Blank is null in integer,
- * number and boolean columns and '' in string columns; with `blank` 'null' (Parquet) null is null everywhere and
- * text is never blank.
+ * What the typed copy stores for a cell. A cell that does not fit stays text. Columns typed by their file store its
+ * values (`fileStorage`). Blank is null in integer, number and boolean columns and '' in string columns; with `blank`
+ * 'null' (Parquet) null is always null and text is never blank.
  */
 export function storedValue(
   cell: Cell,
@@ -99,7 +95,7 @@ function textOf(cell: Exclude<Cell, null>, blank: 'empty' | 'null'): string {
   return String(typeof cell === 'number' ? cell + 0 : cell);
 }
 
-/** Quick for the common cell, whose first character is plain ASCII. */
+/** Fast for the common cell, whose first character is ASCII. */
 function isBlank(text: string): boolean {
   const code = text.charCodeAt(0);
   return code > SPACE && code < 0x80 ? false : text.trim() === '';
@@ -131,7 +127,7 @@ const DECLARED_BOOLEAN = new Map([
   ['no', 0],
 ]);
 
-/** As declared columns read text (DS-61): signs, leading zeros, 1/0/yes/no, and integers of any size as numbers. */
+/** Declared columns also read signs, leading zeros, 1/0/yes/no, and integers of any size as numbers. */
 function declaredValue(
   text: string,
   { type, declaredType }: Pick<Column, 'type' | 'declaredType'>,
@@ -146,10 +142,7 @@ function declaredValue(
   return Number.isFinite(value) ? value + 0 : null;
 }
 
-/**
- * The integer a text spells (`-?(0|[1-9][0-9]*)` within ±(2^53−1), outer spaces ignored), NaN for any other text;
- * never -0.
- */
+/** `-?(0|[1-9][0-9]*)` within ±(2^53−1), outer spaces ignored; else NaN. Never -0. */
 export function integerOf(text: string): number {
   let at = skipSpaces(text);
   const end = endWithoutSpaces(text);
@@ -164,15 +157,12 @@ export function integerOf(text: string): number {
     if (digit < 0 || digit > 9) return NaN;
     value = value * 10 + digit;
   }
-  // The 16th digit may have been rounded, but never across the limit.
+  // The 16th digit may be rounded, but never across the limit.
   if (value > Number.MAX_SAFE_INTEGER) return NaN;
   return isNegative ? -value : value;
 }
 
-/**
- * The number a text with a fraction or an exponent spells (JSON number grammar, finite, outer spaces ignored), NaN
- * for any other text, integers included; never -0.
- */
+/** A finite JSON number with a fraction or an exponent, outer spaces ignored; else NaN, also for integers. Never -0. */
 export function numberOf(text: string): number {
   const point = scanDigits(text, signEnd(text));
   if (text.charCodeAt(point) === POINT) {
@@ -186,7 +176,7 @@ export function numberOf(text: string): number {
 
 /**
  * `-?digits.digits` with at most 15 digits: digits as an integer divided by a power of ten. Both are exact doubles, so
- * the quotient is correctly rounded, and it is several times faster than `Number`. NaN: take the long way.
+ * the quotient is correctly rounded, and several times faster than `Number`. NaN: use the slow path.
  */
 function decimalOf(text: string, point: number): number {
   const from = signEnd(text);
@@ -208,7 +198,7 @@ function decimalOf(text: string, point: number): number {
 
 const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
-/** Whether a text is a JSON number, outer spaces ignored. */
+/** A JSON number, outer spaces ignored. */
 function isNumberText(text: string): boolean {
   const end = endWithoutSpaces(text);
   const from = signEnd(text);
@@ -230,7 +220,7 @@ function isNumberText(text: string): boolean {
   return at === end;
 }
 
-/** 1 or 0 for `true` or `false` in any letter case, outer spaces ignored; null for any other text. */
+/** `true` or `false` in any case, outer spaces ignored; else null. */
 export function booleanOf(text: string): 0 | 1 | null {
   const from = skipSpaces(text);
   const end = endWithoutSpaces(text);
@@ -238,7 +228,7 @@ export function booleanOf(text: string): 0 | 1 | null {
   return end - from === 5 && matches(text, from, 'false') ? 0 : null;
 }
 
-/** Whether `word` (lower-case letters) stands at `from` in any letter case. */
+/** `word` is lower case; the text may have any case. */
 function matches(text: string, from: number, word: string): boolean {
   for (let index = 0; index < word.length; index++) {
     if ((text.charCodeAt(from + index) | CASE_BIT) !== word.charCodeAt(index)) return false;
@@ -258,13 +248,13 @@ function endWithoutSpaces(text: string): number {
   return end;
 }
 
-/** First character after outer spaces and a minus. */
+/** After outer spaces and a minus. */
 function signEnd(text: string): number {
   const at = skipSpaces(text);
   return text.charCodeAt(at) === MINUS ? at + 1 : at;
 }
 
-/** First character from `at` on that is no digit. */
+/** The first character from `at` that is no digit. */
 function scanDigits(text: string, at: number): number {
   let end = at;
   for (;;) {

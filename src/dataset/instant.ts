@@ -1,15 +1,12 @@
 /**
- * Moments as text that sorts by time, for date-time columns (DS-53): Parquet displays `2024-01-01T00:00:00[.fff][Z]`,
- * dates alone and spaces instead of `T`; callers write any RFC 3339 form. A text without a zone is taken as UTC.
+ * Moments as text that sorts by time. Parquet shows `2024-01-01T00:00:00[.fff][Z]`, dates alone, and spaces instead of
+ * `T`; callers write any RFC 3339 form. Without a zone the text is UTC.
  */
 
 const MOMENT =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})?)?$/;
 
-/**
- * The moment in UTC as `YYYY-MM-DDTHH:MM:SS.nnnnnnnnn`, or null when the text is none. Years are 0000 to 9999 and
- * fractions have at most nine digits.
- */
+/** `YYYY-MM-DDTHH:MM:SS.nnnnnnnnn` in UTC; null for other text. Years 0000 to 9999, at most nine digits of fraction. */
 export function instantOf(text: string): string | null {
   const match = MOMENT.exec(text);
   if (!match) return null;

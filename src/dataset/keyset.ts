@@ -1,7 +1,7 @@
 /**
- * The order of rows and the rows after a cursor, as SQL.
+ * Row order, and the rows after a cursor, as SQL.
  *
- * NULL (blank numbers, Parquet nulls) comes last in both directions (DS-58), ties in ascending row id (DS-57).
+ * NULL (blank numbers, Parquet nulls) comes last in both directions; ties by ascending row id.
  */
 import type { Cursor, CursorKey } from './cursor.ts';
 import { prefixSql } from './filter-sql.ts';
@@ -16,7 +16,7 @@ export interface OrderTerm {
 
 const ROW_ID = 'rows._row_id';
 
-/** The ORDER BY of the terms and its exact reverse. With `gather` no index is used for it. */
+/** ORDER BY and its exact reverse. `gather` keeps SQLite from using an index for it. */
 export function orderSql(
   terms: readonly OrderTerm[],
   gather = false,
@@ -38,7 +38,7 @@ export function orderSql(
   return { order: [...order, id].join(', '), reversed: [...reversed, `${id} DESC`].join(', ') };
 }
 
-/** A condition for the rows after the cursor in the order of the terms. */
+/** Condition for the rows after the cursor. */
 export function afterCursor(terms: readonly OrderTerm[], { keys, rowId }: Cursor): SqlPart {
   const after = (index: number): SqlPart => {
     const term = terms[index];
@@ -54,8 +54,8 @@ export function afterCursor(terms: readonly OrderTerm[], { keys, rowId }: Cursor
 }
 
 /**
- * The same rows for a single term as ranges an index on its column serves, in the order they must be read: the rest
- * of the tied rows, the values beyond and, unless `hasNulls` is false, the rows without a value.
+ * The same rows for a single term, as index ranges in reading order: the rest of the tied rows, the values beyond and,
+ * unless `hasNulls` is false, the rows without a value.
  */
 export function rangesAfterCursor(
   term: OrderTerm,
@@ -74,7 +74,7 @@ function tiedWith({ column: { sql } }: OrderTerm, key: SqlPart | null): SqlPart 
     : { sql: `${sql} IS NULL`, params: [] };
 }
 
-/** Values after the key, then NULL; nothing comes after NULL. */
+/** Values after the key, then NULL; nothing follows NULL. */
 function beyond({ column: { sql }, descending }: OrderTerm, key: SqlPart | null): SqlPart[] {
   if (!key) return [];
   return [
@@ -83,7 +83,7 @@ function beyond({ column: { sql }, descending }: OrderTerm, key: SqlPart | null)
   ];
 }
 
-/** The key as an operand; null for NULL. A cut text is taken from its row while that still begins so. */
+/** As an operand; null for NULL. A cut text is taken from its row while that still begins so. */
 function keySql(key: CursorKey, { sql }: TableColumn, rowId: number): SqlPart | null {
   if (key === null) return null;
   if (typeof key !== 'object' || 'int' in key) return { sql: '?', params: [key] };

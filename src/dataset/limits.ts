@@ -1,16 +1,37 @@
 /**
- * Limits of a table, whatever its file; each is checked by readers and by edits alike, so that nothing can be
- * written that could not be read again.
+ * Limits of a table of any kind, checked by readers and edits alike, so that nothing is written that could not be read
+ * again.
  */
 
-/** Columns of a table; SQLite holds 2,000 with the row id. */
+/** SQLite holds 2,000 with the row id. */
 export const MAX_COLUMNS = 1_999;
 
-/** Characters (UTF-16 units) of one cell; a million-character cell is a broken export, not a value. */
+/** UTF-16 units; a cell of a million characters is a broken export. */
 export const MAX_CELL_CHARACTERS = 1_048_576;
 
-/**
- * Rows past which a column that is filtered or sorted on gets an index. Of 1,000 rows, making it takes as long as one
- * filtered and sorted list without it (0.8 ms of processor time), every list with it a third; an edit takes the same.
- */
-export const INDEX_FROM_ROWS = 1_000;
+/** Where one strategy takes over from another; tests lower them to cover both sides with few rows. */
+export const STRATEGY = {
+  /**
+   * Rows past which a filtered or sorted column gets an index. At 1,000 rows, making it takes as long as one list
+   * without it (0.8 ms of processor time); a list with it takes a third. An edit takes the same either way.
+   */
+  indexFromRows: 1_000,
+  /** Pages of up to so many rows skip to their offset from the nearer end, and skip ids, not rows. */
+  rowsById: 1_000,
+  /** Skipped rows past which only ids are skipped. */
+  longSkip: 1_000,
+  /** Cost of a row id look-up in a large table, in rows read in sequence. */
+  lookupRows: 8,
+  /** Up to so many rows are read and counted in one statement, its own snapshot. */
+  fewRows: 64,
+  /** A page is held in memory up to this many cells plus characters; about 10 MB. */
+  heldSize: 4_000_000,
+  /** A page of a copy up to this size can be held whatever its rows hold. */
+  smallCopyBytes: 64 << 20,
+  /** SQLite takes quadratic time to plan more conditions, and past 900 may refuse them. */
+  plannedComparisons: 64,
+  /** SQLite allows 1,000. */
+  functionArguments: 900,
+  /** Ranges remembered per column and direction; half are dropped beyond. */
+  rangeCuts: 2_048,
+};

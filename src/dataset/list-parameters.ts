@@ -1,22 +1,22 @@
 /**
- * The query parameters of a list (DS-36, DS-37), for datasets and admin lists (DS-133).
+ * Query parameters of lists, for datasets and admin lists.
  *
- * Only shapes are checked here; `filter`, `sort`, `columns` and `cursor` are texts until they meet their columns. Of a
- * repeated parameter the last one counts (DS-3), except `columns`.
+ * Only shapes are checked; `filter`, `sort`, `columns` and `cursor` stay texts. The last of a repeated parameter
+ * counts, except for `columns`.
  */
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
 import { lastValues } from '../base/query-text.ts';
 import { FORMATS, type Format } from './format.ts';
 
-/** What a list was asked for, shapes checked and defaults filled in. */
+/** Checked, with defaults. */
 export interface ListParameters {
   /** Null: all rows. */
   readonly limit: number | null;
   readonly offset: number;
   readonly order: 'asc' | 'desc';
-  /** Null when the parameter is absent and `Accept` decides. */
+  /** Null when absent: `Accept` decides. */
   readonly format: Format | null;
-  /** The empty text when absent, like the next three. */
+  /** Empty when absent, like the next three. */
   readonly sort: string;
   readonly filter: string;
   readonly q: string;
@@ -37,19 +37,18 @@ const DATASET_LIMITS: ListLimits = { defaultLimit: null, defaultOrder: 'asc' };
 const ORDERS = ['asc', 'desc'] as const;
 
 /**
- * The parameters of a request. Throws `invalid-request` with one issue for each of `limit`, `offset`, `order` and
- * `format` that is wrong, whether or not it would have had an effect. Whole numbers of any size are accepted; those
- * past 2^53 mean 2^53−1.
+ * Throws `invalid-request` with one issue each for a wrong `limit`, `offset`, `order` or `format`, even where it would
+ * have no effect. Whole numbers past 2^53 count as 2^53−1.
  */
 export function parseListParameters(
   query: URLSearchParams,
   limits: ListLimits = DATASET_LIMITS,
 ): ListParameters {
-  // The last one of a name is what a map keeps.
+  // A map keeps the last one of a name.
   return parametersOf(new Map(query), () => query.getAll('columns'), limits);
 }
 
-/** The parameters of a list of rows from the query of its address, its `?` included. Throws as `parseListParameters`. */
+/** From an address's query with its `?`. Throws as `parseListParameters`. */
 export function parseListQuery(search: string): ListParameters {
   const columns = (): string[] => new URLSearchParams(search).getAll('columns');
   return parametersOf(lastValues(search), columns, DATASET_LIMITS);
@@ -77,10 +76,10 @@ function parametersOf(
   return parameters;
 }
 
-/** The parameters of a query, or the last one of each name. */
+/** A map holds the last value of each name. */
 type QueryValues = URLSearchParams | ReadonlyMap<string, string>;
 
-/** A whole number parameter, or null when it is absent; a wrong one is added to `issues`. */
+/** Null when absent; a wrong one is added to `issues`. */
 export function integerParameter(
   query: QueryValues,
   name: string,
@@ -95,7 +94,7 @@ export function integerParameter(
     issues.push({ type: 'int_parsing', loc, msg, input });
     return null;
   }
-  // Beyond every row count there is nothing to tell apart.
+  // Beyond every row count.
   const value = Math.min(Number(input), Number.MAX_SAFE_INTEGER);
   const { min, max = Number.MAX_SAFE_INTEGER } = range;
   if (value < min) {
@@ -108,7 +107,7 @@ export function integerParameter(
   return value;
 }
 
-/** One of the given words, or null when it is absent; anything else is added to `issues`. */
+/** Null when absent; anything else is added to `issues`. */
 export function wordParameter<Word extends string>(
   query: QueryValues,
   name: string,

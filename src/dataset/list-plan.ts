@@ -1,8 +1,9 @@
 /**
- * How an admin list is read from the state database, as plain data (DS-133): the parameters, filter, sort and cursor of
- * datasets over the columns of a `ListSource`.
+ * Plans an admin list over the state database: parameters, filter, sort and cursor as for datasets, over the columns of
+ * a `ListSource`.
  *
- * Pure, so that plans travel to the worker that runs them (`list-run.ts`). Every value of a caller is a parameter.
+ * Plain data, so that plans travel to the worker that runs them (`list-run.ts`). Every caller's value is bound as a
+ * parameter.
  */
 import { AppError, invalidRequest } from '../base/errors.ts';
 import type { ListColumn, ListSource } from '../store/list-source.ts';
@@ -16,31 +17,31 @@ import { parseSort } from './sort.ts';
 import { asStoredTimes } from './stored-time.ts';
 import { joinParts, type PlanValue, type SqlPart } from './sql-part.ts';
 
-/** Most objects on a page, and how many there are when nobody says (DS-133). */
+/** Maximum and default per page. */
 export const MAX_LIST_ITEMS = 1_000;
 
 /** Skipping costs about 70 ns a row. */
 const MAX_CHEAP_OFFSET = 10_000;
 
-/** Values that members must be equal to, by their names; undefined does not restrict. */
+/** By member name; undefined does not restrict. */
 export type ExactValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A list as it will be read; JSON throughout. */
+/** JSON throughout. */
 export interface ListPlan {
   readonly count: SqlPart;
   readonly page: SqlPart;
   readonly limit: number;
-  /** Takes about 20 ms at most, with a million entries, and may run in the server process. */
+  /** At most about 20 ms with a million entries: may run in the server process. */
   readonly isCheap: boolean;
   readonly columns: readonly Pick<ListColumn, 'name' | 'type' | 'isOptional'>[];
-  /** For the next page's cursor: positions of the sort values in a row of `page`, and the digest of the list. */
+  /** For the next cursor: positions of the sort values in a row of `page`, and the digest of the list. */
   readonly keys: readonly number[];
   readonly digest: string;
 }
 
 /**
- * The plan for a query string. Throws `invalid-request` for `limit`, `offset`, `order` and `sort`, `invalid-query` for
- * `filter` and `cursor`. Unknown parameters are ignored (DS-3).
+ * Throws `invalid-request` for `limit`, `offset`, `order` and `sort`, `invalid-query` for `filter` and `cursor`.
+ * Ignores unknown parameters.
  */
 export function planList(
   source: ListSource,
@@ -81,14 +82,14 @@ export function planList(
     limit,
     isCheap: asked === null && parameters.offset <= MAX_CHEAP_OFFSET,
     columns: source.columns.map(({ name, type, isOptional }) => ({ name, type, isOptional })),
-    // `_row_id` stands first.
+    // `_row_id` is first.
     keys: terms.map(({ column }) => (column.position === null ? 0 : column.position + 1)),
     digest,
   };
 }
 
 function parametersOf(source: ListSource, query: URLSearchParams): ListParameters {
-  // Lists of rows know more parameters; here those are unknown ones.
+  // Parameters of row lists only are unknown here.
   const known = new URLSearchParams(
     [...query].filter(([name]) => !['format', 'q', 'columns'].includes(name)),
   );
@@ -99,7 +100,7 @@ function parametersOf(source: ListSource, query: URLSearchParams): ListParameter
   });
 }
 
-/** As columns of the relation `rows` that `statement` begins with. */
+/** Columns of the relation `rows` in `statement`. */
 function columnsOf({ columns }: ListSource): TableColumn[] {
   return columns.map(({ name, type }, position) => ({
     name,
@@ -180,14 +181,14 @@ function pageOf(
   );
   return {
     sql: `${sql} ORDER BY ${orderSql(terms).order} LIMIT ? OFFSET ?`,
-    // One more than the page has tells whether there is a next one.
+    // One more than the page tells whether there is a next one.
     params: [...params, limit + 1, offset],
   };
 }
 
 function statement(source: ListSource, select: string, where: SqlPart): SqlPart {
   const members = source.columns.map(({ sql }, position) => `, ${sql} AS c${position}`).join('');
-  // Materialised, a list would be read as a whole for each of its pages.
+  // Materialised, the whole list would be read for each page.
   const rows = `WITH rows AS NOT MATERIALIZED (SELECT ${source.id} AS _row_id${members} FROM ${source.from})`;
   return {
     sql: `${rows} ${select} FROM rows WHERE ${where.sql}`,

@@ -1,8 +1,8 @@
 /**
- * Runs the plan of an admin list on the state database (DS-133).
+ * Runs the plan of an admin list on the state database.
  *
  * An audit may hold millions of entries and a filter may look at each, so a server runs all but cheap plans in a query
- * worker, which can be killed; a command, which serves nobody meanwhile, runs them in its own process.
+ * worker, which can be killed. A command serves nobody else and runs them in its own process.
  */
 import { Database } from 'bun:sqlite';
 import type { ListPage } from '../store/list-source.ts';
@@ -11,19 +11,17 @@ import { registerFunctions } from './functions.ts';
 import type { ListPlan } from './list-plan.ts';
 import { boundValue, type SqlPart } from './sql-part.ts';
 
-/** Order for the `list` job. */
 export interface ListOrder {
-  /** Path of the state database. */
   readonly path: string;
   readonly plan: ListPlan;
 }
 
-/** Where lists are read. Throws `timed-out` and `unavailable`. */
+/** Throws `timed-out` and `unavailable`. */
 export interface Lists {
   read(plan: ListPlan): Promise<ListPage>;
 }
 
-/** The page of a plan; sees every change that was acknowledged before. */
+/** Sees every change acknowledged before. */
 export function runList({ path, plan }: ListOrder): ListPage {
   const db = new Database(path, { readwrite: true, create: false });
   try {
@@ -45,7 +43,7 @@ export function runList({ path, plan }: ListOrder): ListPage {
   }
 }
 
-/** The job of the query worker, by its name. */
+/** By job name. */
 export function listJobs(): Record<string, (body: unknown) => Response> {
   return { list: (body) => Response.json(runList(body as ListOrder)) };
 }

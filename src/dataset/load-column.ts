@@ -1,9 +1,9 @@
 /**
- * One column of a copy being built: turns its cells into stored values under a supposed type, and counts their
- * classes, which tells at any time whether the supposition still holds.
+ * One column of a copy under construction: converts cells to stored values under a supposed type, and counts their
+ * classes to check that type.
  */
 import { declaredColumnType } from './declared-type.ts';
-import { type FileColumn, presentedType } from './file-type.ts';
+import { type FileColumn, presentedType, type ColumnType } from './file-type.ts';
 import { fileStorage, isStoredAsIs } from './file-value.ts';
 import {
   booleanOf,
@@ -13,25 +13,23 @@ import {
   emptyCounts,
   integerOf,
   numberOf,
-  type StoredValue,
   storedValue,
   typeOfCounts,
 } from './infer.ts';
-import type { Cell, ClassCounts, Column, ColumnType } from './types.ts';
+import type { Cell, ClassCounts, Column, StoredValue } from './types.ts';
 
-/** How a copy reads blank cells: '' and white space in files of text, null in Parquet. */
+/** What is blank: '' and white space in text files, null in Parquet. */
 export type BlankMode = 'empty' | 'null';
 
-/** Supposes, takes, counts. */
 export class LoadColumn {
   readonly position: number;
   readonly declaredType: string | undefined;
   readonly #blank: BlankMode;
-  /** What the file declares; then the type is settled and nothing is counted. */
+  /** With a type declared by the file nothing is counted. */
   readonly #file: FileColumn | undefined;
   readonly #store: ((cell: Cell) => StoredValue) | null;
   #type: ColumnType;
-  /** Text cells take the quick way: the type is inferred and text may be blank. */
+  /** Fast path for text cells: the type is inferred and text may be blank. */
   readonly #isInferred: boolean;
   #isNumeric = false;
   #sample = emptyCounts();
@@ -40,7 +38,7 @@ export class LoadColumn {
   #booleans = 0;
   #strings = 0;
 
-  /** A type that a companion declares wins over the one in the file. */
+  /** A companion's declared type wins over the file's. */
   constructor(
     position: number,
     declaredType: string | undefined,
@@ -79,7 +77,7 @@ export class LoadColumn {
     };
   }
 
-  /** Supposes that all cells will be like those counted in `sample`; the counting starts again. */
+  /** Supposes that all cells are like those in `sample`; restarts the counting. */
   suppose(sample: ClassCounts): void {
     this.#sample = sample;
     if (!this.#isSettled) this.#type = typeOfCounts(sample);
@@ -88,8 +86,8 @@ export class LoadColumn {
   }
 
   /**
-   * Whether the supposed type fits the cells taken so far together with the sample. An integer column becomes a number
-   * column on the way: both store the same values.
+   * Whether the supposed type fits the cells so far together with the sample. An integer column becomes a number column
+   * on the way: both store the same values.
    */
   mayHold(): boolean {
     if (this.#isSettled) return true;
@@ -104,7 +102,7 @@ export class LoadColumn {
     return this.#type === type;
   }
 
-  /** Whether the type is that of the cells taken, now that there are no more. */
+  /** Call after the last cell. */
   holds(): boolean {
     return this.#isSettled || typeOfCounts(this.counts) === this.#type;
   }
@@ -116,7 +114,7 @@ export class LoadColumn {
     return found;
   }
 
-  /** The value to store for a cell, which is counted; undefined stands for a cell missing in a short row. */
+  /** Counts the cell and returns its stored value; undefined is a cell missing in a short row. */
   take(cell: Cell | undefined): StoredValue {
     if (this.#store) return this.#store(cell ?? null);
     if (this.#isInferred) {
@@ -128,9 +126,9 @@ export class LoadColumn {
     return storedValue(present, this, this.#blank);
   }
 
-  /** The values to store for the first `count` cells; may be the list itself. */
+  /** For the first `count` cells; may return the list itself. */
   takeAll(cells: readonly Cell[], count: number): readonly StoredValue[] {
-    // Their cells are values already, and of most files all columns are such.
+    // These cells are stored values already; in most files all columns are such.
     if (this.#file && isStoredAsIs(this.#file.type)) return cells as readonly StoredValue[];
     return Array.from({ length: count }, (_, row) => this.take(cells[row]));
   }
@@ -154,7 +152,7 @@ export class LoadColumn {
     return boolean;
   }
 
-  /** Null for a blank cell, or one that refutes the type; the value is then of no importance. */
+  /** Null for a blank cell, or one that refutes the type; the value then does not matter. */
   #takeNumericText(text: string): number | null {
     const integer = integerOf(text);
     if (integer === integer) {
@@ -177,7 +175,7 @@ export class LoadColumn {
     else if (found === 'boolean') this.#booleans++;
   }
 
-  /** The column as described to the rest of the program. */
+  /** As shown to the rest of the program. */
   described(name: string, extra: boolean): Column {
     const { position, type, declared, declaredType, counts } = this;
     const column = { name, type, position, declared, extra, counts };

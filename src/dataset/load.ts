@@ -1,9 +1,9 @@
 /**
- * A file's rows become a typed copy: types are decided over all rows (DS-59), yet most files are read once.
+ * Loads a file's rows into a typed copy: types depend on all rows, yet most files are read once.
  *
  * Types are supposed from the first SAMPLE_BYTES of the file, and rows are written as they arrive. A cell that refutes
- * a type, or stands where no column was, ends the writing; the rest is only counted and the file is read once more,
- * now with known types. It is never read a third time.
+ * a type, or stands past the known columns, ends the writing; the rest is only counted, and the file is read a second
+ * and last time with known types.
  */
 import { SQLiteError } from 'bun:sqlite';
 import { AppError, errnoOf } from '../base/errors.ts';
@@ -17,10 +17,7 @@ import { type BlankMode, LoadColumn } from './load-column.ts';
 import { RowIds } from './row-ids.ts';
 import type { Cell, ClassCounts, Column, ColumnSink, Segment, TableLayout } from './types.ts';
 
-/**
- * Bytes of the file whose rows are held back to suppose types from. Files up to this size are never read twice;
- * it costs about ten times as much memory.
- */
+/** Rows held back to suppose types from. Smaller files are never read twice; memory is about ten times this. */
 export const SAMPLE_BYTES = 2 * 1024 * 1024;
 
 /** The same in cells, for files whose bytes say little about their cells. */
@@ -31,36 +28,34 @@ interface HeldSegment {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** Where the rows come from, what is known of them, and where they go. */
 export interface LoadOptions {
-  /** Where the copy is made; an existing file is replaced. */
+  /** An existing file is replaced. */
   readonly path: string;
-  /** Delivers the file's rows; called a second time when the supposed types do not hold. */
+  /** Called a second time when the supposed types do not hold. */
   readonly read: (sink: ColumnSink) => Promise<void>;
-  /** Declared types (DS-61); null: all are inferred. */
+  /** Null: all types are inferred. */
   readonly companion: Pick<CompanionSchema, 'columns'> | null;
-  /** Ids to give to the rows in order, as a function because the file may be read twice; absent: 1…n. */
+  /** Row ids in order; a function because the file may be read twice. Absent: 1…n. */
   readonly ids?: () => Iterable<number>;
-  /** How blank cells are stored; `empty` unless the file knows nulls. */
+  /** `empty` unless the file knows nulls. */
   readonly blank?: BlankMode;
 }
 
-/** What the copy holds: everything that its `meta` table has to say about columns and rows. */
 export interface LoadedTable {
-  /** In file order; columns past the header where some row has a non-blank cell come last (DS-63). */
+  /** In file order; then columns past the header that have a non-blank cell. */
   readonly columns: Column[];
   readonly rowCount: number;
-  /** Highest id in the copy, 0 without rows. */
+  /** 0 without rows. */
   readonly lastRowId: number;
   readonly layout: TableLayout;
-  /** False when `ids` did not fit the rows (too few, too many, not growing), so that these are numbered 1…n. */
+  /** False when `ids` did not fit (too few, too many, not growing): rows are then numbered 1…n. */
   readonly keptIds: boolean;
 }
 
 /**
- * Makes the copy: tables `rows` and `segments`, synced and in WAL mode, closed. Throws what `read` throws,
- * `unreadable-file` past MAX_COLUMNS, `no-space`, and `unavailable` when the file gives other rows the second time; then no file
- * is left. Memory is bounded by the sample and one segment. Blocks while it writes: for the parse child.
+ * Makes the copy: tables `rows` and `segments`, synced, in WAL mode, closed. Throws what `read` throws,
+ * `unreadable-file` past MAX_COLUMNS, `no-space`, and `unavailable` when the second reading gives other rows; then no
+ * file is left. Memory is the sample and one segment. Blocks while it writes: for the parse child.
  */
 export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
   const first = new TableWriter(options, null);
@@ -73,7 +68,7 @@ export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
   throw new AppError('unavailable', 'The file changed while it was read');
 }
 
-/** Reads the file once; null when the suppositions did not hold. Leaves a finished file or none. */
+/** One reading; null when the suppositions did not hold. Leaves a finished file or none. */
 async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedTable | null> {
   try {
     await read(writer);
@@ -89,7 +84,7 @@ async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedT
   return null;
 }
 
-/** What a file system or SQLite says when there is no room. */
+/** The file system's or SQLite's error for a full disk. */
 function isFull(error: unknown): boolean {
   const code = error instanceof SQLiteError ? error.code : errnoOf(error);
   return code !== undefined && ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
@@ -97,19 +92,19 @@ function isFull(error: unknown): boolean {
 
 type CopiedTable = Omit<LoadedTable, 'keptIds'>;
 
-/** One reading of the file: writes the copy as long as the supposed types hold, and counts in any case. */
+/** One reading: writes while the supposed types hold, and always counts. */
 class TableWriter implements ColumnSink {
   readonly ids: RowIds;
   readonly #options: LoadOptions;
-  /** Class counts by position from an earlier reading; null: types are supposed from a sample. */
+  /** By position, from an earlier reading; null: types are supposed from a sample. */
   readonly #known: ReadonlyMap<number, ClassCounts> | null;
   #names: readonly string[] = [];
   #fileColumns: readonly FileColumn[] = [];
-  /** Columns of the copy by position: first the header's, then those past it. */
+  /** By position: first the header's, then those past it. */
   readonly #columns = new Map<number, LoadColumn>();
   /** Columns past the header that the copy lacks, by position. */
   readonly #late = new Map<number, LoadColumn>();
-  /** Segments held back until there are enough to suppose types from; null from then on. */
+  /** Held back until there are enough to suppose types from; then null. */
   #sample: HeldSegment[] | null = [];
   #sampleBytes = 0;
   #sampleCells = 0;
@@ -126,12 +121,12 @@ class TableWriter implements ColumnSink {
     this.ids = new RowIds(options.ids?.());
   }
 
-  /** The copy holds every row with its type; meaningful after `end`. */
+  /** The copy holds every row with its type. Valid after `end`. */
   get isGood(): boolean {
     return this.#copy !== null && !this.#isRefuted;
   }
 
-  /** Class counts of all columns over the rows so far, by position. */
+  /** Over the rows so far, by position. */
   counts(): Map<number, ClassCounts> {
     const columns = [...this.#columns.values(), ...this.#late.values()];
     return new Map(columns.map((column) => [column.position, column.counts]));
@@ -168,7 +163,7 @@ class TableWriter implements ColumnSink {
     this.#bodyOffset = bodyOffset;
   }
 
-  /** To be called after the last row. */
+  /** Call after the last row. */
   end(): void {
     if (this.#sample !== null) this.#settleSample();
     this.ids.end();
@@ -182,7 +177,7 @@ class TableWriter implements ColumnSink {
     }
   }
 
-  /** Completes a good copy. */
+  /** Only for a good copy. */
   async finish(): Promise<CopiedTable> {
     await this.#copy!.finish(this.#segments);
     const segments = this.#segments.map(({ rows, bytes }) => ({ rows, bytes }));
@@ -207,7 +202,7 @@ class TableWriter implements ColumnSink {
     return new LoadColumn(position, declared, blank ?? 'empty', this.#fileColumns[position]);
   }
 
-  /** Supposes types from the rows held back, and takes those. */
+  /** Supposes types from the rows held back, then writes those. */
   #settleSample(): void {
     const sample = this.#sample ?? [];
     for (const { rows } of sample) this.#count(rows);
@@ -243,7 +238,7 @@ class TableWriter implements ColumnSink {
       this.ids.isBroken || this.#late.size > 0 || !columns.every((column) => column.mayHold());
   }
 
-  /** The id of the first row. */
+  /** Returns the first row's id. */
   #write(rows: readonly (readonly Cell[])[]): number {
     const copy = this.#copy!;
     const columns = [...this.#columns.values()];
@@ -262,7 +257,7 @@ class TableWriter implements ColumnSink {
     return firstRowId;
   }
 
-  /** The id of the first row. */
+  /** Returns the first row's id. */
   #writeColumns(count: number, cells: readonly (readonly Cell[])[]): number {
     const copy = this.#copy!;
     const columns = [...this.#columns.values()];
@@ -285,7 +280,7 @@ class TableWriter implements ColumnSink {
     }
   }
 
-  /** Counts the cells of a row that stand where no column is yet; blank ones make none (DS-63). */
+  /** Blank cells past the known columns make no column. */
   #countBeyond(row: readonly Cell[]): void {
     for (let position = this.#names.length; position < row.length; position++) {
       if (this.#columns.has(position)) continue;

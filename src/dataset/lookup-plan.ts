@@ -1,45 +1,43 @@
 /**
- * Plans of lists that compare one column with one number, whole or in a range open on one side: the plan of another number
- * differs in nothing but that.
+ * Plans of lists that compare one column with one number, for equality or as a range open on one side; plans for other
+ * numbers differ only in that number.
  *
- * Looking rows up by their id or a key, and lists from a bound on, are what programs do most, each time with another
- * number, and planning took longer than reading the row. Only for columns of numbers, which take every number, and only
- * when the number is all that was bound anywhere in the plan: that of a wide number is a key made from it.
+ * Programs mostly look up rows by an id or key, or list from a bound on, and planning took longer than reading the row.
+ * Only for number columns, which take every number, and only when the number is the only bound value: a wide number is
+ * bound as a key made from it.
  */
 import { type CursorScope, cursorDigest } from './cursor.ts';
-import type { FilterColumn } from './filter.ts';
 import type { QueryPlan } from './query-plan.ts';
 import type { SqlPart } from './sql-part.ts';
+import type { FilterColumn } from './filter-operand.ts';
 
-/** A filter taken apart. */
 export interface Lookup {
-  /** The filter's text with the number left out. */
+  /** The filter's text without the number. */
   readonly frame: string;
-  /** Of the column. */
   readonly name: string;
   readonly number: number;
 }
 
-/** What a plan can be made from for another number. */
+/** A plan to fill in with another number. */
 export interface LookupPattern {
   readonly plan: QueryPlan & { readonly count: SqlPart };
   /** Of cursors; its filter is that of the first number. */
   readonly scope: CursorScope;
 }
 
-/** Whole numbers that every double holds and JSON has one text for. */
+/** Whole numbers that a double holds and JSON writes in one way. */
 const LOOKUP = /^(\{"([^"\\]*)": ?)(0|[1-9][0-9]{0,14})\}$/;
-/** Numbers that are bound as the double nearest to them. */
+/** Numbers bound as the nearest double. */
 const RANGE =
   /^(\{"([^"\\]*)": ?\{"\$(?:gte?|lte?)": ?)((?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,6})?)\}\}$/;
 
-/** The parts of a filter that asks for one number or a range from one on; null for every other filter. */
+/** Null unless the filter asks for one number or a range from one. */
 export function lookupOf(filter: string): Lookup | null {
   const parts = LOOKUP.exec(filter) ?? RANGE.exec(filter);
   return parts && { frame: parts[1]!, name: parts[2]!, number: Number(parts[3]) };
 }
 
-/** The plan as a pattern for other numbers; null when there is more to it. `scope`: that of its cursors. */
+/** Null when the plan holds more than the number. `scope`: of its cursors. */
 export function lookupPattern(
   plan: QueryPlan,
   scope: CursorScope,
@@ -47,7 +45,7 @@ export function lookupPattern(
   columns: readonly FilterColumn[],
 ): LookupPattern | null {
   const type = columns.find((column) => column.name === name)?.type;
-  // A column of booleans takes 0 and 1, and no other number.
+  // A boolean column takes only 0 and 1.
   if (type !== 'integer' && type !== 'number') return null;
   const { count, walk, gather, range, isContinued } = plan;
   if (count === null || isContinued || (range !== null && range.value !== number)) return null;
@@ -57,7 +55,7 @@ export function lookupPattern(
   return isAll ? { plan: { ...plan, count }, scope } : null;
 }
 
-/** The plan for that number, which the filter names. */
+/** For the number in this filter. */
 export function lookupPlan(
   { plan, scope }: LookupPattern,
   number: number,

@@ -1,9 +1,9 @@
 /**
- * Whether the facts in a typed copy are facts: a copy that somebody else wrote to is opened to learn which ids its rows
- * had, and a damaged byte may stand in a name or a number of its JSON as well as anywhere.
+ * Checks the facts stored in a typed copy: a copy that somebody else wrote to is opened to learn its row ids, and a
+ * damaged byte may be in a name or number of its JSON.
  */
 
-/** What a value must be; nothing is said of members that are not named. */
+/** Members that are not named are not checked. */
 type Shape = (value: unknown) => boolean;
 
 const isText: Shape = (value) => typeof value === 'string';
@@ -11,7 +11,7 @@ const isTextOrNull: Shape = (value) => value === null || isText(value);
 const isCount: Shape = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isNumber: Shape = (value) => Number.isFinite(value);
 const isObject: Shape = (value) => typeof value === 'object' && value !== null;
-/** As `FileStamp` has times; they are before 0 for files older than 1970. */
+/** As in `FileStamp`; negative for files older than 1970. */
 const isDigits: Shape = (value) => typeof value === 'string' && /^-?\d+$/.test(value);
 
 const isStamp = members({

@@ -1,6 +1,6 @@
 /**
- * Typed copies that travel with their files, as in a backup: a copy knows its file by stamps that no other disk repeats, so
- * it is bound to the content before the journey and to the new stamp after it. Row ids survive that way (DS-48).
+ * Typed copies that travel with their files, as in a backup. A copy knows its file by stamps that no other disk
+ * repeats, so it is bound to the content before the journey and to the new stamp after it. Row ids survive.
  */
 import { Database } from 'bun:sqlite';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -8,13 +8,13 @@ import { sourceOf } from '../base/file-source.ts';
 import { hashFile, isAbsence, sameContent, stampOf, statFile } from '../base/file-stamp.ts';
 import { readMeta, type TableHead, type TableState, writeMeta } from './table-meta.ts';
 
-/** The file of a copy whose rows have ids that counting them would not give again. Null for others, and for a damaged copy. */
+/** Set when counting rows would not give the same ids; null otherwise, and for a damaged copy. */
 export function fileOfOwnIds(path: string): string | null {
   const meta = withCopy(path, headAndState);
   return meta === null || meta.state.rowCount === meta.state.lastRowId ? null : meta.head.rel;
 }
 
-/** Binds a copy to the content of its file, which is open. False when the copy holds another version. */
+/** `file` is the copy's file. False when the copy holds another version. */
 export async function bindToContent(path: string, file: FileHandle): Promise<boolean> {
   const meta = withCopy(path, headAndState);
   if (meta === null) return false;
@@ -26,7 +26,7 @@ export async function bindToContent(path: string, file: FileHandle): Promise<boo
   return withCopy(path, (db) => (writeMeta(db, 'state', state), true)) === true;
 }
 
-/** Gives a bound copy the stamp of the file at its new place. False when the content there is another. */
+/** Gives a bound copy its file's new stamp. False when the content differs. */
 export async function bindToFile(
   path: string,
   pathOf: (rel: string) => string,
@@ -62,7 +62,7 @@ async function hashOf(path: string): Promise<string | null> {
   }
 }
 
-/** Null also for a copy that is damaged: it is derived, and made anew from its file. */
+/** Null also for a damaged copy, which is rebuilt from its file. */
 function withCopy<T>(path: string, work: (db: Database) => T): T | null {
   let db: Database | null = null;
   try {

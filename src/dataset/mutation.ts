@@ -1,11 +1,11 @@
 /**
- * Validation of changes to a dataset: the envelope and every value, against the table's present columns, before
- * anything is locked or written (DS-73 to DS-78). Texts are literal parts of the contract.
+ * Validates changes to a dataset: envelope and values against the table's present columns, before anything is locked or
+ * written. Texts are literal parts of the contract.
  *
- * What is accepted here must be readable again from the file it is written to, with the same value; so text that a
- * reader would refuse (NUL, lone surrogates, oversized cells) is refused first.
+ * What is accepted must read back from the file with the same value, so text that a reader would refuse (NUL, lone
+ * surrogates, oversized cells) is refused.
  */
-import { AppError, invalidRequest } from '../base/errors.ts';
+import { AppError, invalidRequest, mismatch } from '../base/errors.ts';
 import { isIntegerSource, JsonNumber } from '../base/json.ts';
 import { compareBytes } from '../base/paths.ts';
 import { BOOLEAN_TEXT } from './boolean-text.ts';
@@ -15,35 +15,39 @@ import { fileCell, Misfit } from './file-cell.ts';
 import type { FileColumn } from './file-type.ts';
 import type { Cell, Column } from './types.ts';
 
-/** How strictly values are taken. */
+/** How strictly values are checked. */
 export interface ValueRules {
-  /** UTF-16 units of a text, where the file's format allows fewer than `MAX_CELL_CHARACTERS`. */
+  /** In UTF-16 units, where the file's format allows fewer than `MAX_CELL_CHARACTERS`. */
   readonly maxTextLength?: number;
   /**
-   * Scalars that do not fit a type that was only inferred are taken as they are, and the type follows the file: so what
-   * was deleted or overwritten can be put back when it had been the only one of its kind.
+   * Scalars may break a type that was only inferred, and the type then follows the file: so a deleted or overwritten
+   * value that was the only one of its kind can be restored.
    */
   readonly isLenient?: boolean;
-  /** An update or a delete may name up to `MAX_LISTED_ROWS` rows as a list; the API takes one (DS-73). */
+  /** An update or delete may list up to `MAX_LISTED_ROWS` rows; the API takes one. */
   readonly takesLists?: boolean;
 }
 
-/** Each is looked up and located on its own, in one turn of the event loop: some 20 ms. */
+/** Rows are looked up one by one in one turn of the event loop: some 20 ms. */
 const MAX_LISTED_ROWS = 500;
 
-/** What a change does (DS-73). */
+/** Each takes more than a kilobyte until written. */
+export const MAX_CREATED_ROWS = 50_000;
+
+/** Reported misfits; beyond this a user looks for what they have in common. */
+const MAX_MISFITS = 10_000;
+
 export type Action = 'create' | 'update' | 'delete';
 
-/** Values of one row by column position, ready to be written. */
+/** By column position. */
 export type RowValues = ReadonlyMap<number, Cell>;
 
-/** New values of a row. */
 export interface RowUpdate {
   readonly rowId: number;
   readonly values: RowValues;
 }
 
-/** A change a caller asked for, valid against the columns it was checked with. */
+/** Valid against the columns it was checked with. */
 export type Mutation =
   | { readonly action: 'create'; readonly rows: readonly RowValues[] }
   | { readonly action: 'update'; readonly rows: readonly RowUpdate[] }
@@ -55,19 +59,19 @@ const METHOD_OF_ACTION: Record<Action, string> = {
   delete: 'DELETE',
 };
 const ROW_ID = '_row_id';
-/** Rows validated before the event loop gets a turn; about 2 ms of work at 8 columns. */
+/** Rows validated per turn of the event loop; about 2 ms at 8 columns. */
 const ROWS_PER_TURN = 2_000;
-/** Values checked one by one before the same; some 10 ms when each of them is refused. */
+/** Values checked one by one per turn; some 10 ms when all are refused. */
 const VALUES_PER_TURN = 2_000;
 
-/** An unchecked mutation body: a plain object of JSON values, numbers possibly as `JsonNumber` or bigint. */
+/** Unchecked; numbers may be `JsonNumber` or bigint. */
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The mutation in a request body, checked against `columns` (those a caller may write, in file order). Long
- * creates give the event loop turns, so the columns must be checked again under the lock.
+ * Checks a mutation body against `columns` (those the caller may write, in file order). Long creates yield to the event
+ * loop, so check the columns again under the lock.
  *
- * Throws `invalid-request` when the body is no object (DS-76) and `schema-mismatch` for everything of DS-75.
+ * Throws `invalid-request` when the body is no object and `schema-mismatch` otherwise.
  */
 export async function parseMutation(
   method: string,
@@ -89,17 +93,21 @@ export async function parseMutation(
 
   const data = body['data'];
   const named = namedRows(action, data, rules);
-  if (action === 'delete') return { action, rowIds: parseDelete(named) };
-  return {
-    action,
-    rows: named.map((row) => ({
-      rowId: parseRowId(row[ROW_ID]),
-      values: parseRow(row, cellNames(row), table),
-    })),
-  };
+  const mutation: Mutation =
+    action === 'delete'
+      ? { action, rowIds: parseDelete(named) }
+      : {
+          action,
+          rows: named.map((row) => ({
+            rowId: parseRowId(row[ROW_ID]),
+            values: parseRow(row, cellNames(row), table),
+          })),
+        };
+  requirePossible(named);
+  return mutation;
 }
 
-/** The rows that an update or a delete names. */
+/** The rows an update or delete names. */
 function namedRows(action: Action, data: unknown, { takesLists }: ValueRules): JsonObject[] {
   const rows: unknown[] = takesLists === true && Array.isArray(data) ? data : [data];
   if (!rows.every(isObject)) throw mismatch(`${action} data must be an object`);
@@ -118,18 +126,17 @@ function parseDelete(rows: readonly JsonObject[]): number[] {
   return [...new Set(rowIds)];
 }
 
-/** A value that a change would be refused for. */
+/** A value a change would be refused for. */
 export interface MisfitValue {
-  /** Place of its row in the list, from 0. */
   readonly row: number;
   readonly column: string;
-  /** The text of the refusal (DS-75). */
+  /** The refusal's text. */
   readonly message: string;
 }
 
 /**
- * The values in a list of rows that do not fit `columns`, by the rules of a change; nothing is changed. Rows may be many: the
- * event loop gets its turns. Throws `schema-mismatch` when `data` is no list of objects or names other columns.
+ * The first values that do not fit `columns`, by the rules of a change; changes nothing. Yields to the event loop.
+ * Throws `schema-mismatch` when `data` is no list of objects or names other columns.
  */
 export async function misfitValues(
   data: unknown,
@@ -148,6 +155,7 @@ export async function misfitValues(
     for (const column of names) {
       const message = misfitMessage(values[column], byName.get(column)!, rules);
       if (message !== null) misfits.push({ row, column, message });
+      if (misfits.length === MAX_MISFITS) return misfits;
       if (++seen % VALUES_PER_TURN === 0) await Bun.sleep(0);
     }
   }
@@ -193,6 +201,9 @@ async function parseCreate(data: unknown, table: TableRules): Promise<RowValues[
   if (!Array.isArray(data) || !data.every(isObject)) {
     throw mismatch('create data must be a list of objects');
   }
+  if (data.length > MAX_CREATED_ROWS) {
+    throw mismatch(`create data may not hold more than ${MAX_CREATED_ROWS} rows`);
+  }
   const rows: RowValues[] = [];
   for (const row of data as JsonObject[]) {
     rows.push(parseRow(row, Object.keys(row), table, true));
@@ -227,16 +238,25 @@ function refuseUnknown(names: readonly string[], byName: ReadonlyMap<string, Col
 }
 
 function parseRowId(value: unknown): number {
-  const text = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
-  if (typeof text !== 'number' || !Number.isSafeInteger(text) || text < 1) {
+  const isText = typeof value === 'string' && /^[0-9]+$/.test(value);
+  const id = isText || typeof value === 'bigint' ? Number(value) : value;
+  if (typeof id !== 'number' || !Number.isInteger(id) || id < 1) {
     throw mismatch('_row_id must be a positive integer');
   }
-  return text;
+  return id;
+}
+
+/** Row ids end at 2^53; a larger number would be rounded to another id. */
+function requirePossible(rows: readonly JsonObject[]): void {
+  const found = rows.find((row) => Number(row[ROW_ID]) > Number.MAX_SAFE_INTEGER);
+  if (found === undefined) return;
+  const id = String(found[ROW_ID]).replace(/^0+/, '');
+  throw new AppError('not-found', `Row ${id} not found`);
 }
 
 function parseValue(value: unknown, column: Column, rules: ValueRules): Cell {
   const cell = cellOf(value, column, rules);
-  // What other types of a file have as text is made of numbers, moments or bytes.
+  // The text of other file types is made of numbers, moments or bytes.
   const isText = typeof cell === 'string' && (column.file?.type.kind ?? 'text') === 'text';
   return isText ? writableText(cell, column, rules) : cell;
 }
@@ -343,10 +363,6 @@ function jsonTypeOf(value: unknown): string {
   if (typeof value === 'bigint') return 'integer';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
   return typeof value;
-}
-
-function mismatch(rest: string): AppError {
-  return new AppError('schema-mismatch', `Schema validation failed: ${rest}`);
 }
 
 function isObject(value: unknown): value is JsonObject {

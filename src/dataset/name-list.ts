@@ -1,9 +1,6 @@
-/**
- * Comma lists of column names, as `columns` and `sort` write them (DS-42): a name that contains `,` or `"` stands in
- * quotes, with `""` for a quote.
- */
+/** Comma lists of column names in `columns` and `sort`: a name with `,` or `"` is quoted, with `""` for a quote. */
 
-/** The items of a list as written, quotes kept; a quote opens only at the start of an item or after one `-`. */
+/** Keeps quotes; a quote opens only at the start of an item or after one `-`. */
 export function splitNames(text: string): string[] {
   const items: string[] = [];
   const item = /(-?"(?:[^"]|"")*"(?=,|$)|[^,]*)(?:,|$)/gy;
@@ -17,15 +14,12 @@ export function splitNames(text: string): string[] {
   return items;
 }
 
-/** The name an item stands for when it is taken as a whole: unquoted, or as it is. */
+/** Unquoted, or unchanged. */
 export function unquoted(item: string): string {
   return /^"(?:[^"]|"")*"$/.test(item) ? item.slice(1, -1).replaceAll('""', '"') : item;
 }
 
-/**
- * Index of the column an item names: its unquoted text, the item as written (a name with stray quotes), or the item
- * without outer spaces; undefined when there is none.
- */
+/** Tries the unquoted text, the item as written (a name with stray quotes), then the item without outer spaces. */
 export function indexOfName(
   item: string,
   indexes: ReadonlyMap<string, number>,
@@ -35,7 +29,7 @@ export function indexOfName(
 
 const known = new WeakMap<readonly object[], ReadonlyMap<string, number>>();
 
-/** Positions of the names in their list; remembered with the list. */
+/** Remembered with the list. */
 export function indexNames(
   columns: readonly { readonly name: string }[],
 ): ReadonlyMap<string, number> {

@@ -1,12 +1,10 @@
-/**
- * The columns a list returns (DS-42).
- */
+/** The columns a list returns. */
 import { AppError } from '../base/errors.ts';
 import { indexNames, indexOfName, splitNames, unquoted } from './name-list.ts';
 
 /**
- * Indexes of the columns named by the values of `columns`, in the order given, each once; null for all of them (no
- * value, or only empty ones). Throws `invalid-query` for an unknown name.
+ * In the order given, each once; null for all (no value, or only empty ones). Throws `invalid-query` for an unknown
+ * name.
  */
 export function parseColumns(
   values: readonly string[],

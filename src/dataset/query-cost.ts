@@ -1,15 +1,13 @@
 /**
- * What a query will cost, good enough to keep it off the event loop or to let it run there.
+ * Estimates a query's cost to decide whether it may run on the event loop.
  *
- * Microseconds on one slow core, measured on 1M rows of 8 columns; a guess within a factor of two is all the answer
- * needs, because a request may hold the loop for 50 ms and cheap means 20.
+ * Microseconds on one slow core, measured on 1M rows of 8 columns. A factor of two is close enough: a request may hold
+ * the loop for 50 ms, and cheap means 20.
  */
+import { STRATEGY } from './limits.ts';
 import type { Access } from './scan.ts';
 import type { RowShape } from './encode.ts';
 import type { QueryTable } from './query-table.ts';
-
-/** Pages of at most so many rows skip to their offset from the nearer end, and skip ids, not rows. */
-export const MAX_ROWS_BY_ID = 1_000;
 
 const CHEAP_MICROSECONDS = 25_000;
 /** Preparing grows with the square of the conditions: 0.2 s at 3,000. */
@@ -29,7 +27,6 @@ const READ_ROW = 0.6;
 const READ_CELL = 0.07;
 const READ_BYTE = 0.004;
 
-/** The figures of a list that decide about its cost. */
 export interface Work {
   readonly limit: number | null;
   readonly offset: number;
@@ -38,8 +35,8 @@ export interface Work {
 }
 
 /**
- * Whether the page alone, and the page with the count of matches, are cheap. Regular expressions and words never are:
- * their cost depends on the text.
+ * For the page alone, and with its count. Regular expressions and words are never cheap: their cost depends on the
+ * text.
  */
 export function estimate(
   table: QueryTable,
@@ -55,12 +52,12 @@ export function estimate(
   };
 }
 
-/** Whether counting so many entries of an index is cheap. */
+/** `entries` of an index. */
 export function isCountCheap(entries: number): boolean {
   return entries * INDEX_ENTRY <= CHEAP_MICROSECONDS;
 }
 
-/** Whether making so many indexes is cheap, of a table whose typed copy has so many rows and bytes. */
+/** `rows` and `copyBytes` of the table's typed copy. */
 export function isIndexingCheap(indexes: number, rows: number, copyBytes: number): boolean {
   return indexes * rows * NEW_INDEX_ENTRY + copyBytes * NEW_INDEX_BYTE <= CHEAP_MICROSECONDS;
 }
@@ -76,7 +73,7 @@ function pageCost(table: QueryTable, access: Access, work: Work): number {
   const bytesPerRow = table.bytes / Math.max(1, table.rowCount);
   const read = rows * (READ_ROW + READ_CELL * work.shape.columns.length + READ_BYTE * bytesPerRow);
   if (walk?.isExact) {
-    const isNearest = work.limit !== null && work.limit <= MAX_ROWS_BY_ID;
+    const isNearest = work.limit !== null && work.limit <= STRATEGY.rowsById;
     const skipped = isNearest ? Math.min(offset, Math.max(0, maxMatches - offset)) : offset;
     return read + skipped * INDEX_ENTRY + (walk.isByIndex ? rows * INDEX_LOOKUP : 0);
   }

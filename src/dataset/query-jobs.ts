@@ -1,9 +1,10 @@
 /**
- * The jobs of the query worker: reads that may take long, and indexes. Killed by the parent at their limit, since a
- * running SQLite statement cannot be interrupted from inside (architecture: children).
+ * Jobs of the query worker: long reads, and making indexes. The parent kills the worker at its time limit, because a
+ * running SQLite statement cannot be interrupted from inside.
  */
 import { Database } from 'bun:sqlite';
 import { streamOfChunks } from '../base/chunk-stream.ts';
+import type { RowShape } from './encode.ts';
 import { encoderFor, requireFit } from './encoders.ts';
 import type { Format } from './format.ts';
 import type { QueryPlan } from './query-plan.ts';
@@ -13,25 +14,23 @@ import { readMeta } from './table-meta.ts';
 
 /** Order for the `page` job. */
 export interface PageOrder {
-  /** Path of the typed copy. */
   readonly path: string;
   readonly plan: QueryPlan;
   readonly format: Format;
-  /** Number of matches, when the caller knows it. */
+  /** When the caller knows it. */
   readonly total?: number;
-  /** The version the plan was made for; a copy that has moved on answers nothing but its own sequence. */
+  /** The version of the plan; a copy that has moved on returns only its own sequence. */
   readonly sequence: number;
   /** Only the figures, no rows. */
   readonly isHead: boolean;
 }
 
-/** Order for the `index` job. */
 export interface IndexOrder {
   readonly path: string;
   readonly names: readonly string[];
 }
 
-/** Headers in which the figures of a page travel beside its body. */
+/** Carry the figures of a page beside its body. */
 export const PAGE_HEADERS = {
   total: 'x-total',
   cursor: 'x-cursor',
@@ -40,7 +39,6 @@ export const PAGE_HEADERS = {
 
 type Job = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
-/** The jobs by name. */
 export function queryJobs(): Record<string, Job> {
   return {
     page: (body) => readPage(body as PageOrder),
@@ -56,6 +54,17 @@ export function queryJobs(): Record<string, Job> {
       return new Response(null, { status: 204 });
     },
   };
+}
+
+/** Columns with cells that do not fit their declared type become string columns. */
+function withoutMisfits(db: Database, shape: RowShape): RowShape {
+  const columns = shape.columns.map((column) => {
+    const { declaredAt: at } = column;
+    if (at === undefined) return column;
+    const sql = `SELECT 1 FROM rows WHERE typeof(c${at}) = 'text' LIMIT 1`;
+    return db.query(sql).get() === null ? column : { ...column, isText: true };
+  });
+  return { ...shape, columns };
 }
 
 /** Rows, count and version come from one snapshot, which ends with the body. */
@@ -89,7 +98,8 @@ async function readPage(order: PageOrder): Promise<Response> {
       close();
       return new Response(null, { headers });
     }
-    const chunks = encoder(plan.shape, page.rows)[Symbol.iterator]();
+    const shape = format === 'parquet' ? withoutMisfits(db, plan.shape) : plan.shape;
+    const chunks = encoder(shape, page.rows)[Symbol.iterator]();
     return new Response(streamOfChunks(chunks, close), { headers });
   } catch (error) {
     close();

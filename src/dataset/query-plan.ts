@@ -1,8 +1,8 @@
 /**
- * How a list of rows is read from a typed copy, as plain data: which statements, in which order, at what cost.
+ * Plans how a list is read from a typed copy: statements, order and cost.
  *
- * Pure: looks at nothing but the table's figures and the parameters, so plans are tested as data and travel as JSON to
- * the process that runs them (`query-run.ts`).
+ * Plain JSON from figures and parameters alone, so plans are tested as data and travel to the process that runs them
+ * (`query-run.ts`).
  */
 import { type Access, accessTo } from './scan.ts';
 import { comparisonsIn, conditionsOf } from './conditions.ts';
@@ -21,38 +21,34 @@ import { usefulIndexes } from './table-index.ts';
 import type { Column } from './types.ts';
 import { queryWords } from './words.ts';
 
-/** A list as it will be read; JSON throughout. */
+/** JSON throughout. */
 export interface QueryPlan extends Access {
-  /** What the rows hold: `_row_id`, then the columns of the shape. */
+  /** The rows hold `_row_id`, then the columns of the shape. */
   readonly shape: RowShape;
-  /** The select list that makes such rows. */
   readonly select: string;
   /** Null: all rows. */
   readonly limit: number | null;
   /** Rows of the table. */
   readonly rowCount: number;
-  /** Equal for lists with the same matches: a key for remembering their number within one version. */
+  /** Equal for lists with the same matches; their number is remembered by it within one version. */
   readonly countKey: string;
-  /** The list is one range of an indexed column: its count follows from that of another one. */
+  /** Set when the list is one range of an indexed column: its count follows from another's. */
   readonly range: OpenRange | null;
-  /** For the cursor to the next page: its digest and the select list of its sort values. */
+  /** For the next cursor: digest, and select list of the sort values. */
   readonly digest: string;
   readonly keys: string;
   /** Integers may be past ±(2^53−1) (Parquet): every integer of a row is then a bigint. */
   readonly hasWideIntegers: boolean;
   /** The connection needs `registerFunctions`. */
   readonly usesFunctions: boolean;
-  /** Indexes that would have helped and do not exist; empty for small tables. */
+  /** Missing indexes that would have helped; empty for small tables. */
   readonly usefulIndexes: readonly string[];
-  /** The page, and the page together with its count, take about 20 ms at most and may run in the server process. */
+  /** Takes about 20 ms at most, alone or with its count: may run in the server process. */
   readonly isPageCheap: boolean;
   readonly isCheap: boolean;
 }
 
-/**
- * The plan of a list. Throws `invalid-query` for a filter, sort, column list or cursor that does not fit the table, in
- * this order.
- */
+/** Throws `invalid-query` for a wrong filter, sort, column list or cursor, in this order. */
 export function planQuery(table: QueryTable, parameters: ListParameters): QueryPlan {
   const { limit, offset } = parameters;
   const columns = tableColumns(table.columns);
@@ -86,7 +82,7 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
   };
 }
 
-/** What the cursors of a list are for. Throws as `planQuery`. */
+/** Throws as `planQuery`. */
 export function cursorScope(table: QueryTable, parameters: ListParameters): CursorScope {
   const sort = parseSort(parameters.sort, parameters.order, tableColumns(table.columns));
   return scopeOf(table, parameters, queryWords(parameters.q), sort);
@@ -108,7 +104,7 @@ function scopeOf(
   };
 }
 
-/** Only Parquet has integers that no double holds; CSV and workbooks cannot (DS-59). */
+/** Only Parquet has integers that no double holds. */
 function hasWideIntegers({ blank, columns }: RowShape): boolean {
   return (
     blank === 'null' &&
@@ -118,11 +114,15 @@ function hasWideIntegers({ blank, columns }: RowShape): boolean {
   );
 }
 
-/** The terms that still order rows: nothing after `_row_id`, which is unique, nor `_row_id` upwards at the end. */
+/** Drops terms after `_row_id`, which is unique, and an ascending `_row_id` at the end. */
 function orderTerms(sort: readonly SortTerm[], columns: readonly TableColumn[]): OrderTerm[] {
   const end = sort.findIndex(({ column }) => column === 0);
   const used = end < 0 ? sort : sort.slice(0, sort[end]!.descending ? end + 1 : end);
-  return used.map(({ column, descending }) => ({ column: columns[column]!, descending }));
+  return used.map(({ column: index, descending }) => {
+    const column = columns[index]!;
+    const { sortSql } = column;
+    return { column: sortSql === undefined ? column : { ...column, sql: sortSql }, descending };
+  });
 }
 
 interface Projection {
@@ -132,12 +132,12 @@ interface Projection {
 
 const whole = new WeakMap<readonly Column[], Projection>();
 
-/** Whether the rows of a plan hold all columns of the table it was made for, in the order of the file. */
+/** The rows hold all columns of the table in file order. */
 export function isWhole({ shape }: QueryPlan, columns: readonly Column[]): boolean {
   return whole.get(columns)?.shape === shape;
 }
 
-/** The projection to all columns is remembered with them, which do not change. */
+/** The projection to all columns is remembered with them. */
 function projectionOf(indexes: readonly number[] | null, table: QueryTable): Projection {
   if (indexes) return projectionTo(indexes, table);
   let known = whole.get(table.columns);
@@ -157,7 +157,11 @@ function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable)
   const aliases = shown.map(({ position }, index) => `rows.c${position} AS v${index}`);
   return {
     shape: {
-      columns: shown.map(({ name, type, file }) => (file ? { name, type, file } : { name, type })),
+      columns: shown.map(({ name, type, file, declared, position }) => ({
+        name,
+        type,
+        ...(file ? { file } : declared && type !== 'string' && { declaredAt: position }),
+      })),
       rowIdAt: rowIdAt < 0 ? null : rowIdAt,
       blank,
     },

@@ -1,60 +1,47 @@
 /**
- * Runs a plan on a connection to the typed copy it was made for.
+ * Runs a plan on a connection to its typed copy.
  *
- * Everything a page needs (count, cursor, rows) comes from one read transaction, so from one version of the table
- * (DS-39). A page of ordinary size is read before the call returns and leaves the connection free; anything larger is
- * read while its rows are taken, and until then the connection serves nothing else.
+ * Count, cursor and rows come from one read transaction, so from one version. A page of ordinary size is read before
+ * the call returns; a larger one is read while its rows are taken, and until then the connection serves nothing else.
  */
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import type { Scan } from './scan.ts';
 import { encodeCursor } from './cursor.ts';
 import type { Row } from './encode.ts';
 import { registerFunctions } from './functions.ts';
-import { MAX_ROWS_BY_ID } from './query-cost.ts';
+import { STRATEGY } from './limits.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { boundValue, type PlanValue, type SqlPart } from './sql-part.ts';
 
-/** A page is held in memory up to this many cells and characters together; about 10 MB. */
-const MAX_HELD = 4_000_000;
-/** Answers of so few rows are read in one statement, which is a snapshot of its own and counts them too. */
-export const MAX_FEW = 64;
-/** A page of a copy that is no larger than this can be held whatever its rows hold. */
-const MAX_SMALL_COPY_BYTES = 64 << 20;
-/** Skipped rows past which only ids are skipped, not whole rows. */
-const LONG_SKIP = 1_000;
-/** A look-up by row id in a large table, counted in rows read one after another. */
-const LOOKUP_ROWS = 8;
-
 const ROW_ID = 'rows._row_id';
 
-/** The rows of a request. */
 export interface Page {
-  /** Matching rows, whatever the page (DS-40). */
+  /** Whatever the page. */
   readonly total: number;
-  /** Cursor of the next page; null on the last one and without a limit (DS-41). */
+  /** Null on the last page and without a limit. */
   readonly next: string | null;
-  /** `_row_id` and the columns of the plan's shape; to be taken once. */
+  /** `_row_id` and the columns of the shape; can be iterated once. */
   readonly rows: Iterable<Row>;
-  /** Ends the reading when rows are not taken to their end. Safe to call at any time, more than once. */
+  /** Stops the reading early. May be called at any time, more than once. */
   close(): void;
 }
 
-/** The number of matching rows, whatever the page (DS-40). */
+/** Whatever the page. */
 export function runCount(db: Database, plan: QueryPlan): number {
   if (!plan.count) return plan.rowCount;
   if (plan.usesFunctions) registerFunctions(db);
   return countRows(db, plan.count);
 }
 
-/** The number of rows that meet a condition without functions of ours. */
+/** For conditions without `svc_` functions. */
 export function countRows(db: Database, { sql, params }: SqlPart): number {
   const [row] = prepared(db, `SELECT count(*) FROM rows WHERE ${sql}`).values(...bound(params));
   return Number(row?.[0] ?? 0);
 }
 
 /**
- * The page of a plan. `total` is its count, when the caller knows it for this very version. Inside a transaction of
- * the caller none is begun. A failure while rows are taken is thrown there.
+ * `total` is the count, if known for this very version. Uses the caller's transaction if there is one. The rows may
+ * throw while they are taken.
  */
 export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
   if (plan.usesFunctions) registerFunctions(db);
@@ -69,18 +56,18 @@ export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
   }
 }
 
-/** The rows of a request by their ids alone. */
+/** A page with row ids only. */
 export interface IdPage extends Pick<Page, 'total' | 'next'> {
   readonly rowIds: readonly number[];
 }
 
-/** Whether finding the ids of a page costs little beside reading its rows: nothing else has to be looked at. */
+/** Finding the ids costs little beside reading the rows: nothing else has to be looked at. */
 export function areIdsCheap({ walk, limit, offset, usesFunctions }: QueryPlan): boolean {
-  const isShort = limit !== null && limit <= MAX_ROWS_BY_ID && offset <= LONG_SKIP;
+  const isShort = limit !== null && limit <= STRATEGY.rowsById && offset <= STRATEGY.longSkip;
   return isShort && walk?.isExact === true && !usesFunctions;
 }
 
-/** As `runPage` without the rows, for plans of which `areIdsCheap` is true. */
+/** Only for plans where `areIdsCheap` is true. */
 export function runIds(db: Database, plan: QueryPlan, total?: number): IdPage {
   const end = beginRead(db);
   try {
@@ -93,9 +80,15 @@ export function runIds(db: Database, plan: QueryPlan, total?: number): IdPage {
 
 type Part = Omit<Page, 'total'>;
 
-/** All matching rows, of which the filter lets through a few at most. */
+/** All matching rows, when the filter lets through a few at most. */
 function isFew({ count, limit, offset, maxMatches, isContinued }: QueryPlan): boolean {
-  return count !== null && limit === null && offset === 0 && maxMatches <= MAX_FEW && !isContinued;
+  return (
+    count !== null &&
+    limit === null &&
+    offset === 0 &&
+    maxMatches <= STRATEGY.fewRows &&
+    !isContinued
+  );
 }
 
 class PageReader {
@@ -110,17 +103,17 @@ class PageReader {
   }
 
   few(): Page {
-    const rows = this.#values(MAX_FEW);
+    const rows = this.#values(STRATEGY.fewRows);
     return { total: rows.length, next: null, rows, close: () => {} };
   }
 
   part(end: () => void): Part {
     const { limit, offset, isContinued } = this.#plan;
     if (limit === null) return this.#whole(end);
-    if (limit <= MAX_ROWS_BY_ID && offset > LONG_SKIP && !isContinued) {
+    if (limit <= STRATEGY.rowsById && offset > STRATEGY.longSkip && !isContinued) {
       return this.#partById(limit, end);
     }
-    // One row more than the page has tells whether there is a next one.
+    // One more than the page tells whether there is a next one.
     const isSmall = this.#isSmall(limit);
     const rows = this.#rows(isSmall ? 0 : limit + 1);
     const first = isSmall ? { rows: this.#values(limit + 1), isAll: true } : hold(rows);
@@ -152,7 +145,7 @@ class PageReader {
     return { next: null, rows, close };
   }
 
-  /** Skips ids only, from the nearer end, and looks the page's rows up. */
+  /** Skips ids only, from the nearer end, and looks up the page's rows. */
   #partById(limit: number, end: () => void): Part {
     const { offset } = this.#plan;
     const count = Math.min(limit, this.#total - offset);
@@ -187,11 +180,13 @@ class PageReader {
     }
   }
 
-  /** Whether rows of usual size are a page that need not be taken row by row, and the largest can be held. */
+  /** The page can be held in memory: of usual rows, or of the largest. */
   #isSmall(limit: number): boolean {
     const bytes = copyBytes(this.#db);
     const usual = (limit * bytes) / Math.max(1, this.#plan.rowCount);
-    return limit <= MAX_ROWS_BY_ID && usual <= MAX_HELD && bytes <= MAX_SMALL_COPY_BYTES;
+    return (
+      limit <= STRATEGY.rowsById && usual <= STRATEGY.heldSize && bytes <= STRATEGY.smallCopyBytes
+    );
   }
 
   /** Takes less than two thirds of the time of `#rows`. */
@@ -223,14 +218,14 @@ class PageReader {
     for (const id of ids) yield statement.values(id)[0] as Row[number][];
   }
 
-  /** The way to read: what can be told from the number of matches. */
+  /** Chooses the way to read by the number of matches. */
   #scans(): readonly Scan[] {
     const { walk, gather, limit, offset, rowCount } = this.#plan;
     if (!gather || !walk) return walk?.scans ?? [gather!.scan];
     const total = Math.max(1, this.#total);
     const wanted = Math.min(total, limit === null ? total : offset + limit + 1);
-    const walked = (wanted / total) * rowCount * (walk.isByIndex ? LOOKUP_ROWS : 1);
-    const gathered = gather.isIndexed ? Math.min(rowCount, total * LOOKUP_ROWS) : rowCount;
+    const walked = (wanted / total) * rowCount * (walk.isByIndex ? STRATEGY.lookupRows : 1);
+    const gathered = gather.isIndexed ? Math.min(rowCount, total * STRATEGY.lookupRows) : rowCount;
     return walked <= gathered + total ? walk.scans : [gather.scan];
   }
 
@@ -242,7 +237,7 @@ class PageReader {
     return encodeCursor(digest, { keys: (row as Row).map(keyOf), rowId });
   }
 
-  /** For a page too large to hold: reads its ids alone, to find its last row before its first one is sent. */
+  /** For a page too large to hold: reads only ids, to find the last row before the first one is sent. */
   #cursorFromIds(limit: number): string | null {
     let rest = limit + 1;
     let last = 0;
@@ -259,19 +254,19 @@ class PageReader {
   }
 }
 
-/** The plus signs keep SQLite from planning anew whenever a limit differs, which takes longer than most pages. */
+/** The plus signs keep SQLite from planning anew for each limit, which takes longer than most pages. */
 function scanSql(select: string, { where }: Scan, order: string): string {
   return `SELECT ${select} FROM rows WHERE ${where.sql} ORDER BY ${order} LIMIT +? OFFSET +?`;
 }
 
-/** Takes rows until there are no more or memory says stop. */
+/** Takes rows until the end or the memory limit. */
 function hold(rows: Generator<Row>): { rows: Row[]; isAll: boolean } {
   const held: Row[] = [];
   let size = 0;
   for (let step = rows.next(); !step.done; step = rows.next()) {
     held.push(step.value);
     size += sizeOf(step.value);
-    if (size > MAX_HELD) return { rows: held, isAll: false };
+    if (size > STRATEGY.heldSize) return { rows: held, isAll: false };
   }
   return { rows: held, isAll: true };
 }
@@ -309,10 +304,10 @@ function streamed(
   return { next, rows: rows(), close };
 }
 
-/** Begins a read transaction unless the caller has one; returns how to end it, which may be called again. */
+/** Begins a read transaction unless the caller has one; the returned end may be called again. */
 function beginRead(db: Database): () => void {
   if (db.inTransaction) return () => {};
-  // Through `query`, which remembers the statement: `run` would prepare it anew.
+  // `query` remembers the statement; `run` would prepare it anew.
   db.query('BEGIN').run();
   let isOpen = true;
   return () => {
@@ -323,7 +318,7 @@ function beginRead(db: Database): () => void {
 
 const knownBytes = new WeakMap<Database, number>();
 
-/** Bytes of the typed copy when they were first asked for, about. */
+/** Approximate: the size when first asked for. */
 export function copyBytes(db: Database): number {
   let bytes = knownBytes.get(db);
   if (bytes === undefined) {

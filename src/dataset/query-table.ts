@@ -1,31 +1,32 @@
-/**
- * A typed copy as queries see it: its figures, and its columns with `_row_id` before those of the file (DS-47, DS-50).
- */
+/** A typed copy as queries see it: its figures, and its columns with `_row_id` first. */
 import { filterTypeOf, wideNumber } from './file-type.ts';
-import type { FilterColumn } from './filter.ts';
 import type { Column } from './types.ts';
+import type { FilterColumn } from './filter-operand.ts';
 
-/** How a table presents a blank cell; see `TableHead.blank`. */
+/** See `TableHead.blank`. */
 export type Blank = 'empty' | 'null';
 
-/** A column a query may name. */
 export interface TableColumn extends FilterColumn {
   /** Always qualified, so that no alias of a select list can be meant. */
   readonly sql: string;
+  /**
+   * Order expression where the stored value does not sort right: `Z` would come after a fraction of the same second.
+   */
+  readonly sortSql?: string;
   /** Null for `_row_id`. */
   readonly position: number | null;
 }
 
-/** What a plan must know of a table; all of one version. */
+/** All of one version. */
 export interface QueryTable {
-  /** Tells lists apart, so that a cursor of one is none of another's: rel and sheet. */
+  /** File and sheet: keeps cursors of one list from another. */
   readonly list: string;
   readonly columns: readonly Column[];
   readonly rowCount: number;
-  /** Highest row id ever assigned; equal to `rowCount` when no id is missing. */
+  /** Highest ever assigned; equal to `rowCount` when no id is missing. */
   readonly lastRowId: number;
   readonly blank: Blank;
-  /** Names of the indexes there are, see `indexName`. */
+  /** See `indexName`. */
   readonly indexes: ReadonlySet<string>;
   /** Size of the file, for estimates. */
   readonly bytes: number;
@@ -33,7 +34,7 @@ export interface QueryTable {
 
 const known = new WeakMap<readonly Column[], readonly TableColumn[]>();
 
-/** Index 0 is `_row_id`; index `i + 1` is `columns[i]`. Remembered with the list, which does not change. */
+/** Index 0 is `_row_id`; index `i + 1` is `columns[i]`. Remembered with the list. */
 export function tableColumns(columns: readonly Column[]): readonly TableColumn[] {
   let all = known.get(columns);
   if (!all) {
@@ -44,6 +45,8 @@ export function tableColumns(columns: readonly Column[]): readonly TableColumn[]
         type: file ? filterTypeOf(file.type) : type,
         wide: wideNumber(file?.type),
         sql: `rows.c${position}`,
+        ...(file?.type.kind === 'timestamp' &&
+          file.type.isUtc && { sortSql: `rtrim(rows.c${position}, 'Z')` }),
         position,
       })),
     ];
@@ -52,10 +55,7 @@ export function tableColumns(columns: readonly Column[]): readonly TableColumn[]
   return all;
 }
 
-/**
- * SQL for the text form of a cell (DS-54), equal to what JSON shows. Blank cells are `''` in tables that present them
- * so and NULL otherwise.
- */
+/** What JSON shows. Blank cells are `''` or NULL, as the table presents them. */
 export function textFormSql({ sql, type, wide }: TableColumn, blank: Blank): string {
   if (wide) return `svc_wide(${sql}, ${wide.digits}, ${wide.scale})`;
   const absent = blank === 'empty' ? `WHEN 'null' THEN '' ` : '';
@@ -64,7 +64,7 @@ export function textFormSql({ sql, type, wide }: TableColumn, blank: Blank): str
       return `(CASE typeof(${sql}) WHEN 'integer' THEN iif(${sql}, 'true', 'false') ${absent}ELSE ${sql} END)`;
     case 'integer':
     case 'number':
-      // Integers may have more digits than a JS number; SQLite writes reals its own way.
+      // Integers may have more digits than a JS number; SQLite writes reals differently.
       return `(CASE typeof(${sql}) WHEN 'integer' THEN CAST(${sql} AS TEXT) WHEN 'real' THEN svc_text(${sql}) ${absent}ELSE ${sql} END)`;
     default:
       return blank === 'empty' ? `ifnull(${sql}, '')` : sql;

@@ -1,11 +1,11 @@
 /**
- * Numbers of matches of one-sided ranges, each told from its neighbours: how many rows cost more than 50 follows from how
- * many cost more than 49 and the few in between.
+ * Counts of one-sided ranges, derived from neighbours: rows above 50 follow from rows above 49 and the few between.
  *
- * Every list names its exact total (DS-40), and counting 100,000 entries of an index takes ten times as long as reading a
- * page. Valid for one version of a table; rests on the order of stored values (see `filter-sql.ts`): blank cells are in no
+ * Every list states its exact total, and counting 100,000 index entries takes ten times as long as reading a page.
+ * Valid for one version of a table. Relies on the order of stored values (`filter-sql.ts`): blank cells are in no
  * range, numbers sort before text.
  */
+import { STRATEGY } from './limits.ts';
 import { Lru } from '../base/lru.ts';
 import { compareBytes } from '../base/paths.ts';
 import type { Filter, RangeOperator } from './filter.ts';
@@ -14,24 +14,22 @@ import type { SqlPart } from './sql-part.ts';
 
 /** A filter that is one range of a column, open on one side. */
 export interface OpenRange {
-  /** The column. */
   readonly sql: string;
   /** The rows above the cut match; else those below it. */
   readonly isAbove: boolean;
   /** Numbers that a double holds, or text. */
   readonly value: number | string;
-  /** The cut comes after the rows that are equal to the value. */
+  /** The cut comes after the rows equal to the value. */
   readonly isAfterEqual: boolean;
 }
 
-/** How to find a number of matches from a known one. */
 export interface RangeStep {
   /** Condition of the rows by which the two differ. */
   readonly between: SqlPart;
   readonly known: number;
-  /** What becomes of `known` with every such row. */
+  /** Whether each such row adds or subtracts. */
   readonly sign: 1 | -1;
-  /** There are at most so many of them. */
+  /** Most rows that differ. */
   readonly atMost: number;
 }
 
@@ -43,10 +41,8 @@ interface KnownRange extends OpenRange {
 const MAX_COLUMNS = 16;
 /** Between a range and itself. */
 const NOTHING: SqlPart = { sql: '0', params: [] };
-/** Of one column and direction; half of them are dropped when there are more. */
-const MAX_CUTS = 2_048;
 
-/** The range that a filter is; null for any other filter, and for integers past ±(2^53−1). */
+/** Null for other filters and for integers past ±(2^53−1). */
 export function openRangeOf(
   filter: Filter | null,
   columns: readonly TableColumn[],
@@ -63,12 +59,12 @@ function isRange(filter: Filter): filter is Filter & { readonly op: RangeOperato
   return ['gt', 'gte', 'lt', 'lte'].includes(filter.op);
 }
 
-/** The known numbers of one version of a table. */
+/** Of one version of a table. */
 export class RangeCounts {
-  /** By column, direction and type, each in ascending order of the cuts. */
+  /** By column, direction and type; cuts ascend. */
   readonly #known = new Lru<string, KnownRange[]>(MAX_COLUMNS);
 
-  /** Keeps the number of rows that match. */
+  /** Remembers a count. */
   note(range: OpenRange, matches: number): void {
     const key = keyOf(range);
     let cuts = this.#known.get(key);
@@ -77,8 +73,8 @@ export class RangeCounts {
     const present = cuts[at];
     if (present !== undefined && compareCuts(present, range) === 0) return;
     cuts.splice(at, 0, { ...range, matches });
-    // Every second one, so that what is left is spread as widely.
-    if (cuts.length > MAX_CUTS) {
+    // Every second one, so that the rest is spread as widely.
+    if (cuts.length > STRATEGY.rangeCuts) {
       this.#known.set(
         key,
         cuts.filter((_, index) => index % 2 === 0),
@@ -86,7 +82,7 @@ export class RangeCounts {
     }
   }
 
-  /** From the nearest known range to this one; null when none is known. `rowCount`: rows of the table. */
+  /** From the nearest known range; null when none is known. `rowCount`: of the table. */
   stepTo(range: OpenRange, rowCount: number): RangeStep | null {
     const cuts = this.#known.get(keyOf(range));
     if (cuts === undefined) return null;
@@ -95,7 +91,8 @@ export class RangeCounts {
     if (after !== undefined && compareCuts(after, range) === 0) {
       return { between: NOTHING, known: after.matches, sign: 1, atMost: 0 };
     }
-    // What lies before all cuts matches all rows that can match upwards, and none downwards; after all it is the reverse.
+    // Before all cuts, an upward range holds all rows that can match and a downward one none; after all cuts the
+    // reverse.
     const rest = range.isAbove ? [rowCount, 0] : [0, rowCount];
     const [low, high] = [before?.matches ?? rest[0]!, after?.matches ?? rest[1]!];
     const nearest = nearestOf(range, before, after);
@@ -129,7 +126,7 @@ function nearestOf(
   return isBeforeNearer ? before : after;
 }
 
-/** Index of the first cut that is not below this one. */
+/** The first cut that is not below this one. */
 function firstFrom(cuts: readonly OpenRange[], range: OpenRange): number {
   let low = 0;
   let high = cuts.length;

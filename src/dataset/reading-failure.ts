@@ -1,23 +1,20 @@
-/**
- * Why a file cannot be read as a table. It is not read again until it changes.
- */
+/** Why a file cannot be read as a table. It is not read again until it changes. */
 import { AppError } from '../base/errors.ts';
 import { type FileStamp, isRacy, sameStamp } from '../base/file-stamp.ts';
 
-/** What was known of the file when its reading began. */
+/** Known when the reading began. */
 export interface SeenFile {
   readonly stamp: FileStamp;
-  /** Wall clock at which the stamp was taken, in ms. */
+  /** Wall clock in ms. */
   readonly takenAt: number;
   /** See `companionFingerprint`. */
   readonly companion: string;
 }
 
-/** A reading that failed by the fault of the file. */
 export interface ReadingFailure extends SeenFile {
   /** Without the name of the file. */
   readonly reason: string;
-  /** `unreadable-file`, for whoever wants to read it. */
+  /** `unreadable-file`. */
   readonly error: AppError;
 }
 
@@ -33,7 +30,7 @@ export function failureOf(rel: string, error: unknown, seen: SeenFile): ReadingF
   return { ...seen, reason, error: failure };
 }
 
-/** Whether a failure is that of the file as it is now, for certain. */
+/** Whether the failure certainly still applies to the file as it is now. */
 export function isFailureOf(
   failure: SeenFile,
   { stamp, companion }: Pick<SeenFile, 'stamp' | 'companion'>,

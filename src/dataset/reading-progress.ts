@@ -1,23 +1,21 @@
 /**
- * How far the first reading of a file is, told by the worker that reads it in a small file beside the copy it makes: the worker
- * is busy until it ends, so nobody can ask it.
+ * Progress of a file's first reading. The worker that reads is busy until the end, so it writes its progress to a small
+ * file beside the copy.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { FileSource } from '../base/file-source.ts';
 
-/** How far it is. */
 export interface ReadingProgress {
-  /** Bytes of the file, of which so many are read. */
   readonly bytes: number;
   readonly size: number;
-  /** 2: once more, because a later row changed the type of a column. */
+  /** 2: a second reading, because a later row changed a column's type. */
   readonly pass: number;
 }
 
 const SUFFIX = '-progress';
 const STEP_MS = 200;
 
-/** Tells how far the reading of one file is. */
+/** Writes the progress of one reading. */
 export class ProgressTeller {
   readonly #path: string;
   #size = 0;
@@ -30,7 +28,7 @@ export class ProgressTeller {
     this.#path = path + SUFFIX;
   }
 
-  /** The source, of which every reading is counted; it is being read from the beginning. */
+  /** Counts the reads of the returned source. */
   begin(source: FileSource): FileSource {
     const { size } = source;
     this.#size = size;
@@ -46,7 +44,7 @@ export class ProgressTeller {
     };
   }
 
-  /** Nothing is left of it. */
+  /** Removes the file. */
   end(): void {
     rmSync(this.#path, { force: true });
   }
@@ -58,18 +56,18 @@ export class ProgressTeller {
     try {
       writeFileSync(this.#path, `${this.#bytes} ${this.#size} ${this.#pass}`, { mode: 0o600 });
     } catch {
-      // Only a page that somebody waits at has less to say; the copy itself tells of a full disk.
+      // Only a waiting page shows less; a full disk is reported by the copy itself.
     }
   }
 }
 
-/** How far the reading is that makes the copy at `path`; null when it has told nothing yet. */
+/** For the copy at `path`; null when nothing was reported yet. */
 export function readingProgress(path: string): ReadingProgress | null {
   try {
     const match = /^(\d+) (\d+) (\d+)$/.exec(readFileSync(path + SUFFIX, 'utf8'));
     return match && { bytes: Number(match[1]), size: Number(match[2]), pass: Number(match[3]) };
   } catch {
-    // It has not begun, or has just ended.
+    // The reading has not begun or has just ended.
     return null;
   }
 }

@@ -1,9 +1,10 @@
 /**
- * Where a list of rows is read: cheap plans here, all others in a query worker, with the same code and the same answer
- * (architecture: no request holds the event loop).
+ * Decides where a list is read: cheap plans here, others in a query worker, with the same code and result, so that no
+ * request holds the event loop.
  *
- * Also keeps what makes the next read cheaper: numbers of matches per version, and indexes on columns that are used.
+ * Keeps what makes the next read cheaper: counts per version, and indexes on columns in use.
  */
+import { askedBy } from '../base/asker.ts';
 import type { Log } from '../base/log.ts';
 import { isStopping } from '../children/child-supply.ts';
 import { Lru } from '../base/lru.ts';
@@ -16,7 +17,8 @@ import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
 import { lookupOf, lookupPattern, lookupPlan } from './lookup-plan.ts';
 import { isCountCheap, isIndexingCheap } from './query-cost.ts';
 import { cursorScope, planQuery, type QueryPlan } from './query-plan.ts';
-import { copyBytes, countRows, MAX_FEW, runIds, runPage } from './query-run.ts';
+import { STRATEGY } from './limits.ts';
+import { copyBytes, countRows, runIds, runPage } from './query-run.ts';
 import { type QueryTable, tableColumns } from './query-table.ts';
 import { RowMemory } from './row-memory.ts';
 import type { RowTexts } from './row-texts.ts';
@@ -24,10 +26,10 @@ import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summar
 import type { Table } from './table.ts';
 import type { PreparedRead, RowsPage } from './table-memory.ts';
 
-/** Where long reads go and how long they may take. */
+/** The query workers and their limits. */
 export interface ReadingOptions {
   readonly pool: ChildPool;
-  /** Longest a query may work before it is stopped, in ms. */
+  /** A query is stopped after this long. */
   readonly timeoutMs: () => number;
   readonly log: Log;
 }
@@ -35,16 +37,16 @@ export interface ReadingOptions {
 /** The table changed between planning and reading; plan again. */
 export class StaleRead extends Error {}
 
-/** An index is made when it would have helped for the second time (architecture 4.1). */
+/** An index is made when it would have helped for the second time. */
 const USES_BEFORE_INDEX = 2;
 /** Making one reads the whole table; a few seconds for millions of rows. */
 const INDEX_TIMEOUT_MS = 120_000;
-/** How long facets and charts look through a large table before they answer about its first part. */
+/** Past this, facets and charts of a large table cover only its first part. */
 const SUMMARY_BUDGET_MS = 2_500;
-/** Answers past this many rows get a worker of their own, so that a slow reader blocks nobody. */
+/** Answers of more rows get a worker of their own, so that a slow reader blocks nobody. */
 const LONG_STREAM_ROWS = 50_000;
 
-/** The tables read last keep their pages in memory: a page of rows by an index reads all over its copy. */
+/** The tables read last keep their pages in memory, because a page by an index reads all over its copy. */
 const MAX_HOT_TABLES = 8;
 const HOT_KIBIBYTES = 8 * 1024;
 /** SQLite's own default. */
@@ -62,7 +64,7 @@ export class Reading {
     this.#options = options;
   }
 
-  /** Checks the parameters against the table's columns. Throws `invalid-query`. */
+  /** Throws `invalid-query` when the parameters do not fit the table. */
   prepare(table: Table, parameters: ListParameters, format: Format): PreparedRead {
     const text = textOf(parameters, format);
     const known = table.memory.reads.get(text);
@@ -74,8 +76,8 @@ export class Reading {
   }
 
   /**
-   * Reads; short answers are there at once. Long answers stream with bounded memory; the body must be read or cancelled. Throws `timed-out`,
-   * `too-large` (memory), `unavailable` (too many waiting) and StaleRead.
+   * Short answers are there at once; long ones stream with bounded memory, and the body must be read or cancelled.
+   * Throws `timed-out`, `too-large` (memory), `unavailable` (too many waiting) and StaleRead.
    */
   run(
     table: Table,
@@ -91,10 +93,7 @@ export class Reading {
       : this.#readElsewhere(table, prepared, known, options);
   }
 
-  /**
-   * Facts about the columns of a read, whatever its page and order; takes about 2.5 s at most for large tables. Throws as
-   * `run`.
-   */
+  /** Facts about columns, whatever the page and order; about 2.5 s at most for large tables. Throws as `run`. */
   async summarise(
     table: Table,
     { plan }: PreparedRead,
@@ -119,7 +118,7 @@ export class Reading {
     return summary;
   }
 
-  /** The body is made for HEAD too: its length and compression are headers (DS-6). */
+  /** HEAD needs the body too: its length and compression are headers. */
   #readHere(table: Table, prepared: PreparedRead, known: number | undefined): RowsPage {
     const kept = table.memory.pages.get(prepared);
     if (kept !== undefined) return kept;
@@ -129,8 +128,8 @@ export class Reading {
     const read =
       (texts && pageByIds(table, plan, known, texts)) ??
       this.#pageOfRows(table, prepared, known, texts);
-    // What cannot have more than a few rows is counted by reading them, whatever is remembered.
-    if (plan.maxMatches > MAX_FEW) table.memory.keepCount(plan, read.total);
+    // Few rows are counted by reading them anyway.
+    if (plan.maxMatches > STRATEGY.fewRows) table.memory.keepCount(plan, read.total);
     const answer: RowsPage = { ...pageOf(format), ...read, version: table.version() };
     table.memory.keepPage(prepared, answer);
     return answer;
@@ -207,16 +206,16 @@ export class Reading {
       table.uses.set(name, uses);
       return uses === USES_BEFORE_INDEX;
     });
-    if (due.length > 0) void this.#makeIndexes(table, due);
+    if (due.length > 0) void askedBy('indexes of columns', () => this.#makeIndexes(table, due));
   }
 
   /**
-   * Those of small tables here, for the price of a list without them and without a worker; else in the background, where
-   * an edit that comes meanwhile waits for it.
+   * For small tables here, at the price of a list without indexes; else in the background, where an edit may wait for
+   * it.
    */
   async #makeIndexes(table: Table, names: readonly string[]): Promise<void> {
     const order: IndexOrder = { path: table.path, names };
-    // The list that asked for them is answered first.
+    // First answer the list that asked for them.
     await Bun.sleep(0);
     try {
       await table.exclusive.run(async () => {
@@ -231,7 +230,7 @@ export class Reading {
           });
           await response.body?.cancel();
         } finally {
-          // Also after a failure: some of them may be there, and the copy was written to.
+          // Also after a failure: some may exist, and the copy was written to.
           if (!table.isClosed) table.refreshIndexes();
         }
       });
@@ -244,7 +243,7 @@ export class Reading {
 
 type ReadRows = Pick<RowsPage, 'total' | 'nextCursor' | 'body'>;
 
-/** The page out of rows that are kept; null when it has another one. */
+/** From kept rows; null when one is missing. */
 function pageByIds(
   { reader }: Table,
   plan: QueryPlan,
@@ -256,7 +255,7 @@ function pageByIds(
   return body && { total, nextCursor: next, body };
 }
 
-/** The plan of a list, the usual way or from that of a list with another number. */
+/** Planned anew, or from the plan for another number. */
 function planFor(table: Table, parameters: ListParameters): QueryPlan {
   const lookup = lookupOf(parameters.filter);
   if (lookup === null) return planQuery(queryTable(table), parameters);
@@ -284,7 +283,7 @@ function queryTable({ head, state, indexes }: Table): QueryTable {
   };
 }
 
-/** Equal for equal parameters only. Which of `format` and `Accept` has chosen the format makes no other version (DS-46). */
+/** Equal for equal parameters only. Whether `format` or `Accept` chose the format makes no difference. */
 function textOf(parameters: ListParameters, format: Format): string {
   const { limit, offset, order, sort, filter, q, columns, cursor } = parameters;
   const chosen = columns.length === 0 ? '' : JSON.stringify(columns);
@@ -292,7 +291,7 @@ function textOf(parameters: ListParameters, format: Format): string {
   return `${format} ${limit} ${offset} ${order} ${lengths} ${sort}${filter}${q}${cursor ?? ''}${chosen}`;
 }
 
-/** The number of matches, when it is remembered or a short way from one that is. */
+/** Remembered, or derived from a remembered one by a short count. */
 function knownCount({ memory, reader }: Table, plan: QueryPlan): number | undefined {
   const known = memory.counts.get(plan.countKey);
   if (known !== undefined || plan.range === null) return known;

@@ -1,24 +1,23 @@
 /**
- * Rows as the cells of a SQLite table's leaf pages (sqlite.org/fileformat2.html, sections 1.6 and 2).
+ * Rows as the cells of leaf pages of a SQLite table (sqlite.org/fileformat2.html, sections 1.6 and 2).
  *
- * A row is written value by value where it will stand: first its values behind a gap, then, when their sizes are known,
- * its head into the gap. The gap is as long as the last head was, which is nearly always right; else the values move.
+ * A row is written in place: its values behind a gap, then its head into the gap once their sizes are known. The gap is
+ * as long as the last head, which is nearly always right; else the values move.
  */
 import { AppError } from '../base/errors.ts';
-import type { StoredValue } from './infer.ts';
+import type { StoredValue } from './types.ts';
 
-/** SQLite's own limit of a row. */
+/** SQLite's own limit. */
 const MAX_ROW_BYTES = 1_000_000_000;
 const INITIAL_BYTES = 65_536;
-/** Longer texts go to the runtime's encoder: a call of it costs as much as this many characters in a loop. */
+/** Longer texts go to the runtime's encoder: calling it costs as much as this many characters in a loop. */
 const LOOP_CHARACTERS = 16;
-/** Kinds of values as records name them; integers of other sizes are 1 to 4 for as many bytes, 5 for 6, 6 for 8. */
+/** Serial types of records; integers of other sizes are 1 to 4 for as many bytes, 5 for 6, 6 for 8. */
 const SERIAL = { null: 0, bytes6: 5, bytes8: 6, float: 7, zero: 8, one: 9, text: 13 } as const;
 const HALF = 4_294_967_296;
 
-/** Holds the cells of one page and the row in progress behind them. */
 export class RecordBuffer {
-  /** From 0 to `start` cells that are complete, then the row in progress, or the last one that was. */
+  /** Complete cells up to `start`, then the row in progress or the last complete one. */
   bytes: Buffer<ArrayBuffer>;
   #view: DataView;
   #start = 0;
@@ -30,25 +29,25 @@ export class RecordBuffer {
   #payload = 0;
   #payloadStart = 0;
 
-  /** For rows of so many values beside their id. */
+  /** `values`: per row, beside the id. */
   constructor(values: number) {
-    // The first column is the id, which stands in front and is null among the values.
+    // The id is the first column; it stands in front and is null among the values.
     this.#serials = new Int32Array(values + 1);
     this.bytes = Buffer.alloc(INITIAL_BYTES);
     this.#view = viewOf(this.bytes);
   }
 
-  /** Where the row in progress begins. */
+  /** Of the row in progress. */
   get start(): number {
     return this.#start;
   }
 
-  /** Where the last row ends, once it is complete. */
+  /** Of the last row, once complete. */
   get end(): number {
     return this.#end;
   }
 
-  /** Of the last row: bytes that count against what a page holds of one row, and where they begin. */
+  /** Of the last row: bytes that count against what a page holds of one row, and their start. */
   get payload(): number {
     return this.#payload;
   }
@@ -57,7 +56,7 @@ export class RecordBuffer {
     return this.#payloadStart;
   }
 
-  /** Begins a row at an offset; what stands before it stays. */
+  /** Keeps what stands before `start`. */
   begin(start: number): void {
     this.#start = start;
     this.#end = start + this.#gap;
@@ -72,7 +71,7 @@ export class RecordBuffer {
     this.#start = 0;
   }
 
-  /** Ends the last row at an offset early, with the number of the page that holds its rest. */
+  /** Cuts the last row at an offset and adds the number of the page with its rest. */
   endWithPage(at: number, page: number): void {
     this.#end = at;
     if (at + 4 > this.bytes.length) this.#grow(4);
@@ -80,7 +79,7 @@ export class RecordBuffer {
     this.#end = at + 4;
   }
 
-  /** Adds the next value, in the storage class that binding it to a statement gives. */
+  /** Uses the storage class that binding the value would give. */
   add(value: StoredValue): void {
     if (this.#end + 8 > this.bytes.length) this.#grow(8);
     if (typeof value === 'string') this.#addText(value);
@@ -89,7 +88,7 @@ export class RecordBuffer {
     else this.#addLong(value);
   }
 
-  /** Completes the row under an id, a safe integer above 0. */
+  /** `id`: a safe integer above 0. */
   complete(id: number): void {
     const serials = this.#serials;
     let heads = serials.length;
@@ -112,7 +111,7 @@ export class RecordBuffer {
     for (let index = 0; index < serials.length; index++) at = putVarint(bytes, at, serials[index]!);
   }
 
-  /** Moves the values to where they belong behind a head of that size. */
+  /** Moves the values behind a head of that size. */
   #place(bodyStart: number, head: number): void {
     const shift = head - this.#gap;
     if (shift === 0) return;
@@ -124,7 +123,7 @@ export class RecordBuffer {
 
   #addNumber(value: number): void {
     if (value === (value | 0) && !Object.is(value, -0)) return this.#addInteger(value);
-    // NaN is null to SQLite, and only safe integers are bound as integers.
+    // SQLite stores NaN as null, and only safe integers are bound as integers.
     if (Number.isSafeInteger(value) && value !== 0) return this.#addWideInteger(value);
     this.#serials[this.#count++] = Number.isNaN(value) ? SERIAL.null : SERIAL.float;
     if (Number.isNaN(value)) return;
@@ -132,7 +131,7 @@ export class RecordBuffer {
     this.#end += 8;
   }
 
-  /** In as few bytes as SQLite would take: it compares equal sizes quicker. */
+  /** As few bytes as SQLite takes: it compares equal sizes faster. */
   #addInteger(value: number): void {
     const serials = this.#serials;
     if (value === 0 || value === 1) {
@@ -211,14 +210,14 @@ function viewOf({ buffer, byteOffset, byteLength }: Buffer<ArrayBuffer>): DataVi
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Bytes of a number from 0 to 2^53 as a variable-length integer. */
+/** For numbers from 0 to 2^53. */
 export function varintSize(value: number): number {
   let size = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++;
   return size;
 }
 
-/** Puts the number at an offset; the offset after it. */
+/** Returns the offset after the number. */
 export function putVarint(bytes: Uint8Array, at: number, value: number): number {
   if (value < 0x80) {
     bytes[at] = value;

@@ -1,16 +1,16 @@
 /**
- * Patterns of `$regex`: RE2 syntax, linear time (DS-52).
+ * Patterns of `$regex`: RE2 syntax, linear time.
  *
  * Never the built-in engine: it takes minutes on some patterns and, past its backtracking budget, answers wrongly. A
- * pattern is refused by its length and by the size of the program it would compile to, because counted repeats
- * multiply and compiling 100,000 instructions takes 0.2 s.
+ * pattern is limited in length and in program size, because counted repeats multiply and compiling 100,000 instructions
+ * takes 0.2 s.
  */
 import { RE2JS } from 're2js';
 import { Lru } from '../base/lru.ts';
 
-/** Longer patterns are generated ones; those belong in `$in` or in the client. */
+/** Longer patterns are generated; those belong in `$in` or in the client. */
 export const MAX_PATTERN_CHARACTERS = 1_000;
-/** Compiles in about 5 ms and runs at about 2 µs a character at worst. RE2 itself allows 1,000 repeats of one thing. */
+/** Compiles in about 5 ms and runs at about 2 µs a character at worst. RE2 itself allows 1,000 repeats. */
 const MAX_INSTRUCTIONS = 2_500;
 const CACHED_PATTERNS = 64;
 
@@ -19,13 +19,13 @@ type TextTest = (text: string) => boolean;
 
 const compiled = new Lru<string, RE2JS>(CACHED_PATTERNS);
 
-/** A test for "found anywhere in the text", or null when the pattern is malformed, unsupported or over the limits. */
+/** Null when the pattern is malformed, unsupported or over the limits. */
 export function compileRegex(pattern: string): TextTest | null {
   const regex = compilePattern(pattern);
   return regex && ((text: string) => regex.test(text));
 }
 
-/** The compiled pattern, for whoever needs its groups; null as for `compileRegex`. Remembers the last ones. */
+/** For callers that need groups; null as for `compileRegex`. Remembers the last ones. */
 export function compilePattern(pattern: string): RE2JS | null {
   const known = compiled.get(pattern);
   if (known) return known;
@@ -35,17 +35,14 @@ export function compilePattern(pattern: string): RE2JS | null {
   try {
     regex = RE2JS.compile(pattern);
   } catch {
-    // Whatever it complains about: the pattern is the caller's, and the contract has one text for all of it.
+    // The contract has one text for every fault of a pattern.
     return null;
   }
   compiled.set(pattern, regex);
   return regex;
 }
 
-/**
- * Roughly the instructions a pattern compiles to, never much less. Malformed patterns get some number; the compiler
- * refuses them.
- */
+/** Rough, never much too low. The compiler refuses malformed patterns. */
 function programSize(pattern: string): number {
   const open: number[] = [];
   let total = 0;

@@ -1,8 +1,8 @@
 /**
- * Which tables keep the texts of their rows (`row-texts.ts`), for all tables of the process.
+ * Decides which tables keep the texts of their rows (`row-texts.ts`).
  *
- * A table begins with it when lists of one version were read again and again, and ends with the version. Bounded: the
- * tables read last have MAX_BYTES together.
+ * A table starts when lists of one version are read again and again, and ends with the version. The tables read last
+ * share MAX_BYTES.
  */
 import { isWhole } from './query-plan.ts';
 import { areIdsCheap } from './query-run.ts';
@@ -12,16 +12,15 @@ import type { PreparedRead } from './table-memory.ts';
 
 /** Of all tables. */
 const MAX_BYTES = 32 << 20;
-/** Pages of a version that are read before its rows are kept; most tables are looked at a few times. */
+/** Pages of a version read before its rows are kept; most tables are read a few times. */
 const PAGES_BEFORE_KEEPING = 16;
 
-/** Rows of the tables that are read most. */
 export class RowMemory {
-  /** With kept rows; the one that was read last at the end. */
+  /** With kept rows; the last read is at the end. */
   readonly #tables = new Set<Table>();
   #newest: Table | null = null;
 
-  /** Where the rows of a list are, or shall be kept; null when they are not. */
+  /** Null when rows are not kept. */
   textsFor(table: Table, { plan, format }: PreparedRead): RowTexts | null {
     if (format !== 'json' || !areIdsCheap(plan) || !isWhole(plan, table.columns)) return null;
     const { memory, state } = table;
@@ -32,7 +31,7 @@ export class RowMemory {
       if (state.lastRowId > MAX_KEPT_ROW_ID) return null;
       memory.rowTexts = new RowTexts(state.lastRowId);
       this.#touch(table);
-      // The places of the rows take most of it, also when no row is read.
+      // The places of the rows take most of it, even before a row is read.
       this.grown(table);
       return memory.rowTexts;
     }
@@ -40,7 +39,7 @@ export class RowMemory {
     return memory.rowTexts;
   }
 
-  /** To be told when rows were added, which may have been too many: then it begins anew if that is worth it. */
+  /** Call when rows were added. Beyond the limit it starts anew if that is worth it. */
   grown({ memory, state }: Table): void {
     if (memory.rowTexts?.isFull) {
       memory.rowTexts = memory.rowTexts.isWorthIt ? new RowTexts(state.lastRowId) : null;

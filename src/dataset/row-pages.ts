@@ -1,22 +1,22 @@
 /**
- * The pages of a table whose rows come in the order of their ids, written straight into a SQLite file.
+ * Writes the pages of a table straight into a SQLite file, rows in id order.
  *
- * Statements take more than twice as long, most of it for binding values; an empty table that is filled from its first
- * row to its last needs none of what they can do. The layout is SQLite's, byte for byte documented and kept for ever
- * (sqlite.org/fileformat2.html, section 1.6); nothing here may be read before `finish`.
+ * Statements take more than twice as long, mostly for binding values, and an empty table filled from first row to last
+ * needs nothing they offer. The layout is SQLite's documented and permanent one (sqlite.org/fileformat2.html, section
+ * 1.6). Nothing may be read before `finish`.
  */
-import type { StoredValue } from './infer.ts';
 import { putVarint, RecordBuffer } from './record-buffer.ts';
+import type { StoredValue } from './types.ts';
 
 /** Where the pages go. */
 export interface PageTarget {
-  /** Writes all of the bytes at a position of the file, which holds the empty table and ends before `firstPage`. */
+  /** Writes all bytes at a position of the file, which holds the empty table and ends before `firstPage`. */
   readonly write: (bytes: Uint8Array, position: number) => void;
   readonly pageBytes: number;
-  /** The root of the empty table, not page 1. Pages count from 1. */
+  /** Root of the empty table, not page 1. Pages count from 1. */
   readonly rootPage: number;
   readonly firstPage: number;
-  /** Values of a row beside its id, which is its first column. */
+  /** Per row, beside its id, which is the first column. */
   readonly values: number;
 }
 
@@ -24,37 +24,37 @@ const LEAF = 13;
 const INTERIOR = 5;
 const LEAF_HEAD = 8;
 const INTERIOR_HEAD = 12;
-/** A cell takes 15 bytes at most, so the smallest page we make holds as many. */
+/** A cell takes at most 15 bytes, so our smallest page holds as many. */
 const MAX_CHILDREN = 1_000;
-/** Pages handed to the system at once. */
+/** Pages per write. */
 const BUFFERED_PAGES = 64;
 /** SQLite locks bytes from here on and never uses their page. */
 const LOCK_BYTE = 0x4000_0000;
-/** Place of the number of pages in the file's head. */
+/** Offset of the page count in the file's head. */
 const PAGE_COUNT_AT = 28;
 
-/** The page to use after another one. */
+/** Skips the page of the lock bytes. */
 export function pageAfter(page: number, pageBytes: number): number {
   return page === LOCK_BYTE / pageBytes ? page + 2 : page + 1;
 }
 
-/** Takes the values of row after row. Memory: a megabyte and twice the largest row. */
+/** Memory: a megabyte and twice the largest row. */
 export class RowPages {
   readonly #target: PageTarget;
   readonly #record: RecordBuffer;
-  /** Bytes of a row that a leaf holds at most, and at least if it holds not all of them. */
+  /** Most bytes of a row in a leaf, and the least when it overflows. */
   readonly #maxLocal: number;
   readonly #minLocal: number;
-  /** Where the cells of the page in progress begin in the record buffer. */
+  /** Start of each cell of the page in progress in the record buffer. */
   readonly #cells: Uint16Array;
   #cellCount = 0;
   #lastId = 0;
-  /** Number of the next page, and of the one that comes first in the output. */
+  /** The next page's number, and the first one in the output. */
   #next: number;
   #outputStart: number;
   #outputPages = 0;
   readonly #output: Buffer;
-  /** The leaves so far with the last id in each. */
+  /** With the last id in each. */
   readonly #leaves: Child[] = [];
 
   constructor(target: PageTarget) {
@@ -69,12 +69,12 @@ export class RowPages {
     this.#output = Buffer.alloc(BUFFERED_PAGES * pageBytes);
   }
 
-  /** Adds the next value of the row in progress. */
+  /** To the row in progress. */
   add(value: StoredValue): void {
     this.#record.add(value);
   }
 
-  /** Completes the row; its id is larger than all before. Throws the failure of the file system. */
+  /** Ids must grow. Throws file system errors. */
   endRow(id: number): void {
     const record = this.#record;
     record.complete(id);
@@ -89,7 +89,7 @@ export class RowPages {
     record.begin(record.end);
   }
 
-  /** Writes what is left and makes the table whole: the file is a database again. */
+  /** Afterwards the file is a database again. */
   finish(): void {
     const { write, pageBytes, rootPage } = this.#target;
     const used = this.#record.start;
@@ -110,7 +110,7 @@ export class RowPages {
     this.#cellCount = 0;
   }
 
-  /** The cells stand at the end of their page, in the order of their rows. */
+  /** Cells stand at the end of their page, in row order. */
   #putLeaf(page: Buffer, used: number): void {
     const start = page.length - used;
     page.set(this.#record.bytes.subarray(0, used), start);
@@ -121,7 +121,7 @@ export class RowPages {
     page.fill(0, at, start);
   }
 
-  /** Leaves of a row what fits into a page, and puts the rest on pages of its own. */
+  /** Keeps of a row what fits into a page; the rest goes to overflow pages. */
   #spill(): void {
     const { pageBytes } = this.#target;
     const { payload, payloadStart } = this.#record;
@@ -142,14 +142,14 @@ export class RowPages {
     this.#record.endWithPage(payloadStart + local, first);
   }
 
-  /** The levels above the leaves; the topmost goes into `root`. */
+  /** The levels above the leaves; the top goes into `root`. */
   #putInteriors(root: Buffer): void {
     let children = this.#leaves;
     while (children.length > MAX_CHILDREN) {
       const parents: Child[] = [];
       const count = Math.ceil(children.length / MAX_CHILDREN);
       for (let index = 0; index < count; index++) {
-        // Shared out evenly, because a page of one child is no page to SQLite.
+        // Shared evenly, because SQLite accepts no page with one child.
         const [from, to] = [index, index + 1].map((part) =>
           Math.floor((children.length * part) / count),
         );
@@ -162,7 +162,7 @@ export class RowPages {
     putInterior(root, children);
   }
 
-  /** The next page of the file, to be filled whole before the next call. */
+  /** Must be filled whole before the next call. */
   #page(): Buffer {
     const { pageBytes } = this.#target;
     if (this.#outputPages === BUFFERED_PAGES) this.#flush();
@@ -209,7 +209,7 @@ function putInterior(page: Buffer, children: readonly Child[]): void {
   page.fill(0, pointerAt, start);
 }
 
-/** The offset after the part of the head that all pages have. */
+/** Returns the offset after the part that all pages have. */
 function putHead(page: Buffer, type: number, cells: number, start: number): number {
   page[0] = type;
   page.writeUInt16BE(0, 1);

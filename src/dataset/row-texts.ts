@@ -1,16 +1,15 @@
 /**
- * Rows of one version of a table as the JSON they are in lists, so that a page is put together from rows that other
- * pages had.
+ * Rows of one version of a table as JSON, so that a page is assembled from rows of earlier pages.
  *
- * Reading a row from the copy and writing its JSON takes 3 µs, copying that 0.1. Lists of a hot table differ more often
- * than their rows do: other bounds, other sorts, another page. Forgotten with the version (`TableMemory`).
+ * Reading a row from the copy and writing its JSON takes 3 µs, copying that 0.1; lists of a hot table differ more often
+ * than their rows do. Dropped with the version (`TableMemory`).
  */
 import { type Row, type RowShape, rowsAsJson } from './encode.ts';
 
-/** Of one table; 150,000 rows of eight columns. */
+/** Per table; 150,000 rows of eight columns. */
 const MAX_TEXT_BYTES = 24 << 20;
 const CHUNK_BYTES = 256 * 1024;
-/** Largest row id that is kept; each id takes eight bytes for its place, kept or not. */
+/** Each id up to the largest takes eight bytes, kept or not. */
 export const MAX_KEPT_ROW_ID = 1_000_000;
 
 const OPEN_LIST = 0x5b;
@@ -18,27 +17,26 @@ const CLOSE_LIST = 0x5d;
 
 /** The rows that were in a list, by id. */
 export class RowTexts {
-  /** By twice the row id: where the text begins and its length; 0 when it is not kept. */
+  /** At twice the row id: start of the text and its length; 0 when not kept. */
   readonly #places: Uint32Array;
   readonly #chunks: Buffer[] = [];
-  /** Written of the last chunk. */
+  /** Bytes used of the last chunk. */
   #filled = CHUNK_BYTES;
   #isFull = false;
-  /** Lists made of kept rows, and others. */
+  /** Lists made of kept rows; then the others. */
   #hits = 0;
   #misses = 0;
 
-  /** For rows up to this id. */
+  /** For ids up to this one. */
   constructor(lastRowId: number) {
     this.#places = new Uint32Array(2 * (lastRowId + 1));
   }
 
-  /** Memory it takes. */
   get bytes(): number {
     return this.#places.byteLength + this.#chunks.length * CHUNK_BYTES;
   }
 
-  /** There is no room for more rows. */
+  /** No room for more rows. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -48,14 +46,13 @@ export class RowTexts {
     return this.#hits * 3 >= this.#misses;
   }
 
-  /** The JSON list of these rows in their order; null when one of them is not kept. */
   list(rowIds: readonly number[]): Uint8Array | null {
     const list = this.#joined(rowIds);
     if (list !== null) this.#hits++;
     return list;
   }
 
-  /** Keeps the rows, which are all of the columns; the JSON list of them, or null when there is no room. */
+  /** `rows` hold all columns. Returns their JSON list, or null when there is no room. */
   learn(shape: RowShape, rows: readonly Row[]): Uint8Array | null {
     this.#misses++;
     let index = 0;
@@ -65,7 +62,7 @@ export class RowTexts {
 
   #joined(rowIds: readonly number[]): Uint8Array | null {
     if (rowIds.length === 0) return Buffer.from('[]');
-    // Every text begins with a comma; that of the first gives its place to the bracket.
+    // Each text begins with a comma; the first one's is replaced by the bracket.
     let length = 1;
     for (const rowId of rowIds) {
       const own = this.#places[2 * rowId + 1];

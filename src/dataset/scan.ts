@@ -1,52 +1,49 @@
 /**
  * The ways to the rows of a list.
  *
- * *Walk* reads rows in the order wanted, by row id or by an index, and stops when the page is full; *gather* finds the
- * matching rows any way SQLite likes and sorts them. Where both exist the number of matches decides, and that is known
- * when the plan is run. A typed copy has no statistics, so SQLite is never left to choose between the two: what a walk
- * must not use an index for is opaque to it, and the order of a gather is no column to it.
+ * *Walk* reads rows in the order wanted, by row id or an index, and stops when the page is full; *gather* finds the
+ * matching rows any way SQLite likes and sorts them. Where both exist the number of matches decides when the plan is
+ * run. A typed copy has no statistics, so SQLite never chooses between the two: conditions a walk must not use an index
+ * for are opaque to it, and the order of a gather is no column to it.
  */
 import type { Condition, Lookup } from './conditions.ts';
 import type { Cursor } from './cursor.ts';
 import { afterCursor, type OrderTerm, orderSql, rangesAfterCursor } from './keyset.ts';
 import type { QueryTable } from './query-table.ts';
 import { joinParts, opaque, type SqlPart } from './sql-part.ts';
-import { indexName, isIndexed } from './table-index.ts';
+import { isIndexed, orderIndexName } from './table-index.ts';
 
-/** The rows of one statement. */
 export interface Scan {
   readonly where: SqlPart;
   readonly order: string;
-  /** The order backwards, for a page near the end. */
+  /** The reverse order, for a page near the end. */
   readonly reversed: string;
 }
 
-/** Reading rows in the order wanted, as far as the page goes. */
 export interface Walk {
   /** Read one after another; more than one only after a cursor. */
   readonly scans: readonly Scan[];
-  /** Nothing but matching rows is visited. */
+  /** Visits matching rows only. */
   readonly isExact: boolean;
-  /** By an index, so that every row costs a look-up; else in the order of the table itself. */
+  /** Every row costs a look-up in an index; else rows are read in table order. */
   readonly isByIndex: boolean;
 }
 
-/** Finding all matching rows, then sorting them. */
 export interface Gather {
   readonly scan: Scan;
   /** An index finds the matches; else every row is visited. */
   readonly isIndexed: boolean;
 }
 
-/** At least one of `walk` and `gather` exists. */
+/** At least one of `walk` and `gather` is set. */
 export interface Access {
   readonly walk: Walk | null;
   readonly gather: Gather | null;
-  /** Condition of the rows that match (DS-40); null: all rows, and nothing has to be counted. */
+  /** Null: all rows match, and nothing has to be counted. */
   readonly count: SqlPart | null;
-  /** An index on one column, or the row ids alone, tell the count. */
+  /** One index or the row ids give the count. */
   readonly isCountIndexed: boolean;
-  /** The list has at most so many rows, as far as the filter tells. */
+  /** Upper limit from the filter alone. */
   readonly maxMatches: number;
   /** Matching rows to skip; 0 with a cursor, and where the scan itself starts later. */
   readonly offset: number;
@@ -54,13 +51,13 @@ export interface Access {
   readonly isContinued: boolean;
 }
 
-/** Where a list is entered; a cursor excludes an offset. */
+/** A cursor excludes an offset. */
 interface Start {
   readonly cursor: Cursor | null;
   readonly offset: number;
 }
 
-/** The ways to the rows that meet the conditions, in the order of the terms, from the start. */
+/** In the order of the terms, from the start. */
 export function accessTo(
   table: QueryTable,
   conditions: readonly Condition[],
@@ -88,7 +85,7 @@ export function accessTo(
   return { ...common, walk, gather, offset: start.offset };
 }
 
-/** Without conditions and without missing ids, the row id says where a page starts. */
+/** Without conditions and missing ids, the row id gives the start of a page. */
 function skippingWalk(
   { rowCount, lastRowId }: QueryTable,
   conditions: readonly Condition[],
@@ -109,7 +106,7 @@ function walkInRowOrder(
   terms: readonly OrderTerm[],
   cursor: Cursor | null,
 ): Walk {
-  // The rows of one value stand in row order in its index.
+  // In its index, the rows of one value are in row order.
   const isDriver = ({ lookup }: Condition) =>
     isRowId(lookup) || (lookup?.kind === 'value' && isServed(table, lookup));
   const { driving, rest } = split(conditions, isDriver);
@@ -189,9 +186,9 @@ function isServed({ indexes }: QueryTable, lookup: Lookup | null): boolean {
   return isRowId(lookup) || isIndexed(indexes, lookup.column.position!);
 }
 
-/** An index of the other direction would have ties in reverse, and those may be half the table. */
-function isOrdered({ indexes }: QueryTable, { column, descending }: OrderTerm): boolean {
-  return indexes.has(indexName(column.position!, descending));
+/** An index of the other direction has ties in reverse, and those may be half the table. */
+function isOrdered({ indexes }: QueryTable, term: OrderTerm): boolean {
+  return indexes.has(orderIndexName(term)!);
 }
 
 function isRowId(lookup: Lookup | null): boolean {

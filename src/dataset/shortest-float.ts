@@ -1,12 +1,10 @@
-/**
- * The number people would write for a float of 16 or 32 bits: 0.1, not 0.10000000149011612 (DS-60).
- */
+/** The number people would write for a float of 16 or 32 bits: 0.1, not 0.10000000149011612. */
 
-/** Numbers of two decimals up to here are further apart than floats, so that none of them is shorter. */
+/** Up to here numbers of two decimals are further apart than floats, so none is shorter. */
 const QUICK_LIMIT = 1e5;
 const QUICK_FACTOR = 100;
 
-/** The number with the fewest digits that is rounded to this float. */
+/** The number with the fewest digits that rounds to this float. */
 export function shortestFloat(value: number, bits: 16 | 32): number {
   const isSame = bits === 32 ? isSameSingle : isSameHalf;
   // Most numbers in tables have few decimals.

@@ -1,13 +1,10 @@
-/**
- * The order of a list (DS-57, DS-58).
- */
 import { AppError } from '../base/errors.ts';
 import { indexNames, indexOfName, splitNames, unquoted } from './name-list.ts';
 
-/** Every term makes the condition of a cursor one level deeper, and SQLite refuses more than 1,000. */
+/** Every term nests a cursor's condition one level deeper, and SQLite refuses more than 1,000. */
 const MAX_SORT_TERMS = 64;
 
-/** Rows by one column; equal rows by the next term, at last by ascending row id. */
+/** Ties are ordered by the next term, finally by ascending row id. */
 export interface SortTerm {
   /** Index of the columns the text was parsed with. */
   readonly column: number;
@@ -15,8 +12,8 @@ export interface SortTerm {
 }
 
 /**
- * The terms of a sort parameter; empty for none. `order` is the direction of items without a `-`. A column counts
- * where it is named first. Throws `invalid-query` for an unknown column, and past MAX_SORT_TERMS of them.
+ * Empty for none. `order` applies to items without `-`. The first mention of a column counts. Throws `invalid-query`
+ * for an unknown column, and past MAX_SORT_TERMS.
  */
 export function parseSort(
   text: string,

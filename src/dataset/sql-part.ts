@@ -1,26 +1,25 @@
 /**
  * Pieces of SQL with their values, as plain JSON, so that a plan can travel to another process.
  *
- * No text of a caller or of a file ever stands in `sql`; it goes into `params`, and columns are `c<position>`.
+ * No text of a caller or file is ever in `sql`: it goes into `params`, and columns are `c<position>`.
  */
 
-/** A value to bind; integers that a double cannot hold travel as digits. */
+/** Integers that a double cannot hold travel as digits. */
 export type PlanValue = string | number | null | { readonly int: string };
 
-/** An expression or clause; `params` in the order of its placeholders. */
+/** `params` follow the placeholders. */
 export interface SqlPart {
   readonly sql: string;
   readonly params: readonly PlanValue[];
 }
 
-/** The value as SQLite must be given it. */
 export function boundValue(value: PlanValue): string | number | bigint | null {
   return value !== null && typeof value === 'object' ? BigInt(value.int) : value;
 }
 
 /**
- * The parts joined by AND or OR; `empty` when there are none. Nested in pairs, because SQLite refuses expressions
- * deeper than 1,000 and a plain chain is as deep as it is long.
+ * Joined by AND or OR; `empty` without parts. Nested in pairs, because SQLite refuses expressions deeper than 1,000 and
+ * a plain chain is as deep as it is long.
  */
 export function joinParts(
   parts: readonly SqlPart[],
@@ -38,7 +37,7 @@ export function joinParts(
   };
 }
 
-/** The same truth, opaque to SQLite's planner: no index is chosen for it and its terms are not taken apart. */
+/** SQLite's planner chooses no index for it and does not take it apart. */
 export function opaque(part: SqlPart): SqlPart {
   return { sql: `((${part.sql}) IS TRUE)`, params: part.params };
 }

@@ -1,13 +1,14 @@
 /**
- * Moments compared as the texts the state database stores: `2026-11-20T23:29:00.715Z` (DS-16), always in UTC with
- * milliseconds, so that an index on such a column serves a range of time.
+ * Compares moments as the state database stores them: `2026-11-20T23:29:00.715Z`, always UTC with milliseconds, so that
+ * an index serves a range of time.
  */
-import type { Comparison, Filter, FilterColumn, FilterValue } from './filter.ts';
+import type { Comparison, Filter } from './filter.ts';
+import type { FilterColumn, FilterValue } from './filter-operand.ts';
 
-/** Length of a moment up to its milliseconds; operands have nine digits of a second. */
+/** Length up to the milliseconds; operands have nine digits of a second. */
 const TO_MILLISECONDS = 23;
 
-/** The filter with operands of date-time columns as stored texts; such columns then compare as strings. */
+/** Converts operands of date-time columns to stored texts, which compare as strings. */
 export function asStoredTimes(filter: Filter, columns: readonly FilterColumn[]): Filter {
   switch (filter.op) {
     case 'all':
@@ -28,7 +29,7 @@ function comparison(test: Comparison): Comparison {
     }
     case 'gt':
     case 'gte':
-      // Nothing is stored between two milliseconds: from there on it is after the one before.
+      // Nothing is stored between two milliseconds, so such an operand means "after the one before".
       return { ...test, op: isBetween(test.value) ? 'gt' : test.op, value: stored(test.value) };
     case 'lt':
     case 'lte':

@@ -1,8 +1,8 @@
 /**
- * The job of the query worker that looks through the rows of a view for its facets and charts.
+ * The query worker's job for facets and charts of a view.
  *
  * Time-boxed: rows are read in runs of ids until the time is up, so a large table gives an answer about its first part,
- * which says so, rather than none.
+ * which says so.
  */
 import { Database } from 'bun:sqlite';
 import { ChartCollector, type ChartOrder, type ChartSeries } from './chart-series.ts';
@@ -15,38 +15,33 @@ import { boundValue } from './sql-part.ts';
 import { readMeta } from './table-meta.ts';
 import { wideText } from './wide-number.ts';
 
-/** What is wanted of the columns of the plan: facts about the first one, or a chart of the first and perhaps the second. */
 export type SummaryWish = { readonly kind: 'facts' } | ({ readonly kind: 'chart' } & ChartOrder);
 
-/** Order for the `summary` job. */
 export interface SummaryOrder {
-  /** Path of the typed copy. */
   readonly path: string;
   readonly plan: QueryPlan;
-  /** The version the plan was made for, as in `PageOrder`. */
+  /** As in `PageOrder`. */
   readonly sequence: number;
   /** Highest row id there is. */
   readonly lastRowId: number;
   readonly wish: SummaryWish;
-  /** No further rows are read after so many ms. */
+  /** No rows are read after so many ms. */
   readonly budgetMs: number;
 }
 
-/** A summary, and whether it is about all rows of the view. */
 export type Summary = (ColumnFacts | ChartSeries) & {
   /** The time was up before all rows were seen. */
   readonly isPartial: boolean;
 };
 
-/** Answer of the job: `summary` is null when the copy has moved on. */
+/** `summary` is null when the copy has moved on. */
 export interface SummaryAnswer {
   readonly summary: Summary | null;
 }
 
-/** Row ids looked at between two looks at the clock; some ms without a filter. */
+/** Row ids between two checks of the clock; some ms without a filter. */
 const IDS_PER_RUN = 10_000;
 
-/** The job by its name. */
 export function summaryJobs(): Record<string, (body: unknown) => Response> {
   return { summary: (body) => Response.json(summarise(body as SummaryOrder)) };
 }
@@ -109,7 +104,7 @@ function eachRow(
   return true;
 }
 
-/** How the value of each column is taken from a row. */
+/** One reader per column. */
 function readersOf({ columns }: RowShape): ((row: Row) => FactValue)[] {
   return columns.map(({ type, file }, index) => {
     const wide = wideNumber(file?.type);

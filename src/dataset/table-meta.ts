@@ -1,59 +1,56 @@
 /**
- * What a typed copy knows about itself: which file version it holds, its columns and where rows stand in the file.
+ * What a typed copy stores about itself: its file version, its columns and where rows stand in the file.
  *
- * Stored inside the copy (table `meta`, one JSON value per key), so that a copy without its file stamp, or a stamp
- * without its copy, cannot exist. `table` is fixed when the copy is built; `state` changes with every edit, in the
- * same transaction as the rows; `journal` is written before the file is replaced and tells, after a crash in
- * between, which row ids the new file holds (DS-48).
+ * Kept inside the copy (table `meta`, one JSON value per key), so that stamp and copy cannot be separated. `table` is
+ * fixed when the copy is built; `state` changes with every edit, in the same transaction as the rows; `journal` is
+ * written before the file is replaced and gives, after a crash in between, the row ids of the new file.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import type { FileStamp } from '../base/file-stamp.ts';
 import { META_SHAPES } from './meta-shape.ts';
 import type { ClassCounts, Column, Segment } from './types.ts';
 
-/** Raised when the layout of the typed copy changes: older copies are then built anew. */
+/** Raised when the layout changes: older copies are then rebuilt. */
 export const TABLE_FORMAT = 2;
 
-/** The fixed part of a copy. */
 export interface TableHead {
   readonly format: number;
   readonly rel: string;
   readonly sheet: string | null;
-  /** Random; with the sequence it makes the version tag of DS-46. */
+  /** Random; with the sequence it makes the version tag. */
   readonly generation: string;
-  /** How a blank cell reads in JSON (DS-64). */
+  /** How a blank cell reads in JSON. */
   readonly blank: 'empty' | 'null';
   /** Digest of the companion texts the copy was built with. */
   readonly companion: string;
-  /** Text of a companion's own problem (DS-70, DS-72), shown beside the resource. */
+  /** Shown beside the resource. */
   readonly companionProblem: string | null;
-  /** The text of a companion schema, served verbatim (DS-70). */
+  /** Served verbatim. */
   readonly companionSchema: string | null;
   readonly columns: readonly Column[];
   /** Bytes before the first segment. */
   readonly bodyOffset: number;
 }
 
-/** The part that every edit changes. */
 export interface TableState {
   readonly stamp: FileStamp;
-  /** Epoch ms at which the stamp was taken; decides whether it must be confirmed by content. */
+  /** Epoch ms when the stamp was taken; decides whether it must be confirmed by content. */
   readonly stampTakenAt: number;
   /** Content hash of the stamped file; null after an edit until the file has been quiet for a while. */
   readonly hash: string | null;
   /** Changes made through the service since the copy was built. */
   readonly sequence: number;
   readonly rowCount: number;
-  /** Highest id ever assigned; never reused (DS-48). */
+  /** Highest ever assigned; never reused. */
   readonly lastRowId: number;
-  /** Class counts by index of `TableHead.columns`. */
+  /** By index of `TableHead.columns`. */
   readonly counts: readonly ClassCounts[];
   readonly dialect: Record<string, unknown>;
 }
 
-/** Row ids of the file version that an edit was about to put in place. */
+/** Row ids of the file version an edit was about to put in place. */
 export interface TableJournal {
-  /** Size, mtime and inode of the new file; its ctime is set by the rename and cannot be known before. */
+  /** Size, mtime and inode of the new file; the rename sets its ctime, which cannot be known before. */
   readonly stamp: FileStamp;
   readonly deleted: readonly number[];
   readonly created: readonly number[];
@@ -66,7 +63,7 @@ interface MetaValues {
   journal: TableJournal;
 }
 
-/** The value stored under a key of the copy; null when there is none, or damage has made something else of it. */
+/** Null when absent or damaged. */
 export function readMeta<K extends keyof MetaValues>(db: Database, key: K): MetaValues[K] | null {
   const row = db
     .query<{ value: string }, SQLQueryBindings[]>('SELECT value FROM meta WHERE key = ?')
@@ -75,7 +72,7 @@ export function readMeta<K extends keyof MetaValues>(db: Database, key: K): Meta
   return META_SHAPES[key](value) ? (value as MetaValues[K]) : null;
 }
 
-/** Stores a value under a key, or removes the key when the value is null. */
+/** Null removes the key. */
 export function writeMeta<K extends keyof MetaValues>(
   db: Database,
   key: K,
@@ -90,7 +87,7 @@ export function writeMeta<K extends keyof MetaValues>(
   }
 }
 
-/** Makes the `meta` table of a new copy and fills it. */
+/** For a new copy. */
 export function initialiseMeta(db: Database, head: TableHead, state: TableState): void {
   db.run(
     'CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
@@ -99,12 +96,11 @@ export function initialiseMeta(db: Database, head: TableHead, state: TableState)
   writeMeta(db, 'state', state);
 }
 
-/** A segment as the copy stores it: with the lowest row id it may hold. */
+/** With the lowest row id it may hold. */
 export interface StoredSegment extends Segment {
   firstRowId: number;
 }
 
-/** All segments of the copy, in file order. */
 export function readSegments(db: Database): StoredSegment[] {
   return db
     .query('SELECT first_row_id, rows, bytes FROM segments ORDER BY seq')
@@ -115,7 +111,7 @@ export function readSegments(db: Database): StoredSegment[] {
     });
 }
 
-/** Brings the stored segments from `before` to `after`, writing only those that differ. */
+/** Writes only segments that differ. */
 export function writeSegments(
   db: Database,
   before: readonly StoredSegment[],

@@ -1,8 +1,8 @@
 /**
- * One open typed copy: its columns, its version, single-row reads and the commit of an edit.
+ * One open typed copy: columns, version, single-row reads and the commit of an edit.
  *
- * Reads here are index-served and take microseconds; everything that may scan goes through `query-plan.ts`. The
- * copy has one writer, guarded by `exclusive`, because SQLite would otherwise wait for a lock on the event loop.
+ * Reads here use an index and take microseconds; whatever may scan goes through `query-plan.ts`. The copy has one
+ * writer, guarded by `exclusive`, because SQLite would otherwise wait for a lock on the event loop.
  */
 import { constants, Database, SQLiteError } from 'bun:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { sha256Hex } from '../base/ids.ts';
 import { Mutex } from '../base/semaphore.ts';
 import { traceOf } from './copy-seal.ts';
 import { requireRoom } from './disk-room.ts';
-import { type StoredValue, typeOfCounts } from './infer.ts';
+import { typeOfCounts } from './infer.ts';
 import {
   readMeta,
   readSegments,
@@ -25,12 +25,12 @@ import {
 import type { FileStamp } from '../base/file-stamp.ts';
 import { createIndexSql } from './table-index.ts';
 import { TableMemory } from './table-memory.ts';
-import type { Column } from './types.ts';
+import type { Column, StoredValue } from './types.ts';
 
-/** Rows written before the event loop gets a turn; about 5 ms of work. */
+/** Rows written per turn of the event loop; about 5 ms. */
 const ROWS_PER_TURN = 2_000;
 
-/** What an edit changes in the copy. Values are stored values by column position. */
+/** Stored values by column position. */
 export interface TableCommit {
   readonly state: TableState;
   readonly segments: readonly StoredSegment[];
@@ -39,29 +39,26 @@ export interface TableCommit {
   readonly creates: ReadonlyMap<number, ReadonlyMap<number, StoredValue>>;
 }
 
-/** An open copy; closed when a newer one takes its place. */
 export class Table {
   readonly head: TableHead;
-  /** Columns as presented, in file order. */
   readonly columns: readonly Column[];
-  /** Columns a caller may write: with a companion schema, those in both (DS-71). */
+  /** With a companion schema, only columns in both. */
   readonly writableColumns: readonly Column[];
   /** Hold while writing to the copy. */
   readonly exclusive = new Mutex();
   readonly memory = new TableMemory();
-  /** How often each column was filtered or sorted on; decides on an index. */
+  /** Filters and sorts per column; decides on an index. */
   readonly uses = new Map<string, number>();
-  /** Names of the indexes the copy has. */
   indexes: ReadonlySet<string> = new Set();
   /**
-   * Why the copy must be built again before the next read: an edit changed the inferred `types` (rows keep their
-   * ids, and the rebuilt copy has the version `version(1)`), the file's `content` is not the copy's, or the copy is
-   * `suspect` of having been changed by others (rows keep their ids). Null: it is good.
+   * Why the copy must be rebuilt before the next read: an edit changed the inferred `types` (the rebuilt copy has the
+   * version `version(1)`), the file's `content` is not the copy's, or others may have changed the copy (`suspect`).
+   * Rows keep their ids in the first and last case.
    */
   outdated: 'types' | 'content' | 'suspect' | null;
 
   #state: TableState;
-  /** Every answer names the version; it changes with the state only. */
+  /** The version changes only with the state. */
   #present: { readonly state: TableState; readonly version: string } | null = null;
   #segments: StoredSegment[] | null = null;
   #writer: Database | null = null;
@@ -69,6 +66,7 @@ export class Table {
   #isWritten = false;
   /** `traceOf` after the last write of this process. */
   #trace: string;
+  #isTraced = false;
   readonly #reader: Database;
 
   private constructor(
@@ -91,28 +89,28 @@ export class Table {
     this.#trace = traceOf(path);
   }
 
-  /** Opens a copy; null when the file is no copy of the present format. */
+  /** Null when the file is no copy of the present format. */
   static open(path: string, format: number): Table | null {
     let reader: Database | null = null;
     try {
-      // Not readonly: a read-only connection cannot create the shared memory file of a WAL database.
+      // A read-only connection cannot create the shared memory file of a WAL database.
       reader = new Database(path, { readwrite: true, create: false });
       reader.run('PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
       const head = readMeta(reader, 'table');
       const state = readMeta(reader, 'state');
       if (head && state && head.format === format) return new Table(path, reader, head, state);
     } catch {
-      // A torn or foreign file is treated like a missing copy: it is derived data and is built again.
+      // A torn or foreign file counts as a missing copy, which is rebuilt.
     }
     reader?.close();
     return null;
   }
 
-  /** The file that a copy nobody has open is of; null when it is no copy. Leaves the copy as it is, byte by byte. */
+  /** The file a copy belongs to; null when it is no copy. Nobody may have it open. Does not change a byte of it. */
   static relOf(path: string): string | null {
     let reader: Database | null = null;
     try {
-      // Opened otherwise, its log would be folded into it, and it would no longer fit its seal.
+      // Opened otherwise, its log would be folded into it, and it would no longer match its seal.
       const address = `${pathToFileURL(path).href}?immutable=1`;
       const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
       reader = new Database(address, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
@@ -129,23 +127,23 @@ export class Table {
     return this.#state;
   }
 
-  /** For plans that are cheap enough to run in this process. */
+  /** For plans cheap enough to run in this process. */
   get reader(): Database {
     return this.#reader;
   }
 
-  /** How much of the copy may be kept in memory for reads in this process, in KiB; less takes the rest back at once. */
+  /** Limits, in KiB, the memory for reads in this process; a lower limit frees memory at once. */
   limitPages(kibibytes: number): void {
     if (this.#isClosed) return;
     this.#reader.run(`PRAGMA cache_size = -${kibibytes}; PRAGMA shrink_memory;`);
   }
 
-  /** The `<v>` of DS-46 after `changes` more changes; tells nothing about the file. */
+  /** Version tag after `changes` more changes, whatever the file is now. */
   version(changes = 0): string {
     if (changes === 0 && this.#present?.state === this.#state) return this.#present.version;
     const { hash, sequence } = this.#state;
     const { generation, sheet, companion } = this.head;
-    // All sheets of a workbook share the version of their file (DS-82).
+    // All sheets of a workbook share the version of their file.
     const version =
       sheet === null || hash === null
         ? versionTag(generation, sequence + changes)
@@ -154,7 +152,7 @@ export class Table {
     return version;
   }
 
-  /** Stored values of a row by index of `head.columns`, or null. */
+  /** By index of `head.columns`; null for a missing row. */
   row(rowId: number): StoredValue[] | null {
     const columns = this.head.columns.map((column) => `c${column.position}`).join(', ');
     const rows = this.#reader
@@ -164,7 +162,7 @@ export class Table {
     return (rows[0] as StoredValue[] | undefined)?.map(plainInteger) ?? null;
   }
 
-  /** 0-based position of an existing row in the file. Reads at most one segment's ids. */
+  /** 0-based, for an existing row. Reads at most one segment's ids. */
   positionOf(rowId: number): number {
     const { rowCount, lastRowId } = this.#state;
     if (rowCount === lastRowId) return rowId - 1;
@@ -189,8 +187,8 @@ export class Table {
   }
 
   /**
-   * Remembers, before the file is replaced, which rows the new file will hold (DS-48). Throws `no-space` when the disk
-   * of the copy is full or has less than `roomToFollow` bytes free.
+   * Records which rows the new file will hold, before the file is replaced. Throws `no-space` when the copy's disk is
+   * full or has less than `roomToFollow` bytes free.
    */
   journal(entry: TableJournal, roomToFollow: number): void {
     requireRoom(this.path, roomToFollow);
@@ -205,19 +203,19 @@ export class Table {
     }
   }
 
-  /** The journal left by an edit that did not reach its commit; null also when the copy is too damaged to tell. */
+  /** Left by an edit that did not reach its commit; null also when the copy is too damaged. */
   unfinished(): TableJournal | null {
     try {
       return readMeta(this.#reader, 'journal');
     } catch {
-      // Only asked for the copy that takes this one's place; without a journal its rows are numbered anew.
+      // Only its replacement needs the journal; without one, rows are numbered anew.
       return null;
     }
   }
 
   /**
    * Takes another stamp for the same content, or a content hash for the same stamp; `changes` counts edits of the file
-   * that left this table alone. The caller holds `exclusive`.
+   * that left this table alone. Hold `exclusive`.
    */
   restamp(stamp: FileStamp, takenAt: number, hash: string | null, changes = 0): void {
     const sequence = this.#state.sequence + changes;
@@ -232,10 +230,7 @@ export class Table {
     this.#noteWrite();
   }
 
-  /**
-   * Applies an edit that is already on disk in the file. One transaction; readers see all of it or nothing. Long
-   * edits give the event loop turns. The caller holds `exclusive`.
-   */
+  /** Applies an edit already on disk, in one transaction. Long edits yield to the event loop. Hold `exclusive`. */
   async commit(change: TableCommit): Promise<void> {
     const db = this.#writable();
     try {
@@ -281,34 +276,39 @@ export class Table {
     }
   }
 
-  /** Makes the indexes of these names. The caller holds `exclusive`, and calls `refreshIndexes` whatever happens. */
+  /** Hold `exclusive`, and call `refreshIndexes` even after a failure. */
   makeIndexes(names: readonly string[]): void {
     const db = this.#writable();
     for (const name of names) db.run(createIndexSql(name));
   }
 
-  /** Reads the list of indexes again, after one was made or might have been. The caller holds `exclusive`. */
+  /** Hold `exclusive`. */
   refreshIndexes(): void {
     this.indexes = readIndexes(this.#reader);
-    // Plans made without them would go on without them.
+    // Plans made without the new indexes would not use them.
     this.memory.forget();
     this.#noteWrite();
   }
 
-  /**
-   * Nobody else has written to the copy on disk, moved or deleted it since this process wrote. Not to be asked while
-   * somebody holds `exclusive`.
-   */
+  /** Nobody else wrote to, moved or deleted the copy since this process wrote. Do not ask while `exclusive` is held. */
   get isUntouched(): boolean {
-    return traceOf(this.path) === this.#trace;
+    // Once per turn of the event loop, because two stats are expensive.
+    if (this.#isTraced) return true;
+    this.#isTraced = traceOf(this.path) === this.#trace;
+    if (this.#isTraced) {
+      setImmediate(() => {
+        this.#isTraced = false;
+      });
+    }
+    return this.#isTraced;
   }
 
-  /** The copy may have changed since it was opened. */
+  /** May have changed since it was opened. */
   get isWritten(): boolean {
     return this.#isWritten;
   }
 
-  /** A newer copy took this one's place; nothing can be read or written through it any more. */
+  /** A newer copy has replaced this one, which must not be used any more. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -331,21 +331,21 @@ export class Table {
     if (this.#isClosed) throw new Error('the typed copy is closed');
     if (!this.#writer) {
       this.#writer = new Database(this.path, { readwrite: true, create: false });
-      // NORMAL: a power loss may lose the last edits of the copy, never its consistency; the stamp tells.
+      // NORMAL: a power loss may lose the copy's last edits, never its consistency; the stamp shows it.
       this.#writer.run('PRAGMA busy_timeout = 2000; PRAGMA synchronous = NORMAL;');
     }
     return this.#writer;
   }
 }
 
-/** Integers are numbers as far as those are exact, as everywhere outside SQLite. */
+/** Numbers as far as those are exact, as everywhere outside SQLite. */
 function plainInteger(value: StoredValue): StoredValue {
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** Whether reading the file from the start would give the same columns with the same types (DS-59 reads every row). */
+/** Reading the file from the start would infer the same types. */
 function hasTypesOf(columns: readonly Column[], counts: TableState['counts']): boolean {
   return columns.every(({ declared, file, extra, type }, index) => {
     const now = counts[index]!;
@@ -365,7 +365,7 @@ function isFull(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === 'SQLITE_FULL';
 }
 
-/** The version tag of a generation and sequence (DS-46, strong). */
+/** A strong ETag is made of it. */
 function versionTag(generation: string, sequence: number): string {
   return sha256Hex(`${generation}:${sequence}`).slice(0, 16);
 }

@@ -1,24 +1,25 @@
 /**
- * The typed copies of all datasets: which file version each holds, and building the next one.
+ * The typed copies of all datasets: their file versions, and building the next one.
  *
- * Invariant: `current` never returns a copy of another file version than the one on disk at some moment after the
- * call began (DS-33, DS-143). A new version is built beside the old one and swapped in; workers that still read the
- * old one finish on it. Copies are derived data: any of them may be deleted and is built again, and one that others
- * changed is not believed (`copy-seal.ts`).
+ * Invariant: `current` only returns a copy of a file version that was on disk at some moment after the call began. A
+ * new copy is built beside the old one and swapped in; workers reading the old one finish on it. Copies are derived
+ * data: any may be deleted and is rebuilt, and one that others changed is not trusted (`copy-seal.ts`).
  */
 import { AppError } from '../base/errors.ts';
 import type { FileSource } from '../base/file-source.ts';
 import {
+  CLOCK_TICK_MS,
   type FileStamp,
   hashFile,
   isRacy,
   sameContent,
   sameStamp,
+  StampedPath,
   statFile,
 } from '../base/file-stamp.ts';
 import type { Log } from '../base/log.ts';
 import type { Soon } from '../base/soon.ts';
-import { presentTurn } from '../base/turn.ts';
+import { Turn } from '../children/turn.ts';
 import { type BuildOrder, CopyBuilds } from './copy-builds.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
 import { isJournalled, lineageOf } from './copy-lineage.ts';
@@ -28,59 +29,56 @@ import type { TableState } from './table-meta.ts';
 import { companionFingerprint, type TableTarget } from './table-target.ts';
 import type { Table } from './table.ts';
 
-/** What the copies need from parts above them. */
 export interface TablesOptions {
-  /** Directory of the copies. */
   readonly dir: string;
   /**
    * Resolves when the copy is complete. Throws, with the bare reason, `unreadable-file`, `too-large` or `timed-out`
    * when the file is at fault: it is then not read again until it changes.
    */
-  readonly build: (order: BuildOrder) => Promise<void>;
-  /** Opens the file through the one opener. */
+  readonly build: (order: BuildOrder, turn: Turn) => Promise<void>;
+  /** Opens files safely; the only way to open them here. */
   readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
   /**
-   * Told at every call of `current`, because others forget problems when the file changes: null when the table can be
-   * read and its companions as well.
+   * Called on every `current`, because others forget problems when the file changes; null when table and companions are
+   * readable.
    */
   readonly onProblem: (target: TableTarget, problem: string | null) => void;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Pages that a new stamp changes in a copy, and some more. */
+/** Pages that a new stamp changes in a copy, with a margin. */
 const ROOM_TO_RESTAMP = 64 * 1024;
-/** Copies kept open when nobody uses them; each costs three file descriptors. */
+/** Unused copies kept open; each costs three file descriptors. */
 const MAX_OPEN_TABLES = 64;
-/** A file that changes again and again while it is read is given up after so many tries. */
+/** A file that keeps changing while it is read is given up after so many tries. */
 const MAX_REFRESHES = 5;
-/** Two writes within one tick of the kernel's file clock (up to 10 ms) leave the same stamp: content read before its end proves nothing. */
-const CLOCK_TICK_MS = 12;
 /** After this long without a change, even coarse file systems show a later write in the stamp. */
 const SETTLE_MS = 2_100;
 
 interface Entry {
+  readonly file: StampedPath;
   table: Table | null;
-  /** What was known of it when it was closed to make room. */
+  /** What was known when it was closed for room. */
   closed: Pick<TableState, 'stamp' | 'rowCount'> | null;
   /** Confirmed by content after its stamp could no longer hide a later write. */
   isConfirmed: boolean;
-  /** The turn of the event loop in which the copy was last found to be that of its file, and its state then. */
-  found: { readonly turn: number; readonly state: TableState } | null;
   failure: ReadingFailure | null;
-  refreshing: Promise<void> | null;
-  /** A copy that was set aside is on its way back, for everybody who wants it. */
+  /** Resolves with a copy of the present file; null when there was one already. */
+  refreshing: Promise<Table | null> | null;
+  /** The turn of `refreshing`. */
+  turn: Turn;
+  /** A copy set aside is being reopened for all who want it. */
   reopening: Promise<Table | null> | null;
   settle: ReturnType<typeof setTimeout> | null;
-  /** Forgotten, because its file is away, while the copy may be on its way back. */
+  /** Forgotten because its file is away, while the copy may be reopening. */
   isSetAside: boolean;
 }
 
-/** The copies of one document root. */
 export class Tables {
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, Entry>();
-  /** How many calls of `current` are on their way, by table id: what they answer is not closed before it can be used. */
+  /** Calls of `current` in progress, by table id: their copies are not closed before use. */
   readonly #asked = new Map<string, number>();
   readonly #folder: CopyFolder;
   readonly #builds: CopyBuilds;
@@ -93,16 +91,16 @@ export class Tables {
   }
 
   /**
-   * The table as the file is now. The first call for a file version builds it, which takes seconds for a million
-   * rows. Throws `not-found` when the file is gone and `unreadable-file` with the reason when it cannot be read.
+   * The table as the file is now. The first call for a file version builds it: seconds for a million rows. Throws
+   * `not-found` when the file is gone and `unreadable-file` with the reason.
    */
-  async current(target: TableTarget): Promise<Table> {
+  async current(target: TableTarget, turn?: Turn): Promise<Table> {
     const id = tableId(target);
     this.#asked.set(id, (this.#asked.get(id) ?? 0) + 1);
     try {
-      return await this.#upToDate(target);
+      return await this.#upToDate(target, turn);
     } finally {
-      // Whoever asked begins to use it first.
+      // Lets the caller begin to use it first.
       setImmediate(() => this.#answered(id));
     }
   }
@@ -113,9 +111,9 @@ export class Tables {
     else this.#asked.delete(id);
   }
 
-  async #upToDate(target: TableTarget): Promise<Table> {
+  async #upToDate(target: TableTarget, turn?: Turn): Promise<Table> {
     for (let attempt = 0; attempt < MAX_REFRESHES; attempt++) {
-      // Looked up each time: it is dropped when the file goes away, also while it is refreshed.
+      // Looked up each time: it is dropped when the file goes away, also during a refresh.
       const entry = this.#entry(target);
       const { stamp, companion, isHeld, isCertain } = this.#look(target, entry);
       if (isCertain) return this.#touch(target, entry);
@@ -128,13 +126,21 @@ export class Tables {
         this.#options.onProblem(target, failure.reason);
         throw failure.error;
       }
-      entry.refreshing ??= this.#refresh(target, entry).finally(() => {
-        entry.refreshing = null;
-      });
+      if (entry.refreshing === null) {
+        entry.turn = turn ?? new Turn();
+        entry.refreshing = this.#refresh(target, entry).finally(() => {
+          entry.refreshing = null;
+        });
+      } else entry.turn.join(turn ?? new Turn());
       try {
-        await entry.refreshing;
+        const made = await entry.refreshing;
+        // A refresh begun after this call found a version that existed meanwhile, whatever is there now.
+        const isOfCall = attempt > 0 || refreshing === null;
+        if (isOfCall && made !== null && made === entry.table && made.outdated === null) {
+          return this.#touch(target, entry);
+        }
       } catch (error) {
-        // One that began before this call may have failed with a version that is no longer there.
+        // A refresh begun before this call may have failed with a version that is gone.
         if (attempt > 0 || refreshing === null) throw error;
       }
     }
@@ -143,49 +149,37 @@ export class Tables {
     });
   }
 
-  /**
-   * As `current`, for a request, and at once when nothing has to be read: what another one found out in this turn of the
-   * event loop counts for it too, because both had arrived when that began.
-   */
-  currentThisTurn(target: TableTarget): Soon<Table> {
+  /** As `current`, synchronous when nothing has to be read. */
+  currentSoon(target: TableTarget): Soon<Table> {
     const entry = this.#entry(target);
-    const { found, table } = entry;
-    const isFound =
-      found !== null &&
-      found.turn === presentTurn() &&
-      found.state === table?.state &&
-      table.outdated === null;
-    return isFound || this.#look(target, entry).isCertain
-      ? this.#touch(target, entry)
-      : this.current(target);
+    return this.#look(target, entry).isCertain ? this.#touch(target, entry) : this.current(target);
   }
 
-  /** The file as it is now, and whether the open copy is of that version: as far as stamps tell, and for certain. */
+  /** The present file, and whether the open copy is of that version: by stamps, and for certain. */
   #look(
     target: TableTarget,
     entry: Entry,
   ): { stamp: FileStamp; companion: string; isHeld: boolean; isCertain: boolean } {
-    const stamp = statFile(target.path, target.rel);
+    const stamp = entry.file.stamp();
     if (!stamp) throw new AppError('not-found', 'Not Found');
     const companion = companionFingerprint(target);
     const isHeld = this.#holds(entry, stamp, companion);
     const isCertain =
       isHeld && (entry.isConfirmed || !isRacy(stamp, entry.table!.state.stampTakenAt));
-    if (isCertain) entry.found = foundNow(entry.table!.state);
     return { stamp, companion, isHeld, isCertain };
   }
 
-  /** The open table without any check, for figures and for tests of freshness. */
+  /** Without any check, for figures and tests of freshness. */
   peek(target: TableTarget): Table | null {
     return this.#entries.get(tableId(target))?.table ?? null;
   }
 
-  /** How far the reading of the file is; null when it is not being read, or has told nothing yet. */
+  /** Null when the file is not being read or nothing was reported yet. */
   progress(target: TableTarget): ReadingProgress | null {
     return this.#builds.progress(target);
   }
 
-  /** Rows of the file version with this stamp, for listings: nothing is looked at; null when it was not read yet. */
+  /** For listings: looks at nothing; null when that version was not read yet. */
   rowCount(target: TableTarget, stamp: FileStamp): number | null {
     const entry = this.#entries.get(tableId(target));
     const known = entry?.table?.state ?? entry?.closed ?? null;
@@ -193,35 +187,33 @@ export class Tables {
   }
 
   /**
-   * Forgets what is remembered of the tables of a file, or with null of all; the next read looks at the content of the file
-   * again. The copies stay, with the ids of their rows.
+   * Forgets what is remembered of a file's tables (null: of all), so that the next read checks the content. The copies
+   * stay, with their row ids.
    */
   forget(rel: string | null): void {
     for (const entry of this.#entries.values()) {
       if (!entry.table || (rel !== null && entry.table.head.rel !== rel)) continue;
       entry.table.memory.forget();
       entry.isConfirmed = false;
-      entry.found = null;
     }
   }
 
-  /** Copies held open. */
   get size(): number {
     let open = 0;
     for (const { table } of this.#entries.values()) if (table) open++;
     return open;
   }
 
-  /** Told after an edit: the stamp is the service's own, so no other write can hide behind it yet. */
-  edited(target: TableTarget): void {
+  /** Call after an edit: the stamp is the service's own, which no other write repeats (`dateApart`). */
+  edited(target: TableTarget, table: Table): void {
     const entry = this.#entry(target);
-    entry.isConfirmed = true;
+    if (entry.table === table) entry.isConfirmed = true;
     this.#settleLater(target, entry);
   }
 
   /**
-   * Remembers, before a file is replaced, that its other tables keep their rows and so their ids, also when the server is
-   * killed before `restampSiblings` (DS-48). Builds those anew first that an edit was cut off from itself.
+   * Before a file is replaced, records that its other tables keep their rows and ids, also if the server is killed
+   * before `restampSiblings`. First rebuilds those an earlier edit was interrupted on.
    */
   async journalSiblings(
     targets: readonly TableTarget[],
@@ -236,8 +228,8 @@ export class Tables {
   }
 
   /**
-   * Gives the copies of other tables in an edited file the file's new stamp: their rows, and so their ids, are as
-   * before (DS-48). All of them share the version of the file (DS-82), so theirs changes too.
+   * Gives the copies of the other tables the file's new stamp; rows and ids stay. All share the version of the file, so
+   * theirs changes too.
    */
   async restampSiblings(
     targets: readonly TableTarget[],
@@ -249,10 +241,7 @@ export class Tables {
     });
   }
 
-  /**
-   * Brings the copy to the file version with this stamp when its journal alone knows the ids of that: after the next version
-   * it would know none.
-   */
+  /** Updates the copy when only its journal knows this version's ids: after the next version it would know none. */
   async #catchUp(target: TableTarget, stamp: FileStamp): Promise<void> {
     const table = await this.#opened(target, this.#entry(target));
     if (table === null || sameStamp(table.state.stamp, stamp)) return;
@@ -261,12 +250,12 @@ export class Tables {
     try {
       await this.current(target);
     } catch (error) {
-      // It has no rows that could keep their ids, and must not keep others from being edited.
+      // It has no rows whose ids matter, and must not keep others from being edited.
       if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
     }
   }
 
-  /** Calls back, with nobody else writing, for every copy there is of the file version with this stamp. */
+  /** Calls back, with nobody else writing, for every copy of this file version. */
   async #eachStanding(
     targets: readonly TableTarget[],
     stamp: FileStamp,
@@ -278,7 +267,7 @@ export class Tables {
         const table = await this.#opened(target, this.#entry(target));
         if (table === null) break;
         isDone = await table.exclusive.run(() => {
-          // While this waited a newer copy took its place, or it was closed to make room.
+          // Meanwhile it was replaced by a newer copy or closed for room.
           if (table.isClosed) return false;
           if (sameStamp(table.state.stamp, stamp)) run(table);
           return true;
@@ -287,7 +276,7 @@ export class Tables {
     }
   }
 
-  /** Forgets a table whose file is gone, and deletes its copy. */
+  /** For a file that is gone: deletes the copy too. */
   drop(target: Pick<TableTarget, 'rel' | 'sheet'>): void {
     const id = tableId(target);
     const entry = this.#entries.get(id);
@@ -298,7 +287,7 @@ export class Tables {
     this.#folder.drop(id);
   }
 
-  /** Forgets a table whose file is away for now; the copy waits for it, with the ids of its rows. */
+  /** For a file that is away for now: the copy stays, with its row ids. */
   setAside(target: Pick<TableTarget, 'rel' | 'sheet'>): void {
     const id = tableId(target);
     const entry = this.#entries.get(id);
@@ -309,7 +298,7 @@ export class Tables {
     this.#entries.delete(id);
   }
 
-  /** Deletes copies found at start whose file is no longer published, but for those of files that are away. */
+  /** Deletes copies found at start whose file is no longer published, except those of files that are away. */
   async prune(
     targets: Iterable<Pick<TableTarget, 'rel' | 'sheet'>>,
     isAway: (rel: string) => boolean,
@@ -317,7 +306,7 @@ export class Tables {
     await this.#folder.prune(new Set([...targets].map(tableId)), isAway);
   }
 
-  /** Closes every copy and seals those that changed. */
+  /** Seals the copies that changed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const tables: Table[] = [];
@@ -335,12 +324,13 @@ export class Tables {
     let entry = this.#entries.get(id);
     if (!entry) {
       entry = {
+        file: new StampedPath(target.path, target.rel),
         table: null,
         closed: null,
         isConfirmed: false,
-        found: null,
         failure: null,
         refreshing: null,
+        turn: new Turn(),
         reopening: null,
         settle: null,
         isSetAside: false,
@@ -350,7 +340,7 @@ export class Tables {
     return entry;
   }
 
-  /** The file went away since the entry was looked up, and everything of the entry with it. */
+  /** The file and its entry went away since the look-up. */
   #isDropped(target: TableTarget, entry: Entry): boolean {
     return this.#entries.get(tableId(target)) !== entry;
   }
@@ -359,16 +349,16 @@ export class Tables {
     const { table } = entry;
     if (table === null || table.outdated !== null) return false;
     if (!sameStamp(table.state.stamp, stamp) || table.head.companion !== companion) return false;
-    // Whoever holds it is writing himself.
+    // The holder is writing itself.
     if (table.exclusive.running > 0 || table.isUntouched) return true;
     this.#folder.suspect(table);
     return false;
   }
 
-  /** Most recently used last; closes the least recently used beyond the limit, as far as nobody uses them. */
+  /** Moves the entry to the end; closes the least recently used ones beyond the limit that nobody uses. */
   #touch(target: TableTarget, entry: Entry): Table {
-    const id = tableId(target);
     if (this.#entries.size > MAX_OPEN_TABLES) {
+      const id = tableId(target);
       this.#entries.delete(id);
       this.#entries.set(id, entry);
       this.#closeOldest(entry);
@@ -397,8 +387,8 @@ export class Tables {
   }
 
   /**
-   * Compares the content with the copy's hash; true when the copy is good. False: it is outdated, or an edit came in
-   * between and everything has to be looked at again.
+   * Compares the content with the copy's hash; true when they match. False: outdated, or an edit came in between and
+   * everything must be checked again.
    */
   async #confirm(target: TableTarget, entry: Entry): Promise<boolean> {
     const table = entry.table!;
@@ -417,29 +407,29 @@ export class Tables {
   }
 
   /**
-   * Brings the copy to the file. Waits for an edit that is under way: between replacing the file and following with
-   * the copy, the copy only looks outdated.
+   * Updates the copy to the file. Waits for an edit in progress: between replacing the file and following with the
+   * copy, the copy only looks outdated.
    */
-  async #refresh(target: TableTarget, entry: Entry): Promise<void> {
+  async #refresh(target: TableTarget, entry: Entry): Promise<Table | null> {
     const old = await this.#opened(target, entry);
-    const run = async (): Promise<void> => {
-      if (this.#isDropped(target, entry)) return;
+    const run = async (): Promise<Table | null> => {
+      if (this.#isDropped(target, entry)) return null;
       const takenAt = this.#options.now();
       const stamp = statFile(target.path, target.rel);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
       if (this.#holds(entry, stamp, companion)) {
-        // A copy that just came back is not the one to close for others.
+        // So that it is not the first to be closed for room.
         this.#touch(target, entry);
         this.#settleLater(target, entry);
-        return;
+        return null;
       }
-      await this.#renew(target, entry, old, { stamp, takenAt, companion });
+      return this.#renew(target, entry, old, { stamp, takenAt, companion });
     };
-    await (old ? old.exclusive.run(run) : run());
+    return old ? old.exclusive.run(run) : run();
   }
 
-  /** The copy there is, good or not, taken back when it was set aside; null: none, or its file went away. */
+  /** The existing copy, good or not, reopened if set aside; null: none, or its file went away. */
   async #opened(target: TableTarget, entry: Entry): Promise<Table | null> {
     if (entry.table) return entry.table;
     entry.reopening ??= this.#reopen(target, entry).finally(() => {
@@ -467,16 +457,17 @@ export class Tables {
     entry: Entry,
     old: Table | null,
     seen: SeenFile,
-  ): Promise<void> {
+  ): Promise<Table | null> {
     const { stamp, companion } = seen;
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
-      if (this.#isDropped(target, entry)) return;
-      const table = kept ? old! : await this.#builds.make(target, lineageOf(old, seen));
+      if (this.#isDropped(target, entry)) return null;
+      const table = kept ? old! : await this.#builds.make(target, lineageOf(old, seen), entry.turn);
       this.#install(target, entry, table, old);
+      return kept ? null : table;
     } catch (error) {
-      // What the copy is built from went with it; the caller looks again.
-      if (this.#isDropped(target, entry)) return;
+      // The basis of the rebuild went with it; the caller looks again.
+      if (this.#isDropped(target, entry)) return null;
       const failure = failureOf(target.rel, error, seen);
       if (failure === null) throw error;
       this.#options.onProblem(target, failure.reason);
@@ -485,7 +476,7 @@ export class Tables {
     }
   }
 
-  /** True when an existing copy already holds this content (same stamp, or same bytes under a new stamp). */
+  /** True when an existing copy holds this content (same stamp, or same bytes under a new stamp). */
   async #reuse(
     target: TableTarget,
     old: Table,
@@ -521,13 +512,13 @@ export class Tables {
     this.#settleLater(target, entry);
   }
 
-  /** Once the file has been quiet: confirm the content, or learn its hash after edits of our own. */
+  /** Once the file has been quiet, confirms the content, or learns its hash after our own edits. */
   #settleLater(target: TableTarget, entry: Entry): void {
     if (entry.settle) clearTimeout(entry.settle);
     entry.settle = setTimeout(() => {
       entry.settle = null;
       this.#settle(target, entry).catch((error: unknown) => {
-        // Nothing can be told of any file of that disk: the next read looks again.
+        // The disk is unavailable, so nothing is known: the next read looks again.
         if (error instanceof AppError && error.code === 'unavailable') return;
         this.#options.log.warning('could not confirm a table', { resource: target.rel, error });
       });
@@ -551,7 +542,7 @@ export class Tables {
   }
 
   #learnHash(table: Table, stamp: FileStamp, takenAt: number, hash: string): void {
-    // An edit may have come while this waited for its turn.
+    // An edit may have come meanwhile.
     if (!table.isClosed && sameStamp(table.state.stamp, stamp)) {
       table.restamp(stamp, takenAt, hash);
     }
@@ -565,9 +556,4 @@ export class Tables {
       await source.close();
     }
   }
-}
-
-function foundNow(state: TableState): Entry['found'] {
-  const turn = presentTurn();
-  return turn === null ? null : { turn, state };
 }

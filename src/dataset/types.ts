@@ -1,23 +1,22 @@
 /**
- * The shapes shared by everything that handles tables, whatever their file.
+ * Shapes shared by everything that handles tables.
  *
- * A dataset is read from a typed SQLite copy of one file version (architecture 4.1). Rows stand in file order, and
- * file order equals `_row_id` order (architecture 4.3).
+ * A dataset is read from a typed SQLite copy of one file version. Rows are in file order, which equals `_row_id` order.
  */
 
 import type { Piece } from '../base/piece-writer.ts';
-import type { FileColumn } from './file-type.ts';
+import type { FileColumn, ColumnType } from './file-type.ts';
 
-/** Column types of DS-59; Parquet adds date-time and nested values behind the same four names (DS-67). */
-export type ColumnType = 'integer' | 'number' | 'boolean' | 'string';
+/** A value as the typed copy holds it: booleans are 0 and 1. */
+export type StoredValue = string | number | bigint | null;
 
 /**
- * A cell as a reader delivers it or an edit writes it. Strings are the file's text (CSV) or text cells; `null` is a
- * Parquet null or, in an edit, "store blank" (DS-78). An empty or whitespace-only string is a blank cell (DS-59).
+ * As a reader delivers it or an edit writes it. Strings are the file's text (CSV) or text cells; `null` is a Parquet
+ * null or, in an edit, "store blank". An empty or whitespace-only string is a blank cell.
  */
 export type Cell = string | number | boolean | bigint | null;
 
-/** How many cells of a column fit each class of DS-59; blanks are in none. Decides the inferred type. */
+/** Cells per class, without blanks. Decides the inferred type. */
 export interface ClassCounts {
   integer: number;
   number: number;
@@ -25,88 +24,83 @@ export interface ClassCounts {
   string: number;
 }
 
-/** A column of a table, as read from one file version. */
 export interface Column {
-  /** Name as presented, unique within the table (DS-50, DS-63). */
+  /** Unique within the table. */
   readonly name: string;
   readonly type: ColumnType;
   /** 0-based position of the cell in a file row. Column `i` of the copy is SQL column `c<i>`. */
   readonly position: number;
-  /** Declared by a companion schema (DS-61): cells that do not fit stay text. */
+  /** By a companion schema: cells that do not fit stay text. */
   readonly declared: boolean;
-  /** The type name a companion declares, verbatim; decides validation (DS-78). */
+  /** Verbatim from the companion; decides validation. */
   readonly declaredType?: string;
-  /** What the file itself declares (Parquet, DS-67): the type is then never inferred. */
+  /** Declared by the file (Parquet): the type is never inferred. */
   readonly file?: FileColumn;
-  /** Stands past the header's width: exists only while some row has a non-blank cell there (DS-63). */
+  /** Past the header's width: exists only while some row has a non-blank cell there. */
   readonly extra: boolean;
   readonly counts: ClassCounts;
 }
 
-/** A run of consecutive rows in the file: lets an edit find a row's bytes without reading the whole file. */
 export interface Segment {
-  /** Rows in this run; runs without rows (blank lines only) are allowed. */
+  /**
+   * Consecutive rows; 0 for blank lines only. Segments let an edit find a row's bytes without reading the whole file.
+   */
   rows: number;
-  /** Bytes from the first byte of the run to the first byte of the next one. */
+  /** From the first byte of the run to the first byte of the next. */
   bytes: number;
 }
 
-/** Where the rows of a table stand in their file. Kept with the typed copy and changed with every edit. */
+/** Kept with the typed copy and changed with every edit. */
 export interface TableLayout {
-  /** What the kind needs to write in the file's own style (delimiter, encoding, line ending…); private to the kind. */
+  /** For writing in the file's own style (delimiter, encoding, line ending…); private to the kind. */
   readonly dialect: Record<string, unknown>;
   /** Bytes before the first segment (BOM, rows above the header, the header row). */
   readonly bodyOffset: number;
   readonly segments: readonly Segment[];
 }
 
-/** Companion options (DS-72); absent members are detected. */
 export interface ReadOptions {
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252';
-  /** Worksheet name, for workbooks. */
   readonly sheet?: string;
 }
 
 /**
- * Receives a file's rows from a kind's reader, in file order. Header names are already cleaned (DS-63); rows may be
- * shorter or longer than the header.
+ * Receives a file's rows in file order. Header names are already cleaned; rows may be shorter or longer than the
+ * header.
  */
 export interface RowSink {
-  /** `columns`, one for each name, when the file itself declares types: then no cell decides about them. */
+  /** `columns`, one per name, when the file declares types: cells then do not decide. */
   header(names: readonly string[], columns?: readonly FileColumn[]): void;
-  /** A segment and its rows; `rows.length === segment.rows`. */
+  /** `rows.length === segment.rows`. */
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
   /** Called once, last. */
   layout(dialect: Record<string, unknown>, bodyOffset: number): void;
 }
 
-/** Takes segments by column too, from files that store them so. */
+/** Also takes segments by column, for files that store them so. */
 export interface ColumnSink extends RowSink {
-  /**
-   * A segment and, for each name, a list that holds the cell of every row and maybe more. The lists are only good until
-   * the call returns.
-   */
+  /** One list per name with a cell for each row, maybe more. The lists are valid only during the call. */
   segmentByColumn(segment: Segment, cells: readonly (readonly Cell[])[]): void;
 }
 
-/** Changes to one file version, folded: each row at most once, positions 0-based in file order of that version. */
+/** Changes to one file version: each row at most once, positions 0-based in that version's file order. */
 export interface TableChanges {
-  /** Cells by column position; columns not named keep their bytes. */
+  /** By column position; other columns keep their bytes. */
   readonly updates: ReadonlyMap<number, ReadonlyMap<number, Cell>>;
   readonly deletes: ReadonlySet<number>;
-  /** New rows after the last one; cells by column position, others blank. */
+  /** After the last row, by column position; other cells are blank. */
   readonly creates: readonly ReadonlyMap<number, Cell>[];
 }
 
-/** What a kind answers to an edit: the new file as pieces, and what changed in it. */
+/** A kind's answer to an edit. */
 export interface EditPlan {
   readonly pieces: readonly Piece[];
   readonly layout: TableLayout;
   /**
-   * Every cell that changed, with its text before and after (undefined: the cell did not, or does not, exist), so
-   * that the class counts follow without reading the file again. A deleted row lists all its cells.
+   * Every changed cell with its text before and after (undefined: no such cell), so that class counts follow without
+   * rereading the file. A deleted row lists all its cells.
    */
   readonly cells: readonly {
     position: number;
@@ -114,8 +108,8 @@ export interface EditPlan {
     after: Cell | undefined;
   }[];
   /**
-   * Cells that a reader of the new file gets as something else than was asked for (a date as a serial number). Of an
-   * existing row by its position in the old file, of a new one by its index in `creates`.
+   * Cells that read back differently than asked for (a date as a serial number): of an existing row by its position in
+   * the old file, of a new one by its index in `creates`.
    */
   readonly delivered?: readonly {
     readonly origin: { readonly update: number } | { readonly create: number };

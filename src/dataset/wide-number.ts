@@ -1,16 +1,17 @@
 /**
- * Numbers with more digits than a double or a 64-bit integer holds, as text keys whose order is the numbers' order.
+ * Numbers too long for a double or a 64-bit integer, as text keys that sort like the numbers.
  *
- * A key is one sign digit and the unscaled integer in a fixed number of digits: `1` and the digits for zero and above,
- * `0` and ten's complement below. So SQLite compares, sorts and indexes them as the text they are, exactly.
+ * A key is a sign digit and the unscaled integer in a fixed number of digits: `1` and the digits for zero and above,
+ * `0` and ten's complement below. So SQLite compares, sorts and indexes them exactly, as text.
  */
+import { MAX_NUMBER_LENGTH } from '../base/json.ts';
 import type { WideNumber } from './file-type.ts';
 
 const DECIMAL_TEXT = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/;
-/** Exponents beyond this are out of range for every wide number; their powers of ten must not be computed. */
+/** Larger exponents are out of range for every wide number; their powers of ten must not be computed. */
 const MAX_EXPONENT = 400;
 
-/** The key of an unscaled integer; null when it has too many digits. */
+/** Null when it has too many digits. */
 export function wideKey(unscaled: bigint, { digits }: WideNumber): string | null {
   const isNegative = unscaled < 0n;
   const text = String(isNegative ? unscaled + 10n ** BigInt(digits) : unscaled);
@@ -18,7 +19,7 @@ export function wideKey(unscaled: bigint, { digits }: WideNumber): string | null
   return (isNegative ? '0' : '1') + text.padStart(digits, '0');
 }
 
-/** The key of a number in decimal digits; null when it is no such number. */
+/** Null when the text is no such number. */
 export function wideKeyOf(text: string, wide: WideNumber): string | null {
   const plain = plainKey(text, wide);
   if (plain !== null) return plain;
@@ -26,7 +27,7 @@ export function wideKeyOf(text: string, wide: WideNumber): string | null {
   return unscaled === null ? null : wideKey(unscaled, wide);
 }
 
-/** The key of digits with at most one point, without arithmetic; null for any other text. */
+/** For digits with at most one point, without arithmetic; null for any other text. */
 function plainKey(text: string, { digits, scale }: WideNumber): string | null {
   const { length } = text;
   let point = length;
@@ -50,26 +51,26 @@ function zeros(count: number): string {
   return count <= ZEROS.length ? ZEROS.slice(0, count) : '0'.repeat(count);
 }
 
-/** The unscaled integer of a key. */
+/** Inverse of `wideKey`. */
 export function unscaledOfKey(key: string, { digits }: WideNumber): bigint {
   const rest = BigInt(key.slice(1));
   return key.startsWith('0') ? rest - 10n ** BigInt(digits) : rest;
 }
 
-/** The number a key stands for, in plain digits without needless zeros. */
+/** Plain digits without needless zeros. */
 export function wideText(key: string, wide: WideNumber): string {
   if (key.startsWith('1')) return pointedText(key.slice(1), wide.scale);
   return decimalText(unscaledOfKey(key, wide), wide.scale);
 }
 
-/** An unscaled integer as a number in plain digits without needless zeros. */
+/** Plain digits without needless zeros. */
 export function decimalText(unscaled: bigint, scale: number): string {
   return unscaled < 0n
     ? `-${pointedText(String(-unscaled), scale)}`
     : pointedText(String(unscaled), scale);
 }
 
-/** Digits with a point before the last `scale` of them. */
+/** Puts a point before the last `scale` digits. */
 function pointedText(digits: string, scale: number): string {
   const padded = zeros(Math.max(0, scale + 1 - digits.length)) + digits;
   const point = padded.length - scale;
@@ -81,8 +82,11 @@ function pointedText(digits: string, scale: number): string {
   return end > point ? `${whole}.${padded.slice(point, end)}` : whole;
 }
 
-/** A decimal text as the integer below or at it, counted in 10^-scale, and whether it is that exactly; null: no number. */
+/**
+ * The largest integer, counted in 10^-scale, that is not above the number, and whether they are equal; null: no number.
+ */
 function scaled(text: string, scale: number): { floor: bigint; isExact: boolean } | null {
+  if (text.length > MAX_NUMBER_LENGTH) return null;
   const match = DECIMAL_TEXT.exec(text);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match ?? [];
   if (whole + fraction === '') return null;
@@ -101,15 +105,15 @@ function scaled(text: string, scale: number): { floor: bigint; isExact: boolean 
   return { floor: value < 0n && !isExact ? quotient - 1n : quotient, isExact };
 }
 
-/** The unscaled integer of a decimal text; null when it is no number or has digits past the scale. */
+/** Null when it is no number or has digits past the scale. */
 export function unscaledOf(text: string, scale: number): bigint | null {
   const value = scaled(text, scale);
   return value?.isExact ? value.floor : null;
 }
 
 /**
- * The key a filter's operand compares with; null when the text is no number. One between two numbers, or beyond all of
- * them, gets a text that stands there in the order and equals no key.
+ * Null when the text is no number. One between two numbers, or beyond all, gets a text that sorts there and equals no
+ * key.
  */
 export function wideOperand(text: string, wide: WideNumber): string | null {
   const value = scaled(text, wide.scale);

@@ -1,12 +1,11 @@
 /**
- * Words of a full-text query and of the texts it runs over (DS-43, DS-147).
+ * Words of full-text queries and texts.
  *
- * A word is a run of Unicode letters, numbers and `_`, taken from folded text: case folded, diacritics of Latin, Greek
- * and Cyrillic letters removed. An FTS5 index over `foldedWords(text).join(' ')` (unicode61, `remove_diacritics 0`,
- * `tokenchars '_'`) gives the same answers; over raw text it would not, because FTS5 keeps й and ά as they are.
+ * A word is a run of Unicode letters, numbers and `_` in folded text: case folded, diacritics of Latin, Greek and
+ * Cyrillic letters removed. An FTS5 index over `foldedWords(text).join(' ')` (unicode61, `remove_diacritics 0`,
+ * `tokenchars '_'`) gives the same answers; over raw text it would not, because FTS5 keeps й and ά.
  */
 
-/** Words of a query past this one are ignored (DS-147). */
 const MAX_QUERY_WORDS = 16;
 
 const WORD = /[\p{L}\p{N}_]+/gu;
@@ -15,31 +14,30 @@ const NON_ASCII = /[^\x00-\x7f]/;
 /** Combining diacritical marks; those of other scripts are vowels or change the letter. */
 const DIACRITICS = /[\u0300-\u036f]/g;
 
-/** The text without differences of case; distributes over concatenation, so it may be searched for folded parts. */
 export function foldCase(text: string): string {
   if (!NON_ASCII.test(text)) return text.toLowerCase();
-  // Upper first: ß becomes ss and the variants of one letter meet. Lower case of Σ depends on its place in a word.
+  // Upper first: ß becomes ss and the variants of one letter meet. The lower case of Σ depends on its place in a word.
   return text.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
-/** The text without differences of case and diacritics. */
+/** Without differences of case and diacritics. */
 export function foldText(text: string): string {
   if (!NON_ASCII.test(text)) return text.toLowerCase();
   const bare = text.normalize('NFD').replace(DIACRITICS, '');
   return foldCase(bare).normalize('NFD').replace(DIACRITICS, '').normalize('NFC');
 }
 
-/** The folded words of a text, in order. */
+/** In order. */
 export function foldedWords(text: string): string[] {
   return foldText(text).match(WORD) ?? [];
 }
 
-/** The folded words of a query that count; the last one matches as a prefix. Empty: no restriction. */
+/** The last one matches as a prefix. Empty: no restriction. */
 export function queryWords(query: string): string[] {
   return foldedWords(query).slice(0, MAX_QUERY_WORDS);
 }
 
-/** Whether the text holds every word, the last one as a prefix of a word. `words` come from `queryWords`. */
+/** The last of `words` (from `queryWords`) matches as a prefix. */
 export function hasWords(text: string, words: readonly string[]): boolean {
   const folded = foldText(text);
   return words.every((word, index) => hasWord(folded, word, index === words.length - 1));

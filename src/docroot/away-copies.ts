@@ -1,8 +1,8 @@
 /**
- * Typed copies that wait for files that are away (`away-mounts.ts`): they go when it shows that the file is gone after all.
+ * Typed copies of files that are away (`away-mounts.ts`), deleted once the file itself is known to be gone: a copy
+ * contains everything of its file.
  *
- * Whether a file was deleted, or went with its file system, cannot be told of the moment in which anything was mounted; and
- * what was on a disk may be deleted there while it is away. A copy holds all that stood in its file, so it must not stay.
+ * Right after a mount or unmount nobody can tell whether a missing file was deleted or went with its file system.
  */
 import type { Log } from '../base/log.ts';
 import type { Tables } from '../dataset/tables.ts';
@@ -14,13 +14,10 @@ interface AwayCopiesOptions {
   readonly log: Log;
 }
 
-/** From a change until it is asked again what is away. */
 const SETTLED_MS = 1_000;
 
-/** The copies that were set aside since the start. */
 export class AwayCopies {
   readonly #options: AwayCopiesOptions;
-  /** Rels of their files. */
   readonly #waiting = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
@@ -29,12 +26,10 @@ export class AwayCopies {
     this.#options = options;
   }
 
-  /** A copy of the file was set aside. */
   add(rel: string): void {
     this.#waiting.add(rel);
   }
 
-  /** To be told after every change of what is published. */
   changed(): void {
     if (this.#isClosed || this.#waiting.size === 0 || this.#timer !== null) return;
     this.#timer = setTimeout(() => {
@@ -45,7 +40,6 @@ export class AwayCopies {
     }, SETTLED_MS);
   }
 
-  /** Leaves those that still wait to the next start. */
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -53,7 +47,7 @@ export class AwayCopies {
 
   async #ask(): Promise<void> {
     const { registry, tables } = this.#options;
-    // One look tells which file systems are there by now, and only of their files anything can be told.
+    // Looking at one path refreshes the list of mounts; only then can the others be judged.
     await registry.refresh([...this.#waiting].slice(0, 1));
     const asked = [...this.#waiting].filter((rel) => !registry.isAway(rel));
     if (asked.length === 0) return;

@@ -1,45 +1,42 @@
 /**
- * Which parts of the document root are away for now: file systems that were mounted in it, or at its place, and are not.
+ * File systems that were mounted in the document root, or at its place, and are not mounted now.
  *
- * The folder of an unmounted file system is there and empty, as if everybody had deleted his files; but whoever takes a disk
- * or a share away means to bring it back. So what was seen mounted is remembered, also across restarts: a machine
- * may start the service before it has reached the share. The memory may be lost at any time.
+ * The mount point of an unmounted file system is an empty folder, as if all files had been deleted, yet the disk or
+ * share will probably come back. Mount points are remembered across restarts, because the service may start before a
+ * share is mounted; this memory may be lost at any time.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import { mountChanges, MountList, mountsInside, pointOf } from '../base/mounts.ts';
 
 interface AwayMountsOptions {
-  /** File in which mount points are remembered; null: nowhere. */
+  /** File in which mount points are remembered; null: none. */
   readonly memory: string | null;
-  /** Wall clock, in epoch ms. */
+  /** Epoch ms. */
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** What stands in the file. */
 interface Memory {
   readonly points: readonly (readonly [string, number | null])[];
 }
 
-/** The mounts of the document root at one moment. */
 interface Seen {
   readonly changes: number;
   readonly inside: readonly string[];
 }
 
-/** A file system that has not been mounted for so long does not come back. */
+/** A file system not mounted for so long is forgotten. */
 const REMEMBERED_MS = 30 * 24 * 3_600_000;
 
-/** The file systems of one document root. Paths are absolute, without symlinks. */
+/** Paths are absolute, without symlinks. */
 export class AwayMounts {
   readonly #options: AwayMountsOptions;
   readonly #mountList = new MountList();
   /** Since when nothing is mounted at a mount point, epoch ms; null while something is. */
   readonly #remembered: Map<string, number | null>;
-  /** As of the last look; null before the first. */
   #seen: Seen | null = null;
-  /** Mount points at which something came, went or was replaced since the look before the last one. */
+  /** Mount points whose file system changed since the look before the last one. */
   #moved: ReadonlySet<string> = new Set();
   #mounted: ReadonlySet<string> = new Set();
 
@@ -49,8 +46,8 @@ export class AwayMounts {
   }
 
   /**
-   * Runs a look at files of `folder`, the document root. What it does not find where a file system came or went before the
-   * end of the look is away, however short it was away.
+   * Files missing below a mount point that changed before the end of the look count as away, however short the change
+   * was.
    */
   async during<T>(folder: () => string, look: () => Promise<T>): Promise<T> {
     const before = this.#seen;
@@ -65,7 +62,6 @@ export class AwayMounts {
     return found;
   }
 
-  /** Whether what is missing at this path went with its file system, as of the last look. */
   isAway(path: string): boolean {
     const wanted = asListed(path);
     for (const point of this.#moved) if (isBelow(wanted, point)) return true;
@@ -105,7 +101,7 @@ function load({ memory, now }: AwayMountsOptions): Map<string, number | null> {
     const { points } = JSON.parse(readFileSync(memory, 'utf8')) as Memory;
     return new Map(points.filter(([, since]) => !isForgotten(since, now())));
   } catch {
-    // There is none, or not one of ours: then what is not there counts as deleted.
+    // No memory, or an invalid one: missing files then count as deleted.
     return new Map();
   }
 }
@@ -114,13 +110,12 @@ function isForgotten(awaySince: number | null, now: number): boolean {
   return awaySince !== null && now - awaySince >= REMEMBERED_MS;
 }
 
-/** Nobody tells which file system it was that came or went: each of them may have gone and come back. */
+/** Any of the file systems may have gone and come back. */
 function differing(a: Seen, b: Seen): string[] {
   const isSame = a.changes === b.changes && a.inside.join('\n') === b.inside.join('\n');
   return isSame ? [] : [...a.inside, ...b.inside];
 }
 
-/** The list of mounts is read as latin1. */
 function asListed(path: string): string {
   return Buffer.from(path).toString('latin1');
 }

@@ -1,14 +1,14 @@
 /**
- * What is remembered of published files for faster answers, as administrators see and clear it (DS-142, DS-143).
+ * What is cached of published files, as administrators see and clear it.
  *
- * Only a list of what there is: the remembered things live with those who made them, each checked against its file on every
- * read. Typed copies stay on the disk when an entry goes, because they carry the ids of the rows (DS-48).
+ * The cached things belong to the modules that made them, and each is checked against its file on every read. Typed
+ * copies stay on disk, because they hold the row ids.
  */
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
 import type { ListSource } from '../store/list-source.ts';
 
-/** Lifetimes of entries in ms, by the first part of their key (DS-142). */
+/** Lifetimes in ms, by the first part of the key. */
 const LIFETIMES = {
   data: 300_000,
   schema: 3_600_000,
@@ -16,22 +16,18 @@ const LIFETIMES = {
   markdown: 600_000,
   media_meta: 1_800_000,
 } as const;
-/** Past this the oldest are forgotten. */
 const MAX_ENTRIES = 10_000;
 
-/** What an entry remembers. */
 export type CacheKind = keyof typeof LIFETIMES;
 
 interface Entry {
   readonly resource: string;
-  /** Epoch ms. */
   readonly expiresAt: number;
 }
 
-/** Told to forget everything about a file, or with null about all. */
+/** Null: all files. */
 export type ForgetListener = (rel: string | null) => void;
 
-/** The entries of one server. */
 export class CacheEntries {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
@@ -41,12 +37,11 @@ export class CacheEntries {
     this.#clock = clock;
   }
 
-  /** Has `listener` forget what it remembers when an administrator clears the cache. */
   onForget(listener: ForgetListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Notes that something was remembered of the file `rel`; of what is noted already the time goes on. Costs 1 µs. */
+  /** An existing entry keeps its expiry. Costs 1 µs. */
   note(kind: CacheKind, rel: string, rest = ''): void {
     const key = `${kind}:${rel}${rest}`;
     const now = this.#clock.now();
@@ -60,14 +55,13 @@ export class CacheEntries {
     }
   }
 
-  /** The file was changed or is gone: its entries no longer hold. */
   drop(rel: string): void {
     for (const [key, { resource }] of this.#entries) {
       if (resource === rel) this.#entries.delete(key);
     }
   }
 
-  /** Forgets one entry; false when there is none of that key and file. */
+  /** False when no entry has that key and file. */
   delete(key: string, rel: string): boolean {
     if (this.#entries.get(key)?.resource !== rel) return false;
     this.#entries.delete(key);
@@ -75,14 +69,13 @@ export class CacheEntries {
     return true;
   }
 
-  /** Forgets everything about a file, or with null about all. */
+  /** Null: all files. */
   clear(rel: string | null): void {
     if (rel === null) this.#entries.clear();
     else this.drop(rel);
     for (const forget of this.#listeners) forget(rel);
   }
 
-  /** The entries that have not expired, as a list in the order they were made. */
   list(): ListSource {
     const now = this.#clock.now();
     const live = [...this.#entries].filter(([, { expiresAt }]) => expiresAt > now);

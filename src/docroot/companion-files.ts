@@ -1,7 +1,4 @@
-/**
- * The contents of companion files: the declared schema (DS-70) and the reading options (DS-72) of a table, with what is wrong
- * with them. Companions are small and never links; `companions.ts` says where they stand.
- */
+/** Companion files are small and may not be symlinks; `companions.ts` has their places. */
 import { AppError } from '../base/errors.ts';
 import {
   type CompanionSchema,
@@ -14,7 +11,7 @@ import type { DocumentRoot } from './document-root.ts';
 import type { Kind } from './kind.ts';
 import { openCompanion } from './opener.ts';
 
-/** What a declared schema says (DS-70); without one no columns, with a broken one the problem. */
+/** Without a companion no columns; with a broken one the problem. */
 export async function readSchema(
   root: DocumentRoot,
   rels: readonly string[],
@@ -29,7 +26,7 @@ export async function readSchema(
     : { ...parsed, problem: `${file.rel}: ${parsed.problem}` };
 }
 
-/** How the table of a file, or of one worksheet in it, is to be read (DS-72); what is wrong with the options as `problem`. */
+/** For a file or one worksheet in it; `problem` is what is wrong with the options. */
 export async function readOptions(
   root: DocumentRoot,
   rels: readonly string[],
@@ -49,11 +46,10 @@ export async function readOptions(
 
 type Companion = { readonly rel: string } & (
   | { readonly text: string }
-  /** It exceeds the size limit, or the file system refuses it. */
+  /** Too large, or the file system refuses to read it. */
   | { readonly text: null; readonly problem: string }
 );
 
-/** The first companion that exists. */
 async function firstCompanion(
   root: DocumentRoot,
   rels: readonly string[],
@@ -71,7 +67,7 @@ async function firstCompanion(
       }
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      // It must not stop the dataset from being read (DS-70).
+      // A broken companion must not stop the dataset from being read.
       if (error.code === 'unreadable-file') return { rel, text: null, problem: error.message };
       if (error.code !== 'not-found') throw error;
     }

@@ -1,14 +1,10 @@
-/**
- * Which table of which file a dataset is: the way from a resource to the target of its typed copy, and back.
- */
+/** Maps resources to the targets of their typed copies, and back. */
 import { AppError } from '../base/errors.ts';
 import type { TableTarget } from '../dataset/table-target.ts';
 import type { Registry, Resource } from './registry.ts';
 
-/** What names a resource for as long as its file keeps its place. */
 type ResourceKey = Pick<Resource, 'rel' | 'sheet'>;
 
-/** The datasets of one registry. */
 export class Datasets {
   readonly #registry: Registry;
   readonly #targets = new WeakMap<Resource, TableTarget>();
@@ -17,7 +13,6 @@ export class Datasets {
     this.#registry = registry;
   }
 
-  /** The table of a dataset resource. */
   targetOf(resource: Resource): TableTarget {
     const known = this.#targets.get(resource);
     if (known !== undefined) return known;
@@ -34,14 +29,13 @@ export class Datasets {
     return target;
   }
 
-  /** The resource as it is now. Throws `not-found` when it is gone. */
+  /** Throws `not-found`. */
   resourceOf({ rel, sheet }: ResourceKey): Resource {
     const resource = this.#registry.get(rel, sheet);
     if (resource === null) throw new AppError('not-found', 'Not Found');
     return resource;
   }
 
-  /** The other tables of the same file. */
   siblingsOf({ rel, sheet }: ResourceKey): TableTarget[] {
     if (sheet === null) return [];
     return this.#registry

@@ -1,7 +1,7 @@
 /**
- * The published folder as a place on disk: where it really is, and which names inside it are never published (DS-24).
+ * Which names inside the published folder are never published.
  *
- * Rules look at components inside the root only. The state directory is excluded wherever it lies, and so is a
+ * Rules apply only to path components inside the root. The state directory is excluded wherever it is, and so is a
  * top-level `_svc`, whose address belongs to the service.
  */
 import { realpathSync } from 'node:fs';
@@ -9,12 +9,11 @@ import { resolve } from 'node:path';
 import { isAbsence } from '../base/file-stamp.ts';
 import { isIgnoredComponent } from '../base/paths.ts';
 
-/** Holds companion files beside the state (DS-70), also when the state directory lies elsewhere. */
+/** Holds companion files, also when the state directory is elsewhere. */
 export const COMPANION_FOLDER = '.svc';
 
-/** One document root; `refresh` when it may have been replaced. */
 export class DocumentRoot {
-  /** Absolute, as configured; may be a symlink that changes its target. */
+  /** Absolute, as configured; may be a symlink whose target changes. */
   readonly path: string;
   readonly #stateDir: string;
   #realPath = '';
@@ -32,7 +31,7 @@ export class DocumentRoot {
     return this.#realPath;
   }
 
-  /** Resolves the root anew; true when it is another folder than before. Throws when it is gone. */
+  /** True when the root is another folder than before. Throws when it is gone. */
   refresh(): boolean {
     const before = this.#realPath;
     this.#realPath = realpathSync(this.path);
@@ -40,12 +39,11 @@ export class DocumentRoot {
     return before !== this.#realPath;
   }
 
-  /** Absolute path of a rel; nothing is checked. */
   absolute(rel: string): string {
     return `${this.#realPath === '/' ? '' : this.#realPath}/${rel}`;
   }
 
-  /** The rel of a resolved absolute path inside the root; null outside, and for the root itself. */
+  /** Null outside the root, and for the root itself. */
   relOf(realPath: string): string | null {
     const prefix = this.absolute('');
     return realPath.startsWith(prefix) && realPath.length > prefix.length
@@ -53,25 +51,23 @@ export class DocumentRoot {
       : null;
   }
 
-  /** Whether a file of this rel may be published, judging by its name alone. */
+  /** By name alone. */
   mayPublish(rel: string): boolean {
     if (this.isState(rel)) return false;
     const components = rel.split('/');
     return components[0] !== '_svc' && !components.some(isIgnoredComponent);
   }
 
-  /** Whether the rel is the state directory or lies in it. */
   isState(rel: string): boolean {
     return this.#stateRel !== null && isAtOrBelow(rel, this.#stateRel);
   }
 }
 
-/** Whether `rel` is `folder` or lies in it. */
 export function isAtOrBelow(rel: string, folder: string): boolean {
   return rel === folder || rel.startsWith(`${folder}/`);
 }
 
-/** Whether `rel` is a plain path downwards: no empty, `.` or `..` component, no NUL, not absolute. */
+/** No empty, `.` or `..` component, no NUL, not absolute. */
 export function isPlainRel(rel: string): boolean {
   return (
     !rel.includes('\0') &&

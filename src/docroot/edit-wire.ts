@@ -1,14 +1,12 @@
 /**
- * An edit on its way to the parse worker and the plan on its way back: JSON for what is small, the new bytes as they are.
- *
- * JSON knows no integers past 2^53 and no `undefined` in a list; both have a form of their own here.
+ * JSON, followed by the new bytes of the plan. JSON cannot carry integers past 2^53 or `undefined` in a list; both
+ * are encoded here.
  */
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../dataset/types.ts';
 
 type WireCell = Exclude<Cell, bigint> | { readonly bigint: string };
 type WireRow = readonly (readonly [number, WireCell])[];
 
-/** Changes as JSON can carry them. */
 export interface WireChanges {
   readonly updates: readonly (readonly [number, WireRow])[];
   readonly deletes: readonly number[];
@@ -17,7 +15,6 @@ export interface WireChanges {
 
 type Delivered = NonNullable<EditPlan['delivered']>[number];
 
-/** What comes back before the new bytes: the plan with the lengths of its pieces. */
 interface WirePlan {
   readonly layout: TableLayout;
   readonly pieces: readonly ({ readonly from: number; readonly to: number } | number)[];
@@ -27,7 +24,6 @@ interface WirePlan {
 
 const ABSENT = { absent: true } as const;
 
-/** For the worker's side; see `readEditPlan`. */
 export function editPlanResponse(plan: EditPlan): Response {
   const wire: WirePlan = {
     layout: plan.layout,
@@ -39,7 +35,7 @@ export function editPlanResponse(plan: EditPlan): Response {
     ]),
     delivered: (plan.delivered ?? []).map((entry) => ({ ...entry, cell: toWire(entry.cell) })),
   };
-  // An undefined in an array would become null, which is a cell too.
+  // An undefined in an array would become null, which is a valid cell.
   const head = Buffer.from(
     JSON.stringify(wire, (_, value) => (value === undefined ? ABSENT : value)),
   );
@@ -49,7 +45,6 @@ export function editPlanResponse(plan: EditPlan): Response {
   return new Response(new Blob([size, head, ...(bytes as Uint8Array<ArrayBuffer>[])]));
 }
 
-/** The plan in a worker's answer. */
 export async function readEditPlan(response: Response): Promise<EditPlan> {
   const bytes = await response.bytes();
   const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -71,7 +66,6 @@ export async function readEditPlan(response: Response): Promise<EditPlan> {
   };
 }
 
-/** For the way to the worker. */
 export function wireChanges({ updates, deletes, creates }: TableChanges): WireChanges {
   return {
     updates: [...updates].map(([position, row]) => [position, wireRow(row)] as const),
@@ -80,7 +74,6 @@ export function wireChanges({ updates, deletes, creates }: TableChanges): WireCh
   };
 }
 
-/** As the kind takes them. */
 export function changesOf({ updates, deletes, creates }: WireChanges): TableChanges {
   return {
     updates: new Map(updates.map(([position, row]) => [position, rowOf(row)])),

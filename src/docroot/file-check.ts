@@ -1,6 +1,6 @@
 /**
- * Reads every dataset once for an operator who wants to know which are broken (DS-34), and makes typed copies only of those
- * that cannot be judged without: a folder of ten thousand small files takes seconds, and almost nothing is written.
+ * Reads every dataset once to find the broken ones. Typed copies are made only of those that cannot be judged
+ * without: ten thousand small files take seconds, and almost nothing is written.
  */
 import { AppError } from '../base/errors.ts';
 import { compareBytes } from '../base/paths.ts';
@@ -9,13 +9,12 @@ import type { Datasets } from './datasets.ts';
 import type { ParseWorkers } from './parse-workers.ts';
 import type { Registry, Resource } from './registry.ts';
 
-/** A dataset whose reading failed for a reason that is none of the file: a limit, a process that did not start. */
+/** Not read for a reason other than the file: a limit, a process that did not start. */
 export interface Unread {
   readonly rel: string;
   readonly reason: string;
 }
 
-/** Told how many of the datasets are read. */
 export type CheckProgress = (done: number, total: number) => void;
 
 interface CheckParts {
@@ -25,12 +24,10 @@ interface CheckParts {
   readonly workers: ParseWorkers;
 }
 
-/** One order each to so many parse workers. */
 const LANES = 2;
-/** Tables in an order; asking costs as much as reading one of them. */
 const BATCH = 32;
 
-/** Reads all datasets there are; the registry knows the problems of the files then. Answers those that were not read, by rel. */
+/** Afterwards the registry knows the problems of the files. Returns the datasets that were not read, by rel. */
 export async function checkFiles(
   parts: CheckParts,
   onProgress: CheckProgress,
@@ -56,7 +53,7 @@ export async function checkFiles(
   return unread.toSorted((a, b) => compareBytes(a.rel, b.rel));
 }
 
-/** Of the first ones at least, whether they can certainly be read. */
+/** Judges the first ones at least. */
 async function areSound(
   batch: readonly Resource[],
   { registry, datasets, workers }: CheckParts,
@@ -73,12 +70,11 @@ async function areSound(
     );
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    // One of them ended the worker: each is read by itself, and the one at fault is found.
+    // One of them ended the worker: each is read by itself to find it.
     return batch.map(() => false);
   }
 }
 
-/** As the first request would read it; what kept it from being read. */
 async function readWhole(
   resource: Resource,
   { datasets, tables }: CheckParts,

@@ -1,9 +1,8 @@
-/**
- * The jobs of the parse worker beside `load`: telling what a file is, listing the tables in it, editing it as a whole,
- * reading documents and media. They read hostile bytes, so they run where they can be killed.
- */
+/** Jobs of the parse worker besides `load`. They parse hostile bytes, so they run in a process that can be killed. */
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../base/errors.ts';
+import { fileNameOf, stemOf } from '../base/paths.ts';
+import { looksLikeText, readText } from '../base/text-bytes.ts';
 import type { ChildJobs } from '../children/child-server.ts';
 import type { TableLayout } from '../dataset/types.ts';
 import { DocumentRoot } from './document-root.ts';
@@ -11,39 +10,34 @@ import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type { Kind, KindLimits, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';
 import { type OpenedFile, openForRead } from './opener.ts';
 
-/** A file for a worker to open itself. */
 export interface FileOrder {
   readonly docroot: string;
   readonly stateDir: string;
   readonly rel: string;
-  /** Resource type, which decides the plugin. */
   readonly type: string;
   readonly limits: KindLimits;
 }
 
-/** An edit as it travels to the worker. */
 export interface EditOrder extends FileOrder {
   readonly layout: TableLayout;
   readonly changes: WireChanges;
 }
 
-/** A document as it goes to the worker. */
 export interface DocumentFileOrder extends FileOrder {
-  /** Bytes of the file to look at. */
   readonly maxBytes: number;
 }
 
-/** Where the sections of a document are to be written. */
 export interface SectionsOrder extends DocumentFileOrder {
-  /** Path of the new file, a JSON list. */
   readonly out: string;
+  /** The plain source text, because the kind's own `sections` takes too long. */
+  readonly isBare: boolean;
 }
 
-/** The jobs by name. All throw as the kind. */
+/** All throw as the kind. */
 export function fileJobs(kinds: readonly Kind[]): ChildJobs {
   return {
     sheets: async (body) => Response.json(await listSheets(body as FileOrder, kinds)),
-    // As a list of the resources in the file: none, or null for the file itself.
+    // Null: the file itself is the resource.
     detect: async (body) =>
       Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
     edit: (body) => editFile(body as EditOrder, kinds),
@@ -63,7 +57,6 @@ async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<str
   return withFile(order, (source) => sheets(source, order.limits));
 }
 
-/** Whether the file is published, as its kind tells from its content (DS-163). */
 async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {
   const kind = kinds.find(({ type }) => type === order.type);
   if (!kind?.detection) return true;
@@ -71,14 +64,15 @@ async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<bo
   return withFile(order, (source) => detection.isPublished(source, order.rel));
 }
 
-/**
- * Writes what search finds in a file that is no dataset to `out`, a JSON list: texts of megabytes would hold up the server
-XX through.
- */
+/** To a file: sending megabytes of text through the server would block it. */
 async function writeSections(order: SectionsOrder, kinds: readonly Kind[]): Promise<void> {
   const { sections } = kindOf(order, kinds);
-  const found =
-    sections === undefined ? [] : await withFile(order, (source) => sections(source, order));
+  const found = await withFile(order, async (source) => {
+    if (!order.isBare) return sections?.(source, order) ?? [];
+    if (!(await looksLikeText(source))) return [];
+    const text = await readText(source, order.maxBytes);
+    return [{ title: fileNameOf(stemOf(order.rel)), anchor: null, text }];
+  });
   await writeFile(order.out, JSON.stringify(found), { mode: 0o600 });
 }
 

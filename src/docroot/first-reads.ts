@@ -1,25 +1,23 @@
 /**
- * Reads every dataset once in the background, when it appears and when it changes: so broken files are known before
- * anybody asks (DS-34), and the first request finds the typed copy ready.
- *
- * One file at a time, so that requests always find a free parse worker.
+ * Reads every dataset once in the background, when it appears and when it changes, so that broken files are known and
+ * typed copies exist before the first request. A slow one does not hold up the next.
  */
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { isStopping } from '../children/child-supply.ts';
+import { Turn } from '../children/turn.ts';
 import type { Registry, RegistryChange, Resource } from './registry.ts';
 
 interface FirstReadsOptions {
-  /** Brings the resource's typed copy up to date; its problems are noted on the way. */
-  readonly read: (resource: Resource) => Promise<void>;
+  readonly read: (resource: Resource, turn: Turn) => Promise<void>;
   readonly log: Log;
 }
 
-/** The queue of datasets still to be read. */
 export class FirstReads {
   readonly #options: FirstReadsOptions;
   readonly #waiting = new Map<string, Resource>();
+  readonly #reading = new Set<Promise<void>>();
   #running: Promise<void> | null = null;
   #isClosed = false;
 
@@ -27,17 +25,17 @@ export class FirstReads {
     this.#options = options;
   }
 
-  /** Reads what the registry finds from now on; call it before the first scan. */
+  /** Call it before the first scan of the registry. */
   follow(registry: Registry): void {
     registry.onChange((change) => this.#note(change));
   }
 
-  /** Resolves when no dataset waits to be read. */
   async idle(): Promise<void> {
-    while (this.#running) await this.#running;
+    while (this.#running || this.#reading.size > 0)
+      await Promise.all([this.#running, ...this.#reading]);
   }
 
-  /** Reads nothing more; the read that is running is not waited for. */
+  /** Does not wait for the read that is running. */
   close(): void {
     this.#isClosed = true;
     this.#waiting.clear();
@@ -54,7 +52,7 @@ export class FirstReads {
     if (this.#isClosed || this.#waiting.size === 0) return;
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
-      // What was noted since the last one was read.
+      // Added during the last read.
       this.#start();
     });
   }
@@ -62,20 +60,27 @@ export class FirstReads {
   async #run(): Promise<void> {
     for (const [key, resource] of this.#waiting) {
       this.#waiting.delete(key);
-      // A copy that is good already costs about a millisecond and waits for nothing: give requests their turn.
+      // An up-to-date copy costs about a millisecond without any wait: let requests run.
       await setImmediate();
       if (this.#isClosed) return;
-      try {
-        await this.#options.read(resource);
-      } catch (error) {
-        // A broken or vanished file is no failure here: the registry holds its problem.
-        if (error instanceof AppError && error.status < 500) continue;
-        if (isStopping(error)) return this.close();
-        this.#options.log.warning('a dataset could not be read ahead', {
-          resource: resource.rel,
-          error,
-        });
-      }
+      const turn = Turn.background();
+      const reading = this.#read(resource, turn).finally(() => this.#reading.delete(reading));
+      this.#reading.add(reading);
+      await Promise.race([reading, turn.long]);
+    }
+  }
+
+  async #read(resource: Resource, turn: Turn): Promise<void> {
+    try {
+      await this.#options.read(resource, turn);
+    } catch (error) {
+      // A broken or vanished file is no failure here: the registry holds its problem.
+      if (error instanceof AppError && error.status < 500) return;
+      if (isStopping(error)) return this.close();
+      this.#options.log.warning('a dataset could not be read ahead', {
+        resource: resource.rel,
+        error,
+      });
     }
   }
 }

@@ -1,15 +1,12 @@
-/**
- * Which kind a file is, by its extension (DS-23) and the configured overrides (DS-197).
- */
 import { extensionOf } from '../base/paths.ts';
 import type { Kind } from './kind.ts';
 
-/** The kind of a rel; undefined when such files are not published. */
+/** Undefined when files of that extension are not published. */
 export type KindTable = (rel: string) => Kind | undefined;
 
 /**
- * The kinds by their own extensions, with `overrides` (`plugin_registry`: extension to type, or `none`) on top.
- * Override extensions may come without their dot and in any case; a type that no kind has switches the extension off.
+ * `overrides` (`plugin_registry`: extension to type, or `none`) win over the kinds' own extensions. Their extensions
+ * may lack the dot and have any case; an unknown type turns the extension off.
  */
 export function createKindTable(
   kinds: readonly Kind[],

@@ -1,8 +1,8 @@
 /**
  * The plugin contract: what a folder under `plugins/` exports to publish files of one kind.
  *
- * A kind is small and closed; optional capabilities stand beside it and the engine asks which a kind has. Readers
- * run in the `parse` child only, where they may be killed at any moment; they must not keep state between calls.
+ * Capabilities are optional members. Readers run only in the `parse` child, which may be killed at any moment; they
+ * must not keep state between calls.
  */
 import type { FileSource } from '../base/file-source.ts';
 import type {
@@ -13,24 +13,20 @@ import type {
   TableLayout,
 } from '../dataset/types.ts';
 
-/** Resource types of DS-23. */
 export type ResourceType =
   'csv' | 'excel' | 'parquet' | 'handler' | 'html' | 'markdown' | 'file' | 'media';
 
-/** The URL prefix group a resource answers under (DS-26). */
 export type Family = 'dataset' | 'content' | 'media';
 
-/** How much a hostile file may make of itself (DS-68). */
 export interface KindLimits {
   /** Bytes a compressed file may expand to (`limits.max_workbook_bytes`). */
   readonly maxBytes: number;
 }
 
-/** Tables in a file. */
 export interface DatasetKind {
   /**
-   * Delivers every row of the table to the sink, in file order. Throws AppError `unreadable-file` with a reason that
-   * names the place (`invalid UTF-8 at byte offset 17`) and nothing of the server's paths.
+   * Delivers every row to the sink, in file order. Throws AppError `unreadable-file` with a reason that names the
+   * place (`invalid UTF-8 at byte offset 17`) and nothing of the server's paths.
    */
   read(
     source: FileSource,
@@ -39,8 +35,8 @@ export interface DatasetKind {
     limits: KindLimits,
   ): Promise<void>;
   /**
-   * The new file after `changes`, touching as few bytes as the format allows (DS-86 to DS-88). Pure: reads the
-   * source, writes nothing. Absent: the kind is read-only, and `readOnlyReason` says why.
+   * The new file after `changes`, rewriting as few bytes as the format allows. Pure: reads the source, writes
+   * nothing. Absent: the kind is read-only, and `readOnlyReason` says why.
    */
   edit?(
     source: FileSource,
@@ -48,71 +44,67 @@ export interface DatasetKind {
     changes: TableChanges,
     limits: KindLimits,
   ): Promise<EditPlan>;
-  /** UTF-16 units a text in the file may have, where the format allows fewer than `MAX_CELL_CHARACTERS`. */
+  /** UTF-16 units of a text, where the format allows fewer than `MAX_CELL_CHARACTERS`. */
   readonly maxTextLength?: number;
   /** `edit` reads more than the touched rows, so it runs in the `parse` child too. */
   readonly editsWholeFile?: boolean;
   /**
-   * Names of the tables in the file, in its own order; absent: the file is one table. Runs in the `parse` child; throws
-   * as `read`. Each becomes a resource of its own, read with `options.sheet`.
+   * Names of the tables in file order; absent: the file is one table. Runs in the `parse` child; throws as `read`.
+   * Each becomes a resource, read with `options.sheet`.
    */
   sheets?(source: FileSource, limits: KindLimits): Promise<string[]>;
-  /** Text of the 405 for unsafe methods (DS-66), for files of this kind that cannot be written. */
+  /** Text of the 405 for unsafe methods, for files of this kind that cannot be written. */
   readOnlyReason?(rel: string): string | null;
 }
 
-/** What a reader of documents must know besides the bytes. */
 export interface DocumentOrder {
-  /** Path in the document root: its name titles what has no title, its extension tells what the bytes do not. */
+  /**
+   * Path in the document root: the title of a document without one, and the extension where the bytes do not tell the
+   * type.
+   */
   readonly rel: string;
-  /** Bytes of the file to look at, from its start; the rest is left out. */
+  /** Bytes to read from the start of the file; the rest is ignored. */
   readonly maxBytes: number;
 }
 
-/** A part of a document the search catalogue knows by itself. */
 export interface SearchSection {
-  /** Heading of the part; the title of the document, or its name, for what stands before the first one. Never `''`. */
+  /** Heading of the part; before the first heading the title of the document, or its name. Never `''`. */
   readonly title: string;
-  /** Fragment of the rendered page that leads to it; null for its top. */
+  /** Null: the top of the page. */
   readonly anchor: string | null;
   /** Plain text, without markup. */
   readonly text: string;
 }
 
-/** How a kind tells which files of its extensions it publishes, where the name alone does not say so (DS-163). */
 export interface Detection {
-  /** Whether the content of a file of this name has to be looked at; without that it is published. */
+  /** False: published without a look at the content. */
   needsContent(rel: string): boolean;
   /**
-   * Whether a file with this content is published. Reads, never runs it. Runs in the `parse` child; throws
-   * `unreadable-file` for a file that is listed all the same, as broken.
+   * Reads the content, never runs it. Runs in the `parse` child; throws `unreadable-file` for a file that is listed
+   * as broken.
    */
   isPublished(source: FileSource, rel: string): Promise<boolean>;
 }
 
-/** A heading of a rendered document. */
 export interface OutlineEntry {
   /** 1 to 6. */
   readonly level: number;
-  /** Id of the heading in the page. */
   readonly anchor: string;
   readonly text: string;
 }
 
-/** A document as a page shows it. */
 export interface RenderedDocument {
-  /** What the document calls itself; null when it does not. */
+  /** From the document itself; null when it has none. */
   readonly title: string | null;
-  /** Whether the body begins with a heading of level 1, so that the page needs none of its own. */
+  /** The body begins with a heading of level 1, so the page adds none. */
   readonly hasHeading: boolean;
-  /** Facts about the document that stand before its text, in their order. */
   readonly facts: readonly { readonly name: string; readonly text: string }[];
-  /** HTML that is safe to stand in a page of this server: an allow list of elements, no script, no style (DS-159). */
+  /** Sanitised HTML: an allow list of elements, no script, no style. */
   readonly body: string;
   readonly outline: readonly OutlineEntry[];
 }
 
-/** What a media file says about itself (DS-162). Unknown is null. */
+/** Unknown is null. */
 export interface MediaMetadata {
   /** Seconds. */
   readonly duration: number | null;
@@ -128,11 +120,9 @@ export interface MediaMetadata {
   readonly artist: string | null;
   readonly album: string | null;
   readonly genre: string | null;
-  /** Embedded cover art as a data URL. */
   readonly thumbnail: string | null;
 }
 
-/** Metadata of a media file that says nothing about itself. */
 export const NO_METADATA: MediaMetadata = {
   duration: null,
   bitrate: null,
@@ -147,13 +137,12 @@ export const NO_METADATA: MediaMetadata = {
   thumbnail: null,
 };
 
-/** How much room a picture needs, in pixels of a page. */
+/** CSS pixels. */
 export interface PictureSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** A kind of file: its extensions, where it answers, and what can be done with it. */
 export interface Kind {
   readonly type: ResourceType;
   readonly family: Family;
@@ -163,17 +152,14 @@ export interface Kind {
   /** Absent: every file of the extensions is published. */
   readonly detection?: Detection;
   /**
-   * What full-text search finds in a file that is not a dataset. Runs in the `parse` child; throws AppError
-   * `unreadable-file`. Absent, or nothing: the file is found by its name only (DS-151).
+   * For full-text search, of a file that is not a dataset. Runs in the `parse` child; throws AppError
+   * `unreadable-file`. Absent or empty: the file is found by its name only.
    */
   sections?(source: FileSource, order: DocumentOrder): Promise<SearchSection[]>;
-  /**
-   * The document as a page. Runs in the `parse` child, which is killed when it takes too long. Absent: the bytes are
-   * served as they are.
-   */
+  /** Runs in the `parse` child, which is killed when it takes too long. Absent: the bytes are served unchanged. */
   render?(source: FileSource, order: DocumentOrder): Promise<RenderedDocument>;
-  /** How large a picture is, as it is shown; null for what is none. Runs in the `parse` child. */
+  /** As displayed; null when it is no picture. Runs in the `parse` child. */
   pictureSize?(source: FileSource): Promise<PictureSize | null>;
-  /** What a media file says about itself. Runs in the `parse` child; throws what its parser throws. */
+  /** Runs in the `parse` child; throws what its parser throws. */
   metadata?(source: FileSource, rel: string): Promise<MediaMetadata>;
 }

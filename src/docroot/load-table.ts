@@ -1,13 +1,22 @@
 /**
- * The `load` job of the parse worker: one file of the document root becomes a finished typed copy.
+ * The `load` job of the parse worker: makes the typed copy of one file.
  *
- * Runs in a child process that may be killed at any moment (reliability: parsers are hostile ground). The copy's own
- * meta data is written last, so a copy cut off half-way is never taken for a whole one.
+ * The process may be killed at any moment. The copy's own metadata is written last, so an incomplete copy is never
+ * taken for a whole one.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
-import { rmSync } from 'node:fs';
+import { fstatSync, rmSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
-import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
+import type { FileSource } from '../base/file-source.ts';
+import {
+  CLOCK_TICK_MS,
+  hashFile,
+  isRacy,
+  sameContent,
+  sameStamp,
+  stampOf,
+  statFile,
+} from '../base/file-stamp.ts';
 import type { ChildJobs } from '../children/child-server.ts';
 import type { BuildOrder } from '../dataset/copy-builds.ts';
 import { lineageFor } from '../dataset/copy-lineage.ts';
@@ -20,25 +29,25 @@ import { readOptions, readSchema } from './companion-files.ts';
 import type { CompanionPaths } from './companions.ts';
 import { DocumentRoot } from './document-root.ts';
 import type { Kind, KindLimits } from './kind.ts';
-import { openForRead } from './opener.ts';
+import { type OpenedFile, openForRead } from './opener.ts';
 
-/** A build order with what the worker needs to open the file itself. */
 export interface LoadOrder extends BuildOrder {
   readonly docroot: string;
   readonly stateDir: string;
-  /** Resource type, which decides the reader. */
   readonly type: string;
   readonly limits: KindLimits;
-  /** Rels of the companions, in the order of `target.companions`. */
   readonly companionRels: CompanionPaths;
 }
 
-/** A file that changes while it is read is read again at most so often. */
 const MAX_READS = 3;
+/** Openings while its bytes are copied to memory. */
+const MAX_OPENINGS = 30;
+/** Up to this size a file is read at once, so that no change can come in between. */
+const MAX_HELD_BYTES = 16 << 20;
 
 /**
- * The job by name: it reads the file and leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when
- * the bytes or the limits of the kind are at fault, and `not-found` when the file is gone.
+ * Leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when the bytes or the limits of the
+ * kind are at fault, and `not-found` when the file is gone.
  */
 export function loadJobs(kinds: readonly Kind[]): ChildJobs {
   return {
@@ -53,8 +62,8 @@ async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<
   const kind = kinds.find(({ type }) => type === order.type);
   if (!kind?.dataset) throw new AppError('internal', `No reader for ${order.type}`);
   for (let attempt = 1; ; attempt++) {
-    if (await readOnce(order, kind)) return;
     for (const suffix of ['', '-wal', '-shm']) rmSync(order.out + suffix, { force: true });
+    if (await readOnce(order, kind, attempt === MAX_READS)) return;
     if (attempt === MAX_READS) {
       // Not the file's fault: it is probably still being copied here, and is read again when it changes.
       throw new AppError(
@@ -68,34 +77,42 @@ async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<
   }
 }
 
-/** False when the file changed meanwhile. */
-async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
+/** False when what was read may mix two versions; or, except on the last try, when the file was still being written. */
+async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<boolean> {
   const { target, out } = order;
   const root = new DocumentRoot(order.docroot, order.stateDir);
-  const companion = companionFingerprint(target);
+  const companion = await settledCompanions(target);
   const schema = await readSchema(root, order.companionRels.schema);
   const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
-  const source = await openForRead(root, target.rel);
+  const stampTakenAt = Date.now();
+  const { source, held } = await openStill(root, target.rel);
   const progress = new ProgressTeller(out);
   try {
+    const bytes = held ?? source;
+    const isRecent = isRacy(source.stamp, stampTakenAt);
+    const before = held !== null || isRecent ? await hashFile(bytes) : null;
     const found = { stamp: source.stamp, companion };
-    const { generation, sequence, ids } = await lineageFor(order, found, () => hashFile(source));
-    const stampTakenAt = Date.now();
+    const { generation, sequence, ids } = await lineageFor(
+      order,
+      found,
+      async () => before ?? (await hashFile(bytes)),
+    );
     const loaded = await loadTable({
       path: out,
       read: (sink) =>
-        kind.dataset!.read(progress.begin(source), options.options, sink, order.limits),
+        kind.dataset!.read(progress.begin(bytes), options.options, sink, order.limits),
       companion: schema,
       ids: ids && (() => keptIds(ids)),
       blank: blankOf(kind),
     }).catch((error: unknown) => {
-      // Half of one version and half of another may look like anything: only a file at rest is at fault.
+      // A mix of two versions may produce any error: only an unchanged file is at fault.
       if (sameStamp(statFile(target.path), source.stamp)) throw error;
       return null;
     });
     if (loaded === null) return false;
-    const hash = await hashFile(source);
-    if (!sameStamp(statFile(target.path), source.stamp)) return false;
+    const hash = held !== null && before !== null ? before : await hashFile(source);
+    if (before !== null && hash !== before) return false;
+    if (!isStill(source) && !(held !== null && isLast)) return false;
     finishCopy(out, (db) =>
       initialiseMeta(
         db,
@@ -133,14 +150,60 @@ async function readOnce(order: LoadOrder, kind: Kind): Promise<boolean> {
   }
 }
 
-/** How blank cells of a kind read in JSON (DS-64): only Parquet knows nulls. */
+/** With all its bytes in memory, unless it is large or never stops changing. */
+async function openStill(
+  root: DocumentRoot,
+  rel: string,
+): Promise<{ source: OpenedFile; held: FileSource | null }> {
+  for (let opening = 1; ; opening++) {
+    const source = await openForRead(root, rel);
+    const held = await heldOf(source).catch(async (error: unknown) => {
+      await source.close();
+      throw error;
+    });
+    if (held === null || isStill(source)) return { source, held };
+    if (opening === MAX_OPENINGS) return { source, held: null };
+    await source.close();
+  }
+}
+
+async function heldOf(source: OpenedFile): Promise<FileSource | null> {
+  if (source.size > MAX_HELD_BYTES) return null;
+  const bytes = await source.read(0, source.size);
+  return {
+    size: bytes.length,
+    read: async (offset, length) => bytes.subarray(offset, offset + length),
+  };
+}
+
+/** Whether the open file is unchanged; also false when another file took its name, which changes the ctime. */
+function isStill({ fd, stamp }: OpenedFile): boolean {
+  const stats = fstatSync(fd, { bigint: true });
+  const now = stampOf(stats);
+  return sameStamp(now, stamp) || (stats.nlink === 0n && sameContent(now, stamp));
+}
+
+/** A `companionFingerprint` that every later change will alter. */
+async function settledCompanions(target: LoadOrder['target']): Promise<string> {
+  const paths = [...target.companions.schema, ...target.companions.options];
+  const isYoung = (path: string): boolean => {
+    const stamp = statFile(path);
+    return stamp !== null && isRacy(stamp, Date.now(), CLOCK_TICK_MS);
+  };
+  for (let wait = 0; wait < MAX_READS && paths.some(isYoung); wait++) {
+    await Bun.sleep(CLOCK_TICK_MS);
+  }
+  return companionFingerprint(target);
+}
+
+/** Only Parquet knows nulls. */
 function blankOf(kind: Kind): 'empty' | 'null' {
   return kind.type === 'parquet' ? 'null' : 'empty';
 }
 
 /**
- * Row ids of an earlier copy without the deleted ones, then the created ones. From a copy that is damaged or gone only
- * those before the damage, which then do not fit the rows.
+ * Row ids of an earlier copy without the deleted ones, then the created ones. Of a damaged or missing copy only those
+ * before the damage, whose number then does not match the rows.
  */
 function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
   const deleted = new Set(ids.deleted);

@@ -1,9 +1,9 @@
 /**
- * One writer per file (DS-89 to DS-92): a row in the state database says who works on which file.
+ * One writer per file: a row in the state database says who works on which file.
  *
- * The row's id is the proof of holding it: ids are never reused, so a lock that was released or taken over by somebody
- * else is noticed. Waiters of this process stand in line and are woken at once; only the first of them asks the
- * database, at growing intervals, because other processes may share it.
+ * Holding the row's id is the proof: ids are never reused, so a lock that was released or taken over is noticed.
+ * Waiters of this process form a queue and are woken at once; only the first asks the database, at growing intervals,
+ * because other processes may share it.
  */
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
@@ -12,19 +12,16 @@ import type { Log } from '../base/log.ts';
 import type { Database } from '../store/database.ts';
 import type { ListSource } from '../store/list-source.ts';
 
-/** Pauses between attempts (DS-90); the last one repeats. */
 const RETRY_MS = [100, 200, 400, 800, 1000] as const;
 const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 30;
-/** A lock older than this is stale whatever its heartbeat says (DS-135). */
+/** An older lock is stale whatever its heartbeat says. */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
-/** Pause before a row that could not be deleted is tried again. */
 const DELETE_RETRY_MS = 1000;
 
-/** What a lock is held for (DS-89). */
 export type LockReason = 'write:create' | 'write:update' | 'write:delete' | 'upload';
 
-/** A lock as administrators see it; times are DS-16 texts. */
+/** Times are RFC 3339 texts. */
 export interface FileLock {
   readonly id: number;
   readonly resource: string;
@@ -34,24 +31,20 @@ export interface FileLock {
   readonly reason: string | null;
 }
 
-/** A lock this process holds. */
 export interface HeldLock {
   readonly id: number;
-  /** Throws `conflict` (`Lock on '<rel>' was lost`) when it is no longer ours; ask right before the rename (DS-91). */
+  /** Throws `conflict` (`Lock on '<rel>' was lost`) when the lock is no longer held; call right before the rename. */
   check(): Promise<void>;
-  /** Gives the file free, also when the lock was lost; calling it again does nothing. Never throws. */
+  /** Also when the lock was lost; may be called again. Never throws. */
   release(): Promise<void>;
 }
 
 interface LockRequest {
-  /** The file's rel. */
   readonly resource: string;
-  /** Username. */
   readonly owner: string;
   readonly reason: LockReason;
-  /** How much of the waiting time went by in another line already, in ms; then what is free is still given. */
+  /** Ms of the waiting time already spent in another queue; a free lock is still given. */
   readonly waitedMs?: number;
-  /** Ends the waiting. */
   readonly signal?: AbortSignal;
 }
 
@@ -59,11 +52,10 @@ interface FileLocksOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Asked for every lock, since the configuration may change while running. */
+  /** A function, since the configuration may change while running. */
   readonly limits: () => { readonly ttlMs: number; readonly timeoutMs: number };
 }
 
-/** The file locks of one process. */
 export class FileLocks {
   readonly #options: FileLocksOptions;
   readonly #lines = new Map<string, Waiter[]>();
@@ -75,8 +67,8 @@ export class FileLocks {
   }
 
   /**
-   * The lock on a file, after waiting for it in line. Throws `locked` (`Resource '<rel>' is locked by <owner>`, with
-   * `Retry-After`) when the waiting time is over, and the signal's reason when it aborts.
+   * Waits in the queue. Throws `locked` (`Resource '<rel>' is locked by <owner>`, with `Retry-After`) after the
+   * waiting time, and the signal's reason when it aborts.
    */
   async acquire(request: LockRequest): Promise<HeldLock> {
     request.signal?.throwIfAborted();
@@ -93,12 +85,10 @@ export class FileLocks {
     }
   }
 
-  /** Locks this process holds, and how often it has given up waiting for one. */
   stats(): { readonly held: number; readonly timeouts: number } {
     return { held: this.#held.size, timeouts: this.#timeouts };
   }
 
-  /** Gives all locks of this process free, for shutdown (DS-21). */
   async releaseAll(): Promise<void> {
     await Promise.all([...this.#held].map((lock) => lock.release()));
   }
@@ -133,7 +123,7 @@ export class FileLocks {
     }
   }
 
-  /** The new row's id; null while somebody else has an unexpired row. */
+  /** The new row's id; null while another holder has an unexpired row. */
   async #take(request: LockRequest): Promise<number | null> {
     const { clock, limits } = this.#options;
     const db = this.#options.db.relaxed;
@@ -175,7 +165,6 @@ export class FileLocks {
     return lock;
   }
 
-  /** Null when the lock was released since the last attempt. */
   async #refusal(resource: string): Promise<AppError | null> {
     const row = await this.#options.db.get<{ owner: string; expires_at: string }>(
       'SELECT owner, expires_at FROM locks WHERE resource = ?',
@@ -190,12 +179,10 @@ export class FileLocks {
   }
 }
 
-/** A place in a line. */
 class Waiter {
   #isWoken = false;
   #stopPause: (() => void) | null = null;
 
-  /** Ends the pause, or the next one if none is on: a release while an attempt is on its way must not be missed. */
   wake(): void {
     this.#isWoken = true;
     this.#stopPause?.();
@@ -275,7 +262,7 @@ class RowLock implements HeldLock {
     try {
       await db.relaxed.run('DELETE FROM locks WHERE id = ?', [this.id]);
     } catch (error) {
-      // A full disk. The file is done with; without this the row would keep it locked until it expires.
+      // A full disk. Without another try the row would lock the file until it expires.
       log.warning('lock row not deleted', { resource: this.#resource, error });
       if (clock.monotonic() >= giveUpAt) return;
       setTimeout(() => void this.#deleteRow(giveUpAt), DELETE_RETRY_MS).unref();
@@ -283,7 +270,6 @@ class RowLock implements HeldLock {
   }
 }
 
-/** All lock rows by id, expired ones included. */
 export async function listLocks(db: Database): Promise<FileLock[]> {
   return db.all<FileLock>(
     `SELECT id, resource, owner, acquired_at AS "acquiredAt", expires_at AS "expiresAt", reason
@@ -291,12 +277,11 @@ export async function listLocks(db: Database): Promise<FileLock[]> {
   );
 }
 
-/** Takes the lock away from whoever holds it; false when there is no such lock. */
 export async function releaseLock(db: Database, id: number): Promise<boolean> {
   return (await db.relaxed.run('DELETE FROM locks WHERE id = ?', [id])).changes > 0;
 }
 
-/** Removes locks that have expired or are older than 24 h; answers how many. `now` is epoch milliseconds. */
+/** Removes locks that have expired or are older than 24 h; returns how many. `now` is epoch ms. */
 export async function cleanStaleLocks(db: Database, now: number): Promise<number> {
   const { changes } = await db.relaxed.run(
     'DELETE FROM locks WHERE expires_at <= ? OR acquired_at < ?',
@@ -305,12 +290,11 @@ export async function cleanStaleLocks(db: Database, now: number): Promise<number
   return changes;
 }
 
-/** Removes every lock. Only for the start, when the state directory's lock proves that no other server runs (DS-92). */
+/** Only at start, when the lock on the state directory proves that no other server runs. */
 export async function clearLocks(db: Database): Promise<number> {
   return (await db.relaxed.run('DELETE FROM locks')).changes;
 }
 
-/** Lock rows as administrators list them (DS-134), expired ones included. */
 export const lockList: ListSource = {
   name: 'locks',
   from: 'locks',

@@ -1,14 +1,13 @@
 /**
- * The names of resources and what a name means (DS-25 to DS-28, DS-32). Pure: files in, names out.
+ * The names of resources. Pure: files in, names out.
  *
  * A table (a file, or one sheet of it) has an *extension form*, always its own, and an extensionless name that it may
- * share; its *canonical name* is the latter if no table before it in byte order took it and it is nobody's extension
- * form, so a canonical name denotes one resource. Names are compared in NFC (DS-5), files keep their bytes.
+ * share. Its *canonical name* is the latter if no table before it in byte order took it and it is no other table's
+ * extension form; so a canonical name denotes one resource. Names are compared in NFC; file paths keep their bytes.
  */
 import { sortedByBytes, stemOf } from '../base/paths.ts';
 import type { Family, ResourceType } from './kind.ts';
 
-/** Something to be named. */
 export interface Table {
   readonly rel: string;
   readonly sheet: string | null;
@@ -16,17 +15,17 @@ export interface Table {
   readonly family: Family;
 }
 
-/** Where a name is looked up: the families, and `ui`, which shows datasets and media but no handlers (DS-26). */
+/** Where a name is looked up: the families, and `ui`, which has datasets and media but no handlers. */
 export type Area = Family | 'ui';
 
-/** What `svc check` reports: a resource that had to leave its extensionless name to another one. */
+/** For `svc check`: a resource that lost its extensionless name to another one. */
 export interface SharedName<T> {
   readonly table: T;
   readonly name: string;
   readonly holder: T;
 }
 
-/** A table with its names, both in NFC. */
+/** Both names in NFC. */
 export interface Named<T> {
   readonly table: T;
   readonly canonical: string;
@@ -43,7 +42,7 @@ export function stemNameOf({ rel, sheet }: Pick<Table, 'rel' | 'sheet'>): string
   return (sheet === null ? stemOf(rel) : `${stemOf(rel)}/${sheet}`).normalize('NFC');
 }
 
-/** All names of a document root. Immutable; building takes about 2 µs a table. */
+/** Immutable; building takes about 2 µs a table. */
 export class Names<T extends Table> {
   readonly #byExtensionForm = new Map<string, T>();
   readonly #byStem: Record<Area, Map<string, T>> = {
@@ -52,12 +51,12 @@ export class Names<T extends Table> {
     media: new Map(),
     ui: new Map(),
   };
-  /** Segments of the longest handler name: a path of a hundred thousand is not tried at each of them. */
+  /** Segments; bounds the work on a path of a hundred thousand segments. */
   #handlerDepth = 0;
-  /** By rel in byte order; sheets of one file as they come. */
+  /** By rel in byte order; sheets of one file in file order. */
   readonly named: readonly Named<T>[];
   readonly shared: readonly SharedName<T>[];
-  /** Tables that no name can reach: their rel differs from the holder's in Unicode normalisation only. */
+  /** Tables without a name: their rel differs from the holder's in Unicode normalisation only. */
   readonly unreachable: readonly SharedName<T>[];
 
   constructor(tables: Iterable<T>) {
@@ -85,8 +84,8 @@ export class Names<T extends Table> {
   }
 
   /**
-   * What a name means in an area: an extension form first, else the first table in byte order with that
-   * extensionless name, else, for content, the index page of the folder so called (DS-28).
+   * An extension form first, else the first table in byte order with that extensionless name, else, for content, the
+   * index page of the folder of that name.
    */
   find(area: Area, name: string): T | null {
     const wanted = name.normalize('NFC');
@@ -95,7 +94,7 @@ export class Names<T extends Table> {
     );
   }
 
-  /** The longest handler name that is a whole-segment prefix of the path, and the segments after it (DS-27). */
+  /** The longest handler name that is a prefix of whole segments, and the segments after it. */
   findHandler(segments: readonly string[]): { readonly table: T; readonly rest: string[] } | null {
     for (let length = Math.min(segments.length, this.#handlerDepth); length > 0; length--) {
       const table = this.#findOwn('dataset', segments.slice(0, length).join('/').normalize('NFC'));

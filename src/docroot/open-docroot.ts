@@ -1,10 +1,9 @@
 /**
- * Everything of the published folder that lives as long as the process, joined in one place: what is there, the typed
- * copies and what is made of documents, and the ways to change a file.
+ * Builds everything of the published folder that lives as long as the process.
  *
- * Every change of a file is heard of here first, so whoever asks afterwards finds no copy, page or name of an older version.
+ * Every change of a file is handled here first, so that no later request sees a copy, page or name of an older
+ * version.
  */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../base/atomic-file.ts';
 import type { Clock } from '../base/clock.ts';
@@ -17,6 +16,7 @@ import type { Table } from '../dataset/table.ts';
 import type { TableTarget } from '../dataset/table-target.ts';
 import { Tables } from '../dataset/tables.ts';
 import type { Database } from '../store/database.ts';
+import { removeDerived } from '../store/leftovers.ts';
 import { stateFolder } from '../store/state-files.ts';
 import { AwayCopies } from './away-copies.ts';
 import { CacheEntries } from './cache.ts';
@@ -34,15 +34,14 @@ import { Registry, type Resource } from './registry.ts';
 import { Uploads } from './uploads.ts';
 import { watchDocroot } from './watch.ts';
 
-/** An index over the contents that answers as the files are now (DS-152). */
 export interface ContentIndex {
-  /** Told the rows an edit put and removed; the edit is answered when this resolves. */
+  /** With the rows that an edit added and removed; the edit is answered when this resolves. */
   edited(
     target: TableTarget,
     table: Table,
     rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
   ): Promise<void>;
-  /** Told that a file changed, but not in this table. */
+  /** The file changed, but not this table. */
   restamped(target: TableTarget, table: Table): Promise<void>;
   /** Resolves when the resource can be found as it is. */
   settled(resource: Resource): Promise<void>;
@@ -54,20 +53,18 @@ interface DocrootOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** The parse workers. */
   readonly pool: ChildPool;
-  /** Null as long as there is none. */
+  /** Null before it exists. */
   readonly index: () => ContentIndex | null;
-  /** False beside a server: nothing that belongs to it is tidied away or shared. */
+  /** False for a command beside a server: nothing of the server's is deleted or shared. */
   readonly exclusive: boolean;
-  /** Whether datasets are read before they are asked for. */
   readonly readsAhead: boolean;
 }
 
-/** How long a start waits for the names of worksheets; hundreds of workbooks take longer and appear as they are read. */
+/** How long a start waits for the names of worksheets; of hundreds of workbooks the rest appear as they are read. */
 const MAX_LISTING_MS = 3_000;
 
-/** The published folder. Nothing is looked at before `scan`. */
+/** Nothing is read before `scan`. */
 export interface Docroot {
   readonly root: DocumentRoot;
   readonly workers: ParseWorkers;
@@ -79,21 +76,17 @@ export interface Docroot {
   readonly uploads: Uploads;
   readonly cache: CacheEntries;
   readonly documents: Documents;
-  /** Follows changes from now on; `onTouched` hears of them after the registry. Only in the process that serves. */
+  /** Only in the serving process. `onTouched` follows the registry's update. */
   watch(onTouched: (rels: ReadonlySet<string> | 'everything') => void): void;
-  /** Looks at everything once; call it when all who listen to the registry do. */
+  /** Call it when all listeners of the registry are registered. */
   scan(): Promise<void>;
-  /** Resolves when every dataset found so far has been read once. */
   settled(): Promise<void>;
-  /** See `checkFiles`. */
   check(onProgress: CheckProgress): Promise<readonly Unread[]>;
-  /** Follows and reads nothing more. */
   stop(): Promise<void>;
-  /** Ends what `stop` left, after the last request. */
   close(): Promise<void>;
 }
 
-/** Joins the parts; state and files are left as they are. */
+/** Changes no state and no files. */
 export function openDocroot(options: DocrootOptions): Docroot {
   const { config, clock, log, exclusive } = options;
   const { docroot: path, state_dir: stateDir, plugin_registry: overrides } = config();
@@ -122,7 +115,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       root,
       kindOf,
       cache,
-      run: (job, resource, limits) => workers.readDocument(job, resource, limits),
+      run: (job, resource, maxBytes) => workers.readDocument(job, resource, maxBytes),
     }),
     watch: (onTouched) => {
       stopWatching = follow(registry, options, onTouched);
@@ -130,7 +123,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     scan: async () => {
       if (exclusive) await replaced.removeLeftovers();
       await registry.rescan();
-      // Worksheets have names only once their workbook was opened: known ones answer from the first request on.
+      // Worksheets have names only after their workbook was opened.
       const listed = registry.listed();
       await Promise.race([listed, Bun.sleep(MAX_LISTING_MS)]);
       void listed.then(() => (isStopped ? undefined : prune(options, registry, tables)));
@@ -148,16 +141,14 @@ export function openDocroot(options: DocrootOptions): Docroot {
     },
     close: async () => {
       await tables.close();
-      // Nobody else reads the copies of a command.
       const copies = join(stateDir, tablesFolder(exclusive));
-      if (!exclusive) await rm(copies, { recursive: true, force: true });
+      if (!exclusive) removeDerived(copies);
       await replaced.close();
       await locks.releaseAll();
     },
   };
 }
 
-/** In the state folder; a second process beside the server must not touch the copies the server reads. */
 function tablesFolder(exclusive: boolean): string {
   return exclusive ? 'tables' : `tmp/tables-${process.pid}`;
 }
@@ -178,7 +169,7 @@ function openRegistry(
     root,
     kindOf,
     log,
-    // A command beside the server must not tidy away what the server is writing.
+    // A command beside the server must not delete what the server is writing.
     startedAtMs: exclusive ? clock.now() : null,
     sheetMemory: exclusive ? join(config().state_dir, 'sheets.json') : null,
     mountMemory: exclusive ? join(config().state_dir, 'mounts.json') : null,
@@ -204,9 +195,9 @@ function openTables(
 ): Tables {
   return new Tables({
     dir: stateFolder(config().state_dir, tablesFolder(exclusive)),
-    build: async (order) => {
+    build: async (order, turn) => {
       const resource = datasets.resourceOf(order.target);
-      await workers.build(resource, registry.companionsOf(resource), order);
+      await workers.build(resource, registry.companionsOf(resource), order, turn);
     },
     open: ({ rel }) => openForRead(root, rel),
     onProblem: (target, problem) => registry.setProblem(target, problem),
@@ -233,8 +224,8 @@ function openFirstReads(
   { registry, datasets, tables }: Parts,
 ): FirstReads {
   const firstReads = new FirstReads({
-    read: async (resource) => {
-      await tables.current(datasets.targetOf(resource));
+    read: async (resource, turn) => {
+      await tables.current(datasets.targetOf(resource), turn);
     },
     log,
   });
@@ -251,7 +242,6 @@ async function prune({ log }: DocrootOptions, registry: Registry, tables: Tables
   }
 }
 
-/** What was made of a file that changed is made anew; the copy of one that is gone goes with it. */
 function forgetChanges(
   { registry, tables }: Parts,
   cache: CacheEntries,
@@ -315,7 +305,7 @@ function openUploads(
   });
 }
 
-/** Watches the folder, and looks at everything now and then in case the kernel dropped an event. */
+/** Also rescans periodically, in case the kernel dropped an event. */
 function follow(
   registry: Registry,
   { config, log }: DocrootOptions,

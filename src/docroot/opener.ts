@@ -1,9 +1,9 @@
 /**
- * The one door to the bytes of the document root.
+ * All reads of the document root go through here.
  *
- * A path is opened first and judged afterwards, by what the descriptor really refers to: whoever swaps a file for a
- * symlink in between swaps too late. Only regular files inside the root pass, reached directly or through a symlink
- * in the last component; folders are never entered through symlinks, and devices and pipes never block (DS-24).
+ * A path is opened first and checked afterwards, by what the descriptor refers to, so swapping a file for a symlink
+ * in between has no effect. Only regular files inside the root pass, directly or through a symlink in the last
+ * component; devices and pipes never block.
  */
 import {
   close,
@@ -23,22 +23,22 @@ import { sourceOf, type FileSource } from '../base/file-source.ts';
 import { isAbsence, stampOf, type FileStamp } from '../base/file-stamp.ts';
 import { COMPANION_FOLDER, isAtOrBelow, isPlainRel, type DocumentRoot } from './document-root.ts';
 
-/** An open regular file. `close` never throws and may be called twice. */
+/** `close` never throws and may be called twice. */
 export interface OpenedFile extends FileSource {
   readonly fd: number;
-  /** Absolute, without symlinks; where the file was when it was opened. */
+  /** Absolute, without symlinks, as of opening. */
   readonly path: string;
   readonly stamp: FileStamp;
   close(): Promise<void>;
 }
 
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-/** A file replaced between open and check is opened again; one that still is not where it should be is refused. */
+/** A file replaced between open and check is opened again; then refused. */
 const OPEN_ATTEMPTS = 8;
 
 /**
- * Opens a published file. Throws `not-found` for everything that is not a regular file inside the root,
- * `unreadable-file` when the file system refuses or fails, and `unavailable` when it does not answer.
+ * Throws `not-found` for anything but a regular file inside the root, `unreadable-file` when the file system refuses
+ * or fails, and `unavailable` when it does not answer.
  */
 export async function openForRead(root: DocumentRoot, rel: string): Promise<OpenedFile> {
   if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
@@ -54,10 +54,9 @@ export async function openCompanion(root: DocumentRoot, rel: string): Promise<Op
 }
 
 /**
- * The path to write when `rel` is to be replaced or created: absolute, without symlinks, inside the root. The file
- * behind a symlink is meant, not the link (DS-85). Throws `not-found` when something else than a regular file stands
- * there, when the folder does not exist, or when it leads out of the root; `not-writable` when a folder may not be
- * searched; `unavailable` when the storage does not answer.
+ * The path to write: absolute, without symlinks, inside the root; for a symlink the file behind it. Throws
+ * `not-found` when something else than a regular file has that name, when the folder does not exist, or when it leads
+ * out of the root; `not-writable` when a folder may not be searched; `unavailable` when the storage does not answer.
  */
 export function targetPath(root: DocumentRoot, rel: string): string {
   if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
@@ -99,7 +98,7 @@ function openInside(
 function tryOpen(path: string, rel: string): { fd: number; stats: BigIntStats } {
   let fd: number | undefined;
   try {
-    // Asked before opening, because opening alone can move a tape or answer a pipe; asked again of what was opened.
+    // Checked before opening, because opening alone can move a tape or answer a pipe; checked again on the open file.
     if (!looksLikeFile(path, rel)) throw notFound();
     fd = openSync(path, FLAGS);
     const stats = fstatSync(fd, { bigint: true });
@@ -119,16 +118,16 @@ function looksLikeFile(path: string, rel: string): boolean {
   }
 }
 
-/** Where the opened file is now; null when that cannot be told, because it was renamed or deleted meanwhile. */
+/** Null when renamed or deleted meanwhile. */
 function pathOfOpened(fd: number, path: string, stats: BigIntStats): string | null {
   let real: string;
   try {
     real = readlinkSync(`/proc/self/fd/${fd}`);
   } catch {
-    // No /proc here (another system, a bare container): the name must still lead to the very same file.
+    // No /proc (another system, a bare container).
     return resolvesTo(path, stats);
   }
-  // The kernel marks a deleted file in the same text, and a file may be called so: only the inode can tell.
+  // A file may have this suffix in its name: only the inode tells whether it was deleted.
   return real.endsWith(' (deleted)') ? resolvesTo(path, stats) : real;
 }
 
@@ -143,7 +142,6 @@ function resolvesTo(path: string, stats: BigIntStats): string | null {
   }
 }
 
-/** Whether only the last component of `path` may have been a symlink on the way to `real`. */
 function isDirect(path: string, real: string): boolean {
   if (real === path) return true;
   try {
@@ -166,7 +164,7 @@ function openedFile(fd: number, path: string, stats: BigIntStats): OpenedFile {
     close: () => {
       if (!isOpen) return Promise.resolve();
       isOpen = false;
-      // Not synchronously: the last descriptor of a deleted file frees its blocks.
+      // Closing the last descriptor of a deleted file frees its blocks, which takes time.
       return new Promise((resolve) => close(fd, () => resolve()));
     },
   };
@@ -180,10 +178,9 @@ function refusal(error: unknown, rel: string): unknown {
   switch (errnoOf(error)) {
     case 'ENXIO':
     case 'ENODEV':
-      // A socket or a device without a driver.
       return notFound();
     case 'EIO':
-      // The storage knew of the file a moment ago, so it is the file that is damaged (DS-34).
+      // The storage knew of the file a moment ago, so the file itself is damaged.
       return new AppError('unreadable-file', `Cannot read '${rel}': the disk reported an error`, {
         cause: error,
       });

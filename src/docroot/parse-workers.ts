@@ -1,10 +1,12 @@
 /**
- * What the parse workers are asked to do with files of the document root; `file-jobs.ts` and `load-table.ts` are the other
- * end. Bytes of users are read there only, under the time limit of the settings unless an order brings its own.
+ * Requests to the parse workers; `file-jobs.ts` and `load-table.ts` are the other end. Users' bytes are parsed only
+ * there.
  */
 import { AppError } from '../base/errors.ts';
 import type { FileSource } from '../base/file-source.ts';
-import type { ChildPool } from '../children/child-pool.ts';
+import { TooMuchWork } from '../children/child-job.ts';
+import type { ChildPool, ChildRequestOptions } from '../children/child-pool.ts';
+import type { Turn } from '../children/turn.ts';
 import type { Config } from '../config/schema.ts';
 import type { BuildOrder } from '../dataset/copy-builds.ts';
 import type { EditPlan, TableChanges, TableLayout } from '../dataset/types.ts';
@@ -17,14 +19,19 @@ import type { Resource } from './registry.ts';
 import type { FoundFile } from './scan.ts';
 import type { SoundOrder, SoundTable } from './sound-tables.ts';
 
-/** An edit of a table, as the kind is to plan it. */
 export interface EditRequest {
   readonly source: FileSource;
   readonly layout: TableLayout;
   readonly changes: TableChanges;
 }
 
-/** The orders of one server to its parse workers. All throw as the job, and `timed-out`. */
+/** Processor time; a document of 2 MiB takes some seconds, so one that takes longer is hostile. */
+export const PAGE_MS = 5_000;
+/** Of up to 10 MiB. */
+export const SECTIONS_MS = 20_000;
+const SHEETS_MS = 10_000;
+
+/** All throw as the job, and `timed-out`. */
 export class ParseWorkers {
   readonly #pool: ChildPool;
   readonly #config: () => Config;
@@ -34,29 +41,38 @@ export class ParseWorkers {
     this.#config = config;
   }
 
-  /** Names of the tables in a file: none when its kind does not publish it, null when it is one resource. */
+  /** Empty when its kind does not publish it, null when it is one resource. */
   async sheetsOf({ rel, kind }: FoundFile): Promise<readonly string[] | null> {
     const job = kind.detection ? 'detect' : 'sheets';
-    const response = await this.#ask(job, this.#fileOrder(rel, kind.type));
-    return (await response.json()) as string[] | null;
+    try {
+      const limits = { processorMs: SHEETS_MS };
+      const response = await this.#ask(job, this.#fileOrder(rel, kind.type), limits);
+      return (await response.json()) as string[] | null;
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      const text = `Cannot read '${rel}': telling what is in it takes longer than ${SHEETS_MS / 1000} seconds`;
+      throw new AppError('unreadable-file', text, { cause: error });
+    }
   }
 
   /**
-   * Leaves a finished copy at `order.out`. Throws, with the bare reason, `unreadable-file`, `too-large` and `timed-out` when
-   * the file is at fault.
+   * Leaves a finished copy at `order.out`. Throws, with the bare reason, `unreadable-file`, `too-large` and
+   * `timed-out` when the file is at fault.
    */
   async build(
     { rel, type }: Resource,
     companionRels: CompanionPaths,
     order: BuildOrder,
+    turn: Turn,
   ): Promise<void> {
     const load: LoadOrder = { ...order, ...this.#fileOrder(rel, type), companionRels };
     const seconds = this.#config().limits.parse_timeout_seconds;
     try {
       const response = await this.#pool.request('load', load, {
         timeoutMs: seconds * 1000,
-        // What takes too long counts as broken until it changes; how much there was to do before is no fault of the file.
+        // A file that takes too long counts as broken, so the limit excludes the wait in the queue.
         isOfWork: true,
+        turn,
         memoryError: () =>
           new AppError('too-large', 'reading it needs more memory than limits.child_memory_bytes'),
       });
@@ -69,7 +85,7 @@ export class ParseWorkers {
     }
   }
 
-  /** Of the first tables, one at least, whether each can certainly be read (`sound-tables.ts`). */
+  /** For the first ones, at least one (`sound-tables.ts`). */
   async areSound(tables: readonly SoundTable[]): Promise<readonly boolean[]> {
     const { docroot, state_dir: stateDir, limits } = this.#config();
     const order: SoundOrder = {
@@ -83,7 +99,7 @@ export class ParseWorkers {
     return (await response.json()) as boolean[];
   }
 
-  /** The kind's edit: here when it only looks at the touched rows, else in a worker. */
+  /** Runs here when the kind only reads the touched rows, else in a worker. */
   async planEdit(
     { rel, kind }: Resource,
     { source, layout, changes }: EditRequest,
@@ -95,26 +111,29 @@ export class ParseWorkers {
     return readEditPlan(await this.#ask('edit', order));
   }
 
-  /** Writes what the search finds in a document to the new file `out`. */
-  async extractSections({
-    rel,
-    type,
-    out,
-  }: Pick<SectionsOrder, 'rel' | 'type' | 'out'>): Promise<void> {
+  /** For a document that takes too long its plain source text. */
+  async extractSections(
+    { rel, type, out }: Pick<SectionsOrder, 'rel' | 'type' | 'out'>,
+    turn: Turn,
+  ): Promise<void> {
     const { max_document_bytes: maxBytes } = this.#config().search;
-    const order: SectionsOrder = { ...this.#fileOrder(rel, type), maxBytes, out };
-    const response = await this.#ask('sections', order);
-    await response.body?.cancel();
+    const order: SectionsOrder = { ...this.#fileOrder(rel, type), maxBytes, out, isBare: false };
+    const limits = { processorMs: SECTIONS_MS, turn };
+    try {
+      await this.#ask('sections', order, limits);
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      await this.#ask('sections', { ...order, isBare: true } satisfies SectionsOrder, limits);
+    }
   }
 
-  /** What is made of a document or media file, as JSON text. */
   async readDocument(
     job: DocumentJobName,
     { rel, type }: Resource,
-    { timeoutMs, maxBytes }: { readonly timeoutMs: number; readonly maxBytes: number },
+    maxBytes: number,
   ): Promise<string> {
     const order: DocumentFileOrder = { ...this.#fileOrder(rel, type), maxBytes };
-    return (await this.#ask(job, order, timeoutMs)).text();
+    return (await this.#ask(job, order, { processorMs: PAGE_MS })).text();
   }
 
   #fileOrder(rel: string, type: string): FileOrder {
@@ -124,9 +143,10 @@ export class ParseWorkers {
 
   #ask(
     job: string,
-    order: FileOrder,
-    timeoutMs = this.#config().limits.parse_timeout_seconds * 1000,
+    order: FileOrder | SectionsOrder,
+    limits: Pick<ChildRequestOptions, 'processorMs' | 'turn'> = {},
   ): Promise<Response> {
-    return this.#pool.request(job, order, { timeoutMs });
+    const timeoutMs = this.#config().limits.parse_timeout_seconds * 1000;
+    return this.#pool.request(job, order, { timeoutMs, isOfWork: true, ...limits });
   }
 }

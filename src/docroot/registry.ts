@@ -1,9 +1,9 @@
 /**
- * Everything the document root publishes, by every name (DS-23 to DS-34).
+ * Everything the document root publishes, by every name.
  *
- * The registry follows the files: `rescan` looks at all of them, `refresh` at the paths a watcher named. Both run one
- * after the other, in the order of their calls, and when one resolves the names and the listeners know. Reading a
- * name never touches the disk, so it may lag behind it by the watcher's delay; contents are checked on each read.
+ * `rescan` looks at all files, `refresh` at the paths a watcher named. Updates run in the order of their calls; when
+ * one resolves, names and listeners are up to date. Looking up a name never touches the disk, so it may lag by the
+ * watcher's delay; contents are checked on each read.
  */
 import { errnoOf, isOutOfDescriptors, outOfDescriptors } from '../base/errors.ts';
 import { isAbsence, sameStamp, type FileStamp } from '../base/file-stamp.ts';
@@ -20,30 +20,30 @@ import { Names, stemNameOf, type Area, type SharedName } from './names.ts';
 import { scan, type FoundFile, type Scan, type ScanProblem } from './scan.ts';
 import { SheetNames } from './sheet-names.ts';
 
-/** Something published: a file or, later, one table in it. A snapshot: a change makes a new object. */
+/** Immutable. */
 export interface Resource {
   readonly type: ResourceType;
   readonly family: Family;
   /** Path relative to the document root, as on disk. */
   readonly rel: string;
   readonly sheet: string | null;
-  /** Unique; the name it is listed under (DS-25). In NFC. */
+  /** Unique and in NFC; the name it is listed under. */
   readonly canonical: string;
-  /** Always denotes this resource. In NFC. */
+  /** In NFC; always denotes this resource. */
   readonly extensionForm: string;
   readonly kind: Kind;
-  /** Why it cannot be read, or what is wrong with its companions (DS-34, DS-70); null when all is well. */
+  /** Why it cannot be read, or what is wrong with its companions; null when all is well. */
   readonly problem: string | null;
 }
 
-/** What one look at the files changed. `changed` covers content, names and companion files; `removed` the old state. */
+/** `changed` covers content, names and companion files; `removed` holds the old state. */
 export interface RegistryChange {
   readonly added: readonly Resource[];
   readonly changed: readonly Resource[];
   readonly removed: readonly Resource[];
 }
 
-/** May return a promise, which the call that found the change waits for; it must not call the registry's updates. */
+/** The update waits for a returned promise, which must not call the registry's updates. */
 export type RegistryListener = (change: RegistryChange) => void | Promise<void>;
 
 interface RegistryOptions {
@@ -51,41 +51,38 @@ interface RegistryOptions {
   readonly kindOf: KindTable;
   readonly log: Log;
   /**
-   * Names of the tables in a file of a kind with `sheets`, none for a file its kind's `detection` rejects, null for a file
-   * that is one resource; asked once for each version of the file. Throws as the kind. Absent: null for all.
+   * None for a file its kind's `detection` rejects, null for a file that is one resource; called once for each
+   * version. Throws as the kind. Absent: null for all.
    */
   readonly sheetsOf?: (file: FoundFile) => Promise<readonly string[] | null>;
-  /** File in which the answers are remembered across restarts; absent: they are asked for at every start. */
+  /** Keeps the answers across restarts. */
   readonly sheetMemory?: string | null;
-  /** File in which mounted file systems are remembered across restarts; absent: a restart takes what is not there for gone. */
+  /** Keeps mount points across restarts; absent: after a restart missing files count as gone. */
   readonly mountMemory?: string | null;
   /**
-   * Wall clock at which this process started: the first scan deletes temporary files that are older. Null in a process
-   * that is not the only one to write (a command beside `serve`): nothing is deleted, it might be in use.
+   * Epoch ms at which this process started: the first scan deletes older temporary files. Null in a process beside
+   * `serve`: they might be in use, so none is deleted.
    */
   readonly startedAtMs: number | null;
 }
 
 type Token = Pick<Resource, 'type' | 'family' | 'rel' | 'sheet'>;
 
-/** The resources of one document root; empty until the first `rescan`. */
 export class Registry {
   readonly root: DocumentRoot;
   readonly #options: RegistryOptions;
   readonly #updates = new Mutex();
   readonly #listeners = new Set<RegistryListener>();
   #files: ReadonlyMap<string, FoundFile> = new Map();
-  /** Of files whose content decides what they are; null: none does. */
+  /** Null: no file's content decides which resources it is. */
   readonly #sheets: SheetNames | null;
   readonly #mounts: AwayMounts;
-  /** The root itself was not there when it was last looked at. */
   #isRootAway = false;
   #names = new Names<Token>([]);
   #resources = new Map<string, Resource>();
   #sorted: readonly Resource[] | null = null;
   #brokenLinks = new Set<string>();
   #problems: readonly ScanProblem[] = [];
-  /** Files and folders of which nothing can be told now. */
   #outOfSight: ReadonlySet<string> = new Set();
   #isFirstScan = true;
 
@@ -105,7 +102,10 @@ export class Registry {
           });
   }
 
-  /** Looks at the whole document root. A root that is gone publishes nothing until it is back. Throws `unavailable` when nothing can be opened; what was known stays. */
+  /**
+   * A root that is gone publishes nothing until it is back. Throws `unavailable` when nothing can be opened; what was
+   * known stays.
+   */
   async rescan(): Promise<RegistryChange> {
     return this.#update(async () => {
       const { files, brokenLinks, problems } = await this.#looking(() => this.#scanAll());
@@ -117,7 +117,7 @@ export class Registry {
     });
   }
 
-  /** Looks at the given rels (files, folders, companions; existing or not) and at what lies below them. Throws as `rescan` does. */
+  /** Existing or not, and everything below. Throws as `rescan`. */
   async refresh(rels: Iterable<string>): Promise<RegistryChange> {
     const companions = new Set<string>();
     const wanted = new Set<string>();
@@ -133,29 +133,28 @@ export class Registry {
     });
   }
 
-  /** Resolves when the tables of all files found so far are known. */
-  async listed(): Promise<void> {
-    await this.#sheets?.settled();
+  /** Resolves when the tables of a file, or of all files found so far, are known. */
+  async listed(rel?: string): Promise<void> {
+    await this.#sheets?.settled(rel);
   }
 
-  /** All resources by rel in byte order. */
+  /** By rel in byte order. */
   list(): readonly Resource[] {
     this.#sorted ??= this.#names.named.map(({ table }) => this.#resourceOf(table));
     return this.#sorted;
   }
 
-  /** The resource of a file, or of one table in it. */
   get(rel: string, sheet: string | null = null): Resource | null {
     return this.#resources.get(keyOf({ rel, sheet })) ?? null;
   }
 
-  /** What a name (decoded, or as segments of `decodePath`) denotes in an area (DS-26, DS-28); null for no resource. */
+  /** The name is decoded, or segments of `decodePath`. */
   lookup(area: Area, name: string | readonly string[]): Resource | null {
     const token = this.#names.find(area, typeof name === 'string' ? name : name.join('/'));
     return token && this.#resourceOf(token);
   }
 
-  /** The handler that takes a path below `/api`, and the rest of the path; for when `lookup` finds nothing (DS-27). */
+  /** Call it when `lookup` finds nothing. */
   lookupHandler(
     segments: readonly string[],
   ): { readonly resource: Resource; readonly rest: readonly string[] } | null {
@@ -163,20 +162,19 @@ export class Registry {
     return found && { resource: this.#resourceOf(found.table), rest: found.rest };
   }
 
-  /** The stamp the file had when it was last looked at, for what follows changes; a read asks the file itself. */
+  /** As of the last look; a read asks the file itself. */
   stampOf(resource: Pick<Resource, 'rel'>): FileStamp | null {
     return this.#files.get(resource.rel)?.stamp ?? null;
   }
 
-  /** Rels of the companion files that count for a resource. */
   companionsOf(resource: Resource): CompanionPaths {
     const ownsStem = resource.canonical === stemNameOf(resource);
     return companionPaths(resource.rel, resource.sheet, ownsStem);
   }
 
   /**
-   * Notes why a resource cannot be read; null when it can. Kept until the file or a companion changes. Unknown
-   * resources are ignored: the file may have vanished while it was read.
+   * Null when it can be read. Kept until the file or a companion changes. Ignored for unknown resources: the file may
+   * have vanished while it was read.
    */
   setProblem(resource: Pick<Resource, 'rel' | 'sheet'>, problem: string | null): void {
     const key = keyOf(resource);
@@ -189,12 +187,11 @@ export class Registry {
     else this.#options.log.warning('resource has a problem', { ...fields, problem });
   }
 
-  /** Resources that had to leave their extensionless name to another one (DS-25), by rel. */
+  /** Resources that lost their extensionless name. */
   sharedNames(): readonly SharedName<Token>[] {
     return this.#names.shared;
   }
 
-  /** Files and folders that could not be looked at, or that no name can reach. */
   scanProblems(): readonly ScanProblem[] {
     return [
       ...this.#problems,
@@ -205,27 +202,24 @@ export class Registry {
     ];
   }
 
-  /**
-   * Whether a file that is not published may come back as it was: its file system is not mounted, or what was there is out of
-   * sight. As of the last look.
-   */
+  /** Its file system is not mounted, or its folder is out of sight, as of the last look. */
   isAway(rel: string): boolean {
     return (
       this.#isRootAway || this.#mounts.isAway(this.root.absolute(rel)) || this.isOutOfSight(rel)
     );
   }
 
-  /** Whether the file is there, but which tables are in it is not known: they are as it was, or none are published. */
+  /** The file is there but its present tables are unknown: the old ones or none are published. */
   isUnlisted(rel: string): boolean {
     return this.#sheets?.isUnknown(rel) === true;
   }
 
-  /** Whether nothing can be told now of a rel, or of a name in its place. As of the last look. */
+  /** As of the last look. */
   isOutOfSight(rel: string): boolean {
     return isCovered(rel, this.#outOfSight);
   }
 
-  /** Calls `listener` after every update that changed something; answers the way to stop it. */
+  /** Returns the function that unsubscribes. */
   onChange(listener: RegistryListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -235,7 +229,7 @@ export class Registry {
     const heard: Promise<void>[] = [];
     const change = await this.#updates.run(async () => {
       const made = await work();
-      // Called before the next update may start, so that listeners hear of changes in order.
+      // Before the next update may start, so that listeners see changes in order.
       if (isSome(made))
         for (const listener of this.#listeners) heard.push(this.#tell(listener, made));
       return made;
@@ -248,7 +242,7 @@ export class Registry {
     try {
       await listener(change);
     } catch (error) {
-      // One follower's failure must not keep the others, or the names themselves, from being up to date.
+      // One failing listener must not stop the others.
       this.#options.log.error('a change of the document root was not followed', { error });
     }
   }
@@ -286,7 +280,7 @@ export class Registry {
     next: Map<string, FoundFile>,
     problems: Map<string, ScanProblem>,
   ): Promise<void> {
-    // What a link leads to may have changed under another name.
+    // The target of a link may have changed under another name.
     for (const file of this.#files.values()) if (file.isSymlink) rels.add(file.rel);
     for (const rel of this.#brokenLinks) rels.add(rel);
     const slice = new TimeSlice();
@@ -307,7 +301,6 @@ export class Registry {
     }
   }
 
-  /** Adds the known files of which nothing can be told now. */
   #keepOutOfSight(next: Map<string, FoundFile>, problems: readonly ScanProblem[]): void {
     const hidden = outOfSight(problems);
     if (hidden.size === 0) return;
@@ -316,7 +309,7 @@ export class Registry {
     }
   }
 
-  /** The known file when nothing about it changed, so that identity tells changes. */
+  /** Keeps the object when nothing changed, so that identity tells changes. */
   #sameOr(file: FoundFile): FoundFile {
     const known = this.#files.get(file.rel);
     const isSame =
@@ -351,7 +344,7 @@ export class Registry {
       if (this.#files.get(file.rel) !== file) return NO_CHANGE;
       const change = this.#followNames(this.#files, new Set());
       if (isSome(change)) this.#sorted = null;
-      // Whoever reads a broken dataset as a whole hears the same and notes it (DS-34); nobody reads a handler.
+      // Reading a broken dataset meets and notes the same problem; nothing reads a handler.
       if (problem !== null && file.kind.detection)
         this.setProblem({ rel: file.rel, sheet: null }, problem);
       return change;
@@ -367,7 +360,6 @@ export class Registry {
     }
   }
 
-  /** The common case: the same files as before, some with other content. */
   #followContents(
     known: ReadonlyMap<string, FoundFile>,
     touched: ReadonlySet<string>,
@@ -402,7 +394,7 @@ export class Registry {
         this.#resources.set(key, old);
         continue;
       }
-      // With another name comes another set of companions, but the file's own trouble stays.
+      // Another name has other companions, but the file's own problem stays.
       const problem = isSameFile && old.canonical !== canonical ? old.problem : null;
       const resource = { ...table, canonical, extensionForm, kind: file.kind, problem };
       this.#resources.set(key, resource);
@@ -441,12 +433,11 @@ export class Registry {
   }
 }
 
-/** Files and folders of which nothing can be told. */
 function outOfSight(problems: readonly ScanProblem[]): ReadonlySet<string> {
   return new Set(problems.flatMap(({ rel, isOutOfSight }) => (isOutOfSight ? [rel] : [])));
 }
 
-/** Whether the rel or a folder it lies in is one of these. */
+/** Whether the rel is one of these or in one of them. */
 function isCovered(rel: string, folders: ReadonlySet<string>): boolean {
   if (folders.size === 0) return false;
   if (folders.has('.') || folders.has(rel)) return true;
@@ -470,7 +461,6 @@ function holdsSameTables(
   return true;
 }
 
-/** Every folder that holds one of the files, at any depth. */
 function foldersOf(rels: Iterable<string>): Set<string> {
   const folders = new Set<string>();
   for (const rel of rels) {

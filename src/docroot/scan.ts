@@ -1,10 +1,8 @@
 /**
- * What the document root holds: the files that have a kind, with their stamps, found without following folders'
- * symlinks (DS-24).
+ * Finds the publishable files of the document root, without following symlinks to folders.
  *
- * A scan never fails because of one file or folder: what cannot be looked at is reported as out of sight, which is not gone, and
- * the rest stands. Without a free descriptor nothing can be said of any file, so the scan as a whole is none.
- * The walk gives way to other work.
+ * A file or folder that cannot be read is reported as out of sight, which is not the same as gone. Without a free
+ * descriptor nothing can be said of any file, so the whole scan fails.
  */
 import { lstatSync, realpathSync, statSync, type BigIntStats, type Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -15,28 +13,25 @@ import { isPlainRel, type DocumentRoot } from './document-root.ts';
 import type { KindTable } from './kind-table.ts';
 import type { Kind } from './kind.ts';
 
-/** A file of the document root that is published. */
 export interface FoundFile {
   readonly rel: string;
   readonly kind: Kind;
-  /** Of the file itself or, when it is a symlink, of what it leads to. */
+  /** Of a symlink's target. */
   readonly stamp: FileStamp;
   readonly isSymlink: boolean;
 }
 
-/** Something that could not be looked at; the text names no absolute path. */
 export interface ScanProblem {
   /** `.` for the document root. */
   readonly rel: string;
   readonly text: string;
-  /** Nothing can be told now of what is there and below: what was known of it still holds. */
+  /** The present state of this and everything below is unknown: what was known before still holds. */
   readonly isOutOfSight?: true;
 }
 
-/** What one walk found. */
 export interface Scan {
   readonly files: FoundFile[];
-  /** Rels of symlinks that would be published if they led to something that may be. */
+  /** Rels of symlinks with a publishable name but no publishable target. */
   readonly brokenLinks: string[];
   readonly problems: ScanProblem[];
 }
@@ -44,11 +39,14 @@ export interface Scan {
 interface ScanOptions {
   readonly root: DocumentRoot;
   readonly kindOf: KindTable;
-  /** Called for every folder walked, with its absolute path and all names in it, hidden ones too. */
+  /** With the absolute path and all names in it, hidden ones too. */
   readonly onFolder?: (path: string, names: readonly string[]) => Promise<void>;
 }
 
-/** Everything at or below `rel`; the whole document root for `''`. In no order. Nothing there gives an empty scan. Throws `unavailable`. */
+/**
+ * Everything at or below `rel`; the whole document root for `''`. Unordered; empty when nothing is there. Throws
+ * `unavailable`.
+ */
 export async function scan(rel: string, options: ScanOptions): Promise<Scan> {
   const walk = new Walk(options);
   await walk.visit(rel);
@@ -90,7 +88,6 @@ class Walk {
     }
   }
 
-  /** True for a folder to walk. */
   #entry(rel: string, entry: Dirent): boolean {
     const { root, kindOf } = this.#options;
     if (!root.mayPublish(rel)) return false;
@@ -100,7 +97,7 @@ class Walk {
       return false;
     }
     if (isSpecial(entry)) return false;
-    // Some file systems do not say in a listing what an entry is.
+    // Some file systems do not give the type of an entry in a listing.
     const stats = this.#lookAtEntry(rel);
     if (stats?.isDirectory()) return true;
     if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
@@ -129,7 +126,7 @@ class Walk {
     }
   }
 
-  /** Without the names that are not UTF-8: they have no address and no JSON form. */
+  /** Removes names that are not UTF-8: they have no address and no JSON form. */
   async #dropUndecodable(rel: string, path: string, entries: Dirent[]): Promise<Dirent[]> {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const valid = new Set<string>();
@@ -144,7 +141,6 @@ class Walk {
     return entries.filter((entry) => valid.has(entry.name));
   }
 
-  /** Every folder on the way to `rel` is a real one. */
   #isBelowRealFolders(rel: string): boolean {
     for (let end = rel.indexOf('/'); end !== -1; end = rel.indexOf('/', end + 1)) {
       if (this.#lookAtEntry(rel.slice(0, end))?.isDirectory() !== true) return false;
@@ -152,7 +148,7 @@ class Walk {
     return true;
   }
 
-  /** A symlink is an entry of its own. */
+  /** Does not follow a symlink. */
   #lookAtEntry(rel: string): BigIntStats | undefined {
     return this.#look(rel, () =>
       lstatSync(this.#options.root.absolute(rel), { bigint: true, throwIfNoEntry: false }),

@@ -1,24 +1,19 @@
-/**
- * Which resources a built-in route hides under one of their names (DS-29), for the warnings of `svc check`.
- */
+/** Which resources a built-in route hides under one of their names, for the warnings of `svc check`. */
 import { decodePath } from '../base/paths.ts';
 import { pathsOf } from './addresses.ts';
 import type { Resource } from './registry.ts';
 
-/** A resource whose canonical name leads to a built-in route instead. */
+/** A built-in route has the path of its canonical name. */
 export interface ShadowedName<R> {
   readonly resource: R;
-  /** Path of the resource that is taken, e.g. `/api/events`. */
   readonly path: string;
-  /** The pattern that takes it. */
   readonly pattern: string;
-  /** True when its extension form does not help either. */
   readonly isFormShadowed: boolean;
 }
 
 /**
- * Every built-in pattern of the contract (DS-29, EV-10), whether this configuration, or this version, answers it: a name
- * that works today must not be taken away by a switch tomorrow.
+ * Every built-in pattern, whether this configuration or version serves it or not: turning on a feature must not take
+ * away a name that works today.
  */
 export const RESERVED_PATTERNS: readonly string[] = [
   ...['/', '/health', '/metrics', '/docs', '/openapi.json', '/favicon.ico', '/_svc/*'],
@@ -43,8 +38,8 @@ export const RESERVED_PATTERNS: readonly string[] = [
 type Addressed = Pick<Resource, 'canonical' | 'extensionForm' | 'family' | 'type'>;
 
 /**
- * The resources whose canonical name a built-in pattern covers, in the given order. In a pattern `*` as last segment stands for any
- * number of segments, `{x}` or `:x` for one, `{x:int}` for one of digits.
+ * In the given order. In a pattern `*` as last segment stands for any number of segments, `{x}` or `:x` for one,
+ * `{x:int}` for one of digits.
  */
 export function shadowedNames<R extends Addressed>(
   resources: Iterable<R>,

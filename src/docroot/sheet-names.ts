@@ -1,8 +1,8 @@
 /**
- * The names of the tables in files that may hold several (worksheets), learnt once for each version of a file.
+ * Names of the tables in files that may hold several (worksheets), read once for each version of a file.
  *
- * Few files are opened at once, however many appear together, and one that could not be opened for a reason of ours is
- * tried again. What was learnt is remembered across restarts by the file's stamp; the memory may be lost at any time.
+ * A file that could not be opened for a reason of ours is tried again. Results are kept across restarts by the file's
+ * stamp; they may be lost at any time.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
@@ -13,22 +13,21 @@ import { Semaphore } from '../base/semaphore.ts';
 import { version } from '../base/version.ts';
 import type { FoundFile } from './scan.ts';
 
-/** Opened at the same time; the workers have other things to do. */
+/** Files opened at the same time; the workers have other things to do. */
 const AT_ONCE = 2;
 /** Pauses before a file is tried again; the last one repeats. */
 const RETRY_MS = [500, 2_000, 10_000, 30_000];
-/** Names learnt within this time are written down together. */
+/** Results within this time are saved together. */
 const SAVE_AFTER_MS = 500;
 
 interface SheetNamesOptions {
   /**
-   * Names of the tables in the file; none: it is not published; null: it is one resource. Throws as the kind:
-   * `unreadable-file` and its like are final for this version of the file.
+   * None: it is not published; null: it is one resource. Throws as the kind: `unreadable-file` and similar are final
+   * for this version of the file.
    */
   readonly sheetsOf: (file: FoundFile) => Promise<readonly string[] | null>;
-  /** Called when the names of a version are known, or why they cannot be. Resolves when everybody has heard. */
+  /** Resolves when all listeners are done. */
   readonly onListed: (file: FoundFile, problem: string | null) => Promise<void>;
-  /** File to remember names in; null: nothing is remembered. */
   readonly memory: string | null;
   readonly log: Log;
 }
@@ -45,12 +44,11 @@ interface Remembered {
   readonly names: readonly string[] | null;
 }
 
-/** Follows the files of a registry. */
 export class SheetNames {
   readonly #options: SheetNamesOptions;
   readonly #lists = new Map<string, Listed>();
   readonly #places = new Semaphore(AT_ONCE);
-  readonly #listings = new Set<Promise<void>>();
+  readonly #listings = new Map<string, Promise<void>>();
   #remembered: Map<string, Remembered> | null = null;
   #saving: Timer | null = null;
 
@@ -58,17 +56,16 @@ export class SheetNames {
     this.#options = options;
   }
 
-  /** Null: the file is one resource. Empty until the names are known; a changed file keeps those it had. */
+  /** Null: the file is one resource. Empty until the names are known; a changed file keeps its old ones meanwhile. */
   namesOf(rel: string): readonly string[] | null {
     return this.#lists.get(rel)?.names ?? null;
   }
 
-  /** Whether the file is there, but what is in its present version is not known: it was not opened yet, or cannot be read. */
+  /** It was not opened yet, or cannot be read. */
   isUnknown(rel: string): boolean {
     return this.#lists.get(rel)?.isKnown === false;
   }
 
-  /** Asks for the names in files that are new or have changed, and forgets files that are gone. */
   follow(files: ReadonlyMap<string, FoundFile>): void {
     for (const rel of this.#lists.keys()) if (!files.has(rel)) this.#lists.delete(rel);
     for (const file of files.values()) {
@@ -82,14 +79,16 @@ export class SheetNames {
     }
   }
 
-  /** Resolves when every file that was asked for has been opened once. */
-  async settled(): Promise<void> {
-    while (this.#listings.size > 0) await Promise.all(this.#listings);
+  async settled(rel?: string): Promise<void> {
+    if (rel !== undefined) await this.#listings.get(rel);
+    else while (this.#listings.size > 0) await Promise.all(this.#listings.values());
   }
 
   #start(file: FoundFile, attempt: number): void {
-    const listing = this.#list(file, attempt).finally(() => this.#listings.delete(listing));
-    this.#listings.add(listing);
+    const listing = this.#list(file, attempt).finally(() => {
+      if (this.#listings.get(file.rel) === listing) this.#listings.delete(file.rel);
+    });
+    this.#listings.set(file.rel, listing);
   }
 
   async #list(file: FoundFile, attempt: number): Promise<void> {
@@ -143,7 +142,7 @@ export class SheetNames {
       };
       return new Map(saved.version === version ? saved.files : []);
     } catch {
-      // There is none, or not one of ours: everything is opened once more.
+      // No memory, or an invalid one: everything is opened once more.
       return new Map();
     }
   }
@@ -157,7 +156,7 @@ export class SheetNames {
   #save(path: string): void {
     this.#saving = null;
     const files = [...this.#lists.values()].flatMap(({ file: { rel, stamp }, names, isKnown }) =>
-      // A stamp this fresh may hide a later change.
+      // So recent a stamp may hide a later change.
       !isKnown || isRacy(stamp, Date.now()) ? [] : [[rel, { stamp, names }] as const],
     );
     this.#remembered = new Map(files);
@@ -170,7 +169,6 @@ export class SheetNames {
   }
 }
 
-/** Whether the file's content decides which resources it is. */
 function isLookedInto({ rel, kind }: FoundFile): boolean {
   return kind.dataset?.sheets !== undefined || kind.detection?.needsContent(rel) === true;
 }

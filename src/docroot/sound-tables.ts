@@ -1,8 +1,7 @@
 /**
- * The `sound` job of the parse worker: which of many small tables can be read, without making their typed copies.
+ * The `sound` job of the parse worker: finds which of many small tables can be read, without making typed copies.
  *
- * It says yes only of what `load` would certainly make a copy of. Whatever is broken, large, odd or in doubt it leaves to
- * `load`, which knows the reason; so this job reports nothing that the other does not, and misses nothing.
+ * Says yes only when `load` would certainly succeed; anything doubtful is left to `load`, which gives the reason.
  */
 import { AppError } from '../base/errors.ts';
 import { hashFile, sameStamp, statFile } from '../base/file-stamp.ts';
@@ -16,18 +15,14 @@ import { DocumentRoot } from './document-root.ts';
 import type { Kind, KindLimits } from './kind.ts';
 import { openForRead } from './opener.ts';
 
-/** A table for the job to look at. */
 export interface SoundTable {
   readonly rel: string;
   readonly sheet: string | null;
-  /** Absolute path of the file. */
   readonly path: string;
-  /** Resource type, which decides the reader. */
   readonly type: string;
   readonly companionRels: CompanionPaths;
 }
 
-/** Tables to look at, in order. */
 export interface SoundOrder {
   readonly docroot: string;
   readonly stateDir: string;
@@ -35,14 +30,14 @@ export interface SoundOrder {
   readonly tables: readonly SoundTable[];
 }
 
-/** Larger tables need the memory and the time of a copy, which may be more than is allowed. */
+/** Larger tables need the memory and time of a copy, which may exceed the limits. */
 const MAX_CELLS = 400_000;
-/** How long one order is worked on, so that none of many slow tables runs into the time limit of the others. */
+/** Work on one order, so that many slow tables do not reach the time limit together. */
 const MAX_WORK_MS = 1_000;
 
 /**
- * The job by name. It answers a list with a boolean for each table: true for one that can be read and has companions without
- * fault. After a second the list ends, with one entry at least.
+ * Answers a boolean for each table: true when it can be read and its companions have no fault. Ends after a second,
+ * with at least one entry.
  */
 export function soundJobs(kinds: readonly Kind[]): ChildJobs {
   return { sound: async (body) => Response.json(await lookAt(body as SoundOrder, kinds)) };
@@ -76,21 +71,21 @@ async function isSound(table: SoundTable, { root, kind, limits }: Reading): Prom
       if (source.size > SAMPLE_BYTES) return false;
       const sink = new SmallTable();
       await kind.dataset!.read(source, companion.options, sink, limits);
-      // Readers leave out what they need not know; a disk may have lost it all the same.
+      // Readers skip bytes they do not need; a disk may still have lost them.
       await hashFile(source);
       return sink.isSmall && sameStamp(statFile(table.path), source.stamp);
     } finally {
       await source.close();
     }
   } catch {
-    // Whatever it is, the reading for a copy meets it again and tells it.
+    // Making the copy meets the error again and reports it.
     return false;
   }
 }
 
-/** Takes the rows of a table and keeps none; throws when it is not small after all. */
+/** Counts the rows of a table and keeps none; throws when it is not small after all. */
 class SmallTable implements ColumnSink {
-  /** False also when the reader has swallowed what was thrown. */
+  /** Needed because a reader may swallow what was thrown. */
   isSmall = true;
   #cells = 0;
   #width = 0;

@@ -1,7 +1,4 @@
-/**
- * The bytes of an upload on their way: counted, hashed and looked at as they pass (DS-154), and kept aside until their name is
- * known.
- */
+/** The bytes of an upload: counted, hashed and sampled as they pass, and kept aside until their name is known. */
 import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
@@ -9,26 +6,24 @@ import { shortId } from '../base/ids.ts';
 import { writePieces } from '../base/piece-writer.ts';
 import { SNIFFED_BYTES, sniffType } from './upload-type.ts';
 
-/** A part of a body; it can be read once. */
+/** Can be read once. */
 export type Chunks = AsyncIterable<Uint8Array>;
 
 const READ_BYTES = 1024 * 1024;
 
-/** What is known of content once it has passed. */
 export class UploadContent {
   readonly #maxBytes: number;
   readonly #hash = new Bun.CryptoHasher('sha256');
   #head: Buffer = Buffer.alloc(0);
   #hasNul = false;
   #checksum: string | null = null;
-  /** Bytes so far. */
   size = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The chunks as they are. Throws `too-large`. */
+  /** Passes the chunks on unchanged. Throws `too-large`. */
   async *pass(chunks: Chunks): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       this.size += chunk.byteLength;
@@ -43,18 +38,17 @@ export class UploadContent {
     }
   }
 
-  /** SHA-256 in lower-case hex; asked for when all has passed. */
+  /** SHA-256 in lower-case hex; call it when all has passed. */
   get checksum(): string {
     return (this.#checksum ??= this.#hash.digest('hex'));
   }
 
-  /** See `sniffType`. */
   sniffed(name: string): string {
     return sniffType(name, { head: this.#head, hasNul: this.#hasNul });
   }
 }
 
-/** Content in a file that has no name any more, so that nothing is left of it whatever happens. */
+/** Content in a file that is already unlinked, so that nothing is left of it whatever happens. */
 export class StagedContent implements AsyncDisposable {
   readonly #handle: FileHandle;
   #size = 0;
@@ -63,7 +57,6 @@ export class StagedContent implements AsyncDisposable {
     this.#handle = handle;
   }
 
-  /** In a new file in `folder`. */
   static async open(folder: string): Promise<StagedContent> {
     const path = join(folder, `upload-${shortId()}`);
     const handle = await open(path, 'wx+', 0o600);
@@ -71,7 +64,7 @@ export class StagedContent implements AsyncDisposable {
     return new StagedContent(handle);
   }
 
-  /** Takes all there is. Throws the system's error. */
+  /** Throws the system's error. */
   async fill(chunks: Chunks): Promise<void> {
     const files = {
       source: null,
@@ -82,7 +75,6 @@ export class StagedContent implements AsyncDisposable {
     this.#size = (await writePieces(chunks, files)).size;
   }
 
-  /** What was taken. */
   async *chunks(): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < this.#size;) {
       const { bytesRead, buffer } = await this.#handle.read(
@@ -100,7 +92,6 @@ export class StagedContent implements AsyncDisposable {
   }
 }
 
-/** The refusal of what is longer than an upload may be. */
 export function uploadTooLarge(): AppError {
   return new AppError('too-large', 'Upload exceeds the configured size limit');
 }

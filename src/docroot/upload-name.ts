@@ -1,14 +1,14 @@
 /**
- * Which names an upload may take (DS-153, rows 5, 8 and 9): never one that would be run, that would change how something
- * else is run or read, or that another system would take for a different name.
+ * Refuses names that would be executed, that would change how another file is run or read, or that another system
+ * would take for a different name.
  *
- * Allowing too little costs a renaming, allowing too much gives the machine away; so names are judged by what any file
- * system could make of them, not only by the bytes.
+ * Allowing too little costs a renaming, allowing too much gives the machine away; so names are judged by what any
+ * file system could make of them.
  */
 import { AppError } from '../base/errors.ts';
 import { extensionOf } from '../base/paths.ts';
 
-/** What the configuration says about names (`upload.*`); extensions in lower case with their dot. */
+/** `upload.*` of the configuration; extensions in lower case with their dot. */
 export interface UploadNameRules {
   /** Empty: all. */
   readonly allowedExtensions: readonly string[];
@@ -16,13 +16,13 @@ export interface UploadNameRules {
   readonly allowsHandlers: boolean;
 }
 
-/** Of a name in UTF-8, on every file system in use. */
+/** In UTF-8, on every file system in use. */
 const MAX_NAME_BYTES = 255;
-/** Handlers (DS-163), and what the loader of a handler's imports prefers to the file that was meant. */
+/** Handlers, and extensions that a handler's imports would resolve to before the intended file. */
 const CODE_EXTENSIONS: ReadonlySet<string> = new Set(
   '.ts .js .mjs .cjs .mts .cts .tsx .jsx .py .pyw .pyc .pyd .so .node .wasm .sh'.split(' '),
 );
-/** Files that tell a runtime how to run what stands beside them. */
+/** Files that tell a runtime how to run their neighbours. */
 const CONTROL_NAMES: ReadonlySet<string> = new Set([
   'bunfig.toml',
   'bun.lock',
@@ -37,13 +37,10 @@ const CONTROL_NAMES: ReadonlySet<string> = new Set([
 ]);
 /** Devices on Windows, whatever the extension: such a file could not be copied there, backed up or opened. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/;
-/** Turn text around or break its line: the name would read as another one. */
+/** Reverse the text direction or break the line: the name would read as another one. */
 const MISLEADING = /[\p{Bidi_Control}\u2028\u2029\ufeff]/u;
 
-/**
- * The name as it will be stored: trimmed, in NFC, a base name of 1 to 255 bytes without control characters. Throws
- * `bad-request`.
- */
+/** Trimmed, in NFC, a base name of 1 to 255 bytes without control characters. Throws `bad-request`. */
 export function checkUploadName(text: string): string {
   const name = text.trim().normalize('NFC');
   const isBaseName = name !== '' && name !== '.' && name !== '..' && !/[/\\\p{Cc}]/u.test(name);
@@ -51,12 +48,11 @@ export function checkUploadName(text: string): string {
   throw invalidUploadName();
 }
 
-/** The refusal of what is no base name, or of a body without one. */
 export function invalidUploadName(): AppError {
   return new AppError('bad-request', 'Filename must be a basename without path separators');
 }
 
-/** Throws `bad-request` for a name that nothing uploaded may have, whatever the configuration. */
+/** Throws `bad-request` for a name that no upload may have, whatever the configuration. */
 export function requireOpenName(name: string): void {
   const plain = plainest(name);
   const isRefused =
@@ -68,12 +64,11 @@ export function requireOpenName(name: string): void {
   if (isRefused) throw notAllowed();
 }
 
-/** The refusal of a name that is taken by something else than a file, or by nothing that may be published. */
 export function notAllowed(): AppError {
   return new AppError('bad-request', 'Filename is not allowed');
 }
 
-/** Throws `bad-request` for an extension that the configuration or its being code rules out. */
+/** Throws `bad-request` for an extension that the configuration forbids or that is code. */
 export function requireAllowedExtension(name: string, rules: UploadNameRules): void {
   const extension = extensionOf(name);
   const plainExtension = extensionOf(plainest(name));
@@ -86,7 +81,7 @@ export function requireAllowedExtension(name: string, rules: UploadNameRules): v
   }
 }
 
-/** What is left of a name after all that some system ignores: letter case, full-width forms, streams, final dots. */
+/** The name without everything that some system ignores: letter case, full-width forms, streams, final dots. */
 function plainest(name: string): string {
   return name
     .normalize('NFKC')

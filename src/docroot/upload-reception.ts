@@ -1,8 +1,6 @@
 /**
- * One upload on its way in: its fields in whatever order they come, then its place (DS-153).
- *
- * The bytes go straight into a hidden temporary file beside their place; only the replacing happens under the file's lock, so a
- * slow sender keeps nobody waiting.
+ * The bytes go straight into a hidden temporary file beside their place; only the rename happens under the file's
+ * lock, so a slow sender blocks nobody.
  */
 import { lstatSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -10,9 +8,11 @@ import { basename } from 'node:path';
 import { ChangedDuringWrite, replaceFile, writeFailure } from '../base/atomic-file.ts';
 import { AppError } from '../base/errors.ts';
 import { isAbsence } from '../base/file-stamp.ts';
-import type { HeldLock } from './locks.ts';
+import type { ReplacedFiles } from '../base/replaced-files.ts';
+import type { KindTable } from './kind-table.ts';
+import type { FileLocks, HeldLock } from './locks.ts';
 import { targetPath } from './opener.ts';
-import type { Registry } from './registry.ts';
+import type { Registry, Resource } from './registry.ts';
 import { type Chunks, StagedContent, UploadContent } from './upload-content.ts';
 import {
   checkUploadName,
@@ -20,18 +20,76 @@ import {
   notAllowed,
   requireAllowedExtension,
   requireOpenName,
+  type UploadNameRules,
 } from './upload-name.ts';
 import { requireFittingType } from './upload-type.ts';
-import type { StoredUpload, UploadField, UploadOrder, UploadsOptions } from './uploads.ts';
 
-/** A name has 255 bytes; one this long is not cut off but refused. */
+/** In the order they were sent; the content is read before the next field is requested, or not at all. */
+export interface UploadField {
+  readonly name: string;
+  /** Null for a plain field. */
+  readonly filename: string | null;
+  /** Declared media type; `''` for none. */
+  readonly type: string;
+  readonly content: Chunks;
+}
+
+export interface UploadRules extends UploadNameRules {
+  readonly maxBytes: number;
+  /** False: an existing file is left alone. */
+  readonly overwrites: boolean;
+  readonly isStrict: boolean;
+  /** Applies with `isStrict`; empty: all. */
+  readonly allowedTypes: readonly string[];
+}
+
+export interface UploadOrder {
+  /** Null: the body is no form. */
+  readonly fields: AsyncIterable<UploadField> | null;
+  readonly owner: string;
+  readonly rules: UploadRules;
+  /** Called once the name is known and well formed. */
+  readonly onName: (name: string) => void;
+  /**
+   * Called under the lock before a new file gets its name, with the `ownText` it will have; throwing abandons the
+   * upload. It may still turn out to be an overwrite, when another program is quicker.
+   */
+  readonly onCreate: (name: string, ownText: string | null) => Promise<void>;
+  /** Called under the lock right before the file gets its name; throwing abandons the upload. */
+  readonly onNaming: () => Promise<void>;
+  /** Called at once when the bytes are in their place; they stay there whatever fails later. */
+  readonly onPlaced: (isNew: boolean) => void;
+}
+
+export interface StoredUpload {
+  readonly name: string;
+  readonly size: number;
+  readonly sniffed: string;
+  /** SHA-256 in lower-case hex. */
+  readonly checksum: string;
+  readonly isNew: boolean;
+  /** The permission text that covers this file and nothing else; null when there is none. */
+  readonly ownText: string | null;
+}
+
+export interface UploadsOptions {
+  readonly registry: Registry;
+  readonly kindOf: KindTable;
+  readonly locks: FileLocks;
+  readonly replaced: ReplacedFiles;
+  /** Folder for content that arrives before its name; outside of what is published. */
+  readonly scratch: string;
+  /** Reads a dataset once, which notes what is wrong with it. */
+  readonly read: (resource: Resource) => Promise<void>;
+}
+
+/** A name has at most 255 bytes; a value this long is refused, not cut. */
 const MAX_FIELD_BYTES = 4096;
 
 interface ReceptionOrder extends Omit<UploadOrder, 'onCreate'> {
   readonly onCreate: (name: string) => Promise<void>;
 }
 
-/** One upload on its way in. */
 export class Reception {
   readonly #options: UploadsOptions;
   readonly #order: ReceptionOrder;
@@ -48,7 +106,6 @@ export class Reception {
     this.#content = new UploadContent(order.rules.maxBytes);
   }
 
-  /** See `Uploads.store`. */
   async run(): Promise<Omit<StoredUpload, 'ownText'>> {
     const file = await this.#untilFile();
     if (file !== null && this.#name !== null) {
@@ -61,7 +118,7 @@ export class Reception {
     return await this.#place(this.#name, staged.chunks());
   }
 
-  /** The file's field; null when the form ends without a file. */
+  /** Null when the form ends without a file. */
   async #untilFile(): Promise<UploadField | null> {
     for (;;) {
       const { value, done } = await this.#fields.next();
@@ -74,7 +131,7 @@ export class Reception {
     }
   }
 
-  /** The fields behind the file: a body that is broken there is broken altogether. */
+  /** The fields after the file: a body that is malformed there is refused as a whole. */
   async #rest(): Promise<void> {
     for (;;) {
       const { value, done } = await this.#fields.next();
@@ -98,7 +155,6 @@ export class Reception {
     await this.#rest();
   }
 
-  /** Keeps the content until its name is known. */
   async #stage(content: Chunks): Promise<StagedContent> {
     const staged = await StagedContent.open(this.#options.scratch);
     try {
@@ -112,11 +168,11 @@ export class Reception {
 
   async #place(name: string, pieces: Chunks): Promise<Omit<StoredUpload, 'ownText'>> {
     const { locks, replaced } = this.#options;
-    const { rules, owner, onCreate } = this.#order;
+    const { rules, owner, onCreate, onNaming } = this.#order;
     const { rel, path, isTaken } = await this.#locate(name);
     const held: HeldLock[] = [];
     try {
-      // Known before the lock to spare the sending; what counts is found under it.
+      // Checked early to spare the transfer; the check under the lock is the one that counts.
       if (isTaken && !rules.overwrites) throw existsAlready();
       const { overwritten } = await replaceFile({
         path,
@@ -133,6 +189,7 @@ export class Reception {
             requireFittingType(name, types, rules.allowedTypes);
           }
           if (isNew) await onCreate(name);
+          await onNaming();
         },
       });
       this.#order.onPlaced(!overwritten);
@@ -151,7 +208,6 @@ export class Reception {
     }
   }
 
-  /** Where the file goes, after rows 7 to 9 of DS-153. */
   async #locate(name: string): Promise<{ rel: string; path: string; isTaken: boolean }> {
     const { root } = this.#options.registry;
     const { rules } = this.#order;
@@ -162,7 +218,7 @@ export class Reception {
     const isOther =
       found !== undefined && !(lstatSync(real, { throwIfNoEntry: false })?.isFile() ?? false);
     if (isOther || !root.mayPublish(rel)) throw notAllowed();
-    // A link must not lend its harmless name to what it leads to.
+    // A link must not lend its harmless name to its target.
     for (const each of new Set([name, basename(real).normalize('NFC')])) {
       requireOpenName(each);
       requireAllowedExtension(each, rules);
@@ -170,7 +226,7 @@ export class Reception {
     return { rel, path: targetPath(root, rel), isTaken: found !== undefined };
   }
 
-  /** Names that differ in Unicode normalisation only are one name (DS-5): the file that has it keeps its spelling. */
+  /** Names that differ only in Unicode normalisation are one name: an existing file keeps its spelling. */
   async #spellingOnDisk(name: string): Promise<string> {
     const { root } = this.#options.registry;
     if (!/[^\x20-\x7e]/.test(name) || isThere(root.absolute(name))) return name;
@@ -187,7 +243,7 @@ function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** What a link leads to. Throws `bad-request` when that is outside or hidden. */
+/** Throws `bad-request` when the target of a link is outside or hidden. */
 function requireInside(root: Registry['root'], path: string): string {
   try {
     const real = realpathSync(path);

@@ -1,37 +1,34 @@
-/**
- * What an upload looks like, by its bytes (DS-154), and whether that fits what its name and its sender say.
- */
+/** The type of an upload by its bytes, and whether that fits its name and its declared type. */
 import { AppError } from '../base/errors.ts';
 import { mediaTypeOf } from '../base/media-type.ts';
 import { extensionOf } from '../base/paths.ts';
 
-/** How much of the beginning `sniffType` looks at. */
+/** Bytes at the beginning that `sniffType` looks at. */
 export const SNIFFED_BYTES = 4096;
 
 const BINARY = 'application/octet-stream';
 const HTML =
   /^<(?:!doctype html|!--|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s/>])/i;
-/** What may stand before the root element of an XML file. */
+/** What may precede the root element of an XML file. */
 const PROLOGUE = /^(?:\s+|<\?.*?\?>|<!--.*?-->|<!doctype svg[^>[]*(?:\[.*?\])?\s*>)+/is;
 
-/** Extensions whose type is compared; of all others nothing is expected (DS-154). */
+/** Only these extensions have their type compared. */
 const EXPECTED = new Set(
   (
     '.png .jpg .jpeg .gif .webp .pdf .zip .xlsx .json .svg .xml .html .htm .csv .txt .md .xls .parquet ' +
     '.mp4 .avi .mkv .webm .mp3 .ogg .wav'
   ).split(' '),
 );
-/** Binary formats the sniffer has no sign for: it finds them to be binary, which must do. */
+/** Binary formats without a signature here: being binary must do. */
 const UNSIGNED = /^(?:audio|video)\/|^application\/vnd\.(?:ms-excel|apache\.parquet)$/;
 
 interface Seen {
   /** The first SNIFFED_BYTES, or all there are. */
   readonly head: Uint8Array;
-  /** A NUL byte anywhere in the file. */
   readonly hasNul: boolean;
 }
 
-/** The media type the content looks like, without parameters; `text/plain` for whatever shows no sign. */
+/** Without parameters; `text/plain` when nothing else is recognised. */
 export function sniffType(name: string, { head, hasNul }: Seen): string {
   const text = Buffer.from(head).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
@@ -53,8 +50,8 @@ function textType(text: string): string {
 }
 
 /**
- * Throws `bad-request` unless strict sniffing accepts the file: its type is on the list (an empty one holds all), fits
- * the extension, and fits the type it was declared to have.
+ * Throws `bad-request` unless strict sniffing accepts the file: its type is on the list (an empty list allows all),
+ * fits the extension, and fits the declared type.
  */
 export function requireFittingType(
   name: string,

@@ -1,10 +1,10 @@
 /**
- * Tells soon which paths of the document root changed (DS-33).
+ * Reports changed paths of the document root.
  *
- * The kernel's events are hints: they repeat, they name a path that may be gone again, and under pressure they are
- * dropped. So paths are gathered for a moment and handed over as a set to be looked at anew; when too many come, or
- * the root itself was replaced, the hint is "everything". The same goes for a file system mounted in it, of which there
- * are no events, and again and again where other machines change files. A rescan now and then stays the caller's duty.
+ * The kernel's events are hints: they repeat, name paths that are gone again, and are dropped under pressure. So
+ * paths are gathered for a moment and reported as a set, or as "everything" when there are too many, when the root
+ * was replaced or a file system mounted inside (which causes no events), and repeatedly where other machines change
+ * files. The caller must still rescan now and then.
  */
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { errnoOf } from '../base/errors.ts';
@@ -15,7 +15,10 @@ import { mountChanges, MountList, type Mounts, mountsInside } from '../base/moun
 
 interface WatchOptions {
   readonly root: DocumentRoot;
-  /** Rels to look at again, or everything; everything after it failed. The next call waits until this one has settled. */
+  /**
+   * Rels to look at again, or everything; everything after a failed call. The next call waits until this one has
+   * settled.
+   */
   readonly onPaths: (rels: ReadonlySet<string> | 'everything') => Promise<void>;
   readonly log: Log;
   /** How long changes are gathered, in ms. */
@@ -26,22 +29,21 @@ interface WatchOptions {
 
 const GATHER_MS = 40;
 const VERIFY_MS = 400;
-/** Where not everything is heard of, a walk takes at most one part in so many of the time. */
+/** Where events are incomplete, walks take at most one part in so many of the time. */
 const WALK_SHARE = 10;
-/** From here on one walk over everything is cheaper than looking at each path. */
+/** Above this one walk over everything is cheaper than looking at each path. */
 const MAX_PATHS = 20_000;
 
-/** Starts watching; call it before the first scan, so that nothing falls between the two. */
+/** Call it before the first scan, so that no change is missed between the two. */
 export function watchDocroot(options: WatchOptions): DocrootWatch {
   return new DocrootWatch(options);
 }
 
-/** A running watch, made by `watchDocroot`. */
 export class DocrootWatch {
   readonly #options: WatchOptions;
   readonly #verifyTimer: Timer;
   #watcher: FSWatcher | null = null;
-  /** Device and inode of the root when it was last looked at; null when it was gone. */
+  /** Device and inode of the root at the last check; null when it was gone. */
   #watched: string | null;
   readonly #mountList = new MountList();
   #mounts: Mounts;
@@ -52,7 +54,7 @@ export class DocrootWatch {
   #handing: Promise<void> | null = null;
   /** While not everything can be watched: when everything is looked at next. */
   #looksAgainAt = 0;
-  /** The last look failed, so any change may have been missed. */
+  /** The last `onPaths` failed, so any change may have been missed. */
   #isBehind = false;
   #isClosed = false;
 
@@ -66,7 +68,7 @@ export class DocrootWatch {
     this.#verifyTimer.unref();
   }
 
-  /** Stops watching and waits for the call of `onPaths` that is running. */
+  /** Waits for the call of `onPaths` that is running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#verifyTimer);
@@ -85,12 +87,12 @@ export class DocrootWatch {
     }
   }
 
-  /** Looks at everything again and again instead: a limit on watches that was hit once is hit again. */
+  /** Falls back to repeated looks at everything: a limit on watches that was hit once is hit again. */
   #lost(error: unknown): void {
     this.#watcher?.close();
     this.#watcher = null;
     this.#looksAgainAt = 0;
-    // The system says "no space left on device", which sends people to look at their disks.
+    // The system's message is "no space left on device", which misleads people to look at their disks.
     const remedy =
       errnoOf(error) === 'ENOSPC' ? { remedy: 'raise fs.inotify.max_user_watches' } : {};
     this.#options.log.warning(
@@ -142,7 +144,7 @@ export class DocrootWatch {
     this.#gather();
   }
 
-  /** A file system that went and came back between two looks looks as before, but what was watched of it is not. */
+  /** A file system that went and came back between two checks looks unchanged, but its watches are gone. */
   #mayBeRemounted(mounts: Mounts): boolean {
     const changes = mountChanges();
     if (changes === this.#mountChanges) return false;
@@ -167,7 +169,7 @@ export class DocrootWatch {
       await this.#options.onPaths(paths);
       this.#isBehind = false;
     } catch (error) {
-      // Again and again until it works, and told once.
+      // Retried until it works, logged once.
       if (!this.#isBehind) {
         this.#options.log.error('changes of the document root were not followed', { error });
       }

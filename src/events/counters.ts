@@ -1,8 +1,8 @@
 /**
- * What came in by whom, for operators (EV-60, EV-61): counters of credentials, refused credentials, rejected entries.
+ * Ingest counters for operators: per credential, unknown credentials, and rejected entries.
  *
- * Counters are kept in memory and written to the state database at least every ten seconds; a killed process loses the
- * last of them, never an event.
+ * Kept in memory and written to the state database at least every ten seconds: a killed process loses the last
+ * counts, never an event.
  */
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
@@ -13,14 +13,13 @@ import type { RejectReason } from './ingest-totals.ts';
 import { IngestTotals } from './ingest-totals.ts';
 import type { WriterResult } from './writer-orders.ts';
 
-/** Who sent something. */
 export interface Sender {
   readonly kind: 'api_key' | 'token' | 'basic' | 'session' | 'bearer' | 'listener';
   readonly id: string;
   readonly label: string;
 }
 
-/** Figures of a credential and dialect; times are DS-16 texts. */
+/** Times are RFC 3339. */
 export interface SenderCounters extends Sender {
   readonly dialect: string;
   requests: number;
@@ -34,7 +33,6 @@ export interface SenderCounters extends Sender {
   last_error_at: string | null;
 }
 
-/** A rejected entry as operators see it. */
 export interface RejectView {
   readonly at: string;
   readonly dialect: string;
@@ -44,7 +42,7 @@ export interface RejectView {
   readonly sample: string;
 }
 
-/** A credential that was refused, by the first 8 hex of its SHA-256. */
+/** Identified by the first 8 hex digits of the SHA-256 of the credential. */
 export interface UnknownView {
   readonly hash: string;
   count: number;
@@ -62,7 +60,6 @@ const FLUSH_MS = 10_000;
 const MAX_REJECTS = 1_000;
 const MAX_UNKNOWN = 100;
 
-/** The counters of one process. */
 export class IngestCounters {
   readonly totals = new IngestTotals();
   readonly #options: CountersOptions;
@@ -77,7 +74,7 @@ export class IngestCounters {
     this.#options = options;
   }
 
-  /** Counts a request that the writer answered; `bytes` as received. */
+  /** `bytes` as received. */
   noteResult(sender: Sender, dialect: string, bytes: number, result: WriterResult): void {
     this.totals.noteResult(dialect, result);
     const counters = this.#of(sender, dialect);
@@ -103,7 +100,7 @@ export class IngestCounters {
     if (this.#rejects.length > MAX_REJECTS) this.#rejects = this.#rejects.slice(-MAX_REJECTS);
   }
 
-  /** Counts a request that was refused before the writer. */
+  /** For requests refused before they reach the writer. */
   noteRefusal(sender: Sender, dialect: string, problem: string, reason: RejectReason): void {
     this.totals.noteRejected(dialect, reason, 1);
     const counters = this.#of(sender, dialect);
@@ -113,7 +110,6 @@ export class IngestCounters {
     this.#noteError(counters, problem, now);
   }
 
-  /** Counts a credential nobody has. */
   noteUnknown(credential: string, address: string): void {
     const hash = sha256Hex(credential).slice(0, 8);
     const now = timestamp(this.#options.clock.now());
@@ -128,7 +124,6 @@ export class IngestCounters {
     if (this.#unknown.size > MAX_UNKNOWN) this.#unknown.delete(this.#unknown.keys().next().value!);
   }
 
-  /** All credentials that ever sent something. */
   async credentials(): Promise<SenderCounters[]> {
     await this.#load();
     return [...this.#counters.values()];
@@ -138,12 +133,11 @@ export class IngestCounters {
     return [...this.#unknown.values()].toReversed();
   }
 
-  /** Newest first. */
   rejects(): RejectView[] {
     return this.#rejects.toReversed();
   }
 
-  /** Writes what is not written yet. Never rejects. */
+  /** Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -154,7 +148,7 @@ export class IngestCounters {
       this.#changed.clear();
       for (const key of changed) await this.#write(this.#counters.get(key)!);
     } catch (error) {
-      // The next time, with what changed until then.
+      // Retried at the next flush.
       for (const key of changed) this.#changed.add(key);
       this.#options.log.warning('counters of ingest were not written', { error });
     }
@@ -177,7 +171,6 @@ export class IngestCounters {
     return counters;
   }
 
-  /** Adds what earlier processes counted. */
   #load(): Promise<void> {
     this.#loading ??= this.#options.db
       .all<SenderCounters>('SELECT * FROM ingest_counters')

@@ -1,7 +1,7 @@
 /**
- * The event store opened by a command in its own process, beside a server or without one (EV-108).
+ * The event store opened by a command in its own process, with or without a server running.
  *
- * SQLite lets one process write at a time; transactions are small, so a server beside it waits milliseconds.
+ * SQLite allows one writing process at a time; transactions are small, so the server waits milliseconds.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,12 @@ import { Writer } from './writer.ts';
 import { translated } from './writer-jobs.ts';
 import type { Framed, WriterOrder, WriterResult, WriterSettings } from './writer-orders.ts';
 
-/** One writing connection; `close` ends it. */
 export class DirectStore implements PrunedStore {
   readonly store: EventStore;
   readonly #writer: Writer;
   readonly ingest = { submit: (order: WriterOrder, body: Uint8Array) => this.#submit(order, body) };
 
-  /** Makes folder and store when there are none. Throws `state-unusable` for a damaged store. */
+  /** Creates folder and store when missing. Throws `state-unusable` for a damaged store. */
   constructor(stateDir: string, settings: WriterSettings) {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     this.store = new EventStore(join(stateDir, EVENTS_FILE));
@@ -42,7 +41,7 @@ export class DirectStore implements PrunedStore {
     return (one('page_count') - one('freelist_count')) * one('page_size');
   }
 
-  /** As `Writer.run`. Throws `unavailable`, `state-unusable`. */
+  /** Throws `unavailable`, `state-unusable`. */
   run(batch: readonly Framed<WriterOrder>[]): Framed<WriterResult>[] {
     try {
       return this.#writer.run(batch);
@@ -56,7 +55,7 @@ export class DirectStore implements PrunedStore {
   }
 
   async #submit(order: WriterOrder, body: Uint8Array): Promise<Written> {
-    // A writer beside us gets its turn between two steps.
+    // Lets the server's writer in between two steps.
     await Bun.sleep(1);
     const [written] = this.run([{ head: order, body }]);
     return { result: written!.head, body: written!.body };

@@ -1,26 +1,24 @@
-/**
- * Times of events (EV-2): microseconds since the epoch inside, RFC 3339 UTC with six digits outside.
- */
+/** Event times: microseconds since the epoch inside, RFC 3339 UTC with six digits outside. */
 
 const FRACTION = /^(?:\.(\d+))?Z$/;
 const FORM =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([Zz]|[+-]\d{2}(?::?\d{2})?))?)?$/;
 
-/** Length of a time up to its second. */
+/** Length of a time up to its seconds. */
 const HEAD = 19;
-/** Events come in the order of their times, so that most share the second of the one before. */
+/** Events come in time order, so most share the second of the previous one. */
 const last = { second: Number.NaN, head: '' };
 
-/** The first and the last there is a text for; of the year 9999 a double holds every 32nd microsecond. */
+/** In the year 9999 a double holds only every 32nd microsecond. */
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z') * 1000;
 const LATEST = 253_402_300_799_999_968;
 
-/** Whether microseconds lie in the years 0 to 9999. */
+/** Years 0 to 9999. */
 export function isInRange(micros: number): boolean {
   return micros >= EARLIEST && micros <= LATEST;
 }
 
-/** `2026-11-20T23:28:11.247690Z`. For the years 0 to 9999, whose texts sort as the times do. */
+/** `2026-11-20T23:28:11.247690Z`; only for years 0 to 9999, whose texts sort like the times. */
 export function timeText(micros: number): string {
   const second = Math.floor(micros / 1_000_000);
   if (second !== last.second) {
@@ -31,8 +29,8 @@ export function timeText(micros: number): string {
 }
 
 /**
- * Microseconds of any RFC 3339 form, `T` or space, also a bare date; without offset UTC; finer fractions are cut. Null
- * for anything else and for years outside 0 to 9999.
+ * Any RFC 3339 form, with `T` or space, or a bare date; UTC without an offset; finer fractions are cut. Null for
+ * anything else and outside years 0 to 9999.
  */
 export function parseTime(text: string): number | null {
   if (text.length > HEAD && last.head !== '' && text.startsWith(last.head)) {
@@ -42,7 +40,6 @@ export function parseTime(text: string): number | null {
   return parsed(text);
 }
 
-/** Of the digits behind the point. */
 function micros(fraction = ''): number {
   return Number(fraction.slice(0, 6).padEnd(6, '0'));
 }
@@ -53,7 +50,7 @@ function parsed(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
     match;
   const whole = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  // Date.parse takes 24:00 and 30 February for the day after.
+  // Date.parse accepts 24:00 and 30 February as the day after.
   if (Number.isNaN(whole) || hour === '24' || new Date(whole).getUTCDate() !== Number(day))
     return null;
   const offset = offsetMinutes(zone);
@@ -64,7 +61,7 @@ function parsed(text: string): number | null {
   return rounded(ms * 1000 + micros(fraction));
 }
 
-/** The last microseconds of the year 9999 would be the next year as a double: programs write them for no end. */
+/** Programs write the last microseconds of 9999 to mean "no end"; as a double they would round into the next year. */
 function rounded(micros: number): number {
   return Math.min(micros, LATEST);
 }

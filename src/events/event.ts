@@ -1,22 +1,19 @@
-/**
- * What an event is, before and after it is stored (EV-27).
- */
 import { timeText } from './event-time.ts';
 
-/** The members a client may write, checked, trimmed and with their defaults. */
+/** Members a client may write, validated, with defaults. */
 export interface EventDraft {
   readonly index: string;
   readonly sourcetype: string;
   readonly source: string;
   readonly host: string;
   readonly data: string;
-  /** Compact JSON text of `extracted_fields`, extraction included. */
+  /** Compact JSON of `extracted_fields`, extraction included. */
   readonly fields: string;
-  /** Microseconds; null when neither data nor client names a time (EV-30). */
+  /** Microseconds; null when neither data nor client name a time. */
   readonly eventTime: number | null;
 }
 
-/** A row of `events` as readers select it with `EVENT_SELECT`. */
+/** Selected with `EVENT_SELECT`. */
 export interface EventRow {
   readonly id: number;
   readonly index: string;
@@ -26,19 +23,17 @@ export interface EventRow {
   readonly data: string;
   readonly created: number;
   readonly updated: number;
-  /** Compact JSON text. */
   readonly fields: string;
 }
 
 const NO_FIELDS = '{}';
 
-/** The select list that gives an `EventRow`. */
 export const EVENT_SELECT =
   'id, "index", sourcetype, source, host, data, created, updated, json(fields) AS fields';
 
 /**
- * Events stored at one moment as compact JSON, ids from `firstId` on (null: a dry run). The same text is quoted once: an
- * answer to a thousand events names few hosts.
+ * Events stored at the same moment, as compact JSON; ids count from `firstId` (null: dry run). Equal texts are quoted
+ * once, because a thousand events name few hosts.
  */
 export function eventsJson(
   drafts: readonly EventDraft[],
@@ -58,7 +53,7 @@ export function eventsJson(
   );
 }
 
-/** As `eventsJson`, all in one JSON array. */
+/** As `eventsJson`, as one JSON array. */
 export function eventsArray(
   drafts: readonly EventDraft[],
   firstId: number | null,
@@ -66,7 +61,7 @@ export function eventsArray(
 ): string {
   if (drafts.some(({ fields }) => fields !== NO_FIELDS))
     return `[${eventsJson(drafts, firstId, created).join(',')}]`;
-  // Without texts that are JSON already the whole is written in one go, in half the time.
+  // When no text is JSON already, one stringify call takes half the time.
   const time = timeText(created);
   const none = {};
   const events = drafts.map(({ index, sourcetype, source, host, data }, at) => ({
@@ -83,7 +78,7 @@ export function eventsArray(
   return JSON.stringify(events);
 }
 
-/** The event as compact JSON, members in the order of EV-27. `id` null: a dry run. */
+/** Member order is part of the API. `id` null: dry run. */
 export function eventJson(event: Omit<EventRow, 'id'> & { readonly id: number | null }): string {
   const { id, index, sourcetype, source, host, data, created, updated, fields } = event;
   return `{"id":${id},"index":${JSON.stringify(index)},"sourcetype":${JSON.stringify(sourcetype)},"source":${JSON.stringify(source)},"host":${JSON.stringify(host)},"data":${JSON.stringify(data)},"created":"${timeText(created)}","updated":"${timeText(updated)}","extracted_fields":${fields}}`;

@@ -1,7 +1,8 @@
 /**
- * The event store as the server uses it: accepting, reading, the substring index behind it, tails and retention.
+ * The event store as the server uses it: ingest, reads, the substring index, tails and retention.
  *
- * Only point reads and the newest events are read in the server's process; everything that may take long runs in workers.
+ * Only point reads and the newest events are read in the server's process; anything that may take long runs in
+ * workers.
  */
 import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
@@ -22,32 +23,31 @@ import { identityOf } from './store-file.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
 import type { WriterSettings } from './writer-orders.ts';
 
-/** What the store needs of the rest of the program. */
 export interface EventsOptions {
   readonly config: () => Config;
   readonly clock: Clock;
   readonly log: Log;
-  /** The command of a worker of a role, listening at that path. */
   readonly command: (role: string, socketPath: string) => readonly string[];
   readonly socketDir: string;
-  /** Reads lists and figures. */
   readonly readers: ChildPool;
 }
 
-/** It is started again for the next events in 60 ms. */
+/** Restarting it takes 60 ms. */
 const INDEXER_IDLE_MS = 10_000;
 const INDEX_STEP_LIMIT_MS = 120_000;
-/** Rest between two looks for events to index; a commit wakes it earlier. */
+/** Between two checks for events to index; a commit wakes it earlier. */
 const INDEX_PAUSE_MS = 1_000;
-/** How soon commits of other processes are seen; EV-77 leaves a second. */
+/** How soon commits of other processes are noticed; a second is promised. */
 const LOOK_MS = 500;
-/** While so many events wait for the writer, the index rests three times as long as it works: both want a whole core. */
+/**
+ * With so many events waiting for the writer, the index rests three times as long as it works: both want a whole
+ * core.
+ */
 const BUSY_EVENTS = 100;
 const INDEX_YIELD = 3;
 const INDEX_RETRY_MS = 30_000;
 const MIB = 2 ** 20;
 
-/** The store of one state directory; `open` starts it. */
 export class Events {
   readonly ingest: Ingest;
   readonly stateDir: string;
@@ -55,7 +55,6 @@ export class Events {
   readonly #indexers: ChildPool;
   #opened: Promise<void> | null = null;
   #db: Database | null = null;
-  /** Of the file it reads. */
   #dbIdentity: string | null = null;
   #settings: { config: Config; value: WriterSettings } | null = null;
   readonly #listeners = new Set<() => void>();
@@ -97,7 +96,7 @@ export class Events {
     });
   }
 
-  /** Opens the store; a damaged one leaves `ingest.problem` and the rest of the server running (EV-51). */
+  /** A damaged store sets `ingest.problem`; the rest of the server runs. */
   open(): Promise<void> {
     this.#opened ??= this.ingest.open().then(() => {
       this.#indexLater(0);
@@ -107,20 +106,20 @@ export class Events {
     return this.#opened;
   }
 
-  /** Calls back after every commit that changed anything. The answer ends it. */
+  /** Called after every commit with changes. Returns the unsubscribe function. */
   onCommit(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The event with that id; null when there is none. Throws `unavailable` while the store cannot be read. */
+  /** Throws `unavailable` while the store cannot be read. */
   get(id: number): EventRow | null {
     return this.#read((db) =>
       db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`).get(id),
     );
   }
 
-  /** The number the next request on a HEC channel gets; 0 for a channel nobody used. */
+  /** Number for the next request on a HEC channel; 0 for an unused channel. */
   nextAck(sender: string, channel: string): number {
     return this.#read(
       (db) =>
@@ -132,7 +131,6 @@ export class Events {
     );
   }
 
-  /** The highest id there is; 0 for none. */
   newestId(): number {
     return this.#read(
       (db) =>
@@ -140,7 +138,7 @@ export class Events {
     );
   }
 
-  /** The events behind an id up to another, in order; at most `limit`, and not much more than 1 MiB of text. */
+  /** `after` exclusive, `upTo` inclusive, ascending; at most `limit` events and little more than 1 MiB of text. */
   between(after: number, upTo: number, limit: number): EventRow[] {
     return this.#read((db) => {
       const rows: EventRow[] = [];
@@ -159,7 +157,6 @@ export class Events {
     });
   }
 
-  /** The names of the indexes that hold events. */
   indexNames(): string[] {
     return this.#read((db) =>
       db
@@ -169,13 +166,13 @@ export class Events {
     );
   }
 
-  /** Totals by index, in the order of their names; read by a worker, because the newest event of an index may be far back. */
+  /** By name; read by a worker, because the newest event of an index may be far back. */
   async indexTotals(): Promise<IndexTotals[]> {
     const response = await this.request('events-totals', {});
     return (await response.json()) as IndexTotals[];
   }
 
-  /** Bytes of the database in use (EV-84). */
+  /** Bytes of database pages in use. */
   sizeInUse(): number {
     return this.#read((db) => {
       const one = (pragma: string): number =>
@@ -184,7 +181,7 @@ export class Events {
     });
   }
 
-  /** As `sizeInUse`; null while the store cannot be read. */
+  /** Null while the store cannot be read. */
   sizeIfOpen(): number | null {
     try {
       return this.sizeInUse();
@@ -194,8 +191,13 @@ export class Events {
     }
   }
 
-  /** Runs a reading job of `read-jobs.ts`; the body streams. Errors as `ChildPool.request`. */
-  async request(job: string, order: object, signal?: AbortSignal): Promise<Response> {
+  /** Runs a job of `read-jobs.ts`; the body streams. Errors as `ChildPool.request`. */
+  async request(
+    job: string,
+    order: object,
+    signal?: AbortSignal,
+    isLong = false,
+  ): Promise<Response> {
     if (this.ingest.problem !== null) throw unavailable(NOT_WRITABLE, 10);
     const { readers, config } = this.#options;
     return readers.request(
@@ -204,6 +206,7 @@ export class Events {
       {
         timeoutMs: config().limits.query_timeout_seconds * 1000,
         signal,
+        dedicated: isLong,
       },
     );
   }
@@ -245,7 +248,7 @@ export class Events {
     return this.#db;
   }
 
-  /** Commands beside the server write too (`svc events import`): tails and the index hear of it here. */
+  /** Commands such as `svc events import` also write; tails and the index learn of it here. */
   #lookForOthers(): void {
     if (this.#db === null || this.#isClosing) return;
     try {
@@ -254,7 +257,7 @@ export class Events {
       if (version !== this.#seenVersion) this.#committed();
       this.#seenVersion = version;
     } catch (error) {
-      // Whoever reads next is told; here nobody waits.
+      // The next reader gets the error; nobody waits here.
       this.#options.log.debug('the event store could not be looked at', { error });
     }
   }
@@ -289,7 +292,7 @@ export class Events {
       if (hasMore)
         pauseMs = this.#isTakingMuch() ? INDEX_YIELD * (clock.monotonic() - startedAt) : 0;
     } catch (error) {
-      // Searches scan meanwhile; the answers are the same.
+      // Searches scan meanwhile, with the same results.
       if (!this.#isClosing)
         this.#options.log.warning('the substring index was not brought up to date', { error });
       pauseMs = INDEX_RETRY_MS;
@@ -298,18 +301,17 @@ export class Events {
     if (pauseMs !== null) this.#indexLater(pauseMs);
   }
 
-  /** Whether no event was ever stored: a folder without events needs no process that would index them. */
+  /** A store that never held events needs no index process. */
   #isUntouched(): boolean {
     try {
       const counter = "SELECT value FROM counters WHERE name = 'next_id'";
       return this.#read((db) => db.query<{ value: number }, []>(counter).get()?.value === 1);
     } catch {
-      // The index finds out, and says what is wrong.
+      // The indexer reports the problem.
       return false;
     }
   }
 
-  /** Whether events come in faster than a few at a time. */
   #isTakingMuch(): boolean {
     return this.ingest.stats().events >= BUSY_EVENTS;
   }
@@ -346,7 +348,6 @@ function queueLimits({ events }: Config): {
   };
 }
 
-/** What the writer needs of a configuration. */
 export function writerSettings({ events }: Config): WriterSettings {
   const { limits, extractors, syslog_timezone: syslogTimezone } = events;
   return {

@@ -1,26 +1,20 @@
-/**
- * Which fields events have, and their commonest values (EV-81).
- */
+/** Fields of events and their most frequent values. */
 import type { EventReader } from './reader.ts';
 import type { Selection } from './selection.ts';
 import type { EventFilter, FilterQuery } from './query-filter.ts';
 import { type FilterLimit, filteredRows } from './query-filter.ts';
 import { selectionSql } from './selection.ts';
 
-/** Order of the `events-fields` job. */
 export interface FieldsOrder {
   readonly stateDir: string;
   readonly selection: Selection;
-  /** Values shown of each field. */
   readonly top: number;
-  /** Newest events looked at. */
   readonly sample: number;
   readonly budgetMs: number;
-  /** Null: every event of the selection. */
+  /** Null: all selected events. */
   readonly query: FilterQuery | null;
 }
 
-/** One field of the answer. */
 interface FieldView {
   readonly name: string;
   readonly type: string;
@@ -30,7 +24,6 @@ interface FieldView {
   readonly top: readonly { readonly value: unknown; readonly count: number }[];
 }
 
-/** The answer of the contract. */
 export interface FieldSummary {
   readonly fields: readonly FieldView[];
   readonly sampled: number;
@@ -47,7 +40,6 @@ interface Tally {
 
 const MAX_FIELDS = 500;
 const MAX_DEPTH = 3;
-/** Distinct values remembered of one field. */
 const MAX_DISTINCT = 1_000;
 const CHECK_ROWS = 500;
 const OWN_FIELDS = ['index', 'sourcetype', 'source', 'host'] as const;
@@ -56,7 +48,7 @@ interface SampledRow extends Record<(typeof OWN_FIELDS)[number], string> {
   readonly fields: string;
 }
 
-/** Looks at the newest selected events; with a filter, at those that remain. */
+/** Examines the newest selected events; with a query, those that match it. */
 export function summariseFields(
   reader: EventReader,
   order: FieldsOrder,

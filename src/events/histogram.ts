@@ -1,6 +1,5 @@
-/**
- * How many events there were over time (EV-80). Works through the index of times and stops at its time budget.
- */
+/** Event counts over time. Reads the time index and stops at its time budget. */
+import { TimeZone } from '../base/time-zone.ts';
 import { timeText } from './event-time.ts';
 import type { EventFilter, FilterQuery } from './query-filter.ts';
 import { type FilterLimit, filteredRows } from './query-filter.ts';
@@ -11,29 +10,27 @@ import { Series } from './series.ts';
 import { splitSql, type SplitSql, splitText } from './split-value.ts';
 import type { SqlCondition } from './term.ts';
 
-/** Order of the `events-histogram` job. */
 export interface HistogramOrder {
   readonly stateDir: string;
   readonly selection: Selection;
   /** `<n>s|m|h|d|w|mon`, or `auto`. */
   readonly interval: string;
-  /** A member to split by; null: no series. */
+  /** Sets where days and longer intervals begin. */
+  readonly timezone: string;
+  /** Member to split by; null: no series. */
   readonly by: string | null;
-  /** Most series. */
   readonly limit: number;
   readonly budgetMs: number;
-  /** Null: every event of the selection counts. */
+  /** Null: count all selected events. */
   readonly query: FilterQuery | null;
 }
 
-/** One bucket; `series` only with `by`. */
 interface Bucket {
   t: string;
   count: number;
   series?: Record<string, number>;
 }
 
-/** The answer, or too many buckets. */
 export type Histogram =
   | {
       readonly interval: string;
@@ -42,7 +39,7 @@ export type Histogram =
       readonly buckets: readonly Bucket[];
       readonly total: number;
       readonly series?: readonly string[];
-      /** There were more values than are counted one by one: those left out at the time are in `OTHER`. */
+      /** Past the limit of distinct values, those dropped at the time are in `OTHER`. */
       readonly series_capped?: true;
       readonly truncated: boolean;
       readonly elapsed_ms: number;
@@ -77,12 +74,10 @@ const MONDAY_SHIFT = 4 * 86_400 * MICROS;
 const CHECK_ROWS = 2_000;
 const NO_SPLIT: SplitSql = { sql: 'NULL', params: [], textOf: () => null };
 
-/** Whether a text is an interval of the contract. */
 export function isInterval(text: string): boolean {
   return text === 'auto' || /^[1-9]\d{0,5}(?:s|m|h|d|w|mon)$/.test(text);
 }
 
-/** Counts the selected events by `_time`; with a filter, those that remain. */
 export function countOverTime(
   reader: EventReader,
   order: HistogramOrder,
@@ -100,8 +95,10 @@ export function countOverTime(
   if (from === null || to === null || to <= from) {
     return emptyAnswer(order.interval === 'auto' ? '1s' : order.interval, startedAt);
   }
-  const interval = order.interval === 'auto' ? automatic(from, to) : order.interval;
-  const starts = startsOf(interval, from, to);
+  const zone = TimeZone.named(order.timezone)!;
+  const span = { from, to, zone };
+  const interval = order.interval === 'auto' ? automatic(span) : order.interval;
+  const starts = startsOf(interval, span);
   if (typeof starts === 'number') return { tooMany: starts };
   const cut: Cut = { at: null };
   const limit = {
@@ -132,22 +129,46 @@ function emptyAnswer(interval: string, startedAt: number): Histogram {
   };
 }
 
-function automatic(from: number, to: number): string {
-  return (
-    AUTO.find((interval) => Array.isArray(startsOf(interval, from, to, AUTO_BUCKETS))) ?? '1mon'
-  );
+/** Microseconds; `to` is exclusive. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly zone: TimeZone;
 }
 
-/** The starts of all buckets that touch [from, to), or how many there would be. */
-function startsOf(
-  interval: string,
-  from: number,
-  to: number,
-  max = MAX_BUCKETS,
-): number[] | number {
+function automatic(span: Span): string {
+  return AUTO.find((interval) => Array.isArray(startsOf(interval, span, AUTO_BUCKETS))) ?? '1mon';
+}
+
+/** Starts of all buckets that touch [from, to), or their number when there are too many. */
+function startsOf(interval: string, span: Span, max = MAX_BUCKETS): number[] | number {
   const [, amount = '1', unit = 's'] = /^(\d+)(\w+)$/.exec(interval) ?? [];
-  if (unit === 'mon') return monthsFrom(Number(amount), from, to, max);
-  const width = Number(amount) * SECONDS[unit]! * MICROS;
+  if (/^[smh]$/.test(unit) || span.zone.isUtc)
+    return startsByClock(Number(amount), unit, span, max);
+  // Steps in the zone's civil time, then converts.
+  const { from, to, zone } = span;
+  const local = {
+    from: moved(from, (ms) => zone.toLocal(ms)),
+    to: moved(to, (ms) => zone.toLocal(ms)),
+  };
+  const starts = startsByClock(Number(amount), unit, local, max);
+  if (typeof starts === 'number') return starts;
+  return starts.map((start) => moved(start, (ms) => zone.toUtc(ms))).filter((start) => start < to);
+}
+
+function moved(micros: number, move: (ms: number) => number): number {
+  const ms = Math.floor(micros / 1000);
+  return move(ms) * 1000 + (micros - ms * 1000);
+}
+
+function startsByClock(
+  amount: number,
+  unit: string,
+  { from, to }: Pick<Span, 'from' | 'to'>,
+  max: number,
+): number[] | number {
+  if (unit === 'mon') return monthsFrom(amount, from, to, max);
+  const width = amount * SECONDS[unit]! * MICROS;
   const shift = unit === 'w' ? MONDAY_SHIFT : 0;
   const first = Math.floor((from - shift) / width) * width + shift;
   const total = Math.ceil((to - first) / width);
@@ -166,12 +187,12 @@ function monthsFrom(amount: number, from: number, to: number, max: number): numb
   }
 }
 
-/** Milliseconds; months are counted from the year 0. `Date.UTC` takes the years before 100 for those of the last century. */
+/** Milliseconds; months count from the year 0. `Date.UTC` would move years below 100 into the 1900s. */
 function startOfMonth(month: number): number {
   return new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1);
 }
 
-/** Where filtering ended before its rows did; null when it did not. */
+/** Where filtering stopped early; null when it did not. */
 interface Cut {
   at: number | null;
 }
@@ -186,7 +207,7 @@ interface TimedValue {
   readonly value: string | null;
 }
 
-/** Times in order, each with the value to split by. */
+/** In time order, with the value to split by. */
 function rowsOf(
   reader: EventReader,
   { by }: HistogramOrder,
@@ -253,7 +274,7 @@ function count(
     isTruncated = true;
     while (bucket + 1 < starts.length && starts[bucket + 1]! <= cut.at) bucket += 1;
   }
-  // What was cut off in the middle of a bucket is not complete.
+  // A bucket cut off in the middle is incomplete.
   if (isTruncated) counts.fill(0, bucket);
   const buckets: Bucket[] = starts.map((start, index) => ({
     t: timeText(start),

@@ -1,8 +1,8 @@
 /**
- * Importing files of events beside a server or without one: NDJSON or plain lines, packed or not (EV-108).
+ * Imports event files, with or without a running server: NDJSON or plain lines, optionally compressed.
  *
- * Lines go through the same door as those of a request. How far a file has come stands in the transaction of its events, so
- * an import that was cut off goes on behind the last line that was stored, never twice over one.
+ * Lines are validated like those of a request. Progress is stored in the transaction of the events, so an interrupted
+ * import continues after the last stored line and never stores one twice.
  */
 import { createReadStream, realpathSync, statfsSync, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -15,57 +15,61 @@ import type { EventStore } from './store.ts';
 import type { RejectedEntry, WriterOrder } from './writer-orders.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
 
-/** What is imported and how. */
 interface ImportOrder {
+  /** `-`: standard input, whose progress is not stored. */
   readonly path: string;
   /** For events that do not name them. */
   readonly defaults: MetaDefaults;
-  /** Each line is the data of an event; else it is an event object. */
+  /** Each line is the data of an event, not an event object. */
   readonly isPlain: boolean;
-  /** Goes on behind the last stored line. */
+  /** Continues after the last stored line. */
   readonly resumes: boolean;
 }
 
-/** What the importer works with. */
 interface ImportParts {
   readonly store: EventStore;
   readonly writer: Pick<DirectStore, 'run'>;
-  /** Folder of the store, and the free bytes below which nothing is written. */
+  /** Folder of the store and the free bytes it must keep. */
   readonly stateDir: string;
   readonly minFreeBytes: number;
-  /** Most events the writer takes at once. */
   readonly maxEvents: number;
 }
 
-/** How far an import is. */
 export interface ImportProgress {
   readonly accepted: number;
   readonly rejected: number;
   readonly lines: number;
-  /** Of the file as it lies there. */
+  /** Of the file as stored, perhaps compressed. */
   readonly bytes: number;
   readonly size: number;
-  /** Lines that were not stored since the last report, the first hundred of a batch. */
+  /** Since the last report; the first hundred of a batch. */
   readonly rejects: readonly { readonly line: number; readonly reason: string }[];
 }
 
 const BATCH_LINES = 5_000;
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** A line longer than this is refused without being gathered whole. */
+/** Longer lines are refused without being buffered whole. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const IMPORTER = 'command import';
+/** The same as of `/api/events/`, although plain lines use another dialect. */
+const PLAIN_DEFAULTS = {
+  index: 'default',
+  sourcetype: 'default',
+  source: 'default',
+  host: 'default',
+};
 const EVERYTHING = { isSuperuser: true, patterns: { read: [], write: [] }, scopes: null };
 
-/** Imports a file, reporting after each transaction. Throws `not-found`, `bad-request`, `unavailable`; what was reported stays stored. */
+/** Reports after each transaction. Throws `not-found`, `bad-request`, `unavailable`; what was reported stays stored. */
 export async function* importFile(
   order: ImportOrder,
   parts: ImportParts,
 ): AsyncGenerator<ImportProgress> {
-  const path = realPath(order.path);
-  const size = statSync(path).size;
-  const source = createReadStream(path);
-  const known = parts.store.findProgress(path);
+  const path = order.path === '-' ? null : realPath(order.path);
+  const size = path === null ? 0 : statSync(path).size;
+  const source = path === null ? createReadStream('', { fd: 0 }) : createReadStream(path);
+  const known = path === null ? null : parts.store.findProgress(path);
   const batchLines = Math.min(BATCH_LINES, parts.maxEvents);
   let firstLineHash: Uint8Array | null = null;
   let skipped = order.resumes ? (known?.lines ?? 0) : 0;
@@ -76,17 +80,14 @@ export async function* importFile(
     requireRoom(parts);
     const lines = state.lines;
     const from = lines - batch.length;
-    const progress: WriterOrder = {
-      kind: 'progress',
-      file: path,
-      firstLineHash: firstLineHash ?? new Uint8Array(),
-      lines,
-    };
-    const body = order.isPlain ? asEvents(batch) : joined(batch);
-    const [written] = parts.writer.run([
-      { head: linesOrder(order.defaults), body },
-      { head: progress, body: new Uint8Array() },
-    ]);
+    const entries = { head: linesOrder(order), body: joined(batch) };
+    const hash = firstLineHash ?? new Uint8Array();
+    const progress = { kind: 'progress' as const, firstLineHash: hash, lines };
+    const [written] = parts.writer.run(
+      path === null
+        ? [entries]
+        : [entries, { head: { ...progress, file: path }, body: new Uint8Array() }],
+    );
     const { accepted, rejected, rejects } = written!.head;
     state.accepted += accepted;
     state.rejected += rejected;
@@ -99,7 +100,7 @@ export async function* importFile(
       rejects: rejects.map((reject) => ({ line: from + lineOf(reject), reason: reject.reason })),
     };
   };
-  for await (const line of linesOf(unpacked(source, path))) {
+  for await (const line of linesOf(unpacked(source, order.path))) {
     if (firstLineHash === null) {
       firstLineHash = hashOf(line);
       if (skipped > 0 && !Buffer.from(known!.firstLineHash).equals(firstLineHash)) {
@@ -134,11 +135,11 @@ function requireRoom({ stateDir, minFreeBytes }: ImportParts): void {
   if (bavail * bsize < minFreeBytes) throw new AppError('unavailable', NOT_WRITABLE);
 }
 
-function linesOrder(defaults: MetaDefaults): WriterOrder {
+function linesOrder({ defaults, isPlain }: ImportOrder): WriterOrder {
   return {
     kind: 'intake',
-    dialect: 'rest',
-    mode: 'lines',
+    dialect: isPlain ? 'hec' : 'rest',
+    mode: isPlain ? 'raw' : 'lines',
     mediaType: 'application/x-ndjson',
     parameters: {},
     headers: {},
@@ -147,7 +148,7 @@ function linesOrder(defaults: MetaDefaults): WriterOrder {
     acknowledges: false,
     grants: EVERYTHING,
     indexes: null,
-    defaults,
+    defaults: { ...PLAIN_DEFAULTS, ...defaults },
     clientAddress: '',
     isDryRun: false,
     isMinimal: true,
@@ -155,17 +156,9 @@ function linesOrder(defaults: MetaDefaults): WriterOrder {
   };
 }
 
-/** Blank lines stay, so that positions are those of the file. */
+/** Blank lines stay, so that positions match the file. */
 function joined(lines: readonly Buffer[]): Buffer {
   return Buffer.concat(lines.flatMap((line) => [line, Buffer.from([NEWLINE])]));
-}
-
-function asEvents(lines: readonly Buffer[]): Buffer {
-  const texts = lines.map((line) => {
-    const data = line.toString().replaceAll('\0', '\ufffd');
-    return data.trim() === '' ? '' : JSON.stringify({ data });
-  });
-  return Buffer.from(`${texts.join('\n')}\n`);
 }
 
 function lineOf({ position }: RejectedEntry): number {
@@ -186,7 +179,7 @@ function unpacked(source: Readable, path: string): Readable {
   return source;
 }
 
-/** Without the mark that says UTF-8, which programs of Windows write. Throws `bad-request` for one that says UTF-16. */
+/** Skips the UTF-8 byte order mark that Windows programs write. Throws `bad-request` for that of UTF-16. */
 function behindMark(start: Buffer): Buffer {
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return start.subarray(3);
   const isWide =
@@ -195,7 +188,7 @@ function behindMark(start: Buffer): Buffer {
   return start;
 }
 
-/** Lines without their ends; the last one also when nothing ends it. */
+/** Lines without their line ends; the last may be unterminated. */
 async function* linesOf(source: Readable): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   let length = 0;

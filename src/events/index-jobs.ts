@@ -1,5 +1,6 @@
 /**
- * The job of the process that builds the substring index: a few steps at a time, so that it can be stopped in between.
+ * The job of the process that builds the substring index: a few steps at a time, so that it can be stopped between
+ * them.
  */
 import { Indexer } from './indexer.ts';
 
@@ -7,7 +8,6 @@ const WORK_MS = 300;
 
 type Job = (body: unknown) => Promise<Response>;
 
-/** The jobs by name. */
 export function eventIndexJobs(): Record<string, Job> {
   let indexer: Indexer | null = null;
   return {

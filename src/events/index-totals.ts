@@ -1,12 +1,9 @@
-/**
- * Totals of the event indexes, for the server and for commands beside it (EV-104).
- */
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { EVENTS_FILE } from './schema.ts';
-import { hasStore } from './store-problem.ts';
+import { AppError } from '../base/errors.ts';
+import { emptyProblem, hasStore } from './store-problem.ts';
 
-/** Totals of one index. */
 export interface IndexTotals {
   readonly index: string;
   readonly events: number;
@@ -16,7 +13,6 @@ export interface IndexTotals {
   readonly newest: number | null;
 }
 
-/** By name. */
 export function indexTotals(db: Database): IndexTotals[] {
   return db
     .query<IndexTotals, []>(
@@ -28,9 +24,11 @@ export function indexTotals(db: Database): IndexTotals[] {
     .all();
 }
 
-/** Those of a state directory; none before the first event service ran there. */
+/** Empty before the event service first ran there. */
 export function readIndexTotals(stateDir: string): IndexTotals[] {
   if (!hasStore(stateDir)) return [];
+  const problem = emptyProblem(stateDir);
+  if (problem !== null) throw new AppError('state-unusable', problem);
   const db = new Database(join(stateDir, EVENTS_FILE), { readonly: true });
   try {
     db.run('PRAGMA busy_timeout = 5000');

@@ -1,40 +1,34 @@
 /**
- * Builds the substring index behind the write path, a step at a time (architecture 4.6, EV-35).
+ * Builds the substring index after events are stored, a step at a time.
  *
- * Reads the store like any other reader and writes only its own file, so ingestion never waits for it. An index that
- * does not fit its store is deleted and built anew; killing the process in the middle costs one step.
+ * Reads the store like any reader and writes only its own file, so ingestion never waits for it. An index that does
+ * not match its store is deleted and rebuilt; killing the process loses one step.
  */
 import { Database } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDamage } from '../base/sqlite-damage.ts';
+import { STRATEGY } from './limits.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { foldedText } from './term.ts';
 import {
   createIndexSchema,
   createPartition,
   INDEX_FILE,
-  PARTITION_IDS,
   partitionOf,
   readIndexState,
 } from './text-index.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
-/** Events of one transaction: about 50 ms of work, and as much is lost with a killed process. */
-const STEP_EVENTS = 2_000;
-/** And of long events: a megabyte may take a second, and all of them are in memory. */
-const STEP_CHARACTERS = 4 * 1024 * 1024;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000';
-/** Rebuilding is worth it when so many events were changed since the index was begun, and at least a tenth of all. */
-const MAX_CHANGES = 20_000;
 
 interface IndexedRow {
   readonly id: number;
   readonly text: string;
 }
 
-/** One process works on an index at a time. */
+/** Only one process may work on an index. */
 export class Indexer {
   readonly #stateDir: string;
   #db: Database | null = null;
@@ -44,7 +38,7 @@ export class Indexer {
     this.#stateDir = stateDir;
   }
 
-  /** Takes in the next events; true when there may be more. */
+  /** Returns true when there may be more. */
   step(): boolean {
     const db = (this.#db ??= this.#open());
     const hasMore = this.#takeIn(db);
@@ -59,11 +53,12 @@ export class Indexer {
       return true;
     }
     dropPruned(db, state.partitions);
-    // Before the rows: what was given out by now is committed, so a partition that is passed is complete.
+    // Read before the rows: ids given out by now are committed, so a partition that was passed is complete.
     const lastId = lastGiven(db);
     const from = state.indexedTo;
     const partition = partitionOf(from + 1);
-    const partitionEnd = (Math.floor((from + 1) / PARTITION_IDS) + 1) * PARTITION_IDS - 1;
+    const partitionEnd =
+      (Math.floor((from + 1) / STRATEGY.partitionIds) + 1) * STRATEGY.partitionIds - 1;
     const rows: IndexedRow[] = [];
     let characters = 0;
     const found = db
@@ -72,14 +67,15 @@ export class Indexer {
            source || char(10) || host AS text
          FROM main.events WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
       )
-      .iterate(from, partitionEnd, STEP_EVENTS);
+      .iterate(from, partitionEnd, STRATEGY.indexStepEvents);
     for (const row of found) {
       rows.push(row);
       characters += row.text.length;
-      if (characters > STEP_CHARACTERS) break;
+      if (characters > STRATEGY.indexStepCharacters) break;
     }
     const last = rows.at(-1)?.id ?? from;
-    const isAll = rows.length < STEP_EVENTS && characters <= STEP_CHARACTERS;
+    const isAll =
+      rows.length < STRATEGY.indexStepEvents && characters <= STRATEGY.indexStepCharacters;
     const to = isAll && lastId > partitionEnd ? partitionEnd : last;
     if (to === from) return false;
     db.transaction(() => {
@@ -106,7 +102,7 @@ export class Indexer {
         'SELECT coalesce(max(seq), 0) - ? AS changes FROM main.changed_events',
       )
       .get(changesFrom)!;
-    if (changes <= MAX_CHANGES) return false;
+    if (changes <= STRATEGY.indexChanges) return false;
     const { events } = db
       .query<{ events: number }, []>('SELECT sum(events) AS events FROM main.indexes')
       .get()!;
@@ -125,15 +121,15 @@ export class Indexer {
     const db = new Database(join(this.#stateDir, EVENTS_FILE), { readwrite: true });
     db.run(BUSY_TIMEOUT);
     db.run('ATTACH ? AS ix', [path]);
-    // Losing the newest steps with the power costs only doing them again; the boundary stands in the same file.
+    // Losing the newest steps in a power failure only repeats them; the boundary is in the same file.
     db.run('PRAGMA ix.synchronous = NORMAL');
-    // Where the log begins anew by itself, what a merge of lists made of it is cut off.
+    // Truncates the log, which merging lists makes large, whenever SQLite restarts it.
     db.run(`PRAGMA ix.journal_size_limit = ${MAX_LOG_BYTES}`);
     this.#log = new WriteAheadLog(db, 'ix', path, MAX_LOG_BYTES);
     return db;
   }
 
-  /** Makes the index that is not there, or was left half made by a process that was killed. */
+  /** Creates the index when missing or left incomplete by a killed process. */
   #prepare(path: string): void {
     using index = new Database(path, { readwrite: true, create: true });
     index.run(BUSY_TIMEOUT);
@@ -164,13 +160,14 @@ function lastGiven(db: Database): number {
   return value - 1;
 }
 
-/** Drops the tables of partitions whose events are all gone. */
+/** Drops partitions whose events are all deleted. */
 function dropPruned(db: Database, partitions: readonly string[]): void {
   const { first } = db
     .query<{ first: number | null }, []>('SELECT min(id) AS first FROM main.events')
     .get()!;
   for (const name of partitions) {
     const number = Number(name.slice('terms_'.length));
-    if (first !== null && (number + 1) * PARTITION_IDS <= first) db.run(`DROP TABLE ix.${name}`);
+    if (first !== null && (number + 1) * STRATEGY.partitionIds <= first)
+      db.run(`DROP TABLE ix.${name}`);
   }
 }

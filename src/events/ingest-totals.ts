@@ -1,25 +1,22 @@
 /**
- * Events since the start of the process by dialect, stored and not, for the metrics (EV-106).
+ * Stored and rejected events since process start by dialect, for the metrics.
  *
- * Reasons are a few words of ours: the number of series is bounded by the code.
+ * Reasons are a fixed set, so the number of series is bounded.
  */
 import type { WriterResult } from './writer-orders.ts';
 
-/** One series. */
 interface IngestTotal {
   readonly dialect: string;
   readonly value: number;
 }
 
-/** Why events were not stored. */
 export type RejectReason = 'invalid' | 'forbidden' | 'too_large' | 'throttled' | 'unavailable';
 
-/** Sums of one process. */
 export class IngestTotals {
   readonly #stored = new Map<string, number>();
   readonly #rejected = new Map<string, Map<RejectReason, number>>();
 
-  /** Adds what the writer answered. Of a request that is refused whole the entries are unknown: it counts as one. */
+  /** A request refused whole has an unknown number of entries: it counts as one. */
   noteResult(dialect: string, { status, accepted, rejected, problem }: WriterResult): void {
     this.#stored.set(dialect, (this.#stored.get(dialect) ?? 0) + accepted);
     if (rejected > 0) this.noteRejected(dialect, 'invalid', rejected);
@@ -28,7 +25,6 @@ export class IngestTotals {
     this.noteRejected(dialect, reason, 1);
   }
 
-  /** Adds entries, or a request that never reached the writer. */
   noteRejected(dialect: string, reason: RejectReason, count: number): void {
     let reasons = this.#rejected.get(dialect);
     if (reasons === undefined) this.#rejected.set(dialect, (reasons = new Map()));

@@ -1,8 +1,8 @@
 /**
- * The queue before the writer's process (EV-48, EV-50, EV-51).
+ * The queue of the writer process.
  *
- * While batches are being written the next gathers, so requests that arrive together share one fsync and a lone one
- * waits for nobody. The queue is bounded by events and bytes; what does not fit is refused before anything of it is stored.
+ * The next batch gathers while others are written, so concurrent requests share one fsync and a lone one does not
+ * wait. The queue is bounded by events and bytes; what does not fit is refused before anything of it is stored.
  */
 import { statfsSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
@@ -15,27 +15,23 @@ import type { Pieces, WriterOrder, WriterResult, WriterSettings } from './writer
 import { lengthOf } from './writer-orders.ts';
 import { WriterProcess } from './writer-process.ts';
 
-/** How much may wait, and when writing stops. */
 interface QueueLimits extends RoomLimits {
   readonly minFreeBytes: number;
   /** Longest a batch waits for more orders. */
   readonly commitMs: number;
 }
 
-/** What came of an order. */
 export interface Written {
   readonly result: WriterResult;
-  /** Null: an answer without one. */
   readonly body: Uint8Array | null;
 }
 
-/** Figures of the queue and the last commits. */
 interface IngestStats {
   readonly events: number;
   readonly bytes: number;
   readonly commitsPerSecond: number;
   readonly p99Ms: number;
-  /** Milliseconds of every commit since the start, and how many. */
+  /** Total since the start, and the number of commits. */
   readonly commitSeconds: number;
   readonly commits: number;
 }
@@ -43,12 +39,12 @@ interface IngestStats {
 interface IngestOptions {
   readonly supply: ChildSupply;
   readonly stateDir: string;
-  /** Asked before each batch; another object means changed settings. */
+  /** Called before each batch; a different object means changed settings. */
   readonly settings: () => WriterSettings;
   readonly limits: () => QueueLimits;
   readonly clock: Clock;
   readonly log: Log;
-  /** After every batch that stored, changed or deleted something. */
+  /** After every batch that changed the store. */
   readonly onCommit: () => void;
 }
 
@@ -56,19 +52,21 @@ interface Waiting {
   readonly order: WriterOrder;
   readonly body: Pieces;
   readonly bytes: number;
+  readonly holder: string;
   readonly settle: (written: Written) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** A batch is written in one go; past this the requests behind it would wait too long. */
+/** A batch is written in one go; with more the requests after it would wait too long. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 const MAX_BATCH_ORDERS = 1_000;
-/** While one batch is written the next one crosses to the writer, which then never waits for it. */
+/** While one batch is written the next is sent to the writer, which then never idles. */
 const MAX_UNDER_WAY = 2;
+/** A replaced writer may be asked again for any batch under way. */
+const KEPT_BATCHES = 2 * MAX_UNDER_WAY;
 const FREE_CHECK_MS = 1_000;
 const KEPT_COMMITS = 512;
 
-/** Hands orders to the one writer, in the order they came. */
 export class Ingest {
   readonly #options: IngestOptions;
   readonly #writer: WriterProcess;
@@ -76,10 +74,11 @@ export class Ingest {
   #queue: Waiting[] = [];
   #isPumping = false;
   readonly #underWay = new Set<Promise<void>>();
-  /** Orders of the last batch: about as many clients are about to send their next one. */
+  /** About as many clients are about to send their next order. */
   #lastOrders = 0;
   #wakeGatherer: (() => void) | null = null;
   #isClosing = false;
+  #batches = 0;
   #freeCheckedAt = Number.NEGATIVE_INFINITY;
   #hasRoomOnDisk = true;
   readonly #commits: { at: number; ms: number }[] = [];
@@ -93,25 +92,25 @@ export class Ingest {
     this.#room = new QueueRoom({ limits, clock, retrySeconds: () => this.#retrySeconds() });
   }
 
-  /** What is wrong with the store, for operators; null when it can be used. */
+  /** For operators; null when the store can be used. */
   get problem(): string | null {
     return this.#writer.problem;
   }
 
-  /** Opens the store at once instead of with the first order. Never rejects; see `problem`. */
+  /** Opens the store now, not with the first order. Never rejects; see `problem`. */
   async open(): Promise<void> {
     try {
       await this.#writer.open();
     } catch (error) {
-      // Stopped before the store was open: nothing is wrong with it.
+      // Closed before the store was open: not a problem of the store.
       if (this.#isClosing) return;
       this.#options.log.error('the event store cannot be used', { error, problem: this.problem });
     }
   }
 
   /**
-   * A place in the queue for a request of that credential, to be filled while its body comes in and left after the answer.
-   * Throws `unavailable` when nothing is taken now (shutdown, disk): then the body need not be read at all.
+   * To be filled while the body arrives and left after the answer. Throws `unavailable` when nothing is accepted
+   * (shutdown, disk), before the body need be read.
    */
   place(holder: string): QueuePlace {
     this.#requireOpen();
@@ -120,9 +119,9 @@ export class Ingest {
   }
 
   /**
-   * Resolves when the order is done: what it stored is on disk then. `events` is an estimate of what it holds, `name` the
-   * credential; `place` holds the room of its body already, and is left here. Errors: `unavailable` with Retry-After (queue
-   * full, disk, damaged store, the writer's end, shutdown), `throttled` for a holder of more than half of the queue.
+   * Resolves once what the order stored is on disk. `events` is an estimate, `name` the credential; `place` already
+   * holds the room of the body and is left here. Errors: `unavailable` with Retry-After (queue full, disk, damaged
+   * store, writer crashed, shutdown), `throttled` for a holder of more than half of the queue.
    */
   async submit(
     order: WriterOrder,
@@ -135,13 +134,13 @@ export class Ingest {
     const bytes = lengthOf(body);
     await place.take({ events: holder.events, bytes: Math.max(0, bytes - place.bytes) });
     const { promise, resolve, reject } = Promise.withResolvers<Written>();
-    this.#queue.push({ order, body, bytes, settle: resolve, fail: reject });
+    const { name } = holder;
+    this.#queue.push({ order, body, bytes, holder: name, settle: resolve, fail: reject });
     if (this.#queue.length >= this.#gathersUpTo()) this.#wakeGatherer?.();
     this.#pump();
     return await promise;
   }
 
-  /** Whether an order would be taken now, without waiting. */
   get isAccepting(): boolean {
     if (this.#isClosing || this.problem !== null) return false;
     return this.#hasDisk() && this.#room.fits({ events: 1, bytes: 1 });
@@ -160,7 +159,7 @@ export class Ingest {
     };
   }
 
-  /** Writes what waits, then closes the store. */
+  /** Writes what is queued, then closes the store. */
   async close(): Promise<void> {
     this.#isClosing = true;
     while (this.#isPumping || this.#underWay.size > 0) await Bun.sleep(5);
@@ -185,7 +184,7 @@ export class Ingest {
     return this.#hasRoomOnDisk;
   }
 
-  /** About as long as what waits will take. */
+  /** Estimates how long the queue will take. */
   #retrySeconds(): number {
     const perBatch = this.#commits.at(-1)?.ms ?? 1000;
     return Math.min(
@@ -201,7 +200,7 @@ export class Ingest {
   }
 
   async #work(): Promise<void> {
-    // Requests of the same turn of the event loop go together.
+    // Collects requests of the same turn of the event loop.
     await new Promise(setImmediate);
     while (this.#queue.length > 0) {
       while (this.#underWay.size >= MAX_UNDER_WAY) await Promise.race(this.#underWay);
@@ -217,12 +216,15 @@ export class Ingest {
     this.#isPumping = false;
   }
 
-  /** Half of the clients of the last batch: those that were answered with it send again in a moment, and a lone one waits for nobody. */
+  /**
+   * Half of the last batch's clients: those just answered will send again in a moment, and a lone one waits for
+   * nobody.
+   */
   #gathersUpTo(): number {
     return Math.floor(this.#lastOrders / 2);
   }
 
-  /** Waits a little for the orders that are likely to come, so that they share a sync (EV-48). */
+  /** Waits briefly for likely orders, so that they share a sync. */
   async #gather(): Promise<void> {
     const { commitMs } = this.#options.limits();
     if (commitMs === 0 || this.#queue.length >= this.#gathersUpTo()) return;
@@ -237,6 +239,7 @@ export class Ingest {
   #nextBatch(): Waiting[] {
     let bytes = 0;
     let count = 0;
+    this.#queue = byTurns(this.#queue);
     for (const waiting of this.#queue) {
       if (count > 0 && (bytes + waiting.bytes > MAX_BATCH_BYTES || count >= MAX_BATCH_ORDERS))
         break;
@@ -249,10 +252,14 @@ export class Ingest {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     const { clock, onCommit } = this.#options;
-    const child = await this.#writer.open();
     const startedAt = clock.monotonic();
-    const parts = batch.map(({ order, body }) => ({ head: order, body }));
-    const results = await this.#writer.run(child, parts);
+    this.#batches += 1;
+    const slot = this.#batches % KEPT_BATCHES;
+    const name = { kind: 'batch' as const, name: crypto.randomUUID(), slot };
+    const results = await this.#writer.run([
+      { head: name, body: new Uint8Array() },
+      ...batch.map(({ order, body }) => ({ head: order, body })),
+    ]);
     this.#noteCommit(startedAt);
     for (const [index, { head, body }] of results.entries()) {
       batch[index]!.settle({ result: head, body: head.hasBody ? body : null });
@@ -275,12 +282,24 @@ export class Ingest {
   }
 }
 
+/** Round robin over credentials, each one's orders in order: a large sender does not delay others. */
+function byTurns(queue: Waiting[]): Waiting[] {
+  if (queue.every(({ holder }) => holder === queue[0]!.holder)) return queue;
+  const sent = new Map<string, number>();
+  const turns = queue.map((waiting) => {
+    const turn = sent.get(waiting.holder) ?? 0;
+    sent.set(waiting.holder, turn + 1);
+    return { waiting, turn };
+  });
+  return turns.toSorted((a, b) => a.turn - b.turn).map(({ waiting }) => waiting);
+}
+
 function freeBytes(dir: string): number {
   try {
     const { bavail, bsize } = statfsSync(dir);
     return bavail * bsize;
   } catch {
-    // The folder cannot be asked: the write itself will tell.
+    // Free space unknown: the write itself will fail if there is none.
     return Number.POSITIVE_INFINITY;
   }
 }

@@ -1,25 +1,23 @@
 /**
- * The interface between a door that accepts events and the writer (EV-36, EV-52, EV-59).
+ * The interface between the routes that accept events and the writer.
  *
- * A dialect reads the body of a request into entries and says the answer once they are stored; everything between
- * (rights, limits, extraction, the shared transaction, repeats) is the same for all. Dialects run in the writer's
- * process, never in the server's: a body may take long to read. To add one: a file in dialects/ and a line in its list.
+ * A dialect reads a request body into entries and makes the answer once they are stored; everything between (rights,
+ * limits, extraction, the shared transaction, repeats) is common. Dialects run in the writer's process, because
+ * reading a body may take long. To add one: a file in dialects/ and a line in its index.
  */
 import type { Grants } from '../auth/permissions.ts';
 import { grantsCoverEvents } from '../auth/permissions.ts';
 import type { EventDraft } from './event.ts';
 import type { Extraction } from './extract/extraction.ts';
-import { exactJson, isObject } from './json-text.ts';
+import { JsonNumber } from '../base/json.ts';
+import { exactJson, isObject, MAX_EVENT_VALUES } from './json-text.ts';
 import { parseTime } from './event-time.ts';
 
-/** The four classification members, in the order of EV-27. */
+/** The order is part of the API. */
 export const META_NAMES = ['index', 'sourcetype', 'source', 'host'] as const;
-/** One of them. */
 export type MetaName = (typeof META_NAMES)[number];
-/** Values for those that an entry does not name. */
 export type MetaDefaults = Readonly<Partial<Record<MetaName, string>>>;
 
-/** Sizes an event and a request may have (EV-52); `Config['events']['limits']` without the sizes of bodies. */
 export interface IntakeLimits {
   /** Of a body that is decompressed while it is read. */
   readonly maxDecodedBytes: number;
@@ -29,28 +27,26 @@ export interface IntakeLimits {
   readonly maxFields: number;
 }
 
-/** A request of an accepting route, as it crosses to the writer: plain JSON. */
+/** Crosses to the writer as plain JSON. */
 export interface IntakeOrder {
   readonly kind: 'intake';
-  /** Name of the dialect that reads the body. */
   readonly dialect: string;
-  /** What the dialect tells its routes apart by, such as `raw`; `''` otherwise. */
+  /** Distinguishes routes of one dialect, such as `raw`; may be empty. */
   readonly mode: string;
-  /** In lower case, without parameters. */
+  /** Lower case, without parameters. */
   readonly mediaType: string;
-  /** Query parameters by name, the last of repeated ones. */
+  /** The last of repeated ones. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Request headers the dialect asked for, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly userId: number;
-  /** The credential, for what is kept for each of them; the same over restarts. */
+  /** Identifies the credential; stable across restarts. */
   readonly sender: string;
-  /** Whether requests on a channel are acknowledged (EV-69). */
+  /** HEC indexer acknowledgement. */
   readonly acknowledges: boolean;
   readonly grants: Grants;
-  /** Indexes the credential is limited to (EV-58); null: none but the rights. */
+  /** Limit of the credential; null: rights alone decide. */
   readonly indexes: readonly string[] | null;
-  /** From query parameters, then from the credential (EV-59). */
+  /** Query parameters first, then the credential. */
   readonly defaults: MetaDefaults;
   readonly clientAddress: string;
   readonly isDryRun: boolean;
@@ -60,28 +56,24 @@ export interface IntakeOrder {
   readonly idempotency: { readonly route: string; readonly key: string } | null;
 }
 
-/** What goes back to the client. */
 export interface IntakeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | null;
 }
 
-/** An entry that is not stored, and why. */
 export class Rejection {
   constructor(
-    /** Where it stood: a line, an index. */
     readonly position: string,
-    /** For people, and for `GET /admin/ingest/rejects`. */
+    /** Also shown in `GET /admin/ingest/rejects`. */
     readonly reason: string,
-    /** The entry or its start. */
     readonly sample: string,
-    /** What the dialect needs for its answer. */
+    /** For the dialect's answer. */
     readonly details: unknown = null,
   ) {}
 }
 
-/** The whole request is refused: nothing of it is stored. `body` is the answer in the shape of the dialect. */
+/** Refuses the whole request: nothing is stored. `body` has the dialect's shape. */
 export class IntakeRefusal extends Error {
   constructor(
     readonly status: number,
@@ -94,61 +86,52 @@ export class IntakeRefusal extends Error {
   }
 }
 
-/** Where the drafts of a reading stand now. */
 export interface Stored {
-  /** The first id, the others follow; null for a dry run and when nothing was stored. */
+  /** Ids are consecutive; null for a dry run and when nothing was stored. */
   readonly firstId: number | null;
-  /** How many. */
   readonly count: number;
-  /** Of the channel the reading named; null without one. */
+  /** Null when the reading names no channel. */
   readonly ackId: number | null;
-  /** The events as JSON texts, in order, the first `limit` of them; costs reading or writing each. */
+  /** The first `limit` events as JSON, in order; each is read or serialised. */
   events(limit?: number): string[];
-  /** All of them as one JSON array; for many this is the cheaper way. */
+  /** All as one JSON array; cheaper than `events` for many. */
   array(): string;
 }
 
-/** What a dialect made of a body. */
 export interface Reading {
-  /** Events to be stored, in order. */
   readonly drafts: readonly EventDraft[];
-  /** Entries left out; at most those the answer and the rejects view need. */
+  /** Only as many as the answer and the rejects view need. */
   readonly rejections: readonly Rejection[];
-  /** All entries left out. */
   readonly rejected: number;
-  /** The answer acknowledges the request by a number of this channel (EV-69). */
+  /** The answer carries an acknowledgement number of this channel. */
   readonly channel?: string | null;
-  /** The answer, once the drafts are on disk. A dry run asks the same. */
+  /** Called once the drafts are on disk, or for a dry run. */
   answer(stored: Stored): IntakeAnswer;
 }
 
-/** A way to write events into a request body. */
 export interface Dialect {
-  /** As in metrics and counters. */
   readonly name: string;
   /** Throws `IntakeRefusal` when the whole request is unusable. */
   read(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Reading;
 }
 
-/** An entry of a per-entry dialect before it is checked. */
 export interface Entry {
   readonly index?: string | undefined;
   readonly sourcetype?: string | undefined;
   readonly source?: string | undefined;
   readonly host?: string | undefined;
   readonly data: string;
-  /** Becomes `extracted_fields`, below what extraction finds. */
+  /** Extracted members override these in `extracted_fields`. */
   readonly fields?: unknown;
-  /** The value of `data`, when it is JSON and was read already; `fields` then hold no numbers. */
+  /** `data` already parsed as JSON; `fields` then contains no numbers. */
   readonly json?: unknown;
-  /** EV-2 text; becomes `extracted_fields.event_time`. */
+  /** RFC 3339; becomes `extracted_fields.event_time`. */
   readonly eventTime?: string | null;
 }
 
-/** Why an entry is no event. */
 export class EntryProblem {
   constructor(
-    /** The part at fault; `right`: the caller may not write that index. */
+    /** `right`: the caller may not write that index. */
     readonly part: 'right' | 'meta' | 'data' | 'fields',
     readonly reason: string,
   ) {}
@@ -158,10 +141,9 @@ const MAX_META_CHARACTERS = 255;
 const DRY_RUN_EVENTS = 10;
 const MAX_KEY_CHARACTERS = 255;
 
-/** What the writer gives to a dialect. */
 export class IntakeTools {
   readonly limits: IntakeLimits;
-  /** Microseconds; one moment for a request. */
+  /** Microseconds, fixed for a request. */
   readonly now: number;
   readonly #extraction: Extraction;
   readonly #mayWrite = new Map<string, boolean>();
@@ -177,7 +159,6 @@ export class IntakeTools {
     this.#extraction = options.extraction;
   }
 
-  /** Whether the caller may store events in the index. */
   mayWrite(index: string): boolean {
     let may = this.#mayWrite.get(index);
     if (may === undefined) {
@@ -189,7 +170,6 @@ export class IntakeTools {
     return may;
   }
 
-  /** `extracted_fields` of an event after extraction (EV-40). */
   fieldsOf(
     sourcetype: string,
     data: string,
@@ -200,8 +180,8 @@ export class IntakeTools {
   }
 
   /**
-   * The event of an entry, or why it is none: rights, sizes and characters by EV-52 and EV-62, the values of request and
-   * credential, then `dialectDefaults`, where the entry names none.
+   * Checks rights, sizes and characters. Members the entry lacks come from the request, the credential, then
+   * `dialectDefaults`.
    */
   draft(entry: Entry, dialectDefaults: MetaDefaults): EventDraft | EntryProblem {
     const meta = {} as Record<MetaName, string>;
@@ -234,7 +214,7 @@ export class IntakeTools {
   }
 }
 
-/** An answer with the members, and what a dry run adds to it (EV-38). */
+/** Adds the members of a dry run if it is one. */
 export function answerWith(
   status: number,
   members: Readonly<Record<string, unknown>>,
@@ -248,7 +228,7 @@ export function answerWith(
   return { status, headers, body: text === '{}' ? `{${events}` : `${text.slice(0, -1)},${events}` };
 }
 
-/** Only the line feeds and carriage returns at the end go (EV-62). */
+/** Removes only trailing line feeds and carriage returns. */
 function withoutLineEnd(text: string): string {
   let end = text.length;
   while (end > 0 && (text.charCodeAt(end - 1) === 0x0a || text.charCodeAt(end - 1) === 0x0d))
@@ -261,7 +241,7 @@ function withEventTime({ fields, eventTime }: Entry): unknown {
   return { ...(isObject(fields) ? fields : {}), event_time: eventTime };
 }
 
-/** What is wrong with the size of an `extracted_fields` value, in the words of EV-52; null for nothing. */
+/** Returns the API's error text; null when valid. */
 export function fieldsProblem(fields: unknown, limits: IntakeLimits): string | null {
   if (isObject(fields)) {
     const names = Object.keys(fields);
@@ -278,20 +258,32 @@ export function fieldsProblem(fields: unknown, limits: IntakeLimits): string | n
     if (names.length === 0) return null;
   }
   if (fields === null || typeof fields === 'number' || typeof fields === 'boolean') return null;
-  return Buffer.byteLength(exactJson(fields)) > limits.maxEventBytes
-    ? `Ensure this field has no more than ${limits.maxEventBytes} bytes.`
+  const bytes = Buffer.byteLength(exactJson(fields));
+  if (bytes > limits.maxEventBytes)
+    return `Ensure this field has no more than ${limits.maxEventBytes} bytes.`;
+  // Shorter texts cannot hold so many.
+  return bytes > 2 * MAX_EVENT_VALUES && valuesIn(fields) > MAX_EVENT_VALUES
+    ? `Ensure this field has no more than ${MAX_EVENT_VALUES} values.`
     : null;
 }
 
-/** Code points of a text. */
+function valuesIn(value: unknown): number {
+  let count = 1;
+  if (typeof value === 'object' && value !== null && !(value instanceof JsonNumber))
+    for (const member of Object.values(value)) count += valuesIn(member);
+  return count;
+}
+
+/** Code points; UTF-16 units for lengths that are clearly within or over the limit. */
 export function characters(text: string): number {
-  if (text.length <= MAX_META_CHARACTERS) return text.length;
+  if (text.length <= MAX_META_CHARACTERS || text.length > 4 * MAX_META_CHARACTERS)
+    return text.length;
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** NUL cannot be stored as text everywhere (EV-62). */
+/** Not every system can store NUL in text. */
 function cleaned(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
 }

@@ -1,39 +1,77 @@
 /**
- * JSON of event clients (EV-4): parsed fast where nothing can be lost, exactly where numbers need their digits (DS-1), and
- * with the place of the fault in the words of the contract.
+ * JSON of event clients: parsed fast where nothing can be lost, exactly where numbers need their digits; errors give
+ * the position in the API's words.
  */
 import { JsonNumber, parseJson } from '../base/json.ts';
 import { jsonErrorOffset } from '../base/json-error.ts';
-import { JsonOutliner, JsonSyntaxError } from '../base/json-outline.ts';
+import { JsonOutliner, JsonSyntaxError, requireJsonBounds } from '../base/json-outline.ts';
 
-/** A text that is no JSON; `message` is the `detail` of EV-4. */
+/** `message` is the `detail` of the API's error. */
 export class JsonParseError extends Error {
-  constructor(reason: string, text: string, offset: number) {
-    const before = text.slice(0, offset);
-    const line = before.split('\n').length;
-    const column = offset - before.lastIndexOf('\n');
+  constructor(
+    readonly reason: string,
+    readonly text: string,
+    readonly offset: number,
+  ) {
+    let line = 1;
+    let lineFrom = 0;
+    for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', lineFrom)) {
+      line += 1;
+      lineFrom = at + 1;
+    }
+    const column = offset - lineFrom + 1;
     super(`JSON parse error - ${reason}: line ${line} column ${column} (char ${offset})`);
     this.name = 'JsonParseError';
   }
 }
 
-/** What `parseJson` treats with care; inside of strings it means nothing. */
+/** More nesting or values than an event may have, whether valid JSON or not. */
+export class JsonBoundsError extends JsonParseError {}
+
+/** Scalars and containers of an event: 9 MB of memory, and about 50 ms until stored. */
+export const MAX_EVENT_VALUES = 100_000;
+/** Per byte allowed in data and fields: escapes take six bytes for one. */
+const RAW_BYTES_PER_EVENT_BYTE = 12;
+
+/** Numbers whose spelling JSON.parse loses. Matches inside strings do not matter. */
 const AWKWARD_NUMBER = /[0-9](?:\.0+(?![0-9])|[eE][+-]?[0-9]|[0-9]{15})/;
 const LONE_SURROGATE =
   /(?<!\\)(?:\\\\)*(\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2}))/;
 
-/** The bytes as text. Throws `JsonParseError` when they are no UTF-8. */
+const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Throws `JsonParseError` for invalid UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return STRICT.decode(bytes);
   } catch {
     const lenient = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
     throw new JsonParseError('Invalid UTF-8', lenient, lenient.indexOf('\ufffd'));
   }
 }
 
-/** The value of a JSON text; numbers as `parseJson`. Throws `JsonParseError`, also for nesting beyond `maxDepth`. */
-export function parseEventJson(text: string, maxDepth: number): unknown {
+/** Throws `JsonBoundsError` when too large for an event, and as `parseEventJson`. */
+export function parseEntry(
+  bytes: Uint8Array,
+  decode: (bytes: Uint8Array) => string,
+  { maxDepth, maxEventBytes }: { readonly maxDepth: number; readonly maxEventBytes: number },
+): unknown {
+  const maxBytes = maxEventBytes * RAW_BYTES_PER_EVENT_BYTE;
+  if (bytes.length > maxBytes) throw new JsonBoundsError(`More than ${maxBytes} bytes`, '', 0);
+  return parseEventJson(decode(bytes), maxDepth);
+}
+
+/**
+ * Numbers as in `parseJson`. Throws `JsonParseError`, also for nesting beyond `maxDepth`, and `JsonBoundsError` for
+ * more than `maxValues` and numbers of unreasonable length. `Infinity` for both: for text stored earlier.
+ */
+export function parseEventJson(
+  text: string,
+  maxDepth: number,
+  maxValues = MAX_EVENT_VALUES,
+): unknown {
+  // Shorter texts cannot hold so many values.
+  if (text.length > 2 * maxValues) requireBounds(text, maxDepth, maxValues);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -45,8 +83,11 @@ export function parseEventJson(text: string, maxDepth: number): unknown {
   if (isDeeper(value, maxDepth)) {
     throw new JsonParseError(`Nesting deeper than ${maxDepth}`, text, depthOffset(text, maxDepth));
   }
-  // Most events hold no number at all outside of their texts.
-  if (hasNumber(value) && hasAwkwardNumbers(text)) value = parseJson(text);
+  // Most events have no numbers outside strings.
+  if (hasNumber(value) && hasAwkwardNumbers(text)) {
+    if (maxValues !== Number.POSITIVE_INFINITY) requireBounds(text, maxDepth, maxValues);
+    value = parseJson(text);
+  }
   if (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) {
     const lone = LONE_SURROGATE.exec(text);
     if (lone !== null) {
@@ -57,7 +98,17 @@ export function parseEventJson(text: string, maxDepth: number): unknown {
   return value;
 }
 
-/** The value as compact JSON, with the digits numbers had. */
+function requireBounds(text: string, depth: number, values: number): void {
+  try {
+    requireJsonBounds(text, { values, depth });
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const Kind = error.message.startsWith('Un') ? JsonParseError : JsonBoundsError;
+    throw new Kind(error.message, text, error.offset);
+  }
+}
+
+/** Compact; numbers keep their digits. */
 export function exactJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -70,7 +121,7 @@ export function exactJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** Whether JSON.stringify writes the value as it is: nothing in it has digits of its own. */
+/** Whether JSON.stringify keeps every number's digits. */
 export function isPlain(value: object): boolean {
   if (value instanceof JsonNumber) return false;
   for (const name in value) {
@@ -81,12 +132,12 @@ export function isPlain(value: object): boolean {
   return true;
 }
 
-/** Whether a value holds numbers only `exactJson` can write. */
+/** Whether only `exactJson` can write the numbers. */
 export function hasAwkwardNumbers(text: string): boolean {
   return AWKWARD_NUMBER.test(text) && AWKWARD_NUMBER.test(withoutStrings(text));
 }
 
-/** What stands outside of strings, with a space for each of them. A pattern for a whole string would cost seconds in a long one. */
+/** Replaces each string by a space. A pattern matching whole strings would take seconds for a long one. */
 function withoutStrings(text: string): string {
   const kept: string[] = [];
   let from = 0;
@@ -99,7 +150,7 @@ function withoutStrings(text: string): string {
   return kept.join(' ');
 }
 
-/** Behind the quote that ends the string which begins at `start`; 0 for none. */
+/** Offset after the closing quote of the string at `start`; 0 when missing. */
 function stringEnd(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -109,7 +160,6 @@ function stringEnd(text: string, start: number): number {
   return 0;
 }
 
-/** A value that is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' &&
@@ -119,7 +169,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   );
 }
 
-/** Whether a parsed value holds a number. As deep as the value. */
+/** Recurses as deep as the value. */
 function hasNumber(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'number';
   if (Array.isArray(value)) return value.some(hasNumber);
@@ -131,7 +181,6 @@ function hasNumber(value: unknown): boolean {
   return false;
 }
 
-/** Whether containers nest deeper than `depth`. */
 export function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;
@@ -151,7 +200,7 @@ export function isDeeper(value: unknown, depth: number): boolean {
 function faultOf(text: string): { reason: string; offset: number } {
   if (text.trim() === '') return { reason: 'Expecting value', offset: 0 };
   try {
-    // Bounds the depth for the recursive search that follows.
+    // Bounds the depth for the recursive search below.
     new JsonOutliner(text).advance(text.length + 1);
     return { reason: 'Expecting value', offset: jsonErrorOffset(text) };
   } catch (error) {

@@ -1,39 +1,40 @@
 /**
- * A reading connection that a worker keeps between its jobs: opening one costs more than most searches (0.4 ms of CPU
- * against 0.05 to 0.3, measured).
+ * A reading connection that a worker keeps between jobs: opening one costs more than most searches (measured: 0.4 ms
+ * of CPU against 0.05 to 0.3).
  *
- * Kept without a snapshot, so it holds up neither writers nor the folding of their log; closed when nobody asked for a while,
- * and as soon as another file lies in the place of the one it reads.
+ * Kept without a snapshot, so it delays neither writers nor checkpoints; closed when idle, and as soon as another
+ * file replaces the store.
  */
 import { join } from 'node:path';
+import { AppError } from '../base/errors.ts';
 import { EventReader } from './reader.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { identityOf } from './store-file.ts';
+import { EMPTY, hasStore, storeProblem } from './store-problem.ts';
 import { INDEX_FILE } from './text-index.ts';
 
 const IDLE_MS = 20_000;
 /**
- * Address space a reader may see of the store without copying it: a scan takes a fifth less CPU, which its goals in
- * bench/RESULTS.md were reached with. More of a larger store is read as before.
+ * Bytes of the store that may be mapped: scans take a fifth less CPU, which the goals in bench/RESULTS.md need. The
+ * rest of a larger store is read without mapping.
  *
- * The one exception from `mmap_size 0`: where a disk fails, or somebody else cuts the file off, reading through a mapping ends
- * the process instead of the query. This one is a worker that reads only and may die: its caller is told to try again
- * later, and the pool starts another. The server and the writer map nothing.
+ * The only exception from `mmap_size 0`: with a failing disk or a truncated file, reading through a mapping kills the
+ * process instead of failing the query. Only this read-only worker may die: its caller is asked to retry, and the
+ * pool starts another. Server and writer map nothing.
  */
 const MAPPED_BYTES = 16 * 2 ** 30;
 
-/** A reader inside a snapshot; `release` ends the snapshot and must be called once. */
+/** Call `release` once; it ends the snapshot. */
 interface TakenReader {
   readonly reader: EventReader;
   release(): void;
 }
 
-/** The connection of one process. */
 export class KeptReader {
   #kept: { readonly reader: EventReader; readonly files: string; readonly timer: Timer } | null =
     null;
 
-  /** A reader of the store in the directory, on a snapshot of now; null when there is no store. */
+  /** On a snapshot of now; null when there is no store. */
   take(stateDir: string): TakenReader | null {
     const files = filesIn(stateDir);
     if (files === null) return null;
@@ -59,7 +60,7 @@ export class KeptReader {
       reader.close();
       throw error;
     }
-    // Two at once happen when an answer streams; one is enough to keep.
+    // Answers that stream overlap; one kept connection is enough.
     if (this.#kept !== null) return reader.close();
     const timer = setTimeout(() => {
       this.#kept = null;
@@ -76,8 +77,9 @@ function open(stateDir: string): EventReader {
   return reader;
 }
 
-/** Tells the files of a store from others put in their place; null without a store. */
+/** Changes when the files of the store are replaced; null without a store. */
 function filesIn(stateDir: string): string | null {
   const store = identityOf(join(stateDir, EVENTS_FILE));
+  if (store === null && hasStore(stateDir)) throw new AppError('unavailable', storeProblem(EMPTY));
   return store && `${stateDir} ${store} ${identityOf(join(stateDir, INDEX_FILE)) ?? ''}`;
 }

@@ -1,6 +1,3 @@
-/**
- * Everything of the event service that lives as long as the server, joined in one place.
- */
 import type { Database } from '../store/database.ts';
 import { IngestCounters } from './counters.ts';
 import type { EventsOptions } from './events.ts';
@@ -9,17 +6,16 @@ import type { ListenerViews } from './listener-view.ts';
 import { RateLimiter } from './rate.ts';
 import { Tails } from './tail.ts';
 
-/** The parts, for whoever asks for events. */
 export interface EventParts {
   readonly events: Events;
   readonly ingestCounters: IngestCounters;
   readonly tails: Tails;
-  /** Filled by the listeners themselves. */
+  /** Filled by the listeners. */
   readonly listeners: ListenerViews;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
 }
 
-/** Makes the parts; nothing is opened before `events.open` or the first request. `db` is the state database. */
+/** Opens nothing before `events.open` or the first request. `db` is the state database. */
 export function openEvents(options: EventsOptions & { readonly db: Database }): EventParts {
   const { clock, db, log } = options;
   const events = new Events(options);
@@ -32,7 +28,7 @@ export function openEvents(options: EventsOptions & { readonly db: Database }): 
   };
 }
 
-/** Ends tails and writers in order, after the last request. */
+/** Call after the last request. */
 export async function closeEvents({ events, ingestCounters, tails }: EventParts): Promise<void> {
   tails.close();
   await events.close();

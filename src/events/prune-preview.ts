@@ -1,6 +1,4 @@
-/**
- * What retention, or an order to delete, would take now, without touching it (EV-108 `--dry-run`).
- */
+/** What retention or a delete order would remove now (`--dry-run`). */
 import type { Database } from 'bun:sqlite';
 import type { Config } from '../config/schema.ts';
 import type { IndexTotals } from './index-totals.ts';
@@ -15,7 +13,7 @@ interface Row {
   readonly created: number;
 }
 
-/** What the rules of the configuration would delete. `sizeInUse`: bytes of the pages; `now`: microseconds. */
+/** `sizeInUse`: bytes of the pages; `now`: microseconds. */
 export function previewRetention(
   db: Database,
   retention: Config['events']['retention'],
@@ -33,7 +31,7 @@ export function previewRetention(
   const max = retention.total_max_bytes;
   const used = texts === 0 ? 0 : facts.sizeInUse * (1 - due / texts);
   let total = max === null || used <= max ? 0 : used - max * KEPT_SHARE;
-  // Beside its text an event takes room in the pages, on the average so much.
+  // Average page overhead of an event beyond its text.
   const count = facts.totals.reduce((sum, { events }) => sum + events, 0);
   const overhead = Math.max(0, facts.sizeInUse - texts) / Math.max(1, count);
   return tally(db, ({ index, bytes, created }) => {
@@ -71,7 +69,6 @@ function rulesFor(
   return { createdBefore, agedBytes, excess };
 }
 
-/** What an order by index and age would delete. */
 export function previewOrder(
   db: Database,
   { index, createdBefore }: Pick<PruneOrder, 'index' | 'createdBefore'>,
@@ -83,7 +80,6 @@ export function previewOrder(
   });
 }
 
-/** What deleting exactly these events would take. */
 export function previewIds(db: Database, ids: readonly number[]): Pruned[] {
   const wanted = new Set(ids);
   return tally(db, ({ id }) => (wanted.has(id) ? 'query' : null));

@@ -1,31 +1,31 @@
 /**
- * Choosing among events by a query of the search language, which this part does not know: `event-queries.ts` joins both (EV-77).
+ * Filters events by a query of the search language. This module does not depend on the language: `event-queries.ts`
+ * connects both.
  */
 import type { Database } from 'bun:sqlite';
 import { EVENT_SELECT, type EventRow } from './event.ts';
 import type { SqlCondition } from './term.ts';
 
-/** A row as a filter needs it; times are microseconds. */
+/** Times are microseconds. */
 export interface FilterRow extends EventRow {
   readonly event_time: number | null;
 }
 
-/** The query of an order, as it crosses to a worker. */
 export interface FilterQuery {
   readonly text: string;
-  /** The moment of the request, SL-13. */
+  /** Time of the request, the query's `now`. */
   readonly now: string;
+  readonly timezone?: string;
   readonly implicitTerms: boolean;
   readonly timeoutMs: number;
   readonly memoryBytes: number;
 }
 
-/** Positions of the rows that remain, in order. Throws `QueryProblem`. */
+/** Returns the positions of matching rows, ascending. Throws `QueryProblem`. */
 export type EventFilter = (rows: readonly FilterRow[]) => number[];
-/** Throws `QueryProblem` for a query that is no choice among single events. */
+/** Throws `QueryProblem` for a query that does not select single events. */
 export type MakeEventFilter = (query: FilterQuery) => EventFilter;
 
-/** What is wrong with a query: the body of the answer (EV-100). */
 export class QueryProblem extends Error {
   constructor(readonly body: { readonly code?: unknown }) {
     super('The query cannot be used');
@@ -34,8 +34,8 @@ export class QueryProblem extends Error {
 }
 
 /**
- * The same choice for those who follow events as they come: a row the query fails on, such as one with a pattern in it that
- * is none, is not chosen, and says nothing about the others. Throws `QueryProblem` for a budget that is used up only.
+ * For live tails: a row on which the query fails, for instance because it contains an invalid pattern, is not
+ * selected and does not affect others. Throws `QueryProblem` only for a used-up budget.
  */
 export function rowByRow(filter: EventFilter): EventFilter {
   const filtered = (rows: readonly FilterRow[]): number[] | null => {
@@ -51,24 +51,22 @@ export function rowByRow(filter: EventFilter): EventFilter {
     filtered(rows) ?? rows.flatMap((row, at) => (filtered([row])?.length === 1 ? [at] : []));
 }
 
-/** Header of an answer that is such a body. */
 export const QUERY_PROBLEM_HEADER = 'x-query-problem';
 
 const BATCH = 500;
-/** Characters of data after which a batch is full, so that filtering one takes no long time. */
+/** Characters of data per batch, so that filtering one takes little time. */
 const BATCH_CHARACTERS = 2 ** 20;
 
-/** When filtering has to end. */
 export interface FilterLimit {
-  /** Of `performance.now()`. */
+  /** On `performance.now()`. */
   readonly untilMs: number;
-  /** Told the last row that was looked at, when others would have come. */
+  /** Called with the last row examined when rows remain. */
   readonly onCut: (last: FilterRow & { readonly time: number }) => void;
 }
 
 const COLUMNS = `${EVENT_SELECT}, event_time`;
 
-/** The rows of a selection that remain, in batches, with `time` (of `_time`) beside; inside of a snapshot. Ends at the limit. */
+/** Matching rows in batches, with `_time` as `time`; call inside a snapshot. Stops at the limit. */
 export function* filteredRows(
   db: Database,
   { sql, params }: SqlCondition,

@@ -1,21 +1,21 @@
 /**
- * The bounded room before the writer (EV-50), shared out by credential: bytes of bodies from the moment they are received and
- * decompressed, events from the moment they are counted, both until the answer.
+ * The bounded room before the writer, shared between credentials: bytes of bodies from their arrival or
+ * decompression, events once counted, both until the answer.
  *
- * A body takes its room piece by piece while it comes in, so that no number of bodies, compressed or not, holds more than
- * the room; only one that has it all to itself may be larger.
+ * A body takes room piece by piece as it arrives, so bodies together never exceed the room; only one that has it all
+ * to itself may be larger.
  */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { countGarbage } from '../base/garbage.ts';
 
-/** How much there is, and how long a request waits for it. */
+/** Total, and how long a request waits for room. */
 export interface RoomLimits {
   readonly events: number;
   readonly bytes: number;
   readonly waitMs: number;
 }
 
-/** Parts of the room. */
 interface Share {
   readonly events: number;
   readonly bytes: number;
@@ -24,13 +24,12 @@ interface Share {
 interface RoomOptions {
   readonly limits: () => RoomLimits;
   readonly clock: Clock;
-  /** When a request that found no room is to come back. */
   readonly retrySeconds: () => number;
 }
 
+const LARGE_BYTES = 1024 * 1024;
 const ROOM_FULL = 'Event queue is full.';
 
-/** All the room, and who holds it. */
 export class QueueRoom {
   readonly #options: RoomOptions;
   readonly #heldBy = new Map<string, Share>();
@@ -45,12 +44,11 @@ export class QueueRoom {
     return this.#held;
   }
 
-  /** An empty place for a request of that credential. It must be left. */
+  /** Starts empty. Must be left. */
   place(holder: string): QueuePlace {
     return new QueuePlace(this, holder);
   }
 
-  /** Whether so much could be had at once. */
   fits(more: Share, own: Share = { events: 0, bytes: 0 }): boolean {
     const { events, bytes } = this.#held;
     if (events === own.events && bytes === own.bytes) return true;
@@ -59,14 +57,18 @@ export class QueueRoom {
   }
 
   /**
-   * Resolves with the milliseconds it waited once the room is had. Throws `throttled` when the holder has more than half of
-   * all, `unavailable` when there was none for long enough; `waitedMs`: what the request has waited already.
+   * Resolves with the milliseconds waited. Throws `throttled` when the holder has more than half of the total and
+   * this is not its only request, `unavailable` when no room came free in time; `waitedMs`: time the request has
+   * waited before.
    */
   async take(holder: string, more: Share, own: Share, waitedMs: number): Promise<number> {
     const { clock, limits, retrySeconds } = this.#options;
     const startedAt = clock.monotonic();
-    while (!this.fits(more, own)) {
-      if (this.#holdsMost(holder)) throw throttled(1);
+    for (;;) {
+      const fits = this.fits(more, own);
+      // A single request may have all; several of one credential leave half to others.
+      if (this.#holdsMost(holder) && (!fits || this.#holdsMore(holder, own))) throw throttled(1);
+      if (fits) break;
       const left = limits().waitMs - waitedMs - (clock.monotonic() - startedAt);
       if (left <= 0) throw unavailable(ROOM_FULL, retrySeconds());
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -77,7 +79,6 @@ export class QueueRoom {
     return clock.monotonic() - startedAt;
   }
 
-  /** Takes room back from a holder, and wakes who waits for it. */
   free(holder: string, { events, bytes }: Share): void {
     this.#add(holder, { events: -events, bytes: -bytes });
     for (const wake of this.#waiting.splice(0)) wake();
@@ -89,6 +90,11 @@ export class QueueRoom {
     return events > limits.events / 2 || bytes > limits.bytes / 2;
   }
 
+  #holdsMore(holder: string, own: Share): boolean {
+    const { events, bytes } = this.#heldBy.get(holder) ?? own;
+    return events > own.events || bytes > own.bytes;
+  }
+
   #add(holder: string, more: Share): void {
     this.#held = sum(this.#held, more);
     const held = sum(this.#heldBy.get(holder) ?? { events: 0, bytes: 0 }, more);
@@ -97,7 +103,6 @@ export class QueueRoom {
   }
 }
 
-/** What one request holds of the room. */
 export class QueuePlace implements Disposable {
   readonly #room: QueueRoom;
   readonly #holder: string;
@@ -109,12 +114,11 @@ export class QueuePlace implements Disposable {
     this.#holder = holder;
   }
 
-  /** Bytes it holds. */
   get bytes(): number {
     return this.#own.bytes;
   }
 
-  /** Resolves when so much more is had. Throws `throttled`, `unavailable`, both with Retry-After. */
+  /** Throws `throttled`, `unavailable`, both with Retry-After. */
   async take(more: Partial<Share>): Promise<void> {
     const wanted = { events: more.events ?? 0, bytes: more.bytes ?? 0 };
     if (wanted.events === 0 && wanted.bytes === 0) return;
@@ -122,26 +126,26 @@ export class QueuePlace implements Disposable {
     this.#own = sum(this.#own, wanted);
   }
 
-  /** Gives bytes back that it needs no longer. */
   give(bytes: number): void {
     if (bytes === 0) return;
     this.#room.free(this.#holder, { events: 0, bytes });
     this.#own = sum(this.#own, { events: 0, bytes: -bytes });
   }
 
-  /** As `give`, once a reading that cannot be stopped has ended: until then it holds what it reads. */
+  /** As `give`, after a reading that cannot be stopped: it holds its memory until then. */
   giveAfter(bytes: number, reading: Promise<unknown>): void {
     this.#own = sum(this.#own, { events: 0, bytes: -bytes });
     const free = (): void => this.#room.free(this.#holder, { events: 0, bytes });
     void reading.then(free, free);
   }
 
-  /** Gives everything back; once is enough. */
+  /** Gives everything back; further calls do nothing. */
   leave(): void {
     const { events, bytes } = this.#own;
     if (events === 0 && bytes === 0) return;
     this.#own = { events: 0, bytes: 0 };
     this.#room.free(this.#holder, { events, bytes });
+    if (bytes > LARGE_BYTES) countGarbage(bytes);
   }
 
   [Symbol.dispose](): void {
@@ -153,7 +157,6 @@ function sum(a: Share, b: Share): Share {
   return { events: a.events + b.events, bytes: a.bytes + b.bytes };
 }
 
-/** 503 with the moment to come back. */
 export function unavailable(message: string, seconds: number, cause?: unknown): AppError {
   return new AppError('unavailable', message, {
     headers: { 'Retry-After': String(seconds) },
@@ -161,7 +164,6 @@ export function unavailable(message: string, seconds: number, cause?: unknown): 
   });
 }
 
-/** 429 of EV-14. */
 export function throttled(seconds: number): AppError {
   const unit = seconds === 1 ? 'second' : 'seconds';
   return new AppError(

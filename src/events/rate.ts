@@ -1,6 +1,4 @@
-/**
- * Rates of requests by user over a sliding window (EV-14). Refused requests are not counted; state of this process only.
- */
+/** Request rates by user over a sliding window. Refused requests are not counted; in memory only. */
 import type { Clock } from '../base/clock.ts';
 import { Lru } from '../base/lru.ts';
 
@@ -12,7 +10,6 @@ const WINDOW_MS: Readonly<Record<string, number>> = {
 };
 const MAX_USERS = 10_000;
 
-/** Counts one kind of request. */
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #times = new Lru<number, number[]>(MAX_USERS);
@@ -21,7 +18,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** 0 when the request is within `rate` (`''`: any number) and counts; else the whole seconds to wait. */
+  /** Counts the request and returns 0 when it is within `rate` (`''`: unlimited); else the whole seconds to wait. */
   take(userId: number, rate: string): number {
     const [amount = '', unit = ''] = rate.split('/');
     const windowMs = WINDOW_MS[unit];

@@ -1,8 +1,8 @@
 /**
- * Reading jobs of the query worker: lists of any length, figures over many events (EV-31, EV-33, EV-80, EV-81).
+ * Reading jobs of the query worker: lists of any length and figures over many events.
  *
- * A list is read in pages of ids, so that a slow reader of a long answer does not hold a snapshot: a snapshot keeps the
- * write-ahead log from being folded.
+ * A list is read in pages of ids, because a snapshot kept for a slow client would prevent checkpoints of the
+ * write-ahead log.
  */
 import type { Database } from 'bun:sqlite';
 import { csvCell } from '../base/csv-cell.ts';
@@ -22,29 +22,27 @@ import { selectionSql } from './selection.ts';
 import type { SqlCondition } from './term.ts';
 import { allOf } from './term.ts';
 
-/** Order of the `events-list` job. */
 export interface ListOrder {
   readonly stateDir: string;
   readonly selection: Selection;
   readonly isDescending: boolean;
-  /** Null: all. */
   readonly limit: number | null;
   readonly offset: number;
-  /** Goes on behind this id; null: from the start. */
+  /** Exclusive; null: from the start. */
   readonly afterId: number | null;
-  /** Ids above this one are left out; absent: none. */
+  /** Inclusive. */
   readonly highestId?: number;
-  /** Ids up to this one are left out; absent: none. Unlike `afterId` this is part of what is counted. */
+  /** Exclusive. Unlike `afterId` it also limits the count. */
   readonly aboveId?: number | null;
   readonly counts: boolean;
   readonly format: 'json' | 'ndjson' | 'csv';
 }
 
-/** Headers in which figures travel beside the body. */
+/** Headers that carry figures beside the body. */
 export const LIST_HEADERS = { total: 'x-total', next: 'x-next' } as const;
 
 const PAGE_EVENTS = 500;
-/** After so much a page is full: several copies of it are in memory at a time. */
+/** Per page: several copies of it are in memory at a time. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 const PAGE_CHARACTERS = 64 * 1024;
 const ENCODER = new TextEncoder();
@@ -52,7 +50,7 @@ const CSV_HEAD = 'id,index,sourcetype,source,host,data,created,updated,extracted
 
 type Job = (body: unknown) => Response | Promise<Response>;
 
-/** Order of the `events-matching` job: the newest matches between two ids, in order. */
+/** The newest matches between two ids, ascending. */
 interface MatchingOrder {
   readonly stateDir: string;
   readonly selection: Selection;
@@ -61,11 +59,10 @@ interface MatchingOrder {
   readonly aboveId: number;
   /** Inclusive. */
   readonly highestId: number;
-  /** Most events answered; `LIST_HEADERS.total` tells how many matched. */
+  /** `LIST_HEADERS.total` has the count of all matches. */
   readonly most: number;
 }
 
-/** The jobs by name. */
 export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> {
   const filterOf = (query: FilterQuery | null) => (query === null ? null : makeFilter(query));
   return {
@@ -122,7 +119,7 @@ function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Resp
   return new Response(streamOf(reader, linesOf(reader.db, ids)), head);
 }
 
-/** Events deleted since are passed over. */
+/** Skips events deleted since. */
 function* linesOf(db: Database, ids: readonly number[]): Generator<string> {
   const one = db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`);
   let text = '';
@@ -152,10 +149,10 @@ function listEvents(order: ListOrder): Response {
 }
 
 interface Facts {
-  /** The list covers ids up to this one. */
+  /** Highest id of the list. */
   readonly highest: number;
   readonly total: number | null;
-  /** Where the next page goes on, and this one ends; null when there is none. */
+  /** Start of the next page and end of this one; null on the last page. */
   readonly next: number | null;
 }
 
@@ -171,7 +168,7 @@ function firstFacts(reader: EventReader, order: ListOrder): Facts {
         .get(...params)!.n
     : null;
   if (order.limit === null) return { highest, total, next: null };
-  // The last row of the page and one more, by id alone: cheap beside the rows themselves.
+  // By id alone: cheap compared with the rows.
   const page = pageSql(order, 'id', sql);
   const ids = db
     .query<{ id: number }, (string | number)[]>(`${page.sql} LIMIT 2 OFFSET ?`)
@@ -197,7 +194,6 @@ function pageSql(
   };
 }
 
-/** The pages as they are asked for; the reader is closed behind them. */
 function streamOf(reader: EventReader, pages: Iterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -236,7 +232,7 @@ function* rowPages(
 ): Generator<EventRow[]> {
   const { isDescending } = order;
   let left = order.limit ?? Number.POSITIVE_INFINITY;
-  // In place of events that are deleted meanwhile come none that the next page begins with.
+  // Rows that take the place of deleted ones must not be those of the next page.
   const upTo = next === null || isDescending ? highest : next;
   let step = next !== null && isDescending ? { ...order, aboveId: next - 1 } : order;
   for (let isMore = true; isMore && left > 0;) {
@@ -256,7 +252,7 @@ function* rowPages(
   }
 }
 
-/** The rows, or of long ones the first few. */
+/** Long rows: only the first few. */
 function fullPage(found: Iterable<EventRow>): { rows: EventRow[]; isCut: boolean } {
   const rows: EventRow[] = [];
   let characters = 0;

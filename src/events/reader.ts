@@ -1,38 +1,40 @@
 /**
- * Reading the event store: a connection that cannot write, with the functions and the substring index queries use.
+ * A read-only connection to the event store, with the functions and the substring index that queries use.
  *
- * For worker processes: statements run synchronously, and those shaped by a user may run long. A reader sees what was
- * committed before its snapshot began, and every event that was acknowledged is.
+ * For worker processes: statements are synchronous and may run long. A snapshot contains everything committed before
+ * it began, so every acknowledged event.
  */
 import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_FILE } from './schema.ts';
+import { STRATEGY } from './limits.ts';
 import type { SqlCondition } from './term.ts';
 import { allOf, anyMemberHas, dataHas, registerTermFunctions } from './term.ts';
 import type { IndexState } from './text-index.ts';
 import { candidates, INDEX_FILE, readIndexState } from './text-index.ts';
 import { holdOff } from './write-ahead-log.ts';
 
-/** Where a term is looked for: `data` (SL-63), or any member (EV-34). */
+/** `data`, or any member. */
 type TermScope = 'data' | 'any';
 
-/** A term as SQL. `usesIndex` tells whether the substring index narrows it. */
+/** `usesIndex`: the substring index narrows it. */
 interface TermCondition extends SqlCondition {
   readonly usesIndex: boolean;
+  /** Few events are examined. */
+  readonly isNarrow: boolean;
 }
 
 const BUSY_WAIT_MS = 5_000;
 
-/** One reading connection. */
 export class EventReader {
-  /** Bun's connection: table `events` of `schema.ts`. */
+  /** Table `events` of `schema.ts`. */
   readonly db: Database;
   readonly #paths: readonly string[];
   #hasIndex: boolean;
   #index: IndexState | null = null;
 
-  /** Opens the store of a state directory, which must exist. Throws SQLite's own error when it cannot be read. */
+  /** The store must exist. Throws SQLite's error when it cannot be read. */
   constructor(stateDir: string) {
     const [store, index] = [EVENTS_FILE, INDEX_FILE].map((name) => join(stateDir, name));
     this.#paths = [store!, index!];
@@ -43,7 +45,7 @@ export class EventReader {
     this.#hasIndex = attachIndex(this.db, index!);
   }
 
-  /** Runs `work` on one snapshot of store and index; term conditions hold only inside of it. */
+  /** One snapshot of store and index; term conditions are valid only inside it. */
   snapshot<Result>(work: () => Result): Result {
     this.begin();
     try {
@@ -53,7 +55,7 @@ export class EventReader {
     }
   }
 
-  /** As `snapshot`, for work that streams: ends with `end`. May wait as `holdOff` does. */
+  /** As `snapshot`, for streams; call `end` afterwards. May wait as `holdOff` does. */
   begin(): void {
     for (const path of this.#paths) holdOff(path);
     this.db.run('BEGIN');
@@ -65,20 +67,40 @@ export class EventReader {
     if (this.db.inTransaction) this.db.run('ROLLBACK');
   }
 
-  /** The highest id of the index within the snapshot; 0 without a usable index. */
+  /** Highest indexed id within the snapshot; 0 without a usable index. */
   get indexedTo(): number {
     return this.#index?.indexedTo ?? 0;
   }
 
-  /** Events that hold the term, by folding (SL-30). Gives the same rows with and without the index. */
-  term(text: string, scope: TermScope): TermCondition {
+  /**
+   * Case folded. The result is the same with and without the index. With few `readable` events each of them is
+   * searched, in a time that does not reveal how often the term occurs in others; null: all may be read.
+   */
+  term(text: string, scope: TermScope, readable: readonly string[] | null = null): TermCondition {
     const exact = scope === 'data' ? dataHas(text) : anyMemberHas(text);
+    const own = readable === null ? null : this.#fewOf(readable);
+    if (own !== null) return { ...allOf([own, exact]), usesIndex: false, isNarrow: true };
     const narrowed = this.#index === null ? null : candidates(this.db, this.#index, text, scope);
-    if (narrowed === null) return { ...exact, usesIndex: false };
-    return { ...allOf([narrowed, exact]), usesIndex: true };
+    if (narrowed === null) return { ...exact, usesIndex: false, isNarrow: false };
+    return { ...allOf([narrowed, exact]), usesIndex: true, isNarrow: true };
   }
 
-  /** The names of all indexes that hold an event; the caller keeps those that may be read (EV-23, EV-99). */
+  /** Null when there are more than STRATEGY.ownEvents. */
+  #fewOf(indexes: readonly string[]): SqlCondition | null {
+    const names = JSON.stringify(indexes);
+    const { events } = this.db
+      .query<{ events: number }, [string]>(
+        'SELECT total(events) AS events FROM main.indexes WHERE name IN (SELECT value FROM json_each(?))',
+      )
+      .get(names)!;
+    if (events > STRATEGY.ownEvents) return null;
+    return {
+      sql: `id IN (SELECT id FROM main.events INDEXED BY events_by_index WHERE "index" IN (SELECT value FROM json_each(?)))`,
+      params: [names],
+    };
+  }
+
+  /** Not filtered by rights. */
   indexNames(): string[] {
     return this.db
       .query<{ name: string }, []>('SELECT name FROM indexes ORDER BY name')
@@ -95,7 +117,7 @@ export class EventReader {
     try {
       return readIndexState(this.db);
     } catch {
-      // Damaged or half made: the index is derived, so the answer is the same without it.
+      // Damaged or incomplete: the index is derived data, so results are the same without it.
       this.#hasIndex = false;
       return null;
     }

@@ -1,6 +1,4 @@
-/**
- * Which events are too old or too many, and their deletion in small steps (EV-83 to EV-85).
- */
+/** Deletes events that are too old or too many, in small steps. */
 import type { Audit } from '../auth/audit.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -10,25 +8,21 @@ import type { IndexTotals } from './index-totals.ts';
 import type { Ingest } from './ingest.ts';
 import type { PrunedIndex, PruneOrder, WriterResult } from './writer-orders.ts';
 
-/** The rules an index follows; null: keep. */
+/** Null: unlimited. */
 export interface IndexRules {
   readonly max_age_days: number | null;
   readonly max_bytes: number | null;
 }
 
-/** Why events went. */
 export type PruneRule = 'age' | 'size' | 'total' | 'query';
 
-/** What a run deleted, or would delete. */
 export interface Pruned extends PrunedIndex {
   readonly rule: PruneRule;
 }
 
-/** The store as rules are applied to it: through the server's queue, or directly. */
 export interface PrunedStore {
   open(): Promise<void>;
   indexTotals(): IndexTotals[] | Promise<IndexTotals[]>;
-  /** Bytes of the pages in use. */
   sizeInUse(): number;
   readonly ingest: Pick<Ingest, 'submit'>;
 }
@@ -41,18 +35,16 @@ interface RetentionOptions {
   readonly config: () => Config;
 }
 
-/** As many as a step deletes (EV-85). */
 const STEP_IDS = 1_000;
-/** A day in microseconds. */
 export const DAY_MICROS = 86_400_000_000;
-/** Over a size the oldest go until so much of it is left. */
+/** Past its size limit an index is reduced to this share of it. */
 export const KEPT_SHARE = 0.95;
-/** Of the total size: so much goes in a step at least. */
+/** Smallest step, as a share of the total size. */
 const LEAST_SHARE = 0.005;
 const EVERYTHING = { kind: 'prune', index: null, createdBefore: null, ids: null } as const;
 const HOUR_MICROS = 3_600_000_000;
 
-/** The rules of an index: its own, else the common ones; 0 keeps for ever. */
+/** Those of the index, else the defaults; 0 means for ever. */
 export function rulesOf(
   { max_age_days: age, max_bytes: bytes, indexes }: Config['events']['retention'],
   index: string,
@@ -64,7 +56,6 @@ export function rulesOf(
   };
 }
 
-/** Applies the rules of the configuration. */
 export class Retention {
   readonly #options: RetentionOptions;
   readonly #pruned = new Map<PruneRule, number>();
@@ -75,12 +66,10 @@ export class Retention {
     this.#options = options;
   }
 
-  /** Events deleted since the start, by rule. */
   get counts(): ReadonlyMap<PruneRule, number> {
     return this.#pruned;
   }
 
-  /** Applies the rules now and then; the log says which ones. */
   start(): void {
     const { log, config } = this.#options;
     const { max_age_days, max_bytes, total_max_bytes, indexes } = config().events.retention;
@@ -102,7 +91,7 @@ export class Retention {
     this.#timer = null;
   }
 
-  /** Deletes what the rules say; one run at a time. Audited. Throws `unavailable`. */
+  /** One run at a time. Audited. Throws `unavailable`. */
   run(): Promise<Pruned[]> {
     this.#running ??= this.#apply().finally(() => {
       this.#running = null;
@@ -122,7 +111,7 @@ export class Retention {
     );
     const pruned: Pruned[] = [];
     for (const wanted of ['age', 'size'] as const) {
-      // Read anew for each rule: what age took does not count as size any more.
+      // Read again for each rule: events deleted by age no longer count for size.
       for (const totals of await events.indexTotals()) {
         const due = dueOrders(totals, rulesOf(settings.retention, totals.index), now);
         const order = due.find(({ rule }) => rule === wanted)?.order;
@@ -136,14 +125,14 @@ export class Retention {
   async #pruneTotal(max: number | null): Promise<Pruned[]> {
     const { events } = this.#options;
     if (max === null || events.sizeInUse() <= max) return [];
-    // Measured anew after each step: in the pages a small event takes many times its text.
+    // Measured after each step: in pages a small event takes many times the size of its text.
     const excess = (): number => Math.ceil(events.sizeInUse() - max * KEPT_SHARE);
-    // Events that come in meanwhile are for the next run.
+    // Events that arrive meanwhile are left to the next run.
     let most = 2 * excess();
     const left = (deleted: number): number => {
       most -= deleted;
       const over = most > 0 ? excess() : 0;
-      // Pages are given back whole: with less than a little a step might free none.
+      // Only whole pages are freed: a very small step might free none.
       return over > 0 ? Math.max(over, Math.ceil(max * LEAST_SHARE)) : 0;
     };
     return this.#deleted('total', async (note) => {
@@ -155,7 +144,7 @@ export class Retention {
     });
   }
 
-  /** Deletes what an order selects, in steps; audited by index. */
+  /** In steps; audited by index. */
   async prune(order: PruneOrder, rule: PruneRule): Promise<Pruned[]> {
     const { ids } = order;
     return this.#deleted(rule, async (note) => {
@@ -178,7 +167,7 @@ export class Retention {
     return (await this.#options.events.ingest.submit(order, new Uint8Array(), holder)).result;
   }
 
-  /** What steps deleted, by index; audited also when they are broken off: it is gone. */
+  /** Audited also when interrupted, because the events are gone. */
   async #deleted(
     rule: PruneRule,
     steps: (note: (result: WriterResult) => WriterResult) => Promise<void>,
@@ -208,7 +197,6 @@ export class Retention {
   }
 }
 
-/** What the rules of an index say about it now. */
 function dueOrders(
   { index, bytes, oldest }: IndexTotals,
   { max_age_days: days, max_bytes: max }: IndexRules,

@@ -1,9 +1,6 @@
-/**
- * Saved searches by name, as queries find them (SL-130): own ones first, then shared and public ones.
- */
+/** Finds saved searches by name: the caller's own first, then shared and public ones. */
 import type { Database } from '../store/database.ts';
 
-/** What a name means to a caller. */
 export type NamedSavedSearch =
   | { readonly kind: 'found'; readonly key: string; readonly query: string }
   | { readonly kind: 'ambiguous-own' }
@@ -15,7 +12,6 @@ interface Found {
   readonly query: string;
 }
 
-/** The saved search of exactly that name. */
 export async function findSavedSearch(
   db: Database,
   userId: number,

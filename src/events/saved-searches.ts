@@ -1,29 +1,24 @@
-/**
- * Saved searches in the state database (EV-86 to EV-92).
- */
 import { timestamp } from '../base/clock.ts';
 import type { Database, SqlValue } from '../store/database.ts';
 
-/** A stored search. Times are DS-16 texts. */
+/** Times are RFC 3339. */
 export interface SavedSearch {
   readonly id: number;
   readonly ownerId: number;
   readonly name: string;
   readonly query: string;
   readonly isPublic: boolean;
-  /** User ids, ascending. */
   readonly sharedWith: readonly number[];
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** What its owner decides. */
 export interface SavedSearchInput {
   readonly name: string;
   readonly query: string;
   readonly isPublic: boolean;
   readonly sharedWith: readonly number[];
-  /** Those of them whose names the owner typed now; who was named before stays so. */
+  /** Users the owner named in this request; those named before stay named. */
   readonly named?: readonly number[];
 }
 
@@ -35,7 +30,7 @@ interface SearchRow {
   readonly is_public: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Ids joined by commas; null for none. */
+  /** Ids joined by commas; null when none. */
   readonly shared: string | null;
 }
 
@@ -59,13 +54,12 @@ function searchOf(row: SearchRow): SavedSearch {
   };
 }
 
-/** Where a list goes on: behind this one. */
 export interface SavedSearchPlace {
   readonly name: string;
   readonly id: number;
 }
 
-/** Part of the searches a user sees: own, shared with the user, public; all of them for `everything`. By name, then id. */
+/** Own searches, those shared with the user, and public ones; with `everything` all. By name, then id. */
 export async function listSavedSearches(
   db: Database,
   viewer: { readonly userId: number; readonly everything: boolean },
@@ -90,15 +84,14 @@ export async function listSavedSearches(
   return rows.map(searchOf);
 }
 
-/** The search with that id; null when there is none. */
 export async function getSavedSearch(db: Database, id: number): Promise<SavedSearch | null> {
   const row = await db.get<SearchRow>(`${SELECT} WHERE id = ?`, [id]);
   return row === null ? null : searchOf(row);
 }
 
 /**
- * Stores a new search; null when its owner has `most` already. With an id it is the search that had it before it was deleted
- * (ids are never given again); null also when it is another's now.
+ * Null when the owner has `most` already. With an id, restores the deleted search of that id (ids are never reused);
+ * null also when it has another owner.
  */
 export async function createSavedSearch(
   db: Database,
@@ -127,10 +120,7 @@ export async function createSavedSearch(
   });
 }
 
-/**
- * Replaces what its owner decides: by what `change` makes of the search as it is then, whatever else changed it since it was
- * looked at. Null when it is gone.
- */
+/** `change` gets the search as it is in the transaction, because others may have changed it. Null when it is gone. */
 export async function updateSavedSearch(
   db: Database,
   id: number,
@@ -157,12 +147,11 @@ export async function updateSavedSearch(
   });
 }
 
-/** Deletes the search. */
 export async function deleteSavedSearch(db: Database, id: number): Promise<void> {
   await db.run('DELETE FROM saved_searches WHERE id = ?', [id]);
 }
 
-/** How many searches a user owns, and how many of them somebody else sees. */
+/** Total, and how many are visible to others. */
 export async function countOwnSearches(
   db: Database,
   ownerId: number,
@@ -176,7 +165,7 @@ export async function countOwnSearches(
   return { all: counted!.all_of_them, seen: counted!.seen };
 }
 
-/** Ids of the readers whom the owners of searches named, by the id of the search; those without are missing. */
+/** Ids of users the owners named, by search id; searches without any are missing. */
 export async function namedReaders(
   db: Database,
   searchIds: readonly number[],

@@ -1,21 +1,19 @@
 /**
- * The tables of `<state>/events.sqlite`: every stored event, and what is kept beside it in the same transactions (EV-27,
- * EV-49, EV-83).
+ * The tables of `<state>/events.sqlite`: every stored event, and what is kept with it in the same transactions.
  *
- * One process writes (writer.ts), any number read. The hot facts are columns; `fields` is JSONB, because grouping
- * and filtering by a member of it is 1.6 to 2.3 times as fast as in JSON text and 8 % smaller. JSONB keeps the digits of a
- * number. Rows have no foreign keys and no secondary index but those of time: each one costs every insert about 10 %.
+ * One process writes (writer.ts), any number read. Frequently used members are columns; `fields` is JSONB, because
+ * grouping and filtering by a member is 1.6 to 2.3 times as fast as in JSON text and 8 % smaller. JSONB keeps the
+ * digits of a number. No foreign keys, and secondary indexes only for times: each one costs every insert about 10 %.
  */
 import type { Database } from 'bun:sqlite';
 
-/** File name in the state directory. */
 export const EVENTS_FILE = 'events.sqlite';
-/** Tells our file from any other SQLite file: `svce`. */
+/** `svce`, to recognise our file. */
 export const EVENTS_APPLICATION_ID = 0x73_76_63_65;
 /** `user_version` of the newest schema this executable knows. */
 export const EVENTS_SCHEMA_VERSION = 2;
 
-/** `next`: the next number of a HEC channel (EV-69); `used`: microseconds of its last one. */
+/** `next`: next number of the channel; `used`: microseconds of its last use. */
 const ACK_CHANNELS = `CREATE TABLE ack_channels (
     sender TEXT NOT NULL,
     channel TEXT NOT NULL,
@@ -25,13 +23,14 @@ const ACK_CHANNELS = `CREATE TABLE ack_channels (
   ) STRICT, WITHOUT ROWID`;
 
 /**
- * Times in `events` are microseconds since the epoch (`timeText` makes EV-2 of them); `time` is `_time` of SL-44. Members of
- * `fields` are `fields ->> '$.user'`, its text is `json(fields)`; an event without fields has `{}`.
+ * Times in `events` are microseconds since the epoch; `time` is `_time`. Members of `fields` are `fields ->>
+ * '$.user'`, its text is `json(fields)`; an event without fields has `{}`.
  *
- * `ascii` is 1 when all texts of the row are ASCII; then SQLite's own LIKE finds a folded term (see term.ts). `bytes` is the
- * size by EV-84. `indexes.first_id`: no event of that index has a smaller id. `changed_events`: events whose text was
- * replaced after they were stored, for readers of an older substring index. `counters` holds `next_id` (ids are never
- * reused, also after the newest event was deleted) and `last_created` (`created` never decreases with the id).
+ * `ascii` is 1 when all texts of the row are ASCII; then SQLite's LIKE finds a folded term (see term.ts). `bytes` is
+ * the size that counts for retention. `indexes.first_id`: no event of that index has a smaller id. `changed_events`:
+ * events whose text was replaced after they were stored, for readers of an older substring index. `counters` holds
+ * `next_id` (ids are never reused, even after the newest event was deleted) and `last_created` (`created` never
+ * decreases with the id).
  */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE events (
@@ -76,7 +75,7 @@ const SCHEMA: readonly string[] = [
     value INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
   ACK_CHANNELS,
-  // Tells this store from another one that was put in its place: a substring index belongs to one store.
+  // A substring index belongs to one store; this identifies it, should another take its place.
   'CREATE TABLE identity (store TEXT NOT NULL) STRICT',
   'INSERT INTO identity VALUES (lower(hex(randomblob(16))))',
   "INSERT INTO counters VALUES ('next_id', 1), ('last_created', 0)",
@@ -84,12 +83,11 @@ const SCHEMA: readonly string[] = [
   `PRAGMA user_version = ${EVENTS_SCHEMA_VERSION}`,
 ];
 
-/** What makes a store of the version before one of the next, by that version. */
 const UPGRADES: Readonly<Record<number, readonly string[]>> = {
   1: [ACK_CHANNELS, 'PRAGMA user_version = 2'],
 };
 
-/** Makes the tables in an empty database, and those that a store of an older version lacks. */
+/** Also adds the tables that an older version lacks. */
 export function createEventSchema(db: Database): void {
   const { user_version: version } = db
     .query<{ user_version: number }, []>('PRAGMA user_version')

@@ -1,6 +1,4 @@
-/**
- * Which events a list, a tail or a figure is about, as plain data, and as SQL (EV-31).
- */
+/** Which events a list, tail or figure covers, as data and as SQL. */
 import { QuotedTexts } from '../base/quoted-text.ts';
 import type { EventReader } from './reader.ts';
 import { firstIdCreatedFrom } from './store.ts';
@@ -12,26 +10,24 @@ export type MemberFilters = Readonly<
   Partial<Record<'index' | 'sourcetype' | 'source' | 'host', string>>
 >;
 
-/** Everything that must hold; absent members do not restrict. */
+/** All must hold; absent members do not restrict. */
 export interface Selection {
   readonly members: MemberFilters;
-  /** Microseconds, as all times here. */
+  /** All times are microseconds. */
   readonly created: number | null;
   readonly updated: number | null;
   /** Inclusive. */
   readonly createdAfter: number | null;
   /** Exclusive. */
   readonly createdBefore: number | null;
-  /** Terms that must all occur. */
   readonly terms: readonly string[];
-  /** Names of the indexes that may be read; null: all. */
+  /** Indexes that may be read; null: all. */
   readonly readable: readonly string[] | null;
   /** Bounds of `_time`, the upper one exclusive. */
   readonly earliest: number | null;
   readonly latest: number | null;
 }
 
-/** Nothing left out. */
 export const ALL_EVENTS: Selection = {
   members: {},
   created: null,
@@ -51,7 +47,7 @@ const COLUMNS = {
   host: 'host',
 } as const;
 
-/** The selection as a condition on `events`; only inside a snapshot of the reader. */
+/** A condition on `events`; only valid inside a snapshot of the reader. */
 export function selectionSql(reader: EventReader, selection: Selection): SqlCondition {
   const conditions: SqlCondition[] = [];
   const add = (sql: string, ...params: (string | number)[]): void => {
@@ -60,7 +56,7 @@ export function selectionSql(reader: EventReader, selection: Selection): SqlCond
   for (const [name, value] of Object.entries(selection.members)) {
     add(`${COLUMNS[name as keyof typeof COLUMNS]} = ?`, value);
   }
-  // `created` never decreases with the id, so its bounds are bounds of ids.
+  // `created` never decreases with the id, so its bounds become bounds of ids.
   const fromMicros = (micros: number): number => firstIdCreatedFrom(reader.db, micros);
   const { created, updated, createdAfter, createdBefore, earliest, latest, readable } = selection;
   if (created !== null) add('id >= ? AND id < ?', fromMicros(created), fromMicros(created + 1));
@@ -70,19 +66,19 @@ export function selectionSql(reader: EventReader, selection: Selection): SqlCond
   if (earliest !== null) add('time >= ?', earliest);
   if (latest !== null) add('time < ?', latest);
   if (readable !== null) {
-    // As one value: there may be more indexes than SQLite takes values.
+    // As one parameter: there may be more indexes than SQLite allows parameters.
     add('"index" IN (SELECT value FROM json_each(?))', JSON.stringify(readable));
   }
-  for (const term of selection.terms) conditions.push(reader.term(term, 'any'));
+  for (const term of selection.terms) conditions.push(reader.term(term, 'any', readable));
   return allOf(conditions);
 }
 
-/** Most terms of a selection: each is a condition on every member, and SQLite takes expressions of a certain depth only. */
+/** Each is a condition on every member, and SQLite limits the depth of expressions. */
 export const MAX_TERMS = 200;
 
 /**
- * The terms of a `search` parameter (EV-34), each once: white space and commas separate, a term in matching quotes is a phrase, quoted
- * parts inside of a term keep their spaces and quotes.
+ * Distinct terms of a `search` parameter: white space and commas separate, a term in matching quotes is a phrase,
+ * quoted parts inside a term keep their spaces and quotes.
  */
 export function searchTerms(text: string): string[] {
   const quoted = new QuotedTexts(text);

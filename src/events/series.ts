@@ -1,19 +1,16 @@
-/**
- * Counts of a histogram by value (EV-80), whatever the values are: of ids there may be millions.
- */
+/** Histogram counts by value; of ids there may be millions of values. */
 
 const MAX_SERIES = 20_000;
-/** Counts of one value in one bucket that are kept at a time. */
+/** Counts in memory: one per value and bucket. */
 const MAX_CELLS = 1_000_000;
-/** Values are names of series; longer ones are cut. */
+/** Longer values are cut. */
 const MAX_NAME = 1_000;
 
-/** A bucket that series are put into. */
 interface SplitBucket {
   series?: Record<string, number>;
 }
 
-/** Of one value: the buckets it was seen in, in order, and how often. */
+/** Buckets a value was seen in, in order, with counts. */
 interface One {
   size: number;
   readonly buckets: number[];
@@ -21,8 +18,8 @@ interface One {
 }
 
 /**
- * Counts by value and bucket in bounded memory, taken in the order of the buckets. Past its bound the rarest half of the
- * values so far goes into `OTHER`; what is common stays, unless it was rare for thousands of values.
+ * Counts in bounded memory, in bucket order. Past the bound the rarest half of the values moves to `OTHER`; frequent
+ * values stay, unless they were rare for thousands of values.
  */
 export class Series {
   readonly #byName = new Map<string, One>();
@@ -31,7 +28,7 @@ export class Series {
   readonly #missing: Float64Array;
   #hasMissing = false;
   #cells = 0;
-  /** Values were left out before all were counted. */
+  /** Some values were dropped before all were counted. */
   isCapped = false;
 
   constructor(buckets: number) {
@@ -39,7 +36,7 @@ export class Series {
     this.#missing = new Float64Array(buckets);
   }
 
-  /** `bucket` is never smaller than the one before; null: without a value. */
+  /** `bucket` must not decrease; `value` null: missing. */
   count(value: string | null, bucket: number): void {
     if (value === null) {
       this.#missing[bucket]! += 1;
@@ -59,7 +56,10 @@ export class Series {
     this.#cells += 1;
   }
 
-  /** Puts the largest series into the buckets, the rest into `OTHER`, what has no value into `NULL`; answers the names, in this order. */
+  /**
+   * Adds the largest series to the buckets, the others as `OTHER`, missing values as `NULL`; returns the names in
+   * this order.
+   */
   addTo(buckets: readonly SplitBucket[], limit: number, complete: number): string[] {
     this.#leaveOut(limit);
     const shown = this.#bySize();
@@ -94,7 +94,6 @@ export class Series {
     );
   }
 
-  /** Keeps the `kept` largest. */
   #leaveOut(kept: number): void {
     for (const [name, one] of this.#bySize().slice(kept)) {
       for (const [index, at] of one.buckets.entries()) this.#others[at]! += one.counts[index]!;

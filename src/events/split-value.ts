@@ -1,14 +1,11 @@
-/**
- * The values a histogram splits by, as texts (EV-80): a column, or a member of `extracted_fields` by the names of searches (SL-41).
- */
+/** Values a histogram splits by, as text: a column or a member of `extracted_fields`, by its search-language name. */
 import { memberAt } from '../base/member-path.ts';
 import type { FilterRow } from './query-filter.ts';
 
-/** How a value is read in SQL. */
 export interface SplitSql {
   readonly sql: string;
   readonly params: readonly string[];
-  /** The text of what SQL gave; null for none. */
+  /** Converts an SQL value; null when missing. */
   readonly textOf: (value: unknown) => string | null;
 }
 
@@ -20,7 +17,6 @@ const COLUMNS: Readonly<Record<string, string>> = {
 };
 const PREFIX = 'extracted_fields.';
 
-/** Reads the values of a field. */
 export function splitSql(name: string): SplitSql {
   if (Object.hasOwn(COLUMNS, name)) return { sql: COLUMNS[name]!, params: [], textOf };
   const member = memberName(name);
@@ -32,12 +28,11 @@ export function splitSql(name: string): SplitSql {
     };
   }
   const path = `$.${JSON.stringify(member)}`;
-  // As a value, true is 1.
+  // `->>` would give 1 for true.
   const sql = `CASE fields -> ? WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE fields ->> ? END`;
   return { sql, params: [path, path], textOf };
 }
 
-/** The same of a row that was read. */
 export function splitText(row: FilterRow, name: string): string | null {
   if (Object.hasOwn(COLUMNS, name)) return row[name as 'host'];
   return textOf(memberAt(JSON.parse(row.fields), memberName(name), false));

@@ -1,10 +1,10 @@
 /**
- * Tells a file of the event store from another one that was put in its place, as is done with a damaged one (EV-51): who keeps
- * a connection would go on reading what is gone.
+ * Recognises when another file replaced the event store, as operators do with a damaged one: an open connection would
+ * go on reading the old file.
  */
 import { statSync } from 'node:fs';
 
-/** What only this file has as long as it lies there; null while there is none with a byte in it: it has not become a database yet. */
+/** Identifies the file while it exists; null while it is missing or empty, and so not yet a database. */
 export function identityOf(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
   return found && found.size > 0 ? `${found.dev}:${found.ino}` : null;

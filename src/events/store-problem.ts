@@ -1,19 +1,16 @@
-/**
- * What is wrong with an event store that nobody has opened for writing: `svc check` reads all of it (EV-51).
- */
+/** Diagnoses an event store that is not open for writing; `svc check` reads all of it. */
 import { Database } from 'bun:sqlite';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_APPLICATION_ID, EVENTS_FILE, EVENTS_SCHEMA_VERSION } from './schema.ts';
 
-/** What an operator is told: why the store cannot be used, and what can be done. */
 export function storeProblem(why: string): string {
-  // SQLite heads what it found with the name of the database.
+  // SQLite prefixes its message with the name of the database.
   const found = why.trim().split('\n').at(-1);
   return `${EVENTS_FILE} cannot be used (${found}): restore it from a backup, or move it away and a new, empty one is made`;
 }
 
-/** What is wrong with an open store, from its header; null: it is one of ours. */
+/** From the header; null when it is one of ours. */
 export function headerProblem(db: Database): string | null {
   const one = (pragma: string): number =>
     Object.values(db.query(`PRAGMA ${pragma}`).get() as Record<string, number>)[0]!;
@@ -22,14 +19,23 @@ export function headerProblem(db: Database): string | null {
   return version > EVENTS_SCHEMA_VERSION ? `its schema ${version} is of a newer version` : null;
 }
 
-/** Whether there is a store: a file without a byte has not become one yet. */
-export function hasStore(stateDir: string): boolean {
-  return (statSync(join(stateDir, EVENTS_FILE), { throwIfNoEntry: false })?.size ?? 0) > 0;
+/** The service never leaves an empty file behind, so it was truncated or put there. */
+export const EMPTY = 'it is empty (0 bytes)';
+
+/** For a store of 0 bytes; else null. */
+export function emptyProblem(stateDir: string): string | null {
+  return statSync(join(stateDir, EVENTS_FILE)).size === 0 ? storeProblem(EMPTY) : null;
 }
 
-/** Reads the store of a state directory, about a second a gigabyte; null when it is sound, or there is none. */
+export function hasStore(stateDir: string): boolean {
+  return existsSync(join(stateDir, EVENTS_FILE));
+}
+
+/** Takes about a second per gigabyte; null when sound or missing. */
 export function findStoreProblem(stateDir: string): string | null {
   if (!hasStore(stateDir)) return null;
+  const empty = emptyProblem(stateDir);
+  if (empty !== null) return empty;
   try {
     using db = new Database(join(stateDir, EVENTS_FILE), { readonly: true });
     db.run('PRAGMA busy_timeout = 5000');

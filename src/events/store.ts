@@ -1,43 +1,43 @@
 /**
- * The writing side of the event store: one connection, synchronous, for the one process that writes.
+ * The writing side of the event store: one synchronous connection for the one writing process.
  *
- * `synchronous = FULL` in WAL mode: SQLite syncs the write-ahead log at every commit, before COMMIT returns, so what was
- * committed survives a power loss (EV-48); NORMAL would lose the last commits then. Every change of an event keeps the
- * totals of its index in the same transaction.
+ * `synchronous = FULL` in WAL mode: SQLite syncs the write-ahead log before COMMIT returns, so commits survive a
+ * power loss; NORMAL would lose the last ones. Every change of an event updates the totals of its index in the same
+ * transaction.
  */
 import { Database } from 'bun:sqlite';
 import type { Statement } from 'bun:sqlite';
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
+import { placeNew } from '../base/file-swap.ts';
 import type { EventDraft, EventRow } from './event.ts';
 import { EVENT_SELECT } from './event.ts';
 import { createEventSchema } from './schema.ts';
-import { headerProblem, storeProblem } from './store-problem.ts';
+import { EMPTY, headerProblem, storeProblem } from './store-problem.ts';
 import type { ProgressOrder } from './writer-orders.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
-/** The log is folded into the file after this many pages, 16 MiB: every fold syncs the file once more. */
+/** Pages of log before a checkpoint, 16 MiB: every checkpoint syncs the file once more. */
 const CHECKPOINT_PAGES = 4_000;
 const MAX_LOG_BYTES = 48 * 1024 * 1024;
 
 const MAX_CHANNELS = 1_000;
-/** No user has this id; what is kept for it stays. */
+/** No user has this id; what is stored under it is never forgotten. */
 const NOBODY = 0;
 const IMPORT_ROUTE = 'svc events import';
+const BATCH_ROUTE = 'batch';
 
-/** Rows of one statement when there are many: a third less work than one by one. */
+/** Rows per INSERT: a third less work than one by one. */
 const INSERT_ROWS = 50;
 
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
-/** Where inserted events stand. */
 interface Inserted {
   readonly firstId: number;
-  /** Microseconds; the same for all events of one call. */
+  /** Microseconds; the same for all events of a call. */
   readonly created: number;
 }
 
-/** An answer kept for an `Idempotency-Key` (EV-49). */
 interface KeptReply {
   readonly bodyHash: Uint8Array;
   readonly answer: string;
@@ -49,7 +49,7 @@ interface Totals {
   firstId: number;
 }
 
-/** The open store. Transactions are explicit: `begin`, changes, `commit` or `rollback`. */
+/** Transactions are explicit: `begin`, changes, `commit` or `rollback`. */
 export class EventStore {
   readonly db: Database;
   readonly #log: WriteAheadLog;
@@ -60,11 +60,12 @@ export class EventStore {
   #lastCreated = 0;
   #totals = new Map<string, Totals>();
 
-  /** Opens the file, making it when absent. Throws `state-unusable`, naming file and remedy, when it is no event store. */
+  /** Creates a missing file. Throws `state-unusable`, naming file and remedy, when it is not an event store. */
   constructor(path: string) {
-    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+    if (!existsSync(path)) makeStore(path);
     chmodSync(path, 0o600);
-    this.db = new Database(path, { readwrite: true, create: true });
+    if (statSync(path).size === 0) throw unusable(EMPTY);
+    this.db = new Database(path, { readwrite: true });
     try {
       this.#configure();
       createEventSchema(this.db);
@@ -96,7 +97,8 @@ export class EventStore {
     const problem = headerProblem(this.db);
     if (problem !== null) throw new Error(problem);
     const bytes = one('page_count') * one('page_size');
-    // A whole check reads everything, about a second a gigabyte; of a large store only what every write touches is read.
+    // A full check reads everything, about a second per gigabyte; of a large store only what every write uses is
+    // checked.
     const scope = bytes <= MAX_CHECKED_BYTES ? '1' : "'indexes'";
     const found = this.db.query(`PRAGMA quick_check(${scope})`).values()[0]?.[0];
     if (found !== undefined && found !== 'ok') throw new Error(String(found));
@@ -105,7 +107,6 @@ export class EventStore {
     this.db.query('SELECT time FROM events ORDER BY time DESC LIMIT 100').all();
   }
 
-  /** Starts a transaction that may write. */
   begin(): void {
     this.db.run('BEGIN IMMEDIATE');
     for (const { name, value } of this.#nextIdOf.all() as { name: string; value: number }[]) {
@@ -115,7 +116,7 @@ export class EventStore {
     this.#totals = new Map();
   }
 
-  /** Durable when it returns. Waits some seconds at most where searches have made the log large. */
+  /** Durable when it returns. Waits up to some seconds when searches have made the log large. */
   commit(): void {
     const counter = this.db.query('UPDATE counters SET value = ? WHERE name = ?');
     counter.run(this.#nextId, 'next_id');
@@ -127,11 +128,11 @@ export class EventStore {
   }
 
   rollback(): void {
-    // A full disk makes SQLite roll back by itself.
+    // On a full disk SQLite rolls back by itself.
     if (this.db.inTransaction) this.db.run('ROLLBACK');
   }
 
-  /** Adds events in their order, with ids that follow each other. `now`: microseconds of the clock. */
+  /** Ids are consecutive. `now`: microseconds. */
   insert(drafts: readonly EventDraft[], now: number): Inserted {
     const firstId = this.#nextId;
     const created = Math.max(now, this.#lastCreated);
@@ -156,14 +157,13 @@ export class EventStore {
     this.#count(index, 1, bytes, id);
   }
 
-  /** The event with that id; null when there is none. */
   get(id: number): EventRow | null {
     return this.db
       .query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`)
       .get(id);
   }
 
-  /** Replaces what a client may write. `updated` moves on, also when the clock stands. */
+  /** `updated` increases even when the clock stands still. */
   update(id: number, draft: EventDraft, now: number): EventRow {
     const old = this.db
       .query<{ index: string; bytes: number; updated: number }, [number]>(
@@ -196,7 +196,6 @@ export class EventStore {
     return this.get(id)!;
   }
 
-  /** Deletes events by id; what does not exist is passed over. */
   delete(ids: readonly number[]): void {
     const find = this.db.query<{ index: string; bytes: number }, [number]>(
       'SELECT "index", bytes FROM events WHERE id = ?',
@@ -210,7 +209,7 @@ export class EventStore {
     }
   }
 
-  /** No event of the index, or of any, has a smaller id. */
+  /** A lower bound for the ids of the index, or of all events. */
   firstIdOf(index: string | null): number {
     if (index === null) return 0;
     const found = this.db
@@ -219,17 +218,17 @@ export class EventStore {
     return found?.first_id ?? 0;
   }
 
-  /** Notes that all events of the index up to that id are gone. */
+  /** All events of the index up to that id are deleted. */
   noteFirst(index: string, id: number): void {
     this.db.query('UPDATE indexes SET first_id = max(first_id, ?) WHERE name = ?').run(id, index);
   }
 
-  /** The smallest id given at that moment (microseconds) or later; past the newest when there is none. */
+  /** The smallest id created at that time (microseconds) or later; past the newest id when there is none. */
   firstIdCreatedFrom(micros: number): number {
     return firstIdCreatedFrom(this.db, micros);
   }
 
-  /** What an earlier request with that key was answered. */
+  /** The answer to an earlier request with that key. */
   findReply(userId: number, route: string, key: string): KeptReply | null {
     const row = this.db
       .query<{ body_hash: Uint8Array; answer: string }, [number, string, string]>(
@@ -245,12 +244,12 @@ export class EventStore {
       .run(userId, route, key, reply.bodyHash, reply.answer, now);
   }
 
-  /** Forgets replies kept before that time (microseconds). */
+  /** `before`: microseconds. */
   forgetReplies(before: number): void {
     this.db.query('DELETE FROM replies WHERE created < ? AND user_id <> ?').run(before, NOBODY);
   }
 
-  /** How many lines of a file were imported, and how it began then; null when none were. */
+  /** Lines of a file already imported and the hash of its first line; null when none were. */
   findProgress(
     file: string,
   ): { readonly lines: number; readonly firstLineHash: Uint8Array } | null {
@@ -258,13 +257,23 @@ export class EventStore {
     return kept === null ? null : { lines: Number(kept.answer), firstLineHash: kept.bodyHash };
   }
 
-  /** Notes it, in the running transaction. */
   keepProgress({ file, firstLineHash, lines }: Omit<ProgressOrder, 'kind'>, now: number): void {
     const reply = { bodyHash: firstLineHash, answer: String(lines) };
     this.keepReply(NOBODY, IMPORT_ROUTE, file, reply, now);
   }
 
-  /** The next number of a channel, from 0. `now`: microseconds. */
+  /** Null when no batch of that name was committed in the slot. */
+  findBatch(slot: number, name: string): string | null {
+    const kept = this.findReply(NOBODY, BATCH_ROUTE, String(slot));
+    return kept !== null && Buffer.from(kept.bodyHash).toString() === name ? kept.answer : null;
+  }
+
+  keepBatch(slot: number, name: string, answer: string, now: number): void {
+    const reply = { bodyHash: Buffer.from(name), answer };
+    this.keepReply(NOBODY, BATCH_ROUTE, String(slot), reply, now);
+  }
+
+  /** Next number of a channel, from 0. `now`: microseconds. */
   acknowledge(sender: string, channel: string, now: number): number {
     const known = this.db
       .query<{ next: number }, [number, string, string]>(
@@ -272,7 +281,7 @@ export class EventStore {
       )
       .get(now, sender, channel);
     if (known !== null) return known.next - 1;
-    // Whoever makes up a channel for every request must not fill the disk with them.
+    // A client that invents a channel for every request must not fill the disk.
     this.db
       .query(
         `DELETE FROM ack_channels WHERE sender = ?1 AND channel IN (
@@ -285,7 +294,7 @@ export class EventStore {
     return 0;
   }
 
-  /** Forgets channels unused since that time (microseconds). */
+  /** `before`: microseconds. */
   forgetChannels(before: number): void {
     this.db.query('DELETE FROM ack_channels WHERE used < ?').run(before);
   }
@@ -295,7 +304,7 @@ export class EventStore {
   }
 
   #count(index: string, events: number, bytes: number, addedId: number): void {
-    // What goes leaves the bound where it is.
+    // Deletions leave the bound as it is.
     const id = events > 0 ? addedId : Number.MAX_SAFE_INTEGER;
     const totals = this.#totals.get(index);
     if (totals === undefined) this.#totals.set(index, { events, bytes, firstId: id });
@@ -317,7 +326,7 @@ export class EventStore {
   }
 }
 
-/** As the method; a search by halves over the ids, because `created` never decreases with them. */
+/** Binary search over ids, because `created` never decreases with them. */
 export function firstIdCreatedFrom(db: Database, micros: number): number {
   const { low: first, high: last } = db
     .query<{ low: number | null; high: number | null }, []>(
@@ -339,13 +348,32 @@ export function firstIdCreatedFrom(db: Database, micros: number): number {
   return low;
 }
 
+/** Renamed into place when complete, so that an empty file is never a new store. */
+function makeStore(path: string): void {
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    closeSync(openSync(draft, 'w', 0o600));
+    const db = new Database(draft, { readwrite: true });
+    try {
+      createEventSchema(db);
+    } finally {
+      db.close();
+    }
+    placeNew(draft, path);
+  } catch (error) {
+    throw unusable(error);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
 function insertSql(rows: number): string {
   const row = '(?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?), ?, ?)';
   return `INSERT INTO events (id, created, updated, event_time, "index", sourcetype, source, host, data, fields, ascii, bytes)
     VALUES ${new Array(rows).fill(row).join(', ')}`;
 }
 
-/** UTF-8 bytes of an event's texts and JSON (EV-84), and whether all of them are ASCII. */
+/** UTF-8 bytes of the event's texts and JSON, and whether all are ASCII. */
 function sizeOf({ index, sourcetype, source, host, data, fields }: EventDraft): {
   bytes: number;
   ascii: 0 | 1;
@@ -356,7 +384,7 @@ function sizeOf({ index, sourcetype, source, host, data, fields }: EventDraft): 
     characters += text.length;
     bytes += Buffer.byteLength(text);
   }
-  // Every other character takes more bytes than it has UTF-16 units.
+  // Any other character takes more bytes than UTF-16 units.
   return { bytes, ascii: bytes === characters ? 1 : 0 };
 }
 

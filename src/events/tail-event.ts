@@ -1,6 +1,4 @@
-/**
- * A new event as all tails see it: its message and its folded texts are made once, by the first tail that asks (EV-77).
- */
+/** A new event shared by all tails: its message and folded texts are computed once, on first use. */
 import type { LoopShare } from '../base/loop-share.ts';
 import type { EventRow } from './event.ts';
 import { eventJson } from './event.ts';
@@ -8,13 +6,12 @@ import { timeText } from './event-time.ts';
 import type { Selection } from './selection.ts';
 import { foldedText, spacedJson } from './term.ts';
 
-/** Folding more text than this takes milliseconds. */
+/** Folding more text takes milliseconds. */
 const LONG_CHARACTERS = 64 * 1024;
 
-/** One event, on its way to the tails. */
 export class TailEvent {
   readonly row: EventRow;
-  /** Working on it takes long: with pauses, then. */
+  /** Takes long to process, so with pauses. */
   readonly isLong: boolean;
   #message: string | null = null;
   #texts: string[] | null = null;
@@ -24,18 +21,17 @@ export class TailEvent {
     this.isLong = row.data.length + row.fields.length > LONG_CHARACTERS;
   }
 
-  /** As it goes to a reader. */
   get message(): string {
     return (this.#message ??= tailMessage(this.row.id, eventJson(this.row)));
   }
 
-  /** Whether every term, folded already, occurs in one of the nine members (EV-34). */
+  /** All terms, already folded, occur in one of the nine members each. */
   hasTerms(terms: readonly string[]): boolean {
     const texts = (this.#texts ??= textsOf(this.row).map((text) => foldedText(text())));
     return terms.every((term) => texts.some((text) => text.includes(term)));
   }
 
-  /** As `hasTerms`, giving way between one text and the next. */
+  /** As `hasTerms`, yielding between texts. */
   async hasTermsInTurns(terms: readonly string[], share: LoopShare): Promise<boolean> {
     if (this.#texts === null) {
       const texts: string[] = [];
@@ -53,7 +49,6 @@ export class TailEvent {
   }
 }
 
-/** A message of a tail. */
 export function tailMessage(id: number, json: string): string {
   return `id: ${id}\nevent: event\ndata: ${json}\n\n`;
 }
@@ -67,7 +62,7 @@ function textsOf(row: EventRow): (() => string)[] {
   return [...members.map((text) => () => text), () => spacedJson(row.fields)];
 }
 
-/** Whether the members and times of an event are those of a selection; its terms and bounds of `_time` are not looked at. */
+/** Ignores the selection's terms and bounds of `_time`. */
 export function isSelected(
   row: EventRow,
   { members, created, updated, createdAfter, createdBefore }: Selection,

@@ -1,7 +1,7 @@
 /**
- * One reader of a live tail: what it has missed, then what comes, in a bounded buffer (EV-78, EV-79).
+ * One client of a live tail: missed events first, then new ones, in a bounded buffer.
  *
- * A reader that falls behind loses messages and is told how many; it never holds anything up.
+ * A client that falls behind loses messages and is sent their number; it never delays others.
  */
 import type { LoopShare } from '../base/loop-share.ts';
 import type { Events } from './events.ts';
@@ -13,63 +13,57 @@ import type { TailEvent } from './tail-event.ts';
 import { isSelected, tailMessage } from './tail-event.ts';
 import { foldedText } from './term.ts';
 
-/** What one tail shows, and to whom. */
 export interface TailOrder {
   readonly userId: number;
-  /** Tails the user may have at once, this one included. */
   readonly mostOfUser: number;
   readonly selection: Selection;
-  /** A query that chooses among events; null for none. */
   readonly query: FilterQuery | null;
-  /** Resume behind this id; null: from now on. */
+  /** Resume after this id; null: start with new events. */
   readonly lastId: number | null;
-  /** Earlier matches to send first. */
   readonly backlog: number;
-  /** The indexes that may be read now; null once the caller may read none, or is nobody any more. */
+  /** Indexes that may be read now; null once the caller may read none or no longer exists. */
   readonly rights: () => Promise<((index: string) => boolean) | null>;
 }
 
 const HEARTBEAT_MS = 15_000;
 const RIGHTS_MS = 3_000;
-/** Looks that fail in a row; then the right counts as lost, and the reader resumes when it can be told again. */
+/** Failed checks of rights in a row after which the tail ends; the client resumes when the check works again. */
 const MAX_FAILED_LOOKS = 2;
 const LIFE_MS = 30 * 60_000;
 const MAX_MESSAGES = 1_000;
 const MAX_BYTES = 1024 * 1024;
 const MAX_MISSED = 10_000;
-/** One piece of the answer: joining and encoding it takes a fraction of a millisecond. */
+/** Joining and encoding a piece takes a fraction of a millisecond. */
 const MAX_PIECE = 128 * 1024;
-/** Characters the server writes in a millisecond. */
+/** Characters the server writes per millisecond. */
 const WRITTEN_PER_MS = 256 * 1024;
 const ENCODER = new TextEncoder();
 
-/** What a tail works with. */
 interface TailTools {
   readonly events: Events;
   readonly share: LoopShare;
   readonly onEnd: () => void;
 }
 
-/** One reader. */
 export class TailStream {
   readonly order: TailOrder;
   readonly body: ReadableStream<Uint8Array>;
   readonly #tools: TailTools;
   readonly #timers: Timer[];
   readonly #terms: readonly string[];
-  /** Newer events are offered; up to this one they were there before. */
+  /** Events up to this id existed before; newer ones are offered. */
   readonly #startsBehind: number;
   #allowed: ((index: string) => boolean) | null;
   #messages: string[] = [];
   #bytes = 0;
   #dropped = 0;
   #catchingUp: AsyncGenerator<string> | null = null;
-  /** Of what workers read for it. */
   readonly #stop = new AbortController();
   #wake: (() => void) | null = null;
   #hasEnded = false;
+  /** Sent first, with the head of the answer. */
+  #start: string | null;
   #failedLooks = 0;
-  /** Of a tail with a query: how far it has looked. */
   #looked: number;
 
   constructor(
@@ -82,6 +76,7 @@ export class TailStream {
     this.#terms = order.selection.terms.map(foldedText);
     this.#startsBehind = position;
     this.#looked = position;
+    this.#start = `id: ${order.lastId ?? position}\n\n`;
     this.#allowed = allowed;
     this.#tools = tools;
     this.body = new ReadableStream<Uint8Array>(
@@ -89,7 +84,7 @@ export class TailStream {
       { highWaterMark: 0 },
     );
     this.#timers = [
-      setInterval(() => this.#push(': hb\n\n'), HEARTBEAT_MS),
+      setInterval(() => this.#beat(), HEARTBEAT_MS),
       setInterval(() => void this.#checkRights(), RIGHTS_MS),
       setTimeout(() => {
         this.#push('event: end\ndata: {}\n\n');
@@ -97,11 +92,15 @@ export class TailStream {
       }, LIFE_MS),
     ];
     for (const timer of this.#timers) timer.unref();
-    // The head of the answer goes out with the first piece of its body.
-    this.#push(': ok\n\n');
   }
 
-  /** Sends what was missed before anything new. */
+  /** Sends the last id examined, so that a client without matches resumes there. */
+  #beat(): void {
+    // Clients must not resume after events whose loss is still to be reported.
+    const isBehind = this.#dropped > 0 || this.#catchingUp !== null;
+    this.#push(isBehind ? ': hb\n\n' : `: hb\nid: ${this.#looked}\n\n`);
+  }
+
   catchUp(): void {
     this.#catchingUp = this.#missed();
     this.#wake?.();
@@ -136,47 +135,53 @@ export class TailStream {
     yield* missedMessages(response, offset > 0 ? lastId : null);
   }
 
-  /** Takes in a new event if it is for this reader; a promise when that takes a while. */
+  /** Returns a promise for an event that takes long. */
   offer(event: TailEvent): void | Promise<void> {
-    const { query, selection } = this.order;
-    if (query !== null || this.#hasEnded) return;
+    if (this.order.query !== null || this.#hasEnded) return;
     const { row } = event;
-    // The reading for all may be behind what was there when this one began.
+    // The shared read may still deliver events from before this tail.
     if (row.id <= this.#startsBehind) return;
-    if (this.#allowed?.(row.index) !== true || !isSelected(row, selection)) return;
+    if (this.#terms.length > 0 && event.isLong) return this.#offerLong(event);
+    this.#looked = row.id;
+    if (!this.#mayShow(event)) return;
     if (this.#terms.length === 0) this.#add(() => event.message);
-    else if (event.isLong) return this.#offerLong(event);
     else if (event.hasTerms(this.#terms)) this.#add(() => event.message);
   }
 
   async #offerLong(event: TailEvent): Promise<void> {
-    if (await event.hasTermsInTurns(this.#terms, this.#tools.share)) this.#add(() => event.message);
+    if (this.#mayShow(event) && (await event.hasTermsInTurns(this.#terms, this.#tools.share)))
+      this.#add(() => event.message);
+    this.#looked = event.row.id;
   }
 
-  /** Whether it has a query and has not looked that far. */
+  #mayShow({ row }: TailEvent): boolean {
+    return this.#allowed?.(row.index) === true && isSelected(row, this.order.selection);
+  }
+
+  /** Has a query and has not examined that far. */
   wantsLook(newest: number): boolean {
     return this.order.query !== null && !this.#hasEnded && this.#looked < newest;
   }
 
-  /** Looks through the new events in a worker: a query may take long. Throws when there is none to be had. */
+  /** Filters new events in a worker, because a query may take long. Throws when none is available. */
   async look(newest: number): Promise<void> {
     const response = await this.#matching(this.#looked, newest, MAX_MISSED);
     let left = Math.max(0, totalOf(response) - MAX_MISSED);
     let last = this.#looked;
     for await (const line of linesOf(response)) {
       if (this.#tools.share.isOver) await this.#tools.share.turn();
-      // The newest ones only are read.
+      // Only the newest are read.
       this.#dropped += left;
       left = 0;
       const id = idOf(line);
-      // What was sent before a look broke off is not sent again.
+      // Messages sent before an interrupted look are not repeated.
       if (id > this.#looked) this.#add(() => tailMessage(id, line));
       last = this.#looked = Math.max(last, id);
     }
     this.#looked = newest;
   }
 
-  /** Ends the tail and throws where the query cannot be run to its end: the reader is better off resuming than with a hole. */
+  /** Ends the tail and throws when the query cannot finish: resuming is better for the client than a gap. */
   async #matching(aboveId: number, highestId: number, most: number): Promise<Response> {
     const { query, selection } = this.order;
     const readable = this.#readable();
@@ -193,7 +198,7 @@ export class TailStream {
     return this.#tools.events.indexNames().filter((index) => this.#allowed?.(index) === true);
   }
 
-  /** One message larger than the room for all may still come alone. */
+  /** A message larger than the whole buffer may still be sent alone. */
   #add(message: () => string): void {
     const isFull = this.#messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
     const text = isFull || this.#dropped > 0 ? null : message();
@@ -205,19 +210,20 @@ export class TailStream {
     this.#wake?.();
   }
 
-  /** Nothing more is taken in; what is in the buffer is still sent. */
+  /** Accepts nothing more; buffered messages are still sent. */
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#tools.onEnd();
-    // A worker must not wait for a reader that is gone. Both are needed: one for what it waits for, one for what it holds.
+    // A worker must not wait for a client that is gone. Both are needed: one for pending reads, one for the open
+    // answer.
     this.#stop.abort();
     if (this.#catchingUp !== null) {
-      // It fails with what the worker was stopped with.
+      // It rejects with the abort reason.
       this.#catchingUp.return(undefined).catch(() => undefined);
-      // A reader that got them would resume behind what it still misses.
-      this.#messages = this.#messages.filter((message) => !message.startsWith('id: '));
+      // With those ids, the client would resume after events it still misses.
+      this.#messages = this.#messages.filter((message) => !/^(?:: hb\n)?id: /.test(message));
       this.#dropped = 0;
     }
     this.#wake?.();
@@ -231,12 +237,12 @@ export class TailStream {
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     for (;;) {
-      // Hundreds of readers are woken by one event.
+      // One event wakes hundreds of clients.
       await this.#tools.share.turn();
       const text = await this.#next();
       if (text !== null) {
         controller.enqueue(ENCODER.encode(text));
-        // The server writes it to the socket after we are gone.
+        // The server writes it to the socket after this returns.
         this.#tools.share.spend(text.length / WRITTEN_PER_MS);
         return;
       }
@@ -244,7 +250,7 @@ export class TailStream {
         controller.close();
         return;
       }
-      // Something may have come since it was looked: what comes from here on wakes it.
+      // Checked again, because messages may have arrived; later ones wake it.
       if (this.#messages.length > 0 || this.#dropped > 0) continue;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -254,12 +260,15 @@ export class TailStream {
   }
 
   async #next(): Promise<string | null> {
+    const start = this.#start;
+    this.#start = null;
+    if (start !== null) return start;
     if (this.#catchingUp !== null) {
       try {
         const { done, value } = await this.#catchingUp.next();
         if (done !== true) return value;
       } catch {
-        // The reader is better off resuming than with a hole.
+        // Resuming is better for the client than a gap.
         this.end();
         return null;
       } finally {
@@ -286,20 +295,20 @@ export class TailStream {
   }
 
   async #checkRights(): Promise<void> {
-    // Tails that were opened together are looked at together.
+    // Tails opened together check at the same time.
     await this.#tools.share.turn();
     try {
       this.#allowed = await this.order.rights();
       this.#failedLooks = 0;
     } catch {
-      // Cannot be told now: the next look decides. For ever it must not be, or who keeps it from being told keeps the tail.
+      // Unknown now: the next check decides. Limited, or whoever makes the check fail would keep the tail.
       this.#failedLooks += 1;
     }
     if (this.#allowed === null || this.#failedLooks >= MAX_FAILED_LOOKS) this.end();
   }
 }
 
-/** Messages of lines; with `gapAfter`, more than these were missed behind that id. */
+/** Messages from lines; `gapAfter`: more than these were missed after that id. */
 async function* missedMessages(
   response: Response,
   gapAfter: number | null,

@@ -1,8 +1,8 @@
 /**
- * Live tails: new events as server-sent events, in the order of their commits (EV-77 to EV-79).
+ * Live tails: new events as server-sent events, in commit order.
  *
- * All tails share one reading of the new events, one folding of their texts and one time on the event loop, however many they
- * are. Rights are looked up again every few seconds and asked for each event.
+ * All tails share one read of the new events, one folding of their texts and one share of the event loop. Rights are
+ * reloaded every few seconds and checked for each event.
  */
 import { LoopShare } from '../base/loop-share.ts';
 import type { EventRow } from './event.ts';
@@ -11,16 +11,15 @@ import { TailEvent } from './tail-event.ts';
 import type { TailOrder } from './tail-stream.ts';
 import { TailStream } from './tail-stream.ts';
 
-/** New events are gathered this long: one reading for many commits. */
+/** One read for the commits of so long. */
 const GATHER_MS = 40;
 const READ_EVENTS = 500;
-/** Looking at the clock for each of millions of offers would cost more than most of them. */
+/** Reading the clock for each of millions of offers would cost more than most offers. */
 const OFFERS_BETWEEN_LOOKS = 32;
-/** Tails with a query that look at a time: workers are there for other readers too. */
+/** Tails with a query examined at a time, so that workers remain for other readers. */
 const MAX_LOOKS = 2;
 const RETRY_MS = 250;
 
-/** The open tails of one process. */
 export class Tails {
   readonly #events: Events;
   readonly #streams = new Set<TailStream>();
@@ -41,10 +40,10 @@ export class Tails {
     return this.#streams.size;
   }
 
-  /** Starts a tail; null when the user has as many as may be. The caller has checked that something may be read. */
+  /** Null when the user has the maximum. The caller has checked that something may be read. */
   async open(order: TailOrder): Promise<ReadableStream<Uint8Array> | null> {
     const allowed = await order.rights();
-    // From here on nothing is awaited: many that open at once are counted one by one.
+    // No await from here on: tails that open at the same time must be counted one by one.
     if (this.#countOf(order.userId) >= order.mostOfUser) return null;
     const newest = this.#events.newestId();
     if (this.#streams.size === 0) this.#position = newest;
@@ -58,7 +57,6 @@ export class Tails {
     return stream.body;
   }
 
-  /** Ends all of them. */
   close(): void {
     this.#stopListening();
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -80,7 +78,7 @@ export class Tails {
 
   async #read(): Promise<void> {
     if (this.#isReading) {
-      // What was committed meanwhile may be behind what is being read.
+      // Commits may have happened during the read.
       this.#readLater();
       return;
     }
@@ -91,12 +89,12 @@ export class Tails {
       while (this.#position < this.#newest && this.#streams.size > 0) {
         await this.#share.turn();
         const rows = this.#events.between(this.#position, this.#newest, READ_EVENTS);
-        // Who opens while these are offered begins behind them.
+        // Set before the events are offered: a tail opened meanwhile starts after them.
         this.#position = rows.at(-1)?.id ?? this.#newest;
         await this.#offer(rows, [...this.#streams]);
       }
     } catch {
-      // The store cannot be read now; the next commit tries again from the same position.
+      // Store unreadable: the next commit retries from the same position.
     } finally {
       this.#isReading = false;
     }
@@ -117,7 +115,7 @@ export class Tails {
     }
   }
 
-  /** Sets the tails with a query to work that are behind, the longest waiting first. */
+  /** Examines new events for tails with a query that are behind, the longest waiting first. */
   #lookOn(): void {
     for (const stream of this.#streams) {
       if (this.#looking.size >= MAX_LOOKS) return;
@@ -127,12 +125,12 @@ export class Tails {
 
   async #look(stream: TailStream): Promise<void> {
     this.#looking.add(stream);
-    // The others come first the next time.
+    // Moves it to the end of the order.
     if (this.#streams.delete(stream)) this.#streams.add(stream);
     try {
       await stream.look(this.#newest);
     } catch {
-      // No worker to be had, or the store cannot be read: it goes on from the same place a little later.
+      // No worker free or store unreadable: continues from the same position later.
       await Bun.sleep(RETRY_MS);
     } finally {
       this.#looking.delete(stream);

@@ -1,29 +1,27 @@
 /**
- * How "the text holds this term" becomes SQL over `events` (EV-34, EV-35, SL-30, SL-63).
+ * SQL conditions on `events` for "the text contains this term".
  *
- * A row that is all ASCII is searched by SQLite's LIKE, which ignores the case of ASCII letters exactly as folding does:
- * measured 0.2 µs a row of 250 bytes. Other rows go through `svc_has_folded`. The substring index only names candidates; the
- * condition here is always checked as well, so the answer cannot depend on it.
+ * ASCII rows use SQLite's LIKE, which ignores ASCII case exactly as folding does: measured 0.2 µs per row of 250
+ * bytes. Other rows use `svc_has_folded`. The substring index only names candidates; these conditions are always
+ * checked as well, so the result cannot depend on it.
  */
 import type { Database } from 'bun:sqlite';
 import { foldCase } from '../dataset/words.ts';
+import { STRATEGY } from './limits.ts';
 
-/** A boolean SQL expression with `?` placeholders and their values. */
+/** A boolean expression with `?` placeholders. */
 export interface SqlCondition {
   readonly sql: string;
   readonly params: readonly (string | number)[];
 }
 
 const NON_ASCII = /[^\x00-\x7f]/;
-/** LIKE compares naively, so a long term in a long text could take minutes. */
-const MAX_LIKE_LENGTH = 200;
 
-/** The text without differences of case (SL-30): NFC, upper case, lower case, final sigma to sigma. */
+/** Case folding: NFC, upper case, lower case, final sigma to sigma. */
 export function foldedText(text: string): string {
   return NON_ASCII.test(text) ? foldCase(text.normalize('NFC')) : text.toLowerCase();
 }
 
-/** Makes the functions that the conditions of this file use known to a connection. */
 export function registerTermFunctions(db: Database): void {
   const options = { deterministic: true, directOnly: true } as const;
   db.function('svc_has_folded', options, (text: string | null, folded: string) =>
@@ -34,12 +32,11 @@ export function registerTermFunctions(db: Database): void {
   );
 }
 
-/** `data` holds the term. The exact condition, without the index. */
+/** Exact, without the index. */
 export function dataHas(term: string): SqlCondition {
   return columnHas('data', foldedText(term));
 }
 
-/** The term occurs in at least one of the nine members of an event (EV-34). */
 export function anyMemberHas(term: string): SqlCondition {
   const folded = foldedText(term);
   const texts = ['data', '"index"', 'sourcetype', 'source', 'host'].map((column) =>
@@ -49,12 +46,12 @@ export function anyMemberHas(term: string): SqlCondition {
 }
 
 function columnHas(column: string, folded: string): SqlCondition {
-  // No text of an event holds NUL (EV-28, EV-62), and a pattern would end there.
+  // No stored text contains NUL, and a LIKE pattern would end there.
   if (folded.includes('\0')) return { sql: '0', params: [] };
-  if (folded.length > MAX_LIKE_LENGTH) {
+  if (folded.length > STRATEGY.likeCharacters) {
     return { sql: `svc_has_folded(${column}, ?)`, params: [folded] };
   }
-  // What stays non-ASCII when folded cannot be in an ASCII text.
+  // A folded term with non-ASCII characters cannot occur in ASCII text.
   if (NON_ASCII.test(folded)) {
     return { sql: `(ascii = 0 AND svc_has_folded(${column}, ?))`, params: [folded] };
   }
@@ -68,7 +65,7 @@ function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** The texts of the two times, as EV-2 and as `YYYY-MM-DD HH:MM:SS.ffffff`. */
+/** The texts of both times, as RFC 3339 and as `YYYY-MM-DD HH:MM:SS.ffffff`. */
 function timesHave(folded: string): SqlCondition[] {
   if (!isTimeLike(folded)) return [];
   return ['created', 'updated'].flatMap((column) => {
@@ -81,20 +78,20 @@ function timesHave(folded: string): SqlCondition[] {
   });
 }
 
-/** Whether a folded term could stand in the text of a time; such a term is never looked up in the substring index. */
+/** The term could occur in the text of a time, which the substring index does not contain. */
 export function isTimeLike(folded: string): boolean {
   return /^[0-9tz:. -]{1,27}$/.test(folded);
 }
 
-/** `extracted_fields` as JSON text with one space after `:` and `,`. */
+/** JSON text with one space after `:` and `,`. */
 function fieldsHave(folded: string): SqlCondition {
   if (!/[:,\s]/.test(folded)) return columnHas('json(fields)', folded);
   return { sql: 'svc_spaced_has(json(fields), ?)', params: [folded] };
 }
 
-/** Compact JSON with one space after each `:` and `,` that stands outside of a string. */
+/** Adds one space after each `:` and `,` outside strings. */
 export function spacedJson(json: string): string {
-  // No pattern for a whole string: in a long one it would cost seconds.
+  // A pattern for whole strings would take seconds for a long one.
   let isInside = false;
   return json.replace(/\\.|[":,]/g, (part) => {
     if (part === '"') isInside = !isInside;
@@ -102,7 +99,6 @@ export function spacedJson(json: string): string {
   });
 }
 
-/** One of the conditions holds. */
 function anyOf(conditions: readonly SqlCondition[]): SqlCondition {
   return {
     sql: `(${conditions.map(({ sql }) => sql).join(' OR ')})`,
@@ -110,7 +106,7 @@ function anyOf(conditions: readonly SqlCondition[]): SqlCondition {
   };
 }
 
-/** All of the conditions hold; true for none. */
+/** True when empty. */
 export function allOf(conditions: readonly SqlCondition[]): SqlCondition {
   if (conditions.length === 0) return { sql: '1', params: [] };
   return {

@@ -1,23 +1,21 @@
-/**
- * Members of an event as REST clients send them, checked field by field with the texts of the contract (EV-27 to EV-29).
- */
+/** Validates the members of an event from REST clients, with the error texts of the API. */
 import { JsonNumber } from '../base/json.ts';
 import type { EventDraft } from './event.ts';
 import type { IntakeLimits, MetaDefaults, MetaName } from './intake.ts';
 import { characters, fieldsProblem, META_NAMES } from './intake.ts';
 import { isObject, JsonParseError, parseEventJson } from './json-text.ts';
 
-/** What is wrong, by member; empty for nothing. */
+/** By member; empty when valid. */
 export type FieldErrors = Record<string, string[]>;
 
-/** What a client sent of an event; undefined for members it left out. */
+/** Undefined: the member was not sent. */
 export interface SentEvent {
   readonly index: string | undefined;
   readonly sourcetype: string | undefined;
   readonly source: string | undefined;
   readonly host: string | undefined;
   readonly data: string | undefined;
-  /** `hasFields` tells null from absent. */
+  /** `hasFields` distinguishes null from absent. */
   readonly fields: unknown;
   readonly hasFields: boolean;
 }
@@ -25,8 +23,8 @@ export interface SentEvent {
 const MAX_CHARACTERS = 255;
 
 /**
- * Reads the members. `requiresData`: create and PUT. `isForm`: `extracted_fields` holds JSON text (EV-6). Errors go into
- * `errors`; the result is then of no use.
+ * `requiresData`: create and PUT. `isForm`: `extracted_fields` is JSON text. Adds to `errors`; the result is invalid
+ * then.
  */
 export function readEvent(
   body: Record<string, unknown>,
@@ -71,7 +69,7 @@ export function readEvent(
   };
 }
 
-/** A trimmed text member; undefined when absent or wrong. */
+/** Trimmed; undefined when absent or invalid. */
 export function readText(
   body: Record<string, unknown>,
   name: string,
@@ -98,7 +96,7 @@ export function readText(
   return text;
 }
 
-/** `1.0` stays `1.0`, `2.50` is `2.5`; what a double cannot hold keeps its spelling. */
+/** `1.0` stays `1.0`, `2.50` becomes `2.5`; numbers beyond a double keep their spelling. */
 function numberText({ source, value }: JsonNumber): string {
   if (!Number.isFinite(value)) return source;
   return /^-?\d+\.0+$/.test(source) ? source.replace(/0+$/, '0') : String(value);
@@ -125,7 +123,6 @@ function readFields(
   return fields;
 }
 
-/** The event of checked members, before extraction. */
 export function metaOf(sent: SentEvent, defaults: MetaDefaults): Record<MetaName, string> {
   return {
     index: sent.index ?? defaults.index ?? 'default',
@@ -135,7 +132,7 @@ export function metaOf(sent: SentEvent, defaults: MetaDefaults): Record<MetaName
   };
 }
 
-/** The text of EV-29 for a body that is no object. */
+/** The error for a body that is not an object. */
 export function notAnObject(value: unknown): FieldErrors {
   if (value === null || value === undefined) return { non_field_errors: ['No data provided'] };
   return {
@@ -143,7 +140,7 @@ export function notAnObject(value: unknown): FieldErrors {
   };
 }
 
-/** The name Python has for the type of a JSON value. */
+/** Python's name for the type, which error texts use. */
 export function typeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (typeof value === 'string') return 'str';
@@ -155,7 +152,7 @@ export function typeName(value: unknown): string {
   return isObject(value) ? 'dict' : 'object';
 }
 
-/** What an update stores: sent members win, the others stay. */
+/** Sent members replace stored ones. */
 export function mergedMeta(
   sent: SentEvent,
   old: Pick<EventDraft, MetaName>,

@@ -1,44 +1,41 @@
 /**
- * The write-ahead log of a database that is written while searches read it.
+ * Keeps the write-ahead log small while searches read the database.
  *
- * SQLite begins a log anew only in a moment in which nobody reads it (sqlite.org/wal.html, "checkpoint starvation"). Where
- * searches follow upon each other there is none, and the log grows as long as they do: after a minute of three clients
- * and 10,000 events a second it was three times as large as the store, and every page was looked for in it first.
+ * SQLite restarts the log only at a moment without readers (sqlite.org/wal.html, "checkpoint starvation"). With
+ * constant searches there is none: after a minute of three clients and 10,000 events a second the log was three times
+ * as large as the store, and every page was looked up in it first.
  */
 import type { Database } from 'bun:sqlite';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 
-/** How long readers are waited for at most. */
 const WAIT_MS = 4_000;
-/** A request to hold off that is older was left by a process that was killed. */
+/** An older hold-off request was left by a killed process. */
 const MAX_HOLD_OFF_MS = WAIT_MS + 1_000;
 const LOOK_MS = 5;
 
-/** The log of the one connection that writes the database. */
 export class WriteAheadLog {
   readonly #db: Database;
   readonly #schema: string;
   readonly #file: string;
   readonly #maxBytes: number;
-  /** Smaller logs are left alone. */
+  /** Bytes; smaller logs are left alone. */
   #foldFrom: number;
 
-  /** `schema`: the name of the database in the connection; `path`: of its file. */
+  /** `schema`: name of the database in the connection; `path`: of its file. */
   constructor(db: Database, schema: string, path: string, maxBytes: number) {
     this.#db = db;
     this.#schema = schema;
     this.#file = path;
     this.#maxBytes = maxBytes;
     this.#foldFrom = maxBytes;
-    // Of a process that was killed.
+    // Left by a killed process.
     this.#withdraw();
   }
 
   /**
-   * Puts a log larger than it may be into the database and empties it; for the moment after a commit. Waits up to four
-   * seconds for those who read by now, while others hold off (`holdOff`): one who begins meanwhile would have to be
-   * waited for as well. With readers who take longer, as a backup does, the log stays and is tried again when it is
-   * twice as large: writers wait a few times in all, not again and again. Never throws.
+   * Checkpoints and truncates a log that is too large; call after a commit. Waits up to four seconds for current
+   * readers while new ones wait in `holdOff`. When readers take longer, as a backup does, it tries again at twice the
+   * size, so writers wait a few times in all. Never throws.
    */
   fold(): void {
     const size = this.#size();
@@ -54,7 +51,7 @@ export class WriteAheadLog {
     try {
       return statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     } catch {
-      // The commit before was taken; the next one says what is wrong with the disk.
+      // The commit succeeded; the next one reports a disk fault.
       return 0;
     }
   }
@@ -63,7 +60,7 @@ export class WriteAheadLog {
     try {
       writeFileSync(holdOffPath(this.#file), '', { mode: 0o600 });
     } catch {
-      // On a full disk it goes without; it may take longer then.
+      // On a full disk it continues without, and may take longer.
     }
   }
 
@@ -71,7 +68,7 @@ export class WriteAheadLog {
     try {
       rmSync(holdOffPath(this.#file), { force: true });
     } catch {
-      // It is forgotten by its age.
+      // It expires by age.
     }
   }
 
@@ -82,7 +79,7 @@ export class WriteAheadLog {
       const checkpoint = `PRAGMA ${this.#schema}.wal_checkpoint(TRUNCATE)`;
       return this.#db.query<{ busy: number }, []>(checkpoint).get()?.busy === 0;
     } catch {
-      // What was committed is safe in the log; a disk that takes nothing says so with the next write.
+      // Commits are safe in the log; the next write reports a full disk.
       return false;
     } finally {
       this.#db.run(`PRAGMA busy_timeout = ${timeout}`);
@@ -91,8 +88,8 @@ export class WriteAheadLog {
 }
 
 /**
- * Waits, before a reader begins, while the log of the database at `path` is being folded: for the longest of the readers by
- * now, five seconds at most. Blocks the process; two microseconds when there is nothing to wait for.
+ * Blocks a new reader while the log of the database at `path` is being truncated: as long as the slowest current
+ * reader, at most five seconds. Takes two microseconds when there is nothing to wait for.
  */
 export function holdOff(path: string): void {
   const startedAt = performance.now();
@@ -106,7 +103,7 @@ function isAskedFor(path: string): boolean {
     const asked = statSync(holdOffPath(path), { throwIfNoEntry: false });
     return asked !== undefined && Math.abs(Date.now() - asked.mtimeMs) < MAX_HOLD_OFF_MS;
   } catch {
-    // A disk that does not answer says so to the reader itself.
+    // The reader itself will report a failing disk.
     return false;
   }
 }

@@ -1,13 +1,18 @@
-/**
- * Updates and deletions of single events, inside the writer's transaction (EV-24, EV-39, EV-41).
- */
+/** Updates and deletions of single events, inside the writer's transaction. */
 import type { Grants } from '../auth/permissions.ts';
 import { grantsCoverEvents } from '../auth/permissions.ts';
 import type { EventDraft, EventRow } from './event.ts';
 import { eventJson } from './event.ts';
 import type { Extraction } from './extract/extraction.ts';
 import { eventTimeOf } from './extract/extraction.ts';
-import { decodeUtf8, exactJson, isObject, JsonParseError, parseEventJson } from './json-text.ts';
+import {
+  decodeUtf8,
+  exactJson,
+  isObject,
+  JsonParseError,
+  parseEntry,
+  parseEventJson,
+} from './json-text.ts';
 import type { EventStore } from './store.ts';
 import type { FieldErrors, SentEvent } from './validation.ts';
 import { mergedMeta, notAnObject, readEvent } from './validation.ts';
@@ -24,12 +29,11 @@ interface ChangeTools {
   readonly extraction: Extraction;
 }
 
-/** Version of an event: the value of `ETag` and `If-Match` without quotes. */
+/** `ETag` and `If-Match` without quotes. */
 function eventVersion({ id, updated }: Pick<EventRow, 'id' | 'updated'>): string {
   return `${id}.${updated}`;
 }
 
-/** Changes the event, or says why not. */
 export function changeEvent(
   store: EventStore,
   order: UpdateOrder,
@@ -42,7 +46,7 @@ export function changeEvent(
   const { limits } = tools.settings;
   let value: unknown;
   try {
-    value = parseEventJson(decodeUtf8(body), limits.maxDepth);
+    value = parseEntry(body, decodeUtf8, limits);
   } catch (error) {
     if (!(error instanceof JsonParseError)) throw error;
     const { message } = error;
@@ -66,7 +70,6 @@ export function changeEvent(
   });
 }
 
-/** Deletes the event, or says why not. */
 export function removeEvent(store: EventStore, order: DeleteOrder): () => WriterAnswer {
   const old = store.get(order.id);
   const refusal = refusalOf(old, order);
@@ -82,7 +85,7 @@ function refusalOf(old: EventRow | null, order: UpdateOrder | DeleteOrder): Writ
   }
   const { ifMatch } = order;
   if (ifMatch === null || ifMatch.trim() === '*') return null;
-  // Strong comparison, with the suffix of compressed answers left out.
+  // Strong comparison, ignoring the suffix that compressed answers add.
   const tags = [...ifMatch.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) =>
     weak === undefined ? tag!.replace(/-gz$/, '') : null,
   );
@@ -102,7 +105,7 @@ function draftOf(old: EventRow, sent: SentEvent, { extraction, now }: ChangeTool
   if (sent.hasFields) {
     return { ...meta, data, fields: exactJson(sent.fields), eventTime: eventTimeOf(sent.fields) };
   }
-  const oldFields = parseEventJson(old.fields, Number.POSITIVE_INFINITY);
+  const oldFields = parseEventJson(old.fields, Infinity, Infinity);
   if (data === old.data && meta.sourcetype === old.sourcetype) {
     return { ...meta, data, fields: old.fields, eventTime: eventTimeOf(oldFields) };
   }
@@ -112,7 +115,7 @@ function draftOf(old: EventRow, sent: SentEvent, { extraction, now }: ChangeTool
   return { ...meta, data, fields: text, eventTime };
 }
 
-/** The members but for those that still are what the old data yielded. */
+/** Drops members still equal to what the old data yielded. */
 function without(
   fields: Record<string, unknown>,
   yielded: Record<string, unknown>,

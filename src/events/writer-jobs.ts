@@ -1,6 +1,3 @@
-/**
- * The jobs of the writer's process: open the store, take over settings, work off batches, close.
- */
 import { join } from 'node:path';
 import { SQLiteError } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';
@@ -12,19 +9,17 @@ import { Writer } from './writer.ts';
 import type { WriterOrder, WriterSettings } from './writer-orders.ts';
 import { frame, unframe } from './writer-orders.ts';
 
-/** Order of the `open` job. */
 interface OpenOrder {
   readonly stateDir: string;
   readonly settings: WriterSettings;
 }
 
-/** What clients hear while nothing can be written (EV-51). */
 export const NOT_WRITABLE = 'Event storage is not writable.';
 const RETRY_SECONDS = '5';
 
 type Job = (body: unknown) => Response;
 
-/** The jobs by name; the state lives as long as the process. */
+/** State lasts as long as the process. */
 export function writerJobs(): Record<string, Job> {
   let store: EventStore | null = null;
   let writer: Writer | null = null;
@@ -44,7 +39,7 @@ export function writerJobs(): Record<string, Job> {
       if (writer === null) throw new Error('The writer was not opened');
       try {
         const results = frame(writer.run(unframe<WriterOrder>(body as Uint8Array)));
-        // With its length it goes out in one piece.
+        // With a length it is sent in one piece.
         const headers = { 'Content-Length': String(results.length) };
         return new Response(results as Bun.BodyInit, { headers });
       } catch (error) {
@@ -60,13 +55,13 @@ export function writerJobs(): Record<string, Job> {
   };
 }
 
-/** Microseconds; the clock of the system with the fraction of the monotonic one. */
+/** Microseconds: the system clock with the fraction of the monotonic one. */
 function nowMicros(): number {
   const millis = Date.now();
   return millis * 1000 + Math.floor((performance.now() % 1) * 1000);
 }
 
-/** What clients and commands hear of an error of SQLite: `unavailable`, or `state-unusable` for damage; others as they are. */
+/** SQLite errors become `unavailable`, or `state-unusable` for damage. */
 export function translated(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   if (isDamage(error)) {

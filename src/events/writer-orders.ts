@@ -1,14 +1,14 @@
 /**
- * What the server asks of the writer's process, and how a batch of orders and results crosses between them.
+ * Orders and results of the writer process, and their binary framing.
  *
- * A frame is a length, a JSON list of heads, and the bodies one after another: bodies are bytes of any size and are not
- * worth wrapping in JSON.
+ * A frame is a length, a JSON list of heads, and the bodies one after another: bodies are bytes of any size, too
+ * costly to encode as JSON.
  */
 import type { Grants } from '../auth/permissions.ts';
 import type { ExtractionSettings } from './extract/extraction.ts';
 import type { IntakeLimits, IntakeOrder } from './intake.ts';
 
-/** PUT or PATCH of one event; its body is the JSON of the request. */
+/** PUT or PATCH; the body is the JSON of the request. */
 export interface UpdateOrder {
   readonly kind: 'update';
   readonly id: number;
@@ -16,11 +16,9 @@ export interface UpdateOrder {
   readonly isForm: boolean;
   readonly grants: Grants;
   readonly indexes: readonly string[] | null;
-  /** Value of `If-Match`. */
   readonly ifMatch: string | null;
 }
 
-/** Deletes one event. */
 export interface DeleteOrder {
   readonly kind: 'delete';
   readonly id: number;
@@ -29,48 +27,53 @@ export interface DeleteOrder {
   readonly ifMatch: string | null;
 }
 
-/** Deletes the oldest events that fulfil all that is given, a step at a time. */
+/** Deletes the oldest events that match all conditions, a step at a time. */
 export interface PruneOrder {
   readonly kind: 'prune';
-  /** Null: of all indexes. */
+  /** Null: all indexes. */
   readonly index: string | null;
-  /** Microseconds; null: of any age. */
+  /** Microseconds; null: any age. */
   readonly createdBefore: number | null;
-  /** Stops once so many bytes were freed; null: does not. */
+  /** Stops once so many bytes were freed; null: no limit. */
   readonly bytes: number | null;
-  /** Exactly these, whatever the rest says. */
+  /** Exactly these; the other conditions are ignored. */
   readonly ids: readonly number[] | null;
 }
 
-/** Forgets answers kept for repeats before that moment (microseconds). */
+/** Forgets idempotency answers older than that (microseconds). */
 interface ForgetOrder {
   readonly kind: 'forget';
   readonly before: number;
 }
 
-/** Notes how far the import of a file has come, in the transaction of what was imported (EV-108). */
+/** Import progress, stored in the transaction of the imported events. */
 export interface ProgressOrder {
   readonly kind: 'progress';
-  /** Real path of the file. */
   readonly file: string;
-  /** Tells a file from another one that was put in its place. */
+  /** Detects another file at the same path. */
   readonly firstLineHash: Uint8Array;
-  /** Lines that are done, also those left out. */
+  /** Lines done, rejected ones included. */
   readonly lines: number;
 }
 
-/** One thing to do. */
-export type WriterOrder =
-  IntakeOrder | UpdateOrder | DeleteOrder | PruneOrder | ForgetOrder | ProgressOrder;
+/** First of a batch: a batch repeated with the same name is not written again. */
+interface BatchOrder {
+  readonly kind: 'batch';
+  readonly name: string;
+  /** The name replaces an older one that cannot be repeated any more. */
+  readonly slot: number;
+}
 
-/** An entry that was not stored (EV-61). */
+export type WriterOrder =
+  BatchOrder | IntakeOrder | UpdateOrder | DeleteOrder | PruneOrder | ForgetOrder | ProgressOrder;
+
 export interface RejectedEntry {
   readonly position: string;
   readonly reason: string;
   readonly sample: string;
 }
 
-/** What one step of pruning deleted, by index. */
+/** Deleted in one step, by index. */
 export interface PrunedIndex {
   readonly index: string;
   readonly events: number;
@@ -79,7 +82,7 @@ export interface PrunedIndex {
   readonly newest: number;
 }
 
-/** What became of an order; the body of its answer crosses beside it. */
+/** The body of the answer is sent beside it. */
 export interface WriterResult {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -88,63 +91,53 @@ export interface WriterResult {
   readonly rejected: number;
   readonly isReplay: boolean;
   readonly rejects: readonly RejectedEntry[];
-  /** Why a request was refused; null when it was not. */
+  /** Null unless the request was refused. */
   readonly problem: string | null;
-  /** Of an update or deletion that happened: the indexes it touched. */
+  /** Indexes touched by a successful update or deletion. */
   readonly indexes: readonly string[];
   readonly pruned: readonly PrunedIndex[];
-  /** A prune order may have more to do. */
   readonly hasMore: boolean;
 }
 
-/** Settings the writer works by. */
 export interface WriterSettings {
   readonly limits: IntakeLimits;
   readonly extraction: ExtractionSettings;
 }
 
-/** A head with the body that goes with it. */
 export interface Framed<Head> {
   readonly head: Head;
   readonly body: Uint8Array;
 }
 
-/** A head with a body that is still in the pieces it came in: they are only joined on their way out. */
+/** The body is still in pieces, joined only when sent. */
 export interface FramedPieces<Head> {
   readonly head: Head;
   readonly body: Pieces;
 }
 
-/** Bytes in one piece or in several, in order. */
 export type Pieces = Uint8Array | readonly Uint8Array[];
 
 const LENGTH_BYTES = 4;
 
-/** Heads and bodies as one piece of bytes. */
 export function frame(parts: readonly FramedPieces<unknown>[]): Uint8Array {
-  const heads = Buffer.from(JSON.stringify(parts.map(({ head, body }) => [head, lengthOf(body)])));
-  const total = parts.reduce((sum, { body }) => sum + lengthOf(body), LENGTH_BYTES + heads.length);
-  const bytes = Buffer.allocUnsafe(total);
-  bytes.writeUInt32LE(heads.length, 0);
-  bytes.set(heads, LENGTH_BYTES);
-  let at = LENGTH_BYTES + heads.length;
-  for (const { body } of parts) {
-    for (const piece of body instanceof Uint8Array ? [body] : body) {
-      bytes.set(piece, at);
-      at += piece.length;
-    }
-  }
-  return bytes;
+  return Buffer.concat(framePieces(parts));
 }
 
-/** Bytes of all pieces. */
+/** The same in pieces, none of which is a copy. */
+export function framePieces(parts: readonly FramedPieces<unknown>[]): Uint8Array[] {
+  const heads = Buffer.from(JSON.stringify(parts.map(({ head, body }) => [head, lengthOf(body)])));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32LE(heads.length, 0);
+  return [length, heads, ...parts.flatMap(({ body }) => body)] as Uint8Array[];
+}
+
 export function lengthOf(pieces: Pieces): number {
   return pieces instanceof Uint8Array
     ? pieces.length
     : pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** What `frame` put together; the bodies share the memory of `bytes`. */
+/** The bodies share the memory of `bytes`. */
 export function unframe<Head>(bytes: Uint8Array): Framed<Head>[] {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headEnd = LENGTH_BYTES + view.readUInt32LE(0);

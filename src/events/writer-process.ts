@@ -1,8 +1,8 @@
 /**
- * The one process that writes events, seen from the server: opened, asked within a time, replaced when it ends (EV-51).
+ * The one process that writes events, as the server sees it: opened, called with a time limit, replaced when it dies.
  *
- * Whatever goes wrong with the process itself is a 503 for those who wait: they may send again. What it had committed when it
- * ended stays, so only an `Idempotency-Key` makes such a repeat safe (EV-49).
+ * When it dies during a batch, its successor reports what was committed and writes the rest; when that one dies too,
+ * waiting requests get a 503, and only an `Idempotency-Key` makes repeating safe.
  */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -15,29 +15,28 @@ import { unavailable } from './queue-room.ts';
 import { NOT_WRITABLE } from './writer-jobs.ts';
 import type { Framed, FramedPieces, WriterOrder, WriterSettings } from './writer-orders.ts';
 import type { WriterResult } from './writer-orders.ts';
-import { frame, unframe } from './writer-orders.ts';
+import { framePieces, lengthOf, unframe } from './writer-orders.ts';
 
 interface WriterProcessOptions {
   readonly supply: ChildSupply;
   readonly stateDir: string;
-  /** Asked before each batch; another object means changed settings. */
+  /** Called before each batch; a different object means changed settings. */
   readonly settings: () => WriterSettings;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const START_LIMIT_MS = 30_000;
-/** Opening may check a large store and take in what a crash left in its log. */
+/** Opening may check a large store and recover the log of a crash. */
 const OPEN_LIMIT_MS = 120_000;
-/** A store that could not be opened is tried again no sooner: the check reads the file. */
+/** Delay after a failed open: the check reads the file. */
 const REOPEN_MS = 10_000;
-/** Longest a batch may take: a disk may stall for seconds, and large bodies take their time. */
+/** Per batch: a disk may stall for seconds, and large bodies take time. */
 const RUN_LIMIT_MS = 12_000;
 const RUN_MS_PER_MIB = 500;
 const CLOSE_LIMIT_MS = 20_000;
 const MIB = 1024 * 1024;
 
-/** Starts nothing until it is opened or asked. */
 export class WriterProcess {
   readonly #options: WriterProcessOptions;
   #child: ChildProcess | null = null;
@@ -51,12 +50,12 @@ export class WriterProcess {
     this.#options = options;
   }
 
-  /** What is wrong with the store, for operators; null when it can be used. */
+  /** For operators; null when the store can be used. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** The process with the store open and the present settings. Throws `unavailable`. */
+  /** With the store open and current settings. Throws `unavailable`. */
   async open(): Promise<ChildProcess> {
     const settings = this.#options.settings();
     const child = this.#child;
@@ -73,28 +72,44 @@ export class WriterProcess {
     return this.#opening;
   }
 
-  /** The results of a batch, in its order, once they are on disk. Throws `unavailable`, and what the writer threw. */
-  async run(
+  /**
+   * Results in order, once on disk. When the process dies, the next one is asked and does not write committed orders
+   * again. Throws `unavailable`, and what the writer threw.
+   */
+  async run(batch: readonly FramedPieces<WriterOrder>[]): Promise<Framed<WriterResult>[]> {
+    const child = await this.open();
+    try {
+      return await this.#runIn(child, batch);
+    } catch (error) {
+      if (child === this.#child || this.#problem !== null) throw error;
+      return await this.#runIn(await this.open(), batch);
+    }
+  }
+
+  async #runIn(
     child: ChildProcess,
     batch: readonly FramedPieces<WriterOrder>[],
   ): Promise<Framed<WriterResult>[]> {
-    const body = frame(batch);
-    this.#bytesAsked += body.length;
+    const pieces = framePieces(batch);
+    const bytes = lengthOf(pieces);
+    // A copy of a large one would hold everybody up.
+    const body = bytes > MIB ? streamOf(pieces) : Buffer.concat(pieces);
+    this.#bytesAsked += bytes;
     try {
-      // The batch before may still be under way: its bytes count as well.
+      // The previous batch may still be running: its bytes count as well.
       const limitMs = RUN_LIMIT_MS + (this.#bytesAsked / MIB) * RUN_MS_PER_MIB;
       const init = { body: body as Bun.BodyInit, headers: { 'Content-Type': BINARY } };
       const results = unframe<WriterResult>(await this.#ask(child, 'run', init, limitMs));
       this.#options.supply.recordSuccess();
       return results;
     } finally {
-      this.#bytesAsked -= body.length;
+      this.#bytesAsked -= bytes;
     }
   }
 
-  /** Closes the store and ends the process. Never rejects. */
+  /** Never rejects. */
   async close(): Promise<void> {
-    // A store that is not closed is only folded into its file at the next start.
+    // Without closing, the log is only checkpointed at the next start.
     if (this.#child?.isAlive === true)
       await this.#ask(this.#child, 'close', jsonBody(null), CLOSE_LIMIT_MS).catch(() => undefined);
     this.#child = null;
@@ -162,6 +177,20 @@ export class WriterProcess {
     child.kill('it did not answer');
     this.#options.supply.recordCrash();
   }
+}
+
+function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  const left = pieces.values();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const { value, done } = left.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function jsonBody(value: unknown): RequestInit {

@@ -1,6 +1,4 @@
-/**
- * Deleting old events a step at a time, so that writers get their turn in between (EV-85).
- */
+/** Deletes old events in steps, so that other writes run in between. */
 import type { EventStore } from './store.ts';
 import type { WriterAnswer } from './writer.ts';
 import { EMPTY_ANSWER } from './writer.ts';
@@ -15,7 +13,7 @@ interface OldEvent {
   readonly created: number;
 }
 
-/** Deletes the next events the order selects; `hasMore` when the step was full. */
+/** `hasMore` when the step was full. */
 export function pruneStep(store: EventStore, order: PruneOrder): () => WriterAnswer {
   const found = order.ids === null ? oldest(store, order) : byIds(store, order.ids);
   const chosen: OldEvent[] = [];
@@ -39,7 +37,7 @@ function oldest(store: EventStore, { index, createdBefore }: PruneOrder): OldEve
     params.push(index);
   }
   if (createdBefore !== null) {
-    // `created` never decreases with the id, so nothing behind the first younger event is looked at.
+    // `created` never decreases with the id, so nothing after the first younger event is examined.
     conditions.push('id < ?');
     params.push(store.firstIdCreatedFrom(createdBefore));
   }

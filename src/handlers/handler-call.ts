@@ -1,45 +1,38 @@
 /**
- * One request on its way to a router and the answer on its way back (DS-166, DS-170).
+ * One request to a router and its answer.
  *
- * The time limit is for the head of the answer and starts again with each piece of the request's body: a slow client is not the
- * handler's fault. What follows the head may take for ever, as event streams do, and is asked for no faster than the
- * client takes it.
+ * The time limit is for the head of the answer and restarts with each piece of the request body: a slow client is not
+ * the handler's fault. The body of the answer may last for ever, as event streams do, and is read at the client's
+ * pace.
  */
 import { AppError } from '../base/errors.ts';
 import type { ChildProcess } from '../children/child-process.ts';
 import { HANDLER_HEADER, THROWN_HEADER, type Thrown } from './host-protocol.ts';
 
-/** Answers up to here are taken in one piece, with their length. */
 const SHORT_BYTES = 64 * 1024;
 
-/** What a router is asked. */
 export interface HandlerRequest {
-  /** The handler file, as a path in the document root. */
   readonly rel: string;
   readonly method: string;
-  /** Path and query as the router sees them: `/items?x=1`. */
+  /** As the router sees them: `/items?x=1`. */
   readonly target: string;
-  /** With `Host`; without what is not the handler's business. */
+  /** With `Host`; without headers that are not for the handler. */
   readonly headers: Headers;
-  /** Pieces are asked for as the router takes them; what they throw is thrown to the caller. Null: none. */
+  /** Read at the router's pace; its exceptions reach the caller. Null: no body. */
   readonly body: Uint8Array | AsyncGenerator<Uint8Array> | null;
-  /** Aborted when the client went away. */
   readonly signal: AbortSignal;
 }
 
-/** The life of a call, for whoever watches the process it runs in. */
 interface CallWatcher {
-  /** The head is there, and more will come. */
+  /** The head was sent, more follows. */
   onStream(): void;
-  /** Called once. */
   onEnd(): void;
-  /** No head in time. */
   onTimeout(): void;
 }
 
 /**
- * The router's answer. Errors: `timed-out` (no head within `timeoutMs`), `handler-failed` (the process ended or the connection broke),
- * a plain Error for an exception in a route, what the body throws, `bad-request` when the client went away.
+ * Throws `timed-out` (no head within `timeoutMs`), `handler-failed` (the process ended or the connection broke), a
+ * plain Error for an exception in a route, what the body throws, `bad-request` when the client disconnected.
  */
 export async function callRouter(
   child: ChildProcess,
@@ -73,7 +66,7 @@ export async function callRouter(
     return await answerOf(response, watcher, end);
   } catch (error) {
     end();
-    // What the router, the body and the limits say goes first; anything else is a broken connection.
+    // Errors of the router, the body and the limits take precedence; anything else is a broken connection.
     if (error instanceof RouteError) throw error.told;
     if (signal.aborted) throw new AppError('bad-request', 'The client went away', { cause: error });
     if (connection.signal.aborted) throw connection.signal.reason;
@@ -104,7 +97,7 @@ class HeadLimit {
   }
 }
 
-/** Carries an exception of a route past the catch that tells broken connections. */
+/** Passes the catch for broken connections. */
 class RouteError extends Error {
   constructor(readonly told: Error) {
     super(told.message);

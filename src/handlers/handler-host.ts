@@ -1,74 +1,72 @@
 /**
- * The supervisor of one language's host process (DS-169 to DS-172).
+ * The supervisor of one language's host process, which runs all handlers of the language.
  *
- * One process runs all handlers of a language. When it ends by itself it is started again, after a pause that grows; when it
- * stands still another takes over at once, and the old one is killed when what it works on has ended one way or the
- * other. A file that ends or blocks the process while it is loaded is left out until it changes.
+ * A process that ends is restarted after a growing pause. One that hangs is replaced at once, and killed when its
+ * calls have ended. A file that ends or blocks the process while it is loaded is left out until it changes.
  */
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { Backoff } from '../children/backoff.ts';
 import { ChildProcess } from '../children/child-process.ts';
 import { newSocketPath, prepareSockets } from '../children/child-sockets.ts';
+import { Holdings, Lane } from '../children/lane.ts';
 import type { HandlerRequest } from './handler-call.ts';
 import { HandlerProcess } from './handler-process.ts';
 import type { LoadResult, RouterSchema } from './host-protocol.ts';
 import { type HostCommand, type Language, NO_PYTHON } from './language.ts';
 
-/** Python needs a second for FastAPI alone, on a busy machine several. */
+/** Importing FastAPI takes Python a second, on a busy machine several. */
 const START_LIMIT_MS = 30_000;
 const PING_EVERY_MS = 1_000;
-/** DS-170. */
 const PING_LIMIT_MS = 5_000;
-/** After a call that timed out a standstill is likely, so less proves it. */
+/** After a call that timed out a hang is likely, so a shorter wait proves it. */
 const PING_LIMIT_AFTER_TIMEOUT_MS = 1_000;
-/** A thread that works on after its request was given up cannot be stopped but with its process. */
+/** A thread that goes on after its request was given up can only be stopped with its process. */
 const ABANDONED_LIMIT_MS = 5_000;
 const MEMORY_EVERY_MS = 100;
-/** A run of this length makes the next pause short again (DS-170). */
+/** After a run of this length the next pause is short again. */
 const HEALTHY_MS = 60_000;
-/** How long the system may take to report the end of a process. */
 const EXIT_LIMIT_MS = 300;
-/** How long streams of a replaced process may go on. */
 const STREAM_GRACE_MS = 60_000;
 /** Replaced processes that still burn a core each. */
 const MAX_RETIRED = 2;
-/** Ends while a file was loaded and others were busy, after which the file is held responsible. */
+/** Ends of the process during a load, while others are busy, before the file is blamed. */
 const MAX_STRIKES = 2;
 
-/** What a host needs. */
+/** Concurrent calls of one user: a Python process has 40 threads for all of them. */
+const MAX_CALLS = 16;
+const MAX_WAITING = 64;
+
 export interface HandlerHostOptions {
   readonly language: Language;
-  /** How to start a process; null when the language cannot be run here. Asked before each start. */
+  /** Null when the language cannot run here. */
   readonly command: () => Promise<HostCommand | null>;
   readonly docroot: string;
-  /** Made with mode 0700 when it does not exist. */
+  /** Created with mode 0700. */
   readonly socketDir: string;
-  /** The whole environment of the process. */
+  /** Complete: nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: () => { readonly timeoutMs: number; readonly memoryBytes: number };
-  /** Hears what came of loading a file, each time. */
   readonly onLoaded: (rel: string, result: LoadResult) => void;
   readonly log: Log;
 }
 
-/** One version of a file. */
 interface WantedFile {
-  /** Why it is not tried any more. */
   problem: string | null;
   /** Times the process ended while it was loaded. */
   strikes: number;
-  /** A new process was made for it already. */
   wasTriedAnew: boolean;
 }
 
-/** Handlers of one language. Starts nothing until a file is wanted. */
+/** Starts no process until a file is wanted. */
 export class HandlerHost {
   readonly #options: HandlerHostOptions;
   readonly #role: string;
   readonly #files = new Map<string, WantedFile>();
-  readonly #backoff = new Backoff(0);
+  readonly #backoff = new Backoff(1);
   readonly #retired = new Set<HandlerProcess>();
+  /** Until their answers begin. */
+  readonly #calls = new Lane(Number.POSITIVE_INFINITY, MAX_WAITING, new Holdings(() => MAX_CALLS));
   #current: HandlerProcess | null = null;
   #starting: Promise<void> | null = null;
   #startingChild: ChildProcess | undefined;
@@ -83,17 +81,15 @@ export class HandlerHost {
     this.#role = `handler-${options.language}`;
   }
 
-  /** Times a process ended by itself, was stopped for passing a limit, or was replaced. */
+  /** Includes replacements and stops for passing a limit. */
   get restarts(): number {
     return this.#restarts;
   }
 
-  /** Processes that exist. */
   get running(): number {
     return this.#retired.size + (this.#current === null ? 0 : 1);
   }
 
-  /** The file is there, or has changed: loads it. */
   want(rel: string): void {
     if (this.#isStopped) return;
     this.#files.set(rel, { problem: null, strikes: 0, wasTriedAnew: false });
@@ -101,7 +97,6 @@ export class HandlerHost {
     else this.#startWhenAllowed();
   }
 
-  /** The file is gone. */
   async forget(rel: string): Promise<void> {
     this.#files.delete(rel);
     const process = this.#current;
@@ -110,13 +105,13 @@ export class HandlerHost {
     try {
       await process.unload(rel);
     } catch {
-      // A process that does not answer is replaced, and the next one never hears of the file.
+      // A process that does not answer is replaced; the next one never loads the file.
     }
   }
 
   /**
-   * The router's answer. Errors as `callRouter`, and `unavailable` while the process is away or when the file could not be
-   * loaded; the cause then is the problem, an Error whose message is the reason.
+   * Errors as `callRouter`, and `unavailable` while there is no process or when the file could not be loaded; the
+   * cause is then an Error with the reason.
    */
   async call(request: HandlerRequest): Promise<Response> {
     const { timeoutMs } = this.#options.limits();
@@ -124,10 +119,9 @@ export class HandlerHost {
     const result = await this.#inTime(process.loaded(request.rel), timeoutMs);
     if (result === null) throw unavailable(1);
     if (result.problem !== null) throw broken(result.problem);
-    return process.call(request, timeoutMs);
+    return this.#calls.run(timeoutMs, () => process.call(request, timeoutMs));
   }
 
-  /** The routes of a file; null while they cannot be told. */
   async schema(rel: string): Promise<RouterSchema | null> {
     const process = this.#current;
     const result = await process?.loaded(rel);
@@ -135,7 +129,7 @@ export class HandlerHost {
     return process.schema(rel);
   }
 
-  /** Kills everything and starts nothing more. */
+  /** For good. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#restartTimer);
@@ -157,7 +151,7 @@ export class HandlerHost {
     throw unavailable(Math.max(1, Math.ceil(pauseMs / 1000)));
   }
 
-  /** The result, or `timed-out` as a call itself would be; `unavailable` when it fails. */
+  /** Throws `timed-out` as a call would; `unavailable` when `work` fails. */
   async #inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
     const late = new AppError('timed-out', 'Handler timed out');
@@ -183,7 +177,6 @@ export class HandlerHost {
     }
     this.#starting = this.#start().finally(() => {
       this.#starting = null;
-      // What was wanted or lost meanwhile.
       if (this.#current === null && !this.#isUnavailable) this.#startWhenAllowed();
     });
     this.#starting.catch(() => {});
@@ -259,7 +252,7 @@ export class HandlerHost {
       this.#retire(process);
       this.#startWhenAllowed();
     } catch (error) {
-      // The next process loads it again; a blocked one is noticed by its pings.
+      // The next process loads it again; pings detect a blocked one.
       this.#options.log.debug('a handler was not loaded', { file: rel, error });
       if (!process.child.isAlive) return;
       await this.#check(process, PING_LIMIT_AFTER_TIMEOUT_MS);
@@ -271,7 +264,6 @@ export class HandlerHost {
     this.#options.onLoaded(rel, { problem, modules: [rel] });
   }
 
-  /** Pings a process until it ends. */
   async #watch(process: HandlerProcess): Promise<void> {
     while (process.child.isAlive && !this.#isStopped) {
       await Bun.sleep(PING_EVERY_MS);
@@ -284,7 +276,7 @@ export class HandlerHost {
     const { child } = process;
     if (!child.isAlive) return;
     process.isResponsive = await child.isIdle(limitMs);
-    // One that has ended is not one that stands still.
+    // Tell an ended process from a hanging one.
     if (!process.isResponsive) await Promise.race([child.exited, Bun.sleep(EXIT_LIMIT_MS)]);
     if (!child.isAlive || process !== this.#current) return;
     if (!process.isResponsive) {
@@ -296,7 +288,7 @@ export class HandlerHost {
         this.#replace(process, 'it works on a request that was given up');
       }
     } catch {
-      // It ended, or stands still since; the next ping tells.
+      // It ended, or hangs since; the next ping tells.
     }
   }
 
@@ -309,7 +301,7 @@ export class HandlerHost {
     }
   }
 
-  /** Another takes over at once; this one goes when its calls have ended. */
+  /** The old process ends after its calls. */
   #replace(process: HandlerProcess, because: string): void {
     if (process !== this.#current || this.#isStopped) return;
     this.#restarts += 1;
@@ -328,7 +320,6 @@ export class HandlerHost {
     this.#endRetired(process);
   }
 
-  /** Kills a replaced process that has nothing left to finish. */
   #endRetired(process: HandlerProcess): void {
     const { retiredAt, waiting, streams, isResponsive } = process;
     if (retiredAt === null || waiting > 0) return;
@@ -355,7 +346,6 @@ export class HandlerHost {
     this.#options.log.error('A host of handlers is started again', { ...fields, busyWith });
   }
 
-  /** Leaves a file out whose loading cost the process, at once when nothing else was going on. */
   #blame(process: HandlerProcess, problem: string): void {
     const rel = process.loadingNow;
     const file = rel === null ? undefined : this.#files.get(rel);
@@ -366,7 +356,6 @@ export class HandlerHost {
   }
 }
 
-/** The reason goes to those who may know it (DS-171). */
 function broken(problem: string): AppError {
   return new AppError('unavailable', 'Handler unavailable', { cause: new Error(problem) });
 }

@@ -1,13 +1,10 @@
-/**
- * One process that hosts handlers: the files loaded into it and the calls it is working on.
- */
 import { AppError } from '../base/errors.ts';
 import { Mutex } from '../base/semaphore.ts';
 import type { ChildProcess } from '../children/child-process.ts';
 import { callRouter, type HandlerRequest } from './handler-call.ts';
 import type { HostState, LoadResult, RouterSchema } from './host-protocol.ts';
 
-/** Longer than the host's own limit for a module that waits, so that only a blocked host passes it. */
+/** Longer than the host's own limit for a module's top-level await, so that only a blocked host exceeds it. */
 const LOAD_LIMIT_MS = 12_000;
 const COMMAND_LIMIT_MS = 5_000;
 /** A broken connection is the first sign of an end that the system reports a moment later. */
@@ -18,21 +15,17 @@ interface Call {
   isStreaming: boolean;
 }
 
-/** What its supervisor hears of. */
 interface ProcessWatcher {
-  /** A call got no answer in time. */
   onTimeout(): void;
-  /** A call ended or began to stream. */
   onProgress(): void;
 }
 
-/** A process that has answered its first ping. */
+/** Exists only after it answered its first ping. */
 export class HandlerProcess {
   readonly child: ChildProcess;
   readonly startedAt = performance.now();
-  /** Whether it answered the last ping. */
   isResponsive = true;
-  /** When it was replaced, on `performance.now()`; null while it is in use. */
+  /** When it was replaced, on `performance.now()`; null while in use. */
   retiredAt: number | null = null;
   readonly #watcher: ProcessWatcher;
   readonly #loads = new Mutex();
@@ -46,22 +39,20 @@ export class HandlerProcess {
     this.#watcher = watcher;
   }
 
-  /** The file that is being loaded at this moment, or with whose loading the process broke. */
+  /** Also the file during whose load the process broke. */
   get loadingNow(): string | null {
     return this.#loadingNow;
   }
 
-  /** The process has shown to be well after a failed load. */
   forgive(): void {
     this.#loadingNow = null;
   }
 
-  /** Files with calls in progress, the last to begin first: the most likely culprit when the process stands still. */
+  /** Files with calls in progress, latest first: the most likely culprit of a hang. */
   get busyWith(): string[] {
     return [...new Set([...this.#calls].reverse().map(({ rel }) => rel))];
   }
 
-  /** Calls that wait for the head of their answer. */
   get waiting(): number {
     return [...this.#calls].filter(({ isStreaming }) => !isStreaming).length;
   }
@@ -70,10 +61,10 @@ export class HandlerProcess {
     return this.#calls.size - this.waiting;
   }
 
-  /** Loads a file, or loads it anew; its old code answers meanwhile. Rejects when the process cannot tell. */
+  /** The old code answers meanwhile. Rejects when the process does not answer. */
   load(rel: string): Promise<LoadResult> {
     const loading = this.#loads.run(async () => {
-      // Left as it is by a failure, so that those who come after it are not blamed.
+      // Kept after a failure, so that later files are not blamed.
       if (this.#loadingNow !== null) throw new Error('the process broke while it loaded a file');
       this.#loadingNow = rel;
       const result = await this.#command<LoadResult>('load', rel, LOAD_LIMIT_MS);
@@ -86,7 +77,6 @@ export class HandlerProcess {
     return loading;
   }
 
-  /** Notes why a file is not even tried. */
   refuse(rel: string, problem: string): void {
     this.#results.set(rel, { problem, modules: [rel] });
   }
@@ -96,12 +86,10 @@ export class HandlerProcess {
     await this.#loads.run(() => this.#command('unload', rel, COMMAND_LIMIT_MS));
   }
 
-  /** What loading gave, at once when it is known. */
   async loaded(rel: string): Promise<LoadResult | null> {
     return this.#results.get(rel) ?? (await this.#loading.get(rel)) ?? null;
   }
 
-  /** See `callRouter`. */
   async call(request: HandlerRequest, timeoutMs: number): Promise<Response> {
     const call: Call = { rel: request.rel, isStreaming: false };
     this.#calls.add(call);
@@ -119,7 +107,7 @@ export class HandlerProcess {
     try {
       return await answer;
     } catch (error) {
-      // Whoever hears of a crash and asks again must find it noticed.
+      // A caller who retries after a crash must find it noticed.
       const isCrash = error instanceof AppError && error.code === 'handler-failed';
       if (isCrash) await Promise.race([this.child.exited, Bun.sleep(EXIT_LIMIT_MS)]);
       throw error;
@@ -130,7 +118,7 @@ export class HandlerProcess {
     return this.#command<RouterSchema>('schema', rel, COMMAND_LIMIT_MS);
   }
 
-  /** Milliseconds since the oldest request that is still worked on was given up; 0 for none. */
+  /** Milliseconds since the oldest running request was given up; 0 for none. */
   async abandonedMs(): Promise<number> {
     const response = await this.child.fetch('/state', {
       signal: AbortSignal.timeout(COMMAND_LIMIT_MS),

@@ -1,8 +1,4 @@
-/**
- * The handlers of a document root: which files there are, what they depend on, and the hosts that run them (section 20).
- *
- * Knows files by their path in the document root; who may call them and what a client may see is decided above.
- */
+/** Files are named by their path in the document root; callers check permissions and what a client may see. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
@@ -12,22 +8,19 @@ import { HandlerHost, type HandlerHostOptions } from './handler-host.ts';
 import type { LoadResult, RouterSchema } from './host-protocol.ts';
 import { findPython, type HostCommand, type Language, languageOf } from './language.ts';
 
-/** What running handlers needs. */
 interface HandlersOptions {
   readonly docroot: string;
   readonly socketDir: string;
-  /** Starts `serveScripts` with a socket path in a process of this very program. */
+  /** Starts `serveScripts` with a socket path in a process of this same program. */
   readonly scriptCommand: HostCommand;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly limits: HandlerHostOptions['limits'];
-  /** Hears why a file cannot be served, or null that it can. */
+  /** Null when the file can be served. */
   readonly onProblem: (rel: string, problem: string | null) => void;
   readonly log: Log;
 }
 
-/** What one look at the document root changed, by path. */
 interface HandlerChange {
-  /** New and changed files. */
   readonly present: readonly string[];
   readonly gone: readonly string[];
 }
@@ -36,16 +29,18 @@ interface Loaded extends LoadResult {
   readonly stamp: string;
 }
 
-/** A description waits for a busy process so long and then does without its routes. */
+/** A description waits so long for a busy process, then omits its routes. */
 const SCHEMA_LIMIT_MS = 2_000;
 
-/** Modules of one handler whose stamps are compared; past it a change shows when its own file changes. */
+/**
+ * Modules of one handler whose stamps are compared; beyond it a change shows only when the handler's own file
+ * changes.
+ */
 const MAX_STAMPED = 200;
 
-/** What a module may be called, or a folder with some; other files of the document root are data. */
+/** Names modules, or folders of them, can have; other files of the document root are data. */
 const MAY_BE_IMPORTED = /(?:\.(?:[cm]?[jt]sx?|json|toml|ya?ml|txt|py)|(?:^|\/)[^./]+)$/i;
 
-/** All handlers. Nothing runs until there is one. */
 export class Handlers {
   readonly #hosts: Readonly<Record<Language, HandlerHost>>;
   readonly #docroot: string;
@@ -79,17 +74,14 @@ export class Handlers {
     };
   }
 
-  /** Times a host was started again, since the start of the server. */
   get restarts(): number {
     return this.#hosts.script.restarts + this.#hosts.python.restarts;
   }
 
-  /** Processes that exist. */
   get running(): number {
     return this.#hosts.script.running + this.#hosts.python.running;
   }
 
-  /** Follows the files that are handlers. */
   follow({ present, gone }: HandlerChange): void {
     for (const rel of gone) {
       this.#results.delete(rel);
@@ -98,7 +90,7 @@ export class Handlers {
     for (const rel of present) this.#want(rel);
   }
 
-  /** Files of the document root have changed, whatever they are: handlers that import one are loaded anew (DS-172). */
+  /** Any files of the document root changed: reloads handlers that import one. */
   touched(rels: ReadonlySet<string> | 'everything'): void {
     for (const [rel, result] of this.#results) {
       if (result === null) continue;
@@ -110,12 +102,11 @@ export class Handlers {
     }
   }
 
-  /** See `HandlerHost.call`. */
   call(request: HandlerRequest): Promise<Response> {
     return this.#hosts[languageOf(request.rel)].call(request);
   }
 
-  /** The routes of a file in the vocabulary of OpenAPI; null while they cannot be told. */
+  /** Null while unknown. */
   async schema(rel: string): Promise<RouterSchema | null> {
     const late = Bun.sleep(SCHEMA_LIMIT_MS).then(() => null);
     try {
@@ -126,7 +117,6 @@ export class Handlers {
     }
   }
 
-  /** Ends all processes. */
   async stop(): Promise<void> {
     await Promise.all([this.#hosts.script.stop(), this.#hosts.python.stop()]);
   }
@@ -142,7 +132,7 @@ export class Handlers {
     this.#onProblem(rel, result.problem);
   }
 
-  /** Tells whether one of the files changed, for when nobody says which files did. */
+  /** For when the changed files are not known. */
   #stampOf(modules: readonly string[]): string {
     const stamps = modules.slice(0, MAX_STAMPED).map((rel) => {
       const stats = statSync(join(this.#docroot, rel), { throwIfNoEntry: false });
@@ -152,7 +142,7 @@ export class Handlers {
   }
 }
 
-/** A broken handler may be waiting for a module that was not there. */
+/** A broken handler may be waiting for a module that did not exist. */
 function dependsOn(own: string, result: LoadResult, rels: ReadonlySet<string>): boolean {
   for (const rel of rels) {
     if (rel === own) continue;
@@ -162,7 +152,7 @@ function dependsOn(own: string, result: LoadResult, rels: ReadonlySet<string>): 
   return false;
 }
 
-/** DS-169: nothing of the server's own. */
+/** Nothing of the server's own environment. */
 function handlerEnvironment(
   source: HandlersOptions['environment'],
   docroot: string,

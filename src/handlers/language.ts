@@ -1,21 +1,14 @@
-/**
- * The two languages handlers are written in, and how the host of each is started (DS-165, DS-169).
- */
 import { extensionOf } from '../base/paths.ts';
 import pythonHost from './host/python-host.py' with { type: 'text' };
 
-/** Names of the hosts, for logs and sockets. */
 export type Language = 'script' | 'python';
 
-/** The program and arguments of a host that listens on a socket. */
 export type HostCommand = (socketPath: string) => readonly string[];
 
-/** Which language a handler file is in, by its extension. */
 export function languageOf(rel: string): Language {
   return extensionOf(rel) === '.py' ? 'python' : 'script';
 }
 
-/** The problem of every Python handler where none can run (DS-165). */
 export const NO_PYTHON = 'python3 with fastapi and uvicorn not found';
 
 const PROBE = `import importlib.util, sys
@@ -23,9 +16,8 @@ sys.exit(not all(importlib.util.find_spec(name) for name in ('fastapi', 'uvicorn
 const PROBE_LIMIT_MS = 10_000;
 
 /**
- * How to start a Python host: with the first `python3` in the folders of `path` (a PATH) that has fastapi and uvicorn,
- * which need not be the first `python3` there; null for none. Takes about 50 ms for each one looked at. `neutralFolder` holds no
- * Python files.
+ * The first `python3` of `path` (a PATH) that has fastapi and uvicorn; null for none. About 50 ms per candidate.
+ * `neutralFolder` holds no Python files.
  */
 export async function findPython(
   path: string,
@@ -37,7 +29,7 @@ export async function findPython(
     .map((folder) => (folder.startsWith('/') ? Bun.which('python3', { PATH: folder }) : null));
   for (const program of new Set(programs)) {
     if (program === null || !(await hasPackages(program, path, neutralFolder))) continue;
-    // No byte code beside the handlers; text in UTF-8 whatever LANG says.
+    // No byte code beside the handlers; UTF-8 whatever LANG says.
     const head = [program, '-B', '-u', '-X', 'utf8', '-c', pythonHost];
     return (socketPath) => [...head, socketPath, docroot];
   }

@@ -1,6 +1,6 @@
 /**
- * The one place that decides whether a caller may touch a resource (DS-128 to DS-130): permission before existence,
- * so nobody learns which names exist without a right to know.
+ * The only place that decides whether a caller may use a resource. Permission is checked before existence, so nobody
+ * without a right learns which names exist.
  */
 import type { Audit } from '../auth/audit.ts';
 import { type Grants, grantsCover, grantsNameAddressed, loadGrants } from '../auth/permissions.ts';
@@ -10,42 +10,36 @@ import { type Soon, whenThere } from '../base/soon.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
 
-/** What deciding on a right needs. */
 export interface AccessServices {
   readonly db: Database;
   readonly audit: Audit;
   readonly registry: Pick<Registry, 'isOutOfSight'>;
 }
 
-/** Where a caller asked from, for the audit. */
 export interface Origin {
   readonly clientAddress: string | null;
 }
 
-/** The names a permission may use for a resource (DS-129). */
 export function permissionNames(resource: Pick<Resource, 'canonical' | 'extensionForm'>): string[] {
   return [resource.canonical, resource.extensionForm];
 }
 
-/** True when the caller holds the right on the resource. */
 export function mayAccess(grants: Grants, resource: Resource, verb: Verb): boolean {
   return grantsCover(grants, permissionNames(resource), verb);
 }
 
-/** What a caller wants to use. */
 interface AccessRequest {
-  /** The path after the family prefix as typed. */
+  /** The path after the family prefix, as typed. */
   readonly name: string;
-  /** The whole path, where it might name something too (DS-30). */
+  /** The whole path, where it could name something too. */
   readonly alsoNamed?: string;
-  /** What the registry found there. */
   readonly resource: Resource | null;
   readonly verb: Verb;
 }
 
 /**
- * The resource, when the caller may use it; at once when his rights are remembered. Throws `not-authenticated`,
- * `not-found` for callers allowed to know, or `unavailable` where nobody can look, and `permission-denied` (audited) for everyone else.
+ * Synchronous when the caller's rights are cached. Throws `not-authenticated`; for callers allowed to know
+ * `not-found`, or `unavailable` when the file system cannot be asked; for all others `permission-denied`, audited.
  */
 export function requireAccess(
   services: AccessServices,
@@ -71,7 +65,7 @@ async function refuse(
 ): Promise<never> {
   const names = alsoNamed === undefined ? [name] : [name, alsoNamed];
   if (names.some((one) => grantsNameAddressed(grants, one, verb))) {
-    // To sync programs and caches, "not found" means that it was deleted.
+    // Sync programs and caches would take "not found" for a deletion.
     if (names.some((one) => services.registry.isOutOfSight(one))) throw notAnswering(name);
     throw new AppError('not-found', 'Not Found');
   }

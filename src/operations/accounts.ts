@@ -1,11 +1,8 @@
-/**
- * What people do with their own account: sign in and out, see who they are, their sessions, their password (DS-99 to
- * DS-108).
- */
 import type { Audit } from '../auth/audit.ts';
 import { ANY_CHALLENGE } from '../auth/challenges.ts';
 import type { AuthServices } from '../auth/method.ts';
-import { checkPasswordLength, hashPassword, weakness } from '../auth/passwords.ts';
+import type { JudgePassword } from '../auth/password-strength.ts';
+import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
 import type { Principal } from '../auth/principal.ts';
 import {
   createSession,
@@ -19,31 +16,29 @@ import { AppError } from '../base/errors.ts';
 import type { Origin } from './access.ts';
 import { Input } from '../base/input.ts';
 
-/** What the operations on an account work with. */
 export interface AccountServices extends AuthServices {
   readonly audit: Audit;
+  readonly judgePassword: JudgePassword;
 }
 
-/** The browser somebody signs in with. */
 export interface Browser extends Origin {
   readonly userAgent: string | null;
-  /** Value of the session cookie that came along; that session ends (DS-103). */
+  /** Value of the session cookie of the request; that session ends. */
   readonly sessionToken: string | null;
 }
 
-/** A session that was just started; `token` is the value of its cookie. */
+/** `token` is the cookie's value. */
 export interface StartedSession {
   readonly user: User;
   readonly token: string;
 }
 
-/** Input of `login`, for whoever shows it again. */
 interface LoginInput {
   readonly username: string;
   readonly password: string;
 }
 
-/** The checked members of a login body (DS-99). Throws `invalid-request`. */
+/** Throws `invalid-request`. */
 export function parseLogin(body: unknown): LoginInput {
   const input = new Input(body);
   const username = input.text('username');
@@ -64,8 +59,8 @@ export function parseLogin(body: unknown): LoginInput {
 }
 
 /**
- * Signs in with a local password and starts a session. Throws `invalid-credentials`, `permission-denied` while local login
- * is off, `throttled`, `unavailable`. Audited as `login`; failures as `login_failed`.
+ * Signs in with a local password. Throws `invalid-credentials`, `permission-denied` while local login is off,
+ * `throttled`, `unavailable`. Audited as `login`; failures as `login_failed`.
  */
 export async function login(
   services: AccountServices,
@@ -83,22 +78,24 @@ export async function login(
   return startSession(services, browser, user, { passwordHash });
 }
 
-/** Throws `permission-denied` while passwords of local accounts are not accepted (DS-198). */
+/** Throws `permission-denied` while passwords of local accounts are not accepted. */
 export function requireLocalLogin({ localLogin }: AccountServices): void {
   if (localLogin.isEnabled) return;
   throw new AppError('permission-denied', 'Local password login is disabled');
 }
 
 interface SessionFacts {
-  /** For the audit. */
   readonly details?: string;
-  /** The one the user signed in with. */
+  /** The hash that was verified. */
   readonly passwordHash?: string;
   /** For signing out at the identity provider. */
   readonly idToken?: string | null;
 }
 
-/** Starts a session for a user who has proved to be it, ends the one that came along, and audits the login. Throws as `createSession`. */
+/**
+ * For a user whose identity is proved. Ends the request's old session and audits the login. Throws as
+ * `createSession`.
+ */
 export async function startSession(
   services: AccountServices,
   browser: Browser,
@@ -120,7 +117,7 @@ export async function startSession(
   return { user, token };
 }
 
-/** Ends the session of a cookie value, if there is one (DS-105); answers the ID token it was started with. */
+/** Ends the session of a cookie value, if any; returns the ID token it was started with. */
 export async function logout(
   services: AccountServices,
   origin: Origin,
@@ -139,7 +136,6 @@ export async function logout(
   return { idToken: ended.idToken };
 }
 
-/** DS-106. */
 export function describeCaller(caller: Principal): {
   id: number;
   username: string;
@@ -148,7 +144,6 @@ export function describeCaller(caller: Principal): {
   return { id: caller.userId, username: caller.username, is_superuser: caller.isSuperuser };
 }
 
-/** Whether the caller can sign in with a password of this server (DS-109). */
 export async function hasLocalPassword(
   { db }: Pick<AccountServices, 'db'>,
   caller: Principal,
@@ -157,7 +152,6 @@ export async function hasLocalPassword(
   return found !== null && found.passwordHash !== null;
 }
 
-/** One of the caller's own sessions, as answered (DS-107). */
 export interface SessionView {
   readonly id: number;
   readonly created_at: string;
@@ -165,11 +159,9 @@ export interface SessionView {
   readonly expires_at: string;
   readonly ip_address: string | null;
   readonly user_agent: string | null;
-  /** The session this request came with. */
   readonly current: boolean;
 }
 
-/** The caller's live sessions, oldest first. */
 export async function listSessions(
   services: AccountServices,
   caller: Principal,
@@ -186,7 +178,7 @@ export async function listSessions(
   }));
 }
 
-/** Ends one of the caller's own sessions; audited. Throws `not-found` for a foreign or unknown id. */
+/** Audited. Throws `not-found` for another user's or unknown id. */
 export async function revokeSession(
   services: AccountServices,
   caller: Principal,
@@ -206,8 +198,8 @@ export async function revokeSession(
 }
 
 /**
- * Gives the caller a new password and ends all their sessions (DS-108); API keys stay valid. Throws `bad-request` with the
- * first text of DS-108 that applies, `weak-password`, `invalid-request`, `throttled`, `unavailable`.
+ * Ends all the caller's sessions; API keys stay valid. Throws `bad-request` with the first rule that is broken,
+ * `weak-password`, `invalid-request`, `throttled`, `unavailable`.
  */
 export async function changePassword(
   services: AccountServices,
@@ -225,9 +217,9 @@ export async function changePassword(
   const confirmed = await services.localLogin.confirmPassword(caller.userId, current, address);
   if (confirmed === null) throw wrongPassword();
   if (next === current) throw new AppError('bad-request', 'New password must be different');
-  requireStrength(next, caller.username);
+  await requireStrength(services, next, caller.username);
   const hash = await hashPassword(next);
-  // Whoever took the old one away meanwhile, an administrator most likely, wins.
+  // A change made since the check, most likely by an administrator, wins.
   if (!(await replacePasswordHash(services.db, caller.userId, confirmed, hash))) {
     throw wrongPassword();
   }
@@ -244,14 +236,19 @@ function wrongPassword(): AppError {
   return new AppError('bad-request', 'Current password is incorrect');
 }
 
-/** Throws `weak-password` for a password that fails DS-110. */
-export function requireStrength(password: string, username: string): void {
-  const reason = weakness(password, username);
-  if (reason === null) return;
-  throw new AppError('weak-password', 'New password is too weak', { cause: reason });
+/** Throws `weak-password` for a password that is easy to guess, with a hint at a better one. */
+export async function requireStrength(
+  { judgePassword }: Pick<AccountServices, 'judgePassword'>,
+  password: string,
+  username: string,
+): Promise<void> {
+  const found = await judgePassword(password, username);
+  if (found === null) return;
+  const hint = `${found.reason[0]!.toUpperCase()}${found.reason.slice(1)}. ${found.hint}`;
+  throw new AppError('weak-password', 'New password is too weak', { hint });
 }
 
-/** An empty password is only wrong, not malformed: the answer to a login must not differ. */
+/** An empty password is wrong, not malformed: the answer must be that of a failed login. */
 function checkPasswordLengthOf(password: string, field: string): void {
   if (password !== '') checkPasswordLength(password, field);
 }

@@ -1,11 +1,11 @@
 /**
- * What all administration shares: who may do it, where lists come from, and the entry every change leaves (DS-132,
- * DS-140).
+ * What all administration shares: who may do it, lists, and the audit entry of every change.
  *
- * An administrator is a superuser who came in through the server, or the operator at the command line, who owns the state
- * directory anyway. The doors check too; here it is checked for the doors that forget.
+ * An administrator is a superuser of the server, or the operator at the command line, who owns the state directory
+ * anyway. Routes check this too; the check here covers a route that forgets to.
  */
 import type { Audit } from '../auth/audit.ts';
+import type { JudgePassword } from '../auth/password-strength.ts';
 import { notAuthenticated } from '../auth/challenges.ts';
 import type { Caller, Principal } from '../auth/principal.ts';
 import type { Clock } from '../base/clock.ts';
@@ -17,28 +17,24 @@ import type { Database } from '../store/database.ts';
 import type { ListPage, ListSource } from '../store/list-source.ts';
 import type { Origin } from './access.ts';
 
-/** What administration needs. */
 export interface AdminServices {
   readonly db: Database;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly lists: Lists;
+  readonly judgePassword: JudgePassword;
 }
 
-/** Who administers. Only `administratorOf` makes one, so to ask for one is to check. */
+/** Only `administratorOf` makes one, so requiring it as a parameter is the check. */
 export interface Administrator {
   /** Null: the operator at the command line. */
   readonly user: Principal | null;
   readonly origin: Origin;
 }
 
-/** The operator at the command line. */
 export const OPERATOR: Administrator = { user: null, origin: { clientAddress: null } };
 
-/**
- * The caller as an administrator. Throws `not-authenticated`, and `permission-denied` for anybody but a superuser whose
- * credential is not narrowed by scopes (DS-118).
- */
+/** Throws `not-authenticated`, and `permission-denied` for anyone but a superuser with a credential without scopes. */
 export function administratorOf(caller: Caller, origin: Origin): Administrator {
   if (caller === null) throw notAuthenticated();
   if (caller.scopes !== null) {
@@ -50,7 +46,6 @@ export function administratorOf(caller: Caller, origin: Origin): Administrator {
   return { user: caller, origin };
 }
 
-/** Notes a change that was made. */
 export async function recordChange(
   { audit }: Pick<AdminServices, 'audit'>,
   { user, origin }: Administrator,
@@ -63,13 +58,13 @@ export async function recordChange(
   });
 }
 
-/** What a list is asked for: its query string, and members that must have exactly these values. */
+/** The query string of a list, and members that must have exactly these values. */
 export interface ListRequest {
   readonly query: URLSearchParams;
   readonly exact?: ExactValues;
 }
 
-/** A page of a list. Throws as `planList`, and `timed-out` for a filter that takes too long. */
+/** Throws as `planList`, and `timed-out` for a filter that takes too long. */
 export async function readList(
   { lists }: Pick<AdminServices, 'lists'>,
   _admin: Administrator,

@@ -1,6 +1,3 @@
-/**
- * API keys: a user's own, and those of all users for administrators (DS-116 to DS-118).
- */
 import type { ApiKey } from '../auth/api-keys.ts';
 import {
   apiKeyList,
@@ -28,7 +25,7 @@ import {
 import { requireUser } from './users.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
 
-/** A key as its owner sees it. `scopes` only when set. */
+/** `scopes` only when set. */
 export interface ApiKeyView {
   readonly id: number;
   readonly description: string | null;
@@ -39,7 +36,7 @@ export interface ApiKeyView {
   readonly scopes?: readonly string[];
 }
 
-/** A new key; the only time its value is shown. */
+/** The only time the value is shown. */
 export interface NewApiKeyView {
   readonly id: number;
   readonly key: string;
@@ -49,7 +46,7 @@ export interface NewApiKeyView {
   readonly scopes?: readonly string[];
 }
 
-/** The caller's keys by id, revoked ones included. */
+/** By id, revoked ones included. */
 export async function listApiKeys(
   services: AccountServices,
   caller: Principal,
@@ -66,7 +63,7 @@ export async function listApiKeys(
   }));
 }
 
-/** Makes a key for the caller; audited. Throws `invalid-request`, and `bad-request` for more than a year. */
+/** Audited. Throws `invalid-request`, and `bad-request` for more than a year. */
 export async function createApiKey(
   services: AccountServices,
   caller: Principal,
@@ -80,7 +77,6 @@ export async function createApiKey(
     ...request,
     now,
   }).catch(async (error: unknown) => {
-    // The caller was deleted meanwhile.
     if ((await getUser(services.db, caller.userId)) === null) throw notAuthenticated();
     throw error;
   });
@@ -98,7 +94,7 @@ export async function createApiKey(
   };
 }
 
-/** Revokes one of the caller's keys, once or again; audited. Throws `not-found` for a foreign or unknown id. */
+/** Repeatable; audited. Throws `not-found` for another user's or unknown id. */
 export async function revokeApiKey(
   services: AccountServices,
   caller: Principal,
@@ -114,7 +110,7 @@ export async function revokeApiKey(
   });
 }
 
-/** Keys of all users, revoked ones included, by the order they were made in. Throws as `readList`. */
+/** Revoked ones included, in the order they were made. Throws as `readList`. */
 export async function listAllApiKeys(
   services: AdminServices,
   admin: Administrator,
@@ -123,14 +119,11 @@ export async function listAllApiKeys(
   return readList(services, admin, apiKeyList, request);
 }
 
-/** A key made for somebody else; `user_id` says for whom. */
 export interface NewUserApiKeyView extends NewApiKeyView {
   readonly user_id: number;
 }
 
-/**
- * Makes a key for any user. Throws as `createApiKey`, and `not-found` (`User not found`).
- */
+/** Throws as `createApiKey`, and `not-found` (`User not found`). */
 export async function createApiKeyFor(
   services: AdminServices,
   admin: Administrator,
@@ -143,7 +136,6 @@ export async function createApiKeyFor(
   const now = services.clock.now();
   const { key, value } = await addApiKey(services.db, { userId, ...request, now }).catch(
     async (error: unknown) => {
-      // The user was deleted meanwhile.
       await requireUser(services, userId);
       throw error;
     },
@@ -164,7 +156,7 @@ export async function createApiKeyFor(
   };
 }
 
-/** Revokes any key, once or again. Throws `not-found`. */
+/** Repeatable. Throws `not-found`. */
 export async function revokeAnyApiKey(
   services: AdminServices,
   admin: Administrator,

@@ -1,6 +1,3 @@
-/**
- * The audit, as administrators read it (DS-134, DS-140).
- */
 import { auditActions, auditList } from '../auth/audit.ts';
 import { csvCell } from '../base/csv-cell.ts';
 import type { ListPage } from '../store/list-source.ts';
@@ -11,7 +8,7 @@ import {
   readList,
 } from './administration.ts';
 
-/** Entries, newest first. Throws as `readList`. */
+/** Newest first. Throws as `readList`. */
 export async function listAudit(
   services: AdminServices,
   admin: Administrator,
@@ -20,19 +17,16 @@ export async function listAudit(
   return readList(services, admin, auditList, request);
 }
 
-/** The actions that occur, by name. */
 export function listAuditActions({ db }: AdminServices, _admin: Administrator): Promise<string[]> {
   return auditActions(db);
 }
 
-/** Formats of an export. */
 export const AUDIT_FORMATS = ['ndjson', 'csv'] as const;
-/** One of them. */
 type AuditFormat = (typeof AUDIT_FORMATS)[number];
 
 /**
- * Every entry that matches, as pieces of text, whatever the paging of the request; read a page at a time. Throws as `readList`
- * before the first piece.
+ * Every entry that matches, as pieces of text, ignoring paging parameters. Reads a page at a time. Throws as
+ * `readList` before the first piece.
  */
 export async function exportAudit(
   services: AdminServices,

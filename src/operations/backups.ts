@@ -1,6 +1,3 @@
-/**
- * Backups of a running or a resting service, and their restoration; both stand in the audit.
- */
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -21,7 +18,7 @@ interface BackupServices {
   readonly audit: Audit;
 }
 
-/** Writes a backup to `target`, a path or a stream, while a server runs or not. Throws `conflict` and the system's errors. */
+/** `target` is a path or a stream; a server may run meanwhile. Throws `conflict` and the system's errors. */
 export async function backUp(
   { config, audit }: BackupServices,
   request: { readonly target: string | Writable; readonly withDocroot: boolean },
@@ -50,13 +47,12 @@ export async function backUp(
 interface RestoreServices {
   readonly config: Config;
   readonly log: Log;
-  /** Opens the accounts once they are in place. */
   openAccounts(config: Config, log: Log): Promise<{ audit: Audit; close(): Promise<void> }>;
 }
 
 /**
- * Restores a backup into the configured folders. Throws `state-unusable` while a server runs there, `bad-request` for an
- * archive that is no backup, damaged or newer, `conflict` for what is in the way.
+ * Throws `state-unusable` while a server runs there, `bad-request` for an archive that is no backup, damaged or of a
+ * newer version, `conflict` when existing files are in the way.
  */
 export async function restore(
   { config, log, openAccounts }: RestoreServices,
@@ -90,7 +86,10 @@ export async function restore(
   }
 }
 
-/** Made when absent; without the lock again, when it held nothing before and nothing was put there. */
+/**
+ * Creates the folder when absent. Disposal of an unused folder that was empty removes the lock file, and the folder
+ * too if it was new.
+ */
 function stateFolderFor(dir: string): Disposable & { isUsed: boolean } {
   const isNew = !existsSync(dir);
   ensureDirectory(dir);

@@ -1,6 +1,3 @@
-/**
- * What the server remembers of files, as administrators see and clear it (section 16).
- */
 import type { CacheEntries } from '../docroot/cache.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {
@@ -11,12 +8,11 @@ import {
   recordChange,
 } from './administration.ts';
 
-/** What administering the cache needs. */
 export interface CacheServices extends AdminServices {
   readonly cache: CacheEntries;
 }
 
-/** Entries that have not expired. Throws as `readList`. */
+/** Expired ones excluded. Throws as `readList`. */
 export async function listCache(
   services: CacheServices,
   admin: Administrator,
@@ -25,7 +21,7 @@ export async function listCache(
   return readList(services, admin, services.cache.list(), request);
 }
 
-/** Forgets everything about one file (its rel), or with null about all. */
+/** Null: all files. */
 export async function clearCache(
   services: CacheServices,
   admin: Administrator,
@@ -39,7 +35,7 @@ export async function clearCache(
   });
 }
 
-/** Forgets one entry, the first of these keys that there is; no entry is no failure (DS-144). */
+/** None is no error. */
 export async function deleteCacheEntry(
   services: CacheServices,
   admin: Administrator,

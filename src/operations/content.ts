@@ -1,7 +1,4 @@
-/**
- * Content and media: find, open, render, describe (sections 2 and 19 of the contract). Every door comes through here:
- * authorise, then run. Nothing here changes a file, so nothing is audited but refusals.
- */
+/** Content and media: find, open, render, describe. Changes no file, so only refusals are audited. */
 import type { Caller, Verb } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import { isVideo, mediaTypeOf } from '../base/media-type.ts';
@@ -14,26 +11,19 @@ import type { Registry, Resource } from '../docroot/registry.ts';
 import { type AccessServices, type Origin, mayAccess, requireAccess } from './access.ts';
 import { loadGrants } from '../auth/permissions.ts';
 
-/** What the operations on content and media need. */
 export interface ContentServices extends AccessServices {
   readonly registry: Registry;
   readonly documents: Documents;
 }
 
-/** Where a path may lead: an area with the name after its prefix, and the whole path as bare content (DS-30). */
 interface ContentAddress {
-  /** Null for a path without the prefix of a family. */
+  /** Null for a path without a family prefix. */
   readonly area: Area | null;
-  /** Name after the prefix; the whole path where there is none. */
   readonly name: string;
-  /** The whole path. */
   readonly path: string;
 }
 
-/**
- * The resource a caller means by a path. Throws as `requireAccess`; with a family prefix a grant on either name lets know
- * that nothing is there (DS-30, DS-130).
- */
+/** Throws as `requireAccess`. With a family prefix, a right on either name is enough to be told `not-found`. */
 export async function findByPath(
   services: ContentServices,
   caller: Caller,
@@ -47,18 +37,16 @@ export async function findByPath(
   return requireAccess(services, caller, origin, { name, alsoNamed: path, resource, verb });
 }
 
-/** A published file as programs without a browser read it. */
 export type FileContent =
   | { readonly kind: 'text'; readonly text: string; readonly mimeType: string }
-  /** No text; `readBytes` gives them. */
+  /** Not text; `readBytes` returns them. */
   | { readonly kind: 'bytes'; readonly size: number; readonly mimeType: string };
 
-/** Media types whose files are text (DS-151). */
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|yaml|toml)$|.*\+(?:xml|json)$)/;
 
 /**
- * What a page or file holds: the HTML of a rendered document, the text of a text file, or only the size of everything else.
- * Throws `too-large` for a text of more than `maxBytes`, `not-found`, and as `Documents.rendered`.
+ * The HTML of a rendered document, the text of a text file, only the size of anything else. Throws `too-large` for a
+ * text of more than `maxBytes`, `not-found`, and as `Documents.rendered`.
  */
 export async function readContent(
   { documents }: Pick<ContentServices, 'documents'>,
@@ -82,7 +70,7 @@ export async function readContent(
   }
 }
 
-/** The bytes of a published file. Throws `too-large` past `maxBytes`, and `not-found`. */
+/** Throws `too-large` past `maxBytes`, and `not-found`. */
 export async function readBytes(
   { documents }: Pick<ContentServices, 'documents'>,
   resource: Resource,
@@ -101,7 +89,7 @@ function fileTooLarge(bytes: number): AppError {
   return new AppError('too-large', `Result too large: ${bytes} bytes; download the file instead`);
 }
 
-/** What a media file says about itself, with the facts of the file (DS-162). Broken media say nothing. */
+/** The tags of a media file and the facts of the file. Broken media have no tags. */
 export interface MediaDescription extends MediaMetadata {
   readonly resource: string;
   readonly file_name: string;
@@ -110,7 +98,7 @@ export interface MediaDescription extends MediaMetadata {
   readonly mime_type: string;
 }
 
-/** Describes a media file. Throws `not-found` when it is gone. */
+/** Throws `not-found` when the file is gone. */
 export async function describeMedia(
   { documents }: ContentServices,
   resource: Resource,
@@ -132,21 +120,19 @@ async function metadataOrNothing(documents: Documents, resource: Resource): Prom
   try {
     return await documents.metadata(resource);
   } catch (error) {
-    // The file is played all the same; a browser may know more about it than we do (DS-162).
+    // The file is played all the same: a browser may be able to read it.
     const isBroken = error instanceof AppError && error.code !== 'not-found';
     if (isBroken) return NO_METADATA;
     throw error;
   }
 }
 
-/** Pictures of one page that are looked at; of more a reader sees the first. */
 const MAX_PICTURES = 50;
-/** A page does not wait longer for what it can be shown without. */
 const PICTURES_WAIT_MS = 200;
 
 /**
- * How much room pictures take in a page, by the names of their files; those that the caller may not read are left out, as are
- * those not known in time. Names stand for content, with or without extension.
+ * Sizes by file name, so that a page can reserve their room. Omits pictures that the caller may not read and those
+ * not measured in time. A name may have its extension or not.
  */
 export async function pictureSizes(
   { db, registry, documents }: ContentServices,
@@ -162,15 +148,12 @@ export async function pictureSizes(
     const size = await documents.pictureSize(resource);
     if (size !== null) sizes.set(name, size);
   });
-  // One that cannot be read is shown as such by the browser.
+  // The browser shows an unreadable picture as broken.
   await Promise.race([Promise.allSettled(looks), Bun.sleep(PICTURES_WAIT_MS)]);
   return new Map(sizes);
 }
 
-/**
- * The media files the caller may read, by rel in byte order. Throws `permission-denied` when there are none and the
- * caller is no superuser (DS-185).
- */
+/** By rel in byte order. Throws `permission-denied` when there are none and the caller is no superuser. */
 export async function listMedia(
   { db, registry }: ContentServices,
   caller: NonNullable<Caller>,

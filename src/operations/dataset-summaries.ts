@@ -1,15 +1,11 @@
-/**
- * Facets and charts of a dataset for its page: summaries of the rows of a view.
- */
 import { AppError } from '../base/errors.ts';
 import type { ListParameters } from '../dataset/list-parameters.ts';
 import type { Summary, SummaryWish } from '../dataset/summary-jobs.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { type DatasetServices, queryRows } from './datasets.ts';
 
-/** Which rows are summarised, and how. */
 interface SummaryRequest {
-  /** `filter` and `q` count, all else does not. */
+  /** Only `filter` and `q` matter. */
   readonly parameters: ListParameters;
   /** One column, or two for a chart of two. */
   readonly columns: readonly string[];
@@ -17,10 +13,7 @@ interface SummaryRequest {
   readonly signal: AbortSignal;
 }
 
-/**
- * A summary of the rows of a dataset the caller may read. Throws `invalid-query` for unknown columns and filters, and
- * what reading throws.
- */
+/** Throws `invalid-query` for unknown columns and filters, and what reading throws. */
 export async function summariseRows(
   services: DatasetServices,
   resource: Resource,

@@ -1,12 +1,8 @@
-/**
- * Datasets: list rows, read the schema, change rows (sections 3, 5 and 6 of the contract). Every door comes through
- * here: check input, authorise, run, audit.
- */
 import type { Caller, Principal, Verb } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Soon, whenThere } from '../base/soon.ts';
-import type { Edits, EditResult } from '../dataset/edits.ts';
+import type { Edits } from '../dataset/edits.ts';
 import type { Format } from '../dataset/format.ts';
 import type { ListParameters } from '../dataset/list-parameters.ts';
 import { misfitValues, type MisfitValue, parseMutation } from '../dataset/mutation.ts';
@@ -20,8 +16,8 @@ import type { Registry, Resource } from '../docroot/registry.ts';
 import { loadGrants } from '../auth/permissions.ts';
 import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
 import { isWritable } from './resources.ts';
+import type { EditResult } from '../dataset/draft.ts';
 
-/** What the operations on datasets need. */
 export interface DatasetServices extends AccessServices {
   readonly registry: Registry;
   readonly datasets: { targetOf(resource: Resource): TableTarget };
@@ -32,14 +28,13 @@ export interface DatasetServices extends AccessServices {
   readonly cache: CacheEntries;
 }
 
-/** Methods of a dataset address (DS-7); an unwritable kind only has the first three (DS-66). */
+/** `Allow` of a dataset that cannot be written. */
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
-/** As READ_METHODS, of a dataset that can be changed. */
 export const DATASET_METHODS = 'GET, HEAD, OPTIONS, POST, PATCH, DELETE';
 
 /**
- * The dataset a caller means by a name after `/api/` or `/schema/`, as soon as `requireAccess`. Throws as `requireAccess`; a name that is no
- * dataset is `not-found` for those allowed to know.
+ * The dataset of a name after `/api/` or `/schema/`; synchronous when `requireAccess` is. Throws as `requireAccess`,
+ * and `not-found` for a name that is no dataset.
  */
 export function findDataset(
   services: DatasetServices,
@@ -51,13 +46,12 @@ export function findDataset(
   const resource = services.registry.lookup('dataset', name);
   const allowed = requireAccess(services, caller, origin, { name, resource, verb });
   return whenThere(allowed, (found) => {
-    // A handler answers below /api alone; it has neither rows nor a schema (DS-69).
+    // A handler has neither rows nor a schema.
     if (found.kind.dataset === undefined) throw new AppError('not-found', 'Not Found');
     return found;
   });
 }
 
-/** A table version and the query prepared against it; nothing has been read yet. */
 export interface RowsQuery {
   readonly resource: Resource;
   readonly table: Table;
@@ -68,9 +62,9 @@ export interface RowsQuery {
 const MAX_VERSIONS = 8;
 
 /**
- * What `use` makes of the rows of a dataset (DS-35 to DS-46): it gets the query prepared against the present version and
- * reads it with `services.reading.run`, or does not. Tried again when the version gives way to a newer one meanwhile.
- * Throws `unreadable-file` (DS-34), `invalid-query` for parameters, and what `use` throws.
+ * Calls `use` with the query prepared against the present version; `use` reads it with `services.reading.run`, or
+ * does not read. Called again when a newer version replaces this one meanwhile. Throws `unreadable-file`,
+ * `invalid-query` for parameters, and what `use` throws.
  */
 export function queryRows<T>(
   services: DatasetServices,
@@ -80,7 +74,7 @@ export function queryRows<T>(
   use: (query: RowsQuery) => Soon<T>,
 ): Soon<T> {
   const attempt = (number: number): Soon<T> =>
-    whenThere(services.tables.currentThisTurn(services.datasets.targetOf(resource)), (table) => {
+    whenThere(services.tables.currentSoon(services.datasets.targetOf(resource)), (table) => {
       services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
       const again = (error: unknown): Soon<T> => {
         const isOvertaken = error instanceof StaleRead || table.isClosed;
@@ -98,7 +92,7 @@ export function queryRows<T>(
   return attempt(1);
 }
 
-/** The schema document of a dataset, as JSON text, and the version it belongs to (DS-69, DS-70). */
+/** As JSON text, with the version it belongs to. */
 export async function readSchema(
   services: DatasetServices,
   resource: Resource,
@@ -111,18 +105,18 @@ export async function readSchema(
   };
 }
 
-/** What a `data:` key has after the file: nothing, or the sheet and its header row (DS-142). */
+/** The part of a `data:` cache key after the file. */
 function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
   return sheet === null ? '' : `:${sheet}:${state.dialect['headerRow'] ?? 1}`;
 }
 
-/** As text, as an object would put columns with numbers for names before all others. */
+/** As text, because an object would put columns named like integers first. */
 function inferredSchema({ rel }: Resource, { columns }: Table): string {
   const types = columns.map(({ name, type }) => `${JSON.stringify(name)}:{"type":"${type}"}`);
   return `{"type":"object","name":${JSON.stringify(fileStem(rel))},"primary_key":"_row_id","columns":{${types.join(',')}}}`;
 }
 
-/** Throws `unreadable-file` for a file that cannot be read, whatever is to be done with it (DS-34). */
+/** Throws `unreadable-file`, whatever the purpose. */
 export async function requireReadable(
   services: DatasetServices,
   resource: Resource,
@@ -130,15 +124,11 @@ export async function requireReadable(
   await services.tables.current(services.datasets.targetOf(resource));
 }
 
-/** A change of rows as it came in. */
 export interface ChangeRequest {
-  /** POST, PATCH or DELETE. */
   readonly method: string;
-  /** The parsed JSON body. */
   readonly body: unknown;
-  /** Tags of `If-Match`; null when the header is absent (DS-82). */
+  /** Tags of `If-Match`; null when the header is absent. */
   readonly ifMatch: readonly string[] | null;
-  /** See `ValueRules`. */
   readonly isLenient?: boolean;
   readonly takesLists?: boolean;
 }
@@ -150,8 +140,8 @@ const AUDIT_ACTIONS = {
 } as const;
 
 /**
- * Changes rows of a dataset; resolves when the file has them durably. Throws `schema-mismatch` (DS-75),
- * `precondition-failed` (DS-82), `not-found` for a row (DS-79), `locked` and `conflict` (DS-90, DS-84).
+ * Resolves when the change is durable. Throws `schema-mismatch`, `precondition-failed`, `not-found` for a row,
+ * `locked` and `conflict`.
  */
 export async function changeRows(
   services: DatasetServices,
@@ -185,15 +175,15 @@ export async function changeRows(
       details: detailsOf(result),
       ipAddress: origin.clientAddress,
     });
-    // Side by side: the entry waits for the disk, those who follow the change work in other processes.
+    // In parallel: the audit entry waits for the disk, those notified of the change work in other processes.
     await Promise.all([recorded, result.followed]);
   }
   return result;
 }
 
 /**
- * The values among `rows` that the dataset would refuse now, each with the reason; nothing is changed. The caller may change
- * rows. Throws `schema-mismatch` when `rows` is no list of objects or names columns that cannot be written.
+ * The values in `rows` that the dataset would refuse now, each with the reason; changes nothing. The caller may
+ * change rows. Throws `schema-mismatch` when `rows` is no list of objects or names columns that cannot be written.
  */
 export async function checkValues(
   services: DatasetServices,
@@ -219,7 +209,7 @@ function detailsOf({ action, rowIds }: EditResult): string {
   return rowIds.length === 1 ? 'Created 1 dataset row' : `Created ${rowIds.length} dataset rows`;
 }
 
-/** Whether the caller may change rows of a dataset: the right, the kind and the mode of the server allow it (DS-184). */
+/** The right, the kind and the mode of the server allow it. */
 export async function mayChangeRows(
   services: AccessServices & { readonly config: { readonly readonly: boolean } },
   caller: Caller,
@@ -229,7 +219,7 @@ export async function mayChangeRows(
   return mayAccess(await loadGrants(services.db, caller), resource, 'write');
 }
 
-/** Throws `method-not-allowed` when rows of this file cannot be changed (DS-66, DS-73). */
+/** Throws `method-not-allowed` when rows of this file cannot be changed. */
 export function requireWritable(resource: Resource, method: string): void {
   const { dataset } = resource.kind;
   const reason = dataset?.edit ? dataset.readOnlyReason?.(resource.rel) : 'Method Not Allowed';

@@ -1,6 +1,3 @@
-/**
- * Rights on events: which indexes a caller may read or write (EV-20 to EV-25).
- */
 import type { Audit } from '../auth/audit.ts';
 import type { Grants } from '../auth/permissions.ts';
 import { grantsCoverEvents, grantsTouchEvents, loadGrants } from '../auth/permissions.ts';
@@ -17,7 +14,6 @@ import type { Searches } from '../pipeline/searches.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
 
-/** What the operations on events work with. */
 export interface EventServices {
   readonly config: Config;
   readonly db: Database;
@@ -28,14 +24,12 @@ export interface EventServices {
   readonly tails: Tails;
   readonly listeners: ListenerViews;
   readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
-  /** Turns of users who look at many events at once (EV-98). */
   readonly searches: Pick<Searches, 'enter'>;
 }
 
-/** 403 of the event contract. */
 export const NO_EVENT_PERMISSION = 'You do not have permission to perform this action.';
 
-/** The caller's grants, with what `events.default_access` adds. */
+/** The caller's grants, with those of `events.default_access`. */
 export async function eventGrants(
   services: Pick<EventServices, 'config' | 'db'>,
   caller: Principal,
@@ -43,7 +37,6 @@ export async function eventGrants(
   return withDefaultAccess(services, await loadGrants(services.db, caller));
 }
 
-/** The grants with what `events.default_access` adds. */
 export function withDefaultAccess(
   { config }: Pick<EventServices, 'config'>,
   grants: Grants,
@@ -53,7 +46,7 @@ export function withDefaultAccess(
   return { ...grants, patterns: { read: [...read, '@events'], write } };
 }
 
-/** The grants of a caller who may do this with some index at least. Throws `permission-denied`, audited (EV-23, EV-24). */
+/** Requires the right on at least one index and returns the grants. Throws `permission-denied`, audited. */
 export async function requireEventRight(
   services: EventServices,
   caller: Principal,
@@ -66,7 +59,6 @@ export async function requireEventRight(
   throw new AppError('permission-denied', NO_EVENT_PERMISSION);
 }
 
-/** Whether the caller may read some index, for pages that only offer what can be opened. */
 export async function mayReadEvents(
   services: Pick<EventServices, 'config' | 'db'>,
   caller: Principal,
@@ -74,7 +66,6 @@ export async function mayReadEvents(
   return grantsTouchEvents(await eventGrants(services, caller), 'read');
 }
 
-/** Whether the caller may send events to some index. */
 export async function mayWriteEvents(
   services: Pick<EventServices, 'config' | 'db'>,
   caller: Principal,
@@ -82,7 +73,6 @@ export async function mayWriteEvents(
   return grantsTouchEvents(await eventGrants(services, caller), 'write');
 }
 
-/** Whether the caller has any right on events, for the description of what can be called (EV-11). */
 export async function mayUseEvents(
   services: Pick<EventServices, 'config' | 'db'>,
   caller: Principal,
@@ -91,7 +81,7 @@ export async function mayUseEvents(
   return grantsTouchEvents(grants, 'read') || grantsTouchEvents(grants, 'write');
 }
 
-/** Notes that somebody was refused; `index` null: any. */
+/** `index` null: any. */
 export async function auditDenial(
   services: EventServices,
   caller: Principal,
@@ -107,9 +97,9 @@ export async function auditDenial(
   });
 }
 
-/** The indexes that hold events and may be read; null: all there are and will be. */
+/** The indexes that hold events and may be read; null: all present and future ones. */
 export function readableIndexes(services: EventServices, grants: Grants): string[] | null {
-  // No index can have this name: it is longer than an index may be.
+  // No index has this name: it is longer than allowed.
   if (grantsCoverEvents(grants, 'x'.repeat(256), 'read')) return null;
   return services.events.indexNames().filter((index) => grantsCoverEvents(grants, index, 'read'));
 }

@@ -1,6 +1,3 @@
-/**
- * The event indexes with their sizes and the rules of retention they follow (EV-83, EV-104).
- */
 import type { Config } from '../config/schema.ts';
 import { timeText } from '../events/event-time.ts';
 import type { Events } from '../events/events.ts';
@@ -8,7 +5,6 @@ import type { IndexTotals } from '../events/index-totals.ts';
 import type { IndexRules } from '../events/retention.ts';
 import { rulesOf } from '../events/retention.ts';
 
-/** An index as answered. */
 export interface IndexView extends IndexRules {
   readonly index: string;
   readonly events: number;
@@ -17,7 +13,7 @@ export interface IndexView extends IndexRules {
   readonly newest: string | null;
 }
 
-/** All indexes that hold events, by name. Throws `unavailable`. */
+/** By name. Throws `unavailable`. */
 export async function listIndexes({
   events,
   config,
@@ -29,7 +25,6 @@ export async function listIndexes({
   return indexViews(await events.indexTotals(), config);
 }
 
-/** Totals with the rules that apply to each. */
 export function indexViews(totals: readonly IndexTotals[], config: Config): IndexView[] {
   return totals.map((one) => indexView(one, config));
 }

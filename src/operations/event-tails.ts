@@ -1,6 +1,3 @@
-/**
- * Live tails: who may follow which events, and for how long (EV-77 to EV-79).
- */
 import { grantsCoverEvents, grantsTouchEvents } from '../auth/permissions.ts';
 import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
@@ -12,8 +9,8 @@ import { eventGrants, requireEventRight } from './event-access.ts';
 const RETRY_SECONDS = '5';
 
 /**
- * A stream of the events of a selection; null when `isRefused`, which is asked for only after the right to read.
- * `isAlive` tells whether the caller's credential still works. Throws `permission-denied`, `throttled`.
+ * Null when `isRefused`, which is only asked after the right to read was checked. `isAlive` tells whether the
+ * caller's credential is still valid. Throws `permission-denied`, `throttled`.
  */
 export async function openTail(
   services: EventServices,

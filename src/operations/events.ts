@@ -1,6 +1,3 @@
-/**
- * What can be done with events: send, read, change, delete them, and look at many at once (EV-21 to EV-39, EV-80, EV-81).
- */
 import type { Principal } from '../auth/principal.ts';
 import { grantsCoverEvents } from '../auth/permissions.ts';
 import { AppError } from '../base/errors.ts';
@@ -22,10 +19,16 @@ import type { Pieces, WriterResult } from '../events/writer-orders.ts';
 import { lengthOf } from '../events/writer-orders.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
-import { auditDenial, eventGrants, readableIndexes, requireEventRight } from './event-access.ts';
+import {
+  auditDenial,
+  eventGrants,
+  NO_EVENT_PERMISSION,
+  readableIndexes,
+  requireEventRight,
+} from './event-access.ts';
 import { ingestSettingsOf } from './ingest-settings.ts';
 
-/** A request of an accepting route, its body decompressed. */
+/** The body is decompressed. */
 interface IntakeRequest {
   readonly dialect: string;
   readonly mode: string;
@@ -33,19 +36,18 @@ interface IntakeRequest {
   readonly parameters: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Pieces;
-  /** How many events it holds, about: for the queue. */
+  /** Estimated number of events, for the queue. */
   readonly events: number;
-  /** Holds the body in the queue; one is made unless given. */
+  /** Holds the body in the queue; made when absent. */
   readonly place?: QueuePlace;
   readonly isDryRun: boolean;
   readonly isMinimal: boolean;
-  /** Who is counted; the caller's credential unless given. */
+  /** Whose counters are increased; the caller's credential when absent. */
   readonly sender?: Sender;
   /** Value of `Idempotency-Key`, and the route it counts for. */
   readonly idempotency: { readonly route: string; readonly key: string } | null;
 }
 
-/** An answer the writer made. */
 export interface WriterReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -53,8 +55,8 @@ export interface WriterReply {
 }
 
 /**
- * Checks that the caller may send events at all, before the body is read (EV-24), and counts the request against its rate.
- * Throws `permission-denied`, `throttled`.
+ * Call before the body is read: checks that the caller may send events at all, and counts the request against its
+ * rate. Throws `permission-denied`, `throttled`.
  */
 export async function admitIntake(
   services: EventServices,
@@ -71,14 +73,14 @@ export async function admitIntake(
 }
 
 /**
- * A place in the queue before the writer for a request of the caller: its body fills it while it comes in. It must be left.
- * Throws `unavailable` when no events are taken now.
+ * A place in the queue before the writer, filled while the body arrives; the caller must leave it. Throws
+ * `unavailable` when no events are accepted now.
  */
 export function queuePlace({ events }: EventServices, caller: Principal): QueuePlace {
   return events.ingest.place(holderOf(senderOf(caller)));
 }
 
-/** Counts a request that was refused because of its body, before the writer saw it. */
+/** For a request refused because of its body, before the writer saw it. */
 export function noteRefusedIntake(
   services: EventServices,
   caller: Principal,
@@ -94,14 +96,13 @@ function reasonOf({ status }: AppError): RejectReason {
   return status === 503 ? 'unavailable' : 'invalid';
 }
 
-/** Whether events would be taken now (EV-70). */
 export function isAcceptingEvents({ events }: EventServices): boolean {
   return events.ingest.isAccepting;
 }
 
 /**
- * Stores the events of a request; what it answers is on disk. Throws `permission-denied`, `throttled`, `unavailable`;
- * everything about the body is in the answer.
+ * What is answered is on disk. Throws `permission-denied`, `throttled`, `unavailable`; errors in the body are in the
+ * answer.
  */
 export async function ingestEvents(
   services: EventServices,
@@ -115,44 +116,43 @@ export async function ingestEvents(
     request;
   const sender = request.sender ?? senderOf(caller);
   const holder = holderOf(sender);
-  try {
-    const { result, body } = await services.events.ingest.submit(
-      {
-        kind: 'intake',
-        dialect,
-        mode,
-        mediaType,
-        parameters,
-        headers,
-        userId: caller.userId,
-        sender: holder,
-        acknowledges: settings.acknowledges,
-        grants,
-        indexes: settings.indexes,
-        defaults: { ...settings.defaults, ...defaultsIn(parameters) },
-        clientAddress: origin.clientAddress ?? '',
-        isDryRun,
-        isMinimal,
-        idempotency,
-      },
-      request.body,
-      { events: request.events, name: holder, place: request.place ?? null },
-    );
-    const bytes = lengthOf(request.body);
-    if (!isDryRun) services.ingestCounters.noteResult(sender, dialect, bytes, result);
-    if (result.status === 403)
-      await auditDenial(services, caller, origin, { verb: 'write', index: null });
-    return { status: result.status, headers: result.headers, body };
-  } catch (error) {
-    if (error instanceof AppError) {
+  const order = {
+    kind: 'intake' as const,
+    dialect,
+    mode,
+    mediaType,
+    parameters,
+    headers,
+    userId: caller.userId,
+    sender: holder,
+    acknowledges: settings.acknowledges,
+    grants,
+    indexes: settings.indexes,
+    defaults: { ...settings.defaults, ...defaultsIn(parameters) },
+    clientAddress: origin.clientAddress ?? '',
+    isDryRun,
+    isMinimal,
+    idempotency,
+  };
+  const place = { events: request.events, name: holder, place: request.place ?? null };
+  const written = services.events.ingest.submit(order, request.body, place);
+  const { result, body } = await written.catch((error: unknown) => {
+    if (error instanceof AppError)
       services.ingestCounters.noteRefusal(sender, dialect, error.message, reasonOf(error));
-    }
     throw error;
-  }
+  });
+  const bytes = lengthOf(request.body);
+  if (!isDryRun) services.ingestCounters.noteResult(sender, dialect, bytes, result);
+  if (result.status === 403)
+    await auditDenial(services, caller, origin, { verb: 'write', index: null });
+  // The route writes the refusal when the writer gave no body.
+  if (result.status === 403 && body === null)
+    throw new AppError('permission-denied', NO_EVENT_PERMISSION);
+  return { status: result.status, headers: result.headers, body };
 }
 
 /**
- * Which of the numbers were given out on a HEC channel of the caller (EV-69). What is given out is on disk. Throws
+ * Which of the numbers were issued on a HEC channel of the caller; issued numbers are on disk. Throws
  * `permission-denied`, and `bad-request` for a key without acknowledgement.
  */
 export async function acknowledgedOf(
@@ -169,7 +169,6 @@ export async function acknowledgedOf(
   return Object.fromEntries(request.ids.map((ack) => [String(ack), ack >= 0 && ack < next]));
 }
 
-/** Query parameters that name what entries do not (EV-59). */
 function defaultsIn(parameters: Readonly<Record<string, string>>): MetaDefaults {
   const defaults: Record<string, string> = {};
   for (const name of ['index', 'sourcetype', 'source', 'host']) {
@@ -193,7 +192,7 @@ function senderOf(caller: Principal): Sender {
   return { kind, id: String(caller.userId), label };
 }
 
-/** The event with that id. Throws `permission-denied`, and `not-found` for one the caller may not read. */
+/** Throws `permission-denied`, and `not-found` for an event the caller may not read. */
 export async function getEvent(
   services: EventServices,
   caller: Principal,
@@ -207,25 +206,29 @@ export async function getEvent(
   return event;
 }
 
-/** Events on their way. */
 interface ListedEvents {
   /** Its body streams. */
   readonly answer: Response;
-  /** Whether the caller may still read every index that was read when the list began; for bodies that take long. */
+  /** Whether the caller may still read every index that could be read when the list began; asked during long bodies. */
   readonly mayStillRead: () => Promise<boolean>;
 }
 
-/** Events in the order of their ids; see `ListOrder`. Throws `permission-denied`, `unavailable`. */
+/** In the order of their ids; see `ListOrder`. Throws `permission-denied`, `unavailable`. */
 export async function listEvents(
   services: EventServices,
   caller: Principal,
   origin: Origin,
-  request: { readonly order: Omit<ListOrder, 'stateDir'>; readonly signal: AbortSignal },
+  request: {
+    readonly order: Omit<ListOrder, 'stateDir'>;
+    readonly signal: AbortSignal;
+    /** An export, for which nobody waits as for a page. */
+    readonly isLong?: boolean;
+  },
 ): Promise<ListedEvents> {
   const selection = await readable(services, caller, origin, request.order.selection);
   const order = { ...request.order, selection };
   return {
-    answer: await services.events.request('events-list', order, request.signal),
+    answer: await services.events.request('events-list', order, request.signal, request.isLong),
     mayStillRead: async () => {
       const grants = await eventGrants(services, caller);
       const now = readableIndexes(services, grants);
@@ -235,7 +238,7 @@ export async function listEvents(
   };
 }
 
-/** Counts over time (EV-80). Throws `permission-denied`, `throttled` when too many of the caller's searches run, `unavailable`. */
+/** Throws `permission-denied`, `throttled` when too many of the caller's searches run, `unavailable`. */
 export async function countEvents(
   services: EventServices,
   caller: Principal,
@@ -243,6 +246,7 @@ export async function countEvents(
   request: {
     readonly selection: Selection;
     readonly interval: string;
+    readonly timezone: string;
     readonly by: string | null;
     readonly query: string | null;
     readonly limit: number;
@@ -252,13 +256,14 @@ export async function countEvents(
   const { signal, ...order } = request;
   const selection = await readable(services, caller, origin, order.selection);
   const budgetMs = services.config.events.explore_seconds * 1000;
-  const query = filterQuery(services, order.query);
+  const asked = filterQuery(services, order.query);
+  const query = asked && { ...asked, timezone: order.timezone };
   return inTurn<Histogram>(services, caller, signal, () =>
     services.events.request('events-histogram', { ...order, selection, budgetMs, query }, signal),
   );
 }
 
-/** The fields of events (EV-81). Throws as `countEvents`. */
+/** Throws as `countEvents`. */
 export async function describeFields(
   services: EventServices,
   caller: Principal,
@@ -280,12 +285,10 @@ export async function describeFields(
   );
 }
 
-/** What is wrong with a query: the body of EV-100. */
 interface QueryFault {
   readonly fault: object;
 }
 
-/** Work that counts among the searches of the caller (EV-98). */
 async function inTurn<Answer>(
   { searches }: EventServices,
   { userId }: Principal,
@@ -305,7 +308,6 @@ async function answerOf<Answer>(response: Response): Promise<Answer | QueryFault
   return response.headers.has(QUERY_PROBLEM_HEADER) ? { fault: body as object } : body;
 }
 
-/** A query that chooses among events, for a worker; null for none. */
 export function filterQuery(services: EventServices, text: string | null): FilterQuery | null {
   if (text === null || /^[\s|]*$/.test(text)) return null;
   const { search } = services.config.events;
@@ -318,7 +320,7 @@ export function filterQuery(services: EventServices, text: string | null): Filte
   };
 }
 
-/** What is wrong with such a query, without reading anything; null for nothing. */
+/** Null for no fault; reads no events. */
 export async function faultOfQuery(
   services: EventServices,
   query: FilterQuery,
@@ -341,7 +343,7 @@ async function readable(
   return { ...selection, readable: readableIndexes(services, grants) };
 }
 
-/** Changes an event; audited. The answer says what was wrong. Throws `permission-denied`, `unavailable`. */
+/** Audited. The answer says what was wrong. Throws `permission-denied`, `unavailable`. */
 export async function updateEvent(
   services: EventServices,
   caller: Principal,
@@ -352,7 +354,6 @@ export async function updateEvent(
     readonly isForm: boolean;
     readonly ifMatch: string | null;
     readonly body: Pieces;
-    /** As in `IntakeRequest`. */
     readonly place: QueuePlace;
   },
 ): Promise<WriterReply> {
@@ -360,7 +361,7 @@ export async function updateEvent(
   return change(services, caller, origin, { kind: 'update', ...rest }, { body, place });
 }
 
-/** Deletes an event; audited. Throws as `updateEvent`. */
+/** Audited. Throws as `updateEvent`. */
 export async function deleteEvent(
   services: EventServices,
   caller: Principal,

@@ -1,7 +1,5 @@
-/**
- * Why somebody may or may not do something: the answer of the same rules that decide (DS-128 to DS-130), with the groups
- * and permissions it follows from.
- */
+/** Applies the rules that decide access. */
+import { withoutEndSlashes } from '../base/paths.ts';
 import { getApiKey } from '../auth/api-keys.ts';
 import {
   type Coverage,
@@ -13,6 +11,7 @@ import {
   listPermissions,
   scopesAllow,
 } from '../auth/permissions.ts';
+import { getIngestSettings, type IngestSettings } from '../auth/ingest-settings.ts';
 import type { Scope, Verb } from '../auth/principal.ts';
 import { DOCROOT_BOUNDARY, normalResource } from '../auth/resource-names.ts';
 import { formatScopes } from '../auth/scopes.ts';
@@ -25,23 +24,23 @@ import { permissionNames } from './access.ts';
 import type { Administrator, AdminServices } from './administration.ts';
 import { userView, type UserView } from './users.ts';
 
-/** What explaining needs. */
+/** Each index is named below it. */
+const EVENTS = '@events';
+
 export interface ExplanationServices extends Pick<AdminServices, 'db' | 'clock'> {
   readonly registry: Registry;
   readonly config: Pick<Config, 'readonly' | 'upload' | 'events'>;
 }
 
-/** The question. */
 export interface AccessQuestion {
   readonly username: string;
-  /** A name as a path or a permission has it; `''` is the docroot boundary (upload). */
+  /** A name as in a path or a permission; `''` is the document root (uploads). */
   readonly resource: string;
   readonly action: Verb;
-  /** Ask for a request with this API key of the user. */
+  /** Answer for requests with this API key of the user. */
   readonly keyId?: number;
 }
 
-/** What decided. */
 type ExplanationReason =
   | 'superuser'
   | 'group'
@@ -51,37 +50,34 @@ type ExplanationReason =
   | 'unusable-key'
   | 'key-scope';
 
-/** The answer. */
 export interface Explanation {
   readonly user: UserView;
   readonly resource: string;
   readonly action: Verb;
   readonly allowed: boolean;
   readonly reason: ExplanationReason;
-  /** The answer as a sentence. */
   readonly explanation: string;
-  /** Something is published under that name now. A right may name what does not exist yet (DS-131). */
+  /** Something is published under that name. Permissions may name what does not exist yet. */
   readonly exists: boolean;
-  /** Texts by which permissions can name it: the canonical name and the extension form. */
+  /** Names that permissions can use for it: the canonical name and the one with extension. */
   readonly names: readonly string[];
-  /** The permissions that give the right, with the groups the user has them from. */
+  /** Permissions that give the right, with the user's groups that hold them. */
   readonly granted_by: readonly GroupGrant[];
-  /** Scopes of the key that was asked about; null: none, or no key was. */
+  /** Scopes of the given key; null: no key, or one without scopes. */
   readonly scopes: readonly string[] | null;
-  /** Sentences about what else stands in the way, whatever the rights. */
   readonly notes: readonly string[];
 }
 
 interface Target {
   readonly name: string;
   readonly exists: boolean;
-  /** Null for what is no published file. */
+  /** Null when no published file has that name. */
   readonly resource: Resource | null;
   readonly names: readonly string[];
   readonly covers: Coverage;
 }
 
-/** Answers the question. Throws `not-found` for an unknown user and for a key that is not his. */
+/** Throws `not-found` for an unknown user and for a key of another user. */
 export async function explainAccess(
   services: ExplanationServices,
   _admin: Administrator,
@@ -114,25 +110,22 @@ export async function explainAccess(
   };
 }
 
-/** Who may do something with a resource. */
 export interface AllowedUsers {
   readonly resource: string;
   readonly action: Verb;
   readonly exists: boolean;
-  /** Those who may because they may everything. */
   readonly superusers: readonly UserView[];
-  /** The others, each with the groups and permissions the right comes from. */
+  /** Without superusers, each with the groups and permissions that give the right. */
   readonly users: readonly {
     readonly id: number;
     readonly username: string;
     readonly granted_by: readonly GroupGrant[];
   }[];
-  /** Groups that hold the right, members or not. */
   readonly groups: readonly GroupGrant[];
   readonly notes: readonly string[];
 }
 
-/** Everybody who may do it, by name; deactivated accounts are left out. Costs a look at every permission and user. */
+/** By name; deactivated accounts are left out. Looks at every permission and user. */
 export async function listAllowed(
   services: ExplanationServices,
   _admin: Administrator,
@@ -169,14 +162,16 @@ export async function listAllowed(
   };
 }
 
-/** Events that every user may read, whatever the groups hold (EV-22). */
 function isOpenToAll(
   { events }: ExplanationServices['config'],
-  { name }: Target,
+  target: Target,
   action: Verb,
 ): boolean {
-  const isEvents = name === '@events' || name.startsWith('@events/');
-  return isEvents && action === 'read' && events.default_access === 'read';
+  return isEvents(target) && action === 'read' && events.default_access === 'read';
+}
+
+function isEvents({ name }: Target): boolean {
+  return name === EVENTS || name.startsWith(`${EVENTS}/`);
 }
 
 function notesOf(config: ExplanationServices['config'], target: Target, action: Verb): string[] {
@@ -208,6 +203,7 @@ interface Key {
   readonly id: number;
   readonly isUsable: boolean;
   readonly scopes: readonly Scope[] | null;
+  readonly settings: IngestSettings;
 }
 
 async function requireKey(
@@ -220,7 +216,8 @@ async function requireKey(
     throw new AppError('not-found', 'API Key not found');
   }
   const isExpired = key.expiresAt !== null && key.expiresAt <= timestamp(clock.now());
-  return { id: keyId, isUsable: key.isActive && !isExpired, scopes: key.scopes };
+  const settings = await getIngestSettings(db, keyId);
+  return { id: keyId, isUsable: key.isActive && !isExpired, scopes: key.scopes, settings };
 }
 
 interface Facts {
@@ -230,7 +227,6 @@ interface Facts {
   readonly grants: readonly GroupGrant[];
   readonly held: readonly GroupGrant[];
   readonly key: Key | null;
-  /** Every user may. */
   readonly isDefault: boolean;
 }
 
@@ -250,6 +246,18 @@ function decide(facts: Facts): { reason: ExplanationReason; because: string } {
     const listed = formatScopes(scopes).join(', ');
     return { reason: 'key-scope', because: `API key ${key!.id} is limited to ${listed}` };
   }
+  if (key !== null) {
+    const { createOnly, indexes } = key.settings;
+    const isCreating = isEvents(target) && action === 'write';
+    if (createOnly && !isCreating) {
+      return { reason: 'key-scope', because: `API key ${key.id} may only create events` };
+    }
+    const index = target.name.slice(EVENTS.length + 1);
+    if (isCreating && indexes !== null && !indexes.includes(index)) {
+      const listed = indexes.join(', ');
+      return { reason: 'key-scope', because: `API key ${key.id} may only write to ${listed}` };
+    }
+  }
   if (user.isSuperuser) return { reason: 'superuser', because: 'superusers may do everything' };
   if (grants.length === 0) {
     return {
@@ -263,7 +271,7 @@ function decide(facts: Facts): { reason: ExplanationReason; because: string } {
   return { reason: 'group', because: via.join('; ') };
 }
 
-/** What the user holds that comes near, so that the operator sees what is missing. */
+/** Names similar permissions that the user holds, so that the operator sees what is missing. */
 function whyNot({ target, action, held }: Facts): string {
   if (held.length === 0) return 'no group of the user holds any permission';
   const other = held.find((grant) => target.covers(grant.resource));
@@ -282,7 +290,7 @@ function shown(resource: string): string {
 }
 
 function targetOf(registry: Registry, text: string): Target {
-  const name = normalResource(text).replace(/^\/+|\/+$/g, '');
+  const name = withoutEndSlashes(normalResource(text));
   if (name === DOCROOT_BOUNDARY) {
     return { name, exists: true, resource: null, names: [name], covers: documentCoverage([name]) };
   }
@@ -301,7 +309,7 @@ function eventTarget(name: string): Target {
   return { name, exists: true, resource: null, names: [name], covers };
 }
 
-/** By its own names first, then as one of the address families would find it (DS-26). */
+/** By its own names first, then as a name after one of the address prefixes. */
 function findResource(registry: Registry, name: string): Resource | null {
   const own = registry
     .list()

@@ -1,6 +1,3 @@
-/**
- * Groups, who is in them and what they may do (DS-128, DS-135).
- */
 import {
   addMember as join,
   checkGroupName,
@@ -36,15 +33,13 @@ import {
 import { describePermission } from './permissions.ts';
 import { userView, type UserView } from './users.ts';
 
-/** A box proposes so many before anything is typed. */
 const PROPOSED_NAMES = 50;
 
-/** A group with its members. */
 export interface GroupWithUsers extends Group {
   readonly users: readonly UserView[];
 }
 
-/** All groups, by the order they were made in. Throws as `readList`. */
+/** In the order they were made. Throws as `readList`. */
 export async function listGroups(
   services: AdminServices,
   admin: Administrator,
@@ -53,7 +48,7 @@ export async function listGroups(
   return readList(services, admin, groupList, request);
 }
 
-/** Makes a group. Throws `invalid-request` and `bad-request` (`Group already exists`). */
+/** Throws `invalid-request` and `bad-request` (`Group already exists`). */
 export async function createGroup(
   services: AdminServices,
   admin: Administrator,
@@ -69,7 +64,7 @@ export async function createGroup(
   return group;
 }
 
-/** One group and its members by id. Throws `not-found`. */
+/** Throws `not-found`. */
 export async function readGroup(
   services: AdminServices,
   _admin: Administrator,
@@ -80,7 +75,7 @@ export async function readGroup(
   return { ...group, users: members.map(userView) };
 }
 
-/** Deletes a group with its links. Throws `not-found`. */
+/** Throws `not-found`. */
 export async function deleteGroup(
   services: AdminServices,
   admin: Administrator,
@@ -91,7 +86,7 @@ export async function deleteGroup(
   await recordChange(services, admin, { action: 'delete_group', resource: 'group', details });
 }
 
-/** Makes a user a member; false when he was one, which leaves no audit entry. Throws `not-found`. */
+/** False, without audit entry, when the user is a member already. Throws `not-found`. */
 export async function addMember(
   services: AdminServices,
   admin: Administrator,
@@ -100,7 +95,6 @@ export async function addMember(
 ): Promise<boolean> {
   const { user, group } = await requireBoth(services, groupId, userId);
   const isNew = await join(services.db, groupId, userId).catch(async (error: unknown) => {
-    // One of them was deleted meanwhile.
     await requireBoth(services, groupId, userId);
     throw error;
   });
@@ -113,7 +107,7 @@ export async function addMember(
   return true;
 }
 
-/** Ends a membership; false when there was none, which leaves no audit entry. Throws `not-found`. */
+/** False, without audit entry, when the user is no member. Throws `not-found`. */
 export async function removeMember(
   services: AdminServices,
   admin: Administrator,
@@ -130,7 +124,7 @@ export async function removeMember(
   return true;
 }
 
-/** The permissions a group holds, by id. Throws `not-found`. */
+/** By id. Throws `not-found`. */
 export async function listPermissionsOfGroup(
   services: AdminServices,
   _admin: Administrator,
@@ -140,7 +134,7 @@ export async function listPermissionsOfGroup(
   return listGroupPermissions(services.db, groupId);
 }
 
-/** Gives a permission to a group; false when it held it. Throws `not-found`. */
+/** False when the group holds it already. Throws `not-found`. */
 export async function grantToGroup(
   services: AdminServices,
   admin: Administrator,
@@ -150,20 +144,20 @@ export async function grantToGroup(
   const { group, permission } = await requireGrant(services, groupId, permissionId);
   const isNew = await assignPermission(services.db, groupId, permissionId).catch(
     async (error: unknown) => {
-      // One of them was deleted meanwhile.
       await requireGrant(services, groupId, permissionId);
       throw error;
     },
   );
+  if (!isNew) return false;
   await recordChange(services, admin, {
     action: 'add_permission_to_group',
     resource: 'group_permission',
     details: `Added permission ${describePermission(permission)} to group ${group.name}`,
   });
-  return isNew;
+  return true;
 }
 
-/** Takes a permission from a group. Throws `not-found`, also when the group does not hold it. */
+/** Throws `not-found`, also when the group does not hold it. */
 export async function revokeFromGroup(
   services: AdminServices,
   admin: Administrator,
@@ -181,14 +175,14 @@ export async function revokeFromGroup(
   });
 }
 
-/** Names of groups to choose from, the first of them: a page asks for more as somebody types. */
+/** The first names only; a page asks for more as the reader types. */
 export async function groupNames(services: AdminServices, admin: Administrator): Promise<string[]> {
   const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'name' });
   const { items } = await listGroups(services, admin, { query });
   return items.map(({ name }) => String(name));
 }
 
-/** The group of that name. Throws `not-found`. */
+/** Throws `not-found`. */
 export async function findGroupByName(
   { db }: AdminServices,
   _admin: Administrator,
@@ -199,7 +193,6 @@ export async function findGroupByName(
   return group;
 }
 
-/** How many members and permissions these groups have. */
 export function sizesOf(
   { db }: AdminServices,
   _admin: Administrator,

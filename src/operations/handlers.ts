@@ -1,6 +1,6 @@
 /**
- * Calling the routes of a handler file (section 20 of the contract): found by the longest name, allowed per method, refused in read-only
- * mode, all before any of its code runs (DS-167).
+ * Calls the routes of a handler file. The handler is found by the longest name; the right for the method and
+ * read-only mode are checked before any of its code runs.
  */
 import type { Caller, Principal, Verb } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
@@ -10,24 +10,19 @@ import type { Handlers } from '../handlers/handlers.ts';
 import { type AccessServices, type Origin, requireAccess } from './access.ts';
 import { READ_METHODS } from './datasets.ts';
 
-/** What calling handlers needs. */
 export interface HandlerServices extends AccessServices {
   readonly registry: Registry;
   readonly handlers: Handlers;
   readonly config: { readonly readonly: boolean };
 }
 
-/** A handler and where its own path begins. */
 export interface HandlerAddress {
   readonly resource: Resource;
-  /** Segments of the name, after the family. */
+  /** Segments, after the family prefix. */
   readonly nameLength: number;
 }
 
-/**
- * The handler that takes a path below `/api` (DS-27); null when the path is a dataset's or nothing's. Says nothing about
- * rights.
- */
+/** Null when the path is a dataset's or nothing's. Checks no rights. */
 export function addressedHandler(
   { registry }: Pick<HandlerServices, 'registry'>,
   segments: readonly string[],
@@ -38,18 +33,15 @@ export function addressedHandler(
   return found && { resource: found.resource, nameLength: segments.length - found.rest.length };
 }
 
-/** Who calls, and how. */
 interface HandlerCaller {
   readonly caller: Caller;
   readonly origin: Origin;
-  /** The path after the family, as typed. */
   readonly name: string;
   readonly verb: Verb;
 }
 
 /**
- * The router's answer to a request that `request` makes for the caller. Throws as `requireAccess`, `read-only`, and as
- * `Handlers.call`; a superuser is told why a file could not be loaded (DS-171).
+ * Throws as `requireAccess`, `read-only`, and as `Handlers.call`; a superuser is told why a file could not be loaded.
  */
 export async function callHandler(
   services: HandlerServices,

@@ -1,6 +1,6 @@
 /**
- * Every operation by its noun: a file for a noun, an exported function for a verb. All doors (HTTP, MCP, pages, command
- * line) come through these, so that a right is checked and a change audited in one place.
+ * A file for each noun, an exported function for each verb. HTTP, MCP, pages and command line all call these, so that
+ * rights are checked and changes audited in one place.
  */
 import * as access from './access.ts';
 import * as accounts from './accounts.ts';
@@ -37,7 +37,7 @@ import * as tokens from './tokens.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
 
-/** The nouns; `access` and `administration` are the checks that the others share. */
+/** `access` and `administration` are the checks that the others share. */
 export const operations = {
   access,
   accounts,

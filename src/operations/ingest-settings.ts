@@ -1,6 +1,3 @@
-/**
- * Ingest settings of API keys, and what operators see of ingestion (EV-57 to EV-61).
- */
 import { randomUUID } from 'node:crypto';
 import { getApiKey } from '../auth/api-keys.ts';
 import type { IngestSettings } from '../auth/ingest-settings.ts';
@@ -18,7 +15,6 @@ import type { FieldErrors } from '../events/validation.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
 
-/** The settings as answered. */
 interface IngestSettingsView {
   readonly create_only: boolean;
   readonly indexes: readonly string[] | null;
@@ -32,7 +28,6 @@ interface IngestSettingsView {
   readonly alias?: string;
 }
 
-/** What the caller's credential may write and what it adds. */
 export async function ingestSettingsOf(
   { db }: Pick<EventServices, 'db'>,
   { apiKeyId }: Principal,
@@ -49,7 +44,7 @@ export async function ingestSettingsOf(
   return { indexes, acknowledges: ack, defaults: Object.fromEntries(given) as MetaDefaults };
 }
 
-/** The settings of one of the caller's keys, or of any for superusers with `anyOwner`. Throws `not-found`. */
+/** `anyOwner`: also of other users' keys, for superusers. Throws `not-found`. */
 export async function readIngestSettings(
   services: EventServices,
   caller: Principal,
@@ -60,7 +55,7 @@ export async function readIngestSettings(
   return viewOf(await getIngestSettings(services.db, keyId));
 }
 
-/** Replaces them; audited. The errors are by field. Throws `not-found`. */
+/** Audited. Returns errors by field. Throws `not-found`. */
 export async function replaceIngestSettings(
   services: EventServices,
   caller: Principal,
@@ -94,7 +89,7 @@ async function requireKey(
 ): Promise<void> {
   const key = await getApiKey(db, keyId);
   if (key !== null && (anyOwner || key.userId === caller.userId)) return;
-  throw new AppError('not-found', 'API key not found');
+  throw new AppError('not-found', anyOwner ? 'API Key not found' : 'API key not found');
 }
 
 type Read = Omit<IngestSettings, 'hasAlias'> & { readonly alias: boolean | undefined };
@@ -149,7 +144,6 @@ function viewOf(settings: IngestSettings): IngestSettingsView {
   };
 }
 
-/** What operators see of ingestion (EV-60). */
 export async function describeIngest({
   events,
   ingestCounters,
@@ -185,7 +179,7 @@ export async function describeIngest({
   };
 }
 
-/** The entries that were not stored, newest first (EV-61). */
+/** Newest first. */
 export function listRejects({ ingestCounters }: EventServices): RejectView[] {
   return ingestCounters.rejects();
 }

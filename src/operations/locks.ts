@@ -1,6 +1,3 @@
-/**
- * File locks, as administrators see and release them (section 7, DS-135).
- */
 import { cleanStaleLocks, lockList, releaseLock as takeAway } from '../docroot/locks.ts';
 import { AppError } from '../base/errors.ts';
 import type { ListPage } from '../store/list-source.ts';
@@ -12,7 +9,7 @@ import {
   recordChange,
 } from './administration.ts';
 
-/** All locks, expired ones included. Throws as `readList`. */
+/** Expired ones included. Throws as `readList`. */
 export async function listLocks(
   services: AdminServices,
   admin: Administrator,
@@ -21,7 +18,7 @@ export async function listLocks(
   return readList(services, admin, lockList, request);
 }
 
-/** Takes a lock away from whoever holds it; his write fails before it changes anything (DS-91). Throws `not-found`. */
+/** The holder's write then fails before it changes anything. Throws `not-found`. */
 export async function releaseLock(
   services: AdminServices,
   admin: Administrator,
@@ -32,7 +29,7 @@ export async function releaseLock(
   await recordChange(services, admin, { action: 'release_lock', resource: 'lock', details });
 }
 
-/** Removes locks that have expired or are older than a day; answers how many. */
+/** Removes locks that have expired or are older than a day; returns how many. */
 export async function cleanLocks(services: AdminServices, admin: Administrator): Promise<number> {
   const released = await cleanStaleLocks(services.db, services.clock.now());
   await recordChange(services, admin, {

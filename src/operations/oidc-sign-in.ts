@@ -1,6 +1,3 @@
-/**
- * Signing in and out through the identity provider (DS-105, DS-121, DS-122).
- */
 import { ANY_CHALLENGE } from '../auth/challenges.ts';
 import { normalName } from '../auth/names.ts';
 import type { Oidc } from '../auth/oidc/oidc.ts';
@@ -9,17 +6,15 @@ import { AppError } from '../base/errors.ts';
 import type { AccountServices, Browser, StartedSession } from './accounts.ts';
 import { startSession } from './accounts.ts';
 
-/** Names are at most 150 characters; what is longer belongs to nobody and is cut for the audit. */
+/** User names have at most 150 characters; a longer one from the provider matches nobody and is cut for the audit. */
 const MAX_SHOWN_NAME = 150;
 
-/** A sign-in to begin: where to send the browser and what it must bring back. Throws as DS-121 says. */
+/** Where to send the browser and what it must bring back. */
 export async function startOidcSignIn(services: AccountServices): Promise<StartedFlow> {
   return requireOidc(services).flow.start();
 }
 
-/**
- * Ends a sign-in with a session. Throws as DS-122 says; a person who is known but not let in is audited as `login_failed`.
- */
+/** A known person who is refused is audited as `login_failed`. */
 export async function finishOidcSignIn(
   services: AccountServices,
   browser: Browser,
@@ -40,7 +35,7 @@ export async function finishOidcSignIn(
   });
 }
 
-/** Where a browser goes to sign out at the provider too, with the ID token of its ended session; null: nowhere. */
+/** Sign-out address at the provider, with the ID token of the ended session; null: none. */
 export async function oidcSignOutAddress(
   { oidc }: Pick<AccountServices, 'oidc'>,
   idToken: string | null,

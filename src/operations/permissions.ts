@@ -1,6 +1,4 @@
-/**
- * Permissions: a right on a resource that groups can hold (DS-128, DS-131, DS-137). They may name what does not exist.
- */
+/** Permissions may name resources that do not exist. */
 import {
   createPermission as addPermission,
   deletePermission as removePermission,
@@ -23,7 +21,7 @@ import {
   recordChange,
 } from './administration.ts';
 
-/** All permissions, by the order they were made in. Throws as `readList`. */
+/** In the order they were made. Throws as `readList`. */
 export async function listPermissions(
   services: AdminServices,
   admin: Administrator,
@@ -32,7 +30,7 @@ export async function listPermissions(
   return readList(services, admin, permissionList, request);
 }
 
-/** Makes a permission. Throws `invalid-request` and `bad-request` (`Permission already exists`). */
+/** Throws `invalid-request` and `bad-request` (`Permission already exists`). */
 export async function createPermission(
   services: AdminServices,
   admin: Administrator,
@@ -53,7 +51,7 @@ export async function createPermission(
   return permission;
 }
 
-/** Deletes a permission everywhere. Throws `not-found`. */
+/** Takes it from all groups too. Throws `not-found`. */
 export async function deletePermission(
   services: AdminServices,
   admin: Administrator,
@@ -67,7 +65,7 @@ export async function deletePermission(
   });
 }
 
-/** One permission by id. Throws `not-found`. */
+/** Throws `not-found`. */
 export async function readPermission(
   { db }: AdminServices,
   _admin: Administrator,
@@ -78,10 +76,7 @@ export async function readPermission(
   return permission;
 }
 
-/**
- * The permission of that resource and action, made unless there is one. Throws as `createPermission` does for a bad resource
- * or action.
- */
+/** Makes the permission if there is none. Throws as `createPermission` for an invalid resource or action. */
 export async function ensurePermission(
   services: AdminServices,
   admin: Administrator,
@@ -95,7 +90,6 @@ export async function ensurePermission(
   return known ?? createPermission(services, admin, body);
 }
 
-/** The groups that hold each of these permissions; permissions nobody holds are missing. */
 export function groupsThatHold(
   { db }: AdminServices,
   _admin: Administrator,
@@ -104,7 +98,6 @@ export function groupsThatHold(
   return groupsHolding(db, permissionIds);
 }
 
-/** `read on reports/*`, as the audit writes it. */
 export function describePermission({
   action,
   resource,

@@ -1,15 +1,12 @@
-/**
- * What the document root publishes, as far as a caller may know (DS-182).
- */
 import { type Grants, loadGrants } from '../auth/permissions.ts';
 import type { Caller, Verb } from '../auth/principal.ts';
 import { timestamp } from '../base/clock.ts';
 import { TimeSlice } from '../base/time-slice.ts';
-import type { StoredValue } from '../dataset/infer.ts';
+import { Turn } from '../children/turn.ts';
 import type { Table } from '../dataset/table.ts';
 import type { TableTarget } from '../dataset/table-target.ts';
 import type { Tables } from '../dataset/tables.ts';
-import type { Column } from '../dataset/types.ts';
+import type { Column, StoredValue } from '../dataset/types.ts';
 import type { Registry, Resource } from '../docroot/registry.ts';
 import type { Database } from '../store/database.ts';
 import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
@@ -20,7 +17,7 @@ interface CatalogueServices {
   readonly registry: Registry;
 }
 
-/** The resources a caller may read, by rel in byte order; none for an anonymous one. */
+/** By rel in byte order; none for an anonymous caller. */
 export async function listReadable(
   { db, registry }: CatalogueServices,
   caller: Caller,
@@ -30,17 +27,12 @@ export async function listReadable(
   return registry.list().filter((resource) => mayAccess(grants, resource, 'read'));
 }
 
-/** What a caller wants of a resource that is known by its name alone. */
 interface NamedRequest {
-  /** Canonical name or extension form. */
   readonly name: string;
   readonly verb: Verb;
 }
 
-/**
- * The resource of a canonical name or an extension form, whatever its family, for doors without addresses (DS-25). Throws as
- * `requireAccess`.
- */
+/** For callers without addresses (MCP): finds any family. Throws as `requireAccess`. */
 export async function findResource(
   services: AccessServices & Pick<CatalogueServices, 'registry'>,
   caller: Caller,
@@ -51,7 +43,7 @@ export async function findResource(
   return requireAccess(services, caller, origin, { name, resource, verb });
 }
 
-/** A name that several families know is first a file, then the resource listed under it (DS-25). */
+/** A name in several families means a file first, then the resource listed under it. */
 function namedResource(registry: Registry, name: string): Resource | null {
   const wanted = name.normalize('NFC');
   const found = (['dataset', 'media', 'content'] as const).flatMap(
@@ -65,17 +57,16 @@ function namedResource(registry: Registry, name: string): Resource | null {
   );
 }
 
-/** What is known of a resource without reading it. */
 export interface ResourceFacts {
-  /** Bytes of its file; null when it vanished meanwhile. */
+  /** Null when it vanished meanwhile. */
   readonly size: number | null;
-  /** Rows of its present version; null for what has none or was not read yet. */
+  /** Rows of its present version; null without rows or before the first read. */
   readonly rows: number | null;
-  /** When its file was written last; null when it vanished meanwhile. */
+  /** Null when it vanished meanwhile. */
   readonly changedAt: string | null;
 }
 
-/** What is known of a resource that the caller may read. Asks no disk: a few microseconds. */
+/** Asks no disk: a few microseconds. */
 export function factsOf(
   {
     registry,
@@ -95,15 +86,13 @@ export function factsOf(
   };
 }
 
-/** What the document root holds, for administrators. */
 interface DocrootView {
   /** By rel in byte order. */
   readonly resources: readonly Resource[];
-  /** Files and folders that could not be looked at, or that no name can reach. */
+  /** Files and folders that could not be read, or that no name can reach. */
   readonly unpublished: readonly { readonly rel: string; readonly text: string }[];
 }
 
-/** Everything published and what stands in the way of the rest. */
 export function describeDocroot(
   { registry }: Pick<CatalogueServices, 'registry'>,
   _admin: Administrator,
@@ -111,41 +100,37 @@ export function describeDocroot(
   return { resources: registry.list(), unpublished: registry.scanProblems() };
 }
 
-/** A column with a value of the dataset; `example` undefined: none that could be shown. */
+/** A column with an example value; undefined: none that could be shown. */
 export interface DescribedColumn extends Pick<Column, 'name' | 'type'> {
   readonly example?: string | number | boolean;
 }
 
-/** What is known of the rows of a dataset. */
 export interface DescribedRows {
   readonly columns: readonly DescribedColumn[];
   readonly writableColumns: readonly DescribedColumn[];
-  /** How a blank cell reads: `''`, or null in Parquet (DS-64). */
+  /** How a blank cell reads: `''`, or null in Parquet. */
   readonly blank: 'empty' | 'null';
 }
 
-/** A resource as one caller may use it. */
 export interface DescribedResource {
   readonly resource: Resource;
   readonly mayRead: boolean;
   /** Holds the right, the kind can be written, and the server is not read-only. */
   readonly mayWrite: boolean;
-  /** Null: no dataset, one that cannot be read, or one that is still being read for the first time. */
+  /** Null: not a dataset, unreadable, or being read for the first time. */
   readonly rows: DescribedRows | null;
 }
 
-/** What describing resources needs. */
 export interface DescribeServices extends CatalogueServices {
   readonly config: { readonly readonly: boolean };
   readonly datasets: { targetOf(resource: Resource): TableTarget };
   readonly tables: Tables;
 }
 
-/** How long datasets that were never read are waited for, all together. */
 const MAX_WAIT_MS = 2_000;
 const MAX_EXAMPLE_CHARACTERS = 80;
 
-/** The resources a caller may read or write, without their columns; by rel in byte order. Asks no disk. */
+/** Readable or writable, without their columns; by rel in byte order. Asks no disk. */
 export function usableResources(
   services: CatalogueServices & Pick<DescribeServices, 'config'>,
   grants: Grants,
@@ -158,8 +143,8 @@ export function usableResources(
 }
 
 /**
- * The same resources with their columns. Datasets that are not open are read one after another for `maxWaitMs`; the others
- * stand there without their columns, and nothing is begun for them.
+ * With their columns. Datasets that are not open are read one after another for `maxWaitMs`; the rest stay without
+ * columns and are not opened.
  */
 export async function describeResources(
   services: DescribeServices,
@@ -182,7 +167,7 @@ export async function describeResources(
   return described;
 }
 
-/** Whether anybody at all may change it now: its kind can be written, and the server is not read-only. */
+/** By its kind and the mode of the server, whatever the caller's rights. */
 export function isWritable(
   { config }: Pick<DescribeServices, 'config'>,
   { kind, rel }: Resource,
@@ -200,24 +185,24 @@ function openTable(services: DescribeServices, resource: Resource): Table | null
 async function findTable(services: DescribeServices, resource: Resource): Promise<Table | null> {
   if (!resource.kind.dataset) return null;
   try {
-    return await services.tables.current(services.datasets.targetOf(resource));
+    const target = services.datasets.targetOf(resource);
+    return await services.tables.current(target, Turn.background());
   } catch {
-    // A dataset that cannot be read stands in the document without its columns; its problem is shown elsewhere.
+    // An unreadable dataset appears without columns; its problem is shown elsewhere.
     return null;
   }
 }
 
-/** What was worked out for a version of a table. */
+/** Cached for a version of a table. */
 interface Described {
   readonly version: string;
   readonly forReaders: DescribedRows;
-  /** The same without values. */
   readonly forWriters: DescribedRows;
 }
 
 const described = new WeakMap<Table, Described>();
 
-/** Values are shown to those alone who may read them: the right to write does not include that (DS-128). */
+/** The right to write does not include seeing values. */
 function describeRows(table: Table, mayRead: boolean): DescribedRows {
   const version = table.version();
   let known = described.get(table);
@@ -250,7 +235,7 @@ function rowsWith(
   };
 }
 
-/** A stored value as it reads; undefined for blanks, nested values and what has too many digits or characters. */
+/** Undefined for blanks, nested values and those with too many digits or characters. */
 function exampleOf(
   { type, file }: Column,
   value: StoredValue | undefined,

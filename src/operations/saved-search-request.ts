@@ -1,6 +1,3 @@
-/**
- * What a saved search may hold: bodies of changes, checked field by field (EV-86, EV-90).
- */
 import { getUser } from '../auth/users.ts';
 import { JsonNumber } from '../base/json.ts';
 import type { SavedSearch, SavedSearchInput } from '../events/saved-searches.ts';
@@ -12,24 +9,23 @@ const MAX_QUERY_BYTES = 64 * 1024;
 const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'yes', 'y', 'on', 'true', '1']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false', '0']);
 
-/** Says what is wrong with the text of a query that would be stored under a name; null for nothing. */
+/** Null: nothing is wrong. */
 type ValidateQuery = (query: string, name: string) => Promise<string | null>;
 
-/** The body of a change. */
 export interface SavedSearchRequest {
   readonly body: unknown;
   /** `?validate=1`. */
   readonly validate: ValidateQuery | null;
-  /** Ids of `shared_with` whose names the caller typed. */
+  /** Ids of `shared_with` that the caller gave as names. */
   readonly named?: readonly number[];
 }
 
-/** What a body makes of a search as it is when it is changed, which is after all checks; of none for a new one. */
+/** Applied to the search as it is when the change is stored, which is after all checks; null for a new one. */
 type Change = { readonly inputFor: (old: SavedSearch | null) => SavedSearchInput };
 
 /**
- * The search that a body describes: all of it, or with `isPartial` what differs from the one that is changed, which was `seen`
- * before. What is wrong is told by field, in the words of EV-90.
+ * With `isPartial` absent members keep their value. `seen` is the search as it was when checking began. Errors are by
+ * field.
  */
 export async function readSavedSearch(
   db: Database,
@@ -90,14 +86,10 @@ async function readUsers(
     return undefined;
   };
   if (value === null) return refuse('This field may not be null.');
-  const items: unknown[] | null = Array.isArray(value)
-    ? value
-    : typeof value === 'string'
-      ? [value]
-      : null;
-  if (items === null) return refuse(`Expected a list of items but got type "${typeName(value)}".`);
+  if (!Array.isArray(value))
+    return refuse(`Expected a list of items but got type "${typeName(value)}".`);
   const ids = new Set<number>();
-  for (const item of items) {
+  for (const item of value) {
     const id = typeof item === 'string' && /^\d{1,15}$/.test(item.trim()) ? Number(item) : item;
     if (typeof id !== 'number' || !Number.isInteger(id)) {
       return refuse(`Incorrect type. Expected pk value, received ${typeName(item)}.`);

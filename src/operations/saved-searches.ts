@@ -1,6 +1,3 @@
-/**
- * Saved searches: who sees them, and who may change them (EV-86 to EV-92).
- */
 import type { Principal, Verb } from '../auth/principal.ts';
 import { findUser, getUser, namesOfUsers } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
@@ -23,7 +20,6 @@ import type { EventServices } from './event-access.ts';
 import { NO_EVENT_PERMISSION } from './event-access.ts';
 import { readSavedSearch, type SavedSearchRequest } from './saved-search-request.ts';
 
-/** A search as answered. */
 export interface SavedSearchView {
   readonly id: number;
   readonly name: string;
@@ -34,43 +30,34 @@ export interface SavedSearchView {
   readonly updated_at: string;
 }
 
-/** A change, or what is wrong with it by field. */
+/** Errors are by field. */
 export type SavedSearchResult =
   { readonly view: SavedSearchView } | { readonly errors: FieldErrors };
 
-/** Of the longest queries 2 MiB. */
+/** With the longest queries 2 MiB. */
 const READ_AT_ONCE = 32;
-/** Each name is looked up; a form could hold hundreds of thousands. */
+/** Each name is looked up, and a form could contain hundreds of thousands. */
 const MAX_READERS = 500;
 
-/** Part of what somebody sees: own ones, those shared with him or her by name, those for everybody. */
 export type SavedSearchKind = 'own' | 'shared' | 'public';
 
-/** Which searches a list shows. */
 interface SavedSearchList {
-  /** Terms that name or query must hold. */
+  /** Terms that name or query must contain. */
   readonly search: string;
-  /** Only these; absent: all that the caller sees. */
+  /** Absent: all that the caller sees. */
   readonly kind?: SavedSearchKind | null;
-  /** Goes on behind this one; absent: from the first. */
+  /** The last one of the page before; absent: from the start. */
   readonly after?: SavedSearchPlace | null;
-  /** That many of them are passed over. */
   readonly offset?: number;
 }
 
-/** A search of a list. */
 export interface ListedSavedSearch {
   readonly view: SavedSearchView;
-  /** The caller may change it. */
   readonly isOwn: boolean;
-  /** Its owner named the caller. */
   readonly isShared: boolean;
 }
 
-/**
- * Searches the caller sees, by name, then id; read a few at a time, as they are taken. Throws `permission-denied` with the
- * first.
- */
+/** By name, then id; read a few at a time as they are taken. Throws `permission-denied` with the first. */
 export async function* eachSavedSearch(
   { db }: EventServices,
   caller: Principal,
@@ -91,12 +78,11 @@ export async function* eachSavedSearch(
     }
     place = found.at(-1) ?? null;
     if (found.length < READ_AT_ONCE || place === null) return;
-    // Other requests come in between: a query may have 64 KiB.
+    // Lets other requests run: a query may have 64 KiB.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** The first `most` of {@link eachSavedSearch}. */
 export async function listSavedSearches(
   services: EventServices,
   caller: Principal,
@@ -111,7 +97,6 @@ export async function listSavedSearches(
   return found;
 }
 
-/** How many there are, wherever a list begins. */
 export async function countSavedSearches(
   services: EventServices,
   caller: Principal,
@@ -122,7 +107,7 @@ export async function countSavedSearches(
   return count;
 }
 
-/** What goes with an account that is deleted (EV-92): its searches, and how many of them others lose. */
+/** What is deleted with an account: its searches, and how many of them others lose. */
 export function searchesOfUser(
   { db }: AdminServices,
   _admin: Administrator,
@@ -137,7 +122,7 @@ function holds({ name, query }: SavedSearch, terms: readonly string[]): boolean 
   return terms.every((term) => texts.some((text) => text.includes(term)));
 }
 
-/** The search with that id. Throws `not-found` for one the caller does not see. */
+/** Throws `not-found` for one the caller does not see. */
 export async function getSavedSearch(
   { db }: EventServices,
   caller: Principal,
@@ -149,7 +134,7 @@ export async function getSavedSearch(
   return viewOf(found, caller);
 }
 
-/** Stores a search of the caller; audited. One more than `events.search.saved_per_user` is an error of the input. */
+/** Audited. More than `events.search.saved_per_user` is an error of the input. */
 export function createSavedSearch(
   services: EventServices,
   caller: Principal,
@@ -160,8 +145,8 @@ export function createSavedSearch(
 }
 
 /**
- * Brings a search of the caller's own back under the id it had, as `createSavedSearch`. One that is back already stays as it is
- * now. That the caller had deleted it is for whoever asks to know.
+ * Restores a deleted search under its old id, as `createSavedSearch`; if it exists again it is left as it is. Whether
+ * the caller had deleted it must be checked before.
  */
 export function restoreSavedSearch(
   services: EventServices,
@@ -193,7 +178,7 @@ async function store(
   return { view: viewOf(made.search, caller) };
 }
 
-/** Changes a search of the caller's own; audited. Throws `not-found` for everybody else's. */
+/** Audited. Throws `not-found` for another user's. */
 export async function updateSavedSearch(
   services: EventServices,
   caller: Principal,
@@ -210,7 +195,7 @@ export async function updateSavedSearch(
   return { view: viewOf(changed, caller) };
 }
 
-/** Deletes a search of the caller's own; audited. Throws `not-found`. */
+/** Audited. Throws `not-found` for another user's. */
 export async function deleteSavedSearch(
   services: EventServices,
   caller: Principal,
@@ -223,14 +208,13 @@ export async function deleteSavedSearch(
   await auditChange(services, caller, origin, 'delete', id);
 }
 
-/** Whom a search is to be shared with and who of them was named, or the names that nobody has. */
 type Readers =
   | { readonly ids: readonly number[]; readonly named: readonly number[] }
   | { readonly unknown: readonly string[] };
 
 /**
- * The users of these names, typed exactly as they are; an id, also as `#17`, stands for its user where nobody is called
- * so. Tells whether there is such a user, as EV-90 does. Throws `bad-request` for more than `MAX_READERS` names.
+ * Names must match exactly; an id, also as `#17`, stands for its user where nobody has that name. Reveals whether a
+ * user exists, as the API does. Throws `bad-request` for more than `MAX_READERS` names.
  */
 export async function findReaders(
   { db }: EventServices,
@@ -259,8 +243,8 @@ export async function findReaders(
 }
 
 /**
- * Whom searches are shared with, by id of the search, as texts that `findReaders` takes: the names their owner typed, and
- * `#17` for those given by id, whose names an owner could else count up. Superusers learn every name; nobody else any.
+ * By id of the search, as texts that `findReaders` takes: the names their owner typed, and `#17` for users given by
+ * id, since an owner could otherwise list all names by counting up ids. Superusers get every name, other users none.
  */
 export async function readersOf(
   { db }: EventServices,
@@ -286,7 +270,7 @@ export async function readersOf(
   );
 }
 
-/** A scoped key needs the whole verb (EV-26). */
+/** A scoped key needs the verb on everything. */
 export function requireScope(caller: Principal, verb: Verb): void {
   const { scopes } = caller;
   if (scopes === null || scopes.some((scope) => scope.verb === verb && scope.pattern === null))
@@ -324,7 +308,7 @@ function viewOf(search: SavedSearch, { userId, isSuperuser }: Principal): SavedS
   };
 }
 
-/** EV-2 from DS-16. */
+/** From milliseconds to the microseconds of event times. */
 function micros(text: string): string {
   return text.replace('Z', '000Z');
 }

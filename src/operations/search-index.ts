@@ -1,28 +1,20 @@
-/**
- * The search index, as administrators see and rebuild it. A rebuild changes nothing anybody stored, so it leaves no entry in the
- * audit.
- */
+/** A rebuild changes nothing that anybody stored, so it is not audited. */
 import { AppError } from '../base/errors.ts';
 import type { RebuildState } from '../search/rebuilds.ts';
 import type { Search } from '../search/search.ts';
 import type { Administrator } from './administration.ts';
 
-/** What administering the index needs. */
 export interface SearchIndexServices {
   readonly search: Pick<Search, 'documents' | 'pending' | 'rebuilds'>;
 }
 
-/** How the index stands. */
 export interface SearchIndexView {
-  /** Rows, sections, pages and files that can be found. */
   readonly documents: number;
-  /** Resources that wait or are being read. */
   readonly pending: number;
-  /** The rebuild that runs, else the last one; null when there was none since the start of the server. */
+  /** The running rebuild, else the last one since the start of the server. */
   readonly rebuild: RebuildState | null;
 }
 
-/** How the index stands. */
 export function describeIndex(
   { search }: SearchIndexServices,
   _admin: Administrator,
@@ -31,7 +23,7 @@ export function describeIndex(
   return { documents, pending, rebuild: rebuilds.state };
 }
 
-/** Starts to read what changed, or with `isForced` everything. Throws `conflict` while a rebuild runs. */
+/** Reads what changed, or with `isForced` everything. Throws `conflict` while a rebuild runs. */
 export function startRebuild(
   { search }: SearchIndexServices,
   _admin: Administrator,
@@ -41,7 +33,7 @@ export function startRebuild(
   throw new AppError('conflict', 'The search index is being rebuilt already');
 }
 
-/** Stops a rebuild soon; without one nothing happens. */
+/** Does nothing when none runs. */
 export function stopRebuild({ search }: SearchIndexServices, _admin: Administrator): void {
   search.rebuilds.stop();
 }

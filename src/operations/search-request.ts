@@ -1,12 +1,9 @@
-/**
- * What a request to run a query says, checked (EV-93, EV-95).
- */
 import { JsonNumber } from '../base/json.ts';
+import { TimeZone } from '../base/time-zone.ts';
 import type { Config } from '../config/schema.ts';
 import { type Format, FORMATS } from '../dataset/format.ts';
 import type { Value } from '../pipeline/value.ts';
 
-/** A query with what it is to be run with; every member is checked. */
 export interface SearchRequest {
   readonly query: string;
   readonly parameters: Readonly<Record<string, Value>>;
@@ -14,9 +11,10 @@ export interface SearchRequest {
   readonly timeoutMs: number;
   readonly format: Format;
   readonly explains: boolean;
+  readonly timezone: string;
 }
 
-/** A body that asks for the wrong thing: `error` and `code` of EV-100. */
+/** Answered as `error` and `code`. */
 export class BadSearchRequest extends Error {
   readonly code = 'bad_request';
 }
@@ -24,7 +22,7 @@ export class BadSearchRequest extends Error {
 const MIN_TIMEOUT_MS = 100;
 const MAX_PARAMETERS = 100;
 
-/** The request a body means (EV-93, EV-95); `accepted` is the format of the `Accept` header. Throws BadSearchRequest. */
+/** `accepted` is the format of the `Accept` header. Throws BadSearchRequest. */
 export function readSearchRequest(body: unknown, accepted: Format, config: Config): SearchRequest {
   const members = requireObject(body);
   const { search } = config.events;
@@ -43,13 +41,21 @@ export function readSearchRequest(body: unknown, accepted: Format, config: Confi
       search.timeout_seconds * 1000,
     format,
     explains: explain,
+    timezone: timezoneOf(members['timezone'] ?? 'UTC'),
   };
 }
 
-/** The request a body for checking means (EV-102). Throws BadSearchRequest. */
+/** Throws BadSearchRequest. */
 export function readCheckRequest(body: unknown, config: Config): SearchRequest {
-  const { query, params } = requireObject(body);
-  return readSearchRequest({ query, params }, 'json', config);
+  const { query, params, timezone } = requireObject(body);
+  return readSearchRequest({ query, params, timezone }, 'json', config);
+}
+
+function timezoneOf(value: unknown): string {
+  if (typeof value === 'string' && TimeZone.named(value) !== null) return value;
+  throw new BadSearchRequest(
+    'timezone must be UTC, an offset such as +02:00, or a name such as Europe/Vienna',
+  );
 }
 
 function requireObject(body: unknown): Readonly<Record<string, unknown>> {

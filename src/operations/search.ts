@@ -1,6 +1,3 @@
-/**
- * Full-text search over everything the caller may read (section 17 of the contract), for every door.
- */
 import { type Grants, loadGrants } from '../auth/permissions.ts';
 import type { Caller } from '../auth/principal.ts';
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
@@ -12,41 +9,34 @@ import type { SnippetPart } from '../search/snippet.ts';
 import type { Database } from '../store/database.ts';
 import { mayAccess } from './access.ts';
 
-/** What searching needs. */
 export interface SearchServices {
   readonly db: Database;
   readonly registry: Registry;
   readonly search: Pick<Search, 'find' | 'leftOut'>;
 }
 
-/** What to search for. */
 export interface DocrootQuery {
   readonly q: string;
   /** 1 to MAX_RESULTS. */
   readonly limit: number;
-  /** From 0. */
   readonly offset: number;
   /** Resource types; an unknown one matches nothing. Null: all. */
   readonly types: readonly string[] | null;
 }
 
-/** One result; `snippet` in parts, for doors to write in their own way. */
+/** `snippet` is in parts, which each caller marks up in its own way. */
 export interface DocrootResult {
-  /** Canonical name. */
   readonly resource: string;
   readonly type: Resource['type'];
-  /** Path of its file in the document root. */
   readonly rel: string;
   readonly title: string;
   readonly snippet: readonly SnippetPart[];
   readonly score: number;
-  /** Path of the page that shows it. */
   readonly uiUrl: string;
-  /** Of a dataset row: its id, and the path that returns exactly it. Null for everything else. */
+  /** For a dataset row: its id, and the path that returns exactly it. Null for everything else. */
   readonly row: { readonly id: number; readonly apiUrl: string } | null;
 }
 
-/** A page of results. */
 export interface DocrootResults {
   readonly query: string;
   readonly results: readonly DocrootResult[];
@@ -55,10 +45,9 @@ export interface DocrootResults {
   readonly leftOut: readonly { readonly resource: string; readonly rows: number }[];
 }
 
-/** Most results of one page. */
 export const MAX_RESULTS = 100;
 const DEFAULT_RESULTS = 20;
-/** Ties by resource need the resources sorted; remembered, since they seldom change. */
+/** Ranks equal results by resource; cached, since resources seldom change. */
 const sortedOnce = new WeakMap<readonly Resource[], readonly Resource[]>();
 let lastReadable: {
   readonly resources: readonly Resource[];
@@ -66,7 +55,7 @@ let lastReadable: {
   readonly readable: readonly Resource[];
 } | null = null;
 
-/** The query in the parameters of an address. Throws `invalid-request` (DS-145). */
+/** Throws `invalid-request`. */
 export function parseDocrootQuery(query: URLSearchParams): DocrootQuery {
   const issues: ValidationIssue[] = [];
   const limit = integerParameter(query, 'limit', { min: 1, max: MAX_RESULTS }, issues);
@@ -82,7 +71,7 @@ export function parseDocrootQuery(query: URLSearchParams): DocrootQuery {
 }
 
 /**
- * The page of results; nothing of what the caller may not read has a part in it (DS-150). Throws `unavailable` and
+ * Resources that the caller may not read influence nothing, not even ranks and counts. Throws `unavailable` and
  * `timed-out`, never because of the query.
  */
 export async function searchDocroot(
@@ -110,7 +99,7 @@ export async function searchDocroot(
   return { query: q, results, hasMore, leftOut };
 }
 
-/** The results as every program gets them (DS-145, DS-146): snippets are HTML, escaped but for the marks. */
+/** Snippets are HTML: escaped, with marks. */
 export function docrootAnswer({ query, results, hasMore }: DocrootResults) {
   return {
     query,
@@ -142,7 +131,7 @@ function inOrder(resources: readonly Resource[]): readonly Resource[] {
   return sorted;
 }
 
-/** What the grants let through. The last answer to rights without scopes is remembered: who searches, searches again. */
+/** The last result is cached for rights without scopes: searches of one user follow each other. */
 function readableOf(resources: readonly Resource[], grants: Grants): readonly Resource[] {
   const { isSuperuser, patterns, scopes } = grants;
   if (isSuperuser && scopes === null) return resources;

@@ -1,8 +1,8 @@
 /**
- * Running and checking queries of the search language (EV-93 to EV-102), for every door.
+ * Runs and checks queries of the search language.
  *
- * What a query names is looked up here with the caller's rights; the worker gets what the caller may read and nothing else.
- * Only workers read queries: a hostile one would hold up everybody here.
+ * What a query names is looked up here with the caller's rights, so the worker gets only what the caller may read.
+ * Only workers parse queries: a hostile one would block the event loop.
  */
 import { join } from 'node:path';
 import { type Grants, keepsReading, loadGrants } from '../auth/permissions.ts';
@@ -31,7 +31,6 @@ import { mayAccess, type Origin } from './access.ts';
 import { withDefaultAccess } from './event-access.ts';
 import { readCheckRequest, type SearchRequest } from './search-request.ts';
 
-/** What running queries needs. */
 export interface SearchLanguageServices {
   readonly config: Config;
   readonly db: Database;
@@ -44,27 +43,26 @@ export interface SearchLanguageServices {
   readonly rates: { readonly search: RateLimiter };
 }
 
-/** The rows of a query on their way, or what is wrong with it. `leave` must be called when the body is done with, or broken off. */
+/** The rows as a stream, or what is wrong with the query. Call `leave` when the body is finished or aborted. */
 export type SearchResult =
   | {
       readonly kind: 'rows';
       readonly format: Format;
-      /** Rows that it may have. */
       readonly limit: number;
-      /** Whether there are more; null until a stream has ended. */
+      /** Null until a stream has ended. */
       readonly isCut: boolean | null;
-      /** Of a short answer all of it, which costs nothing any more. */
+      /** A short answer is complete and costs nothing more. */
       readonly body: Uint8Array | ReadableStream<Uint8Array>;
       readonly leave: () => Promise<void>;
-      /** False once the caller has lost a right to read that was there at the beginning; for bodies that take long. */
+      /** False once the caller has lost a right it had at the beginning; asked during long bodies. */
       readonly mayStillRead: () => Promise<boolean>;
     }
   | { readonly kind: 'problem'; readonly problem: ToldProblem };
 
-/** Times names are looked up for one query: a file may change meanwhile, and saved searches name others. */
+/** Rounds of look-ups for one query: files change meanwhile, and saved searches name others. */
 const MAX_LOOKS = 24;
 
-/** Runs a query for a caller. Throws `throttled` when too many of the caller's run, `unavailable`. */
+/** Throws `throttled` when too many of the caller's searches run, `unavailable`. */
 export async function runSearch(
   services: SearchLanguageServices,
   caller: Principal,
@@ -136,7 +134,7 @@ function emptyResult({ query, limit }: SearchRequest): SearchResult {
   };
 }
 
-/** One row for each run that got its turn; what was stopped or wrong has no rows. */
+/** A run that was stopped or wrong has no rows. */
 async function auditRun(
   { audit }: SearchLanguageServices,
   caller: Principal,
@@ -164,15 +162,15 @@ async function answerOf(
   });
 }
 
-/** What a query needs that only this process may look up. */
 interface Found {
   readonly datasets: Map<string, DatasetOrder | null>;
   readonly savedSearches: Map<string, NamedSavedSearch>;
 }
 
 /**
- * Does work with an order for a worker, until everything the query names is looked up: the worker reads the query and says
- * what it lacks. Answers also what was found, and the grants it was found with. Throws `unavailable` when a dataset changes faster than it can be read.
+ * Runs `work` again until everything the query names is looked up: the worker parses the query and says what it
+ * lacks. Returns also what was found, and the grants used. Throws `unavailable` when a dataset changes faster than it
+ * can be read.
  */
 async function lookedUp<Result extends object>(
   services: SearchLanguageServices,
@@ -207,7 +205,7 @@ function orderOf(
 ): SearchOrder {
   const { config, registry, clock } = services;
   const { search } = config.events;
-  const mayAudit = caller.isSuperuser && caller.scopes === null;
+  const mayAudit = caller.isSuperuser;
   const readable = datasets.size === 0 ? [] : readableDatasets(registry, grants);
   return {
     ...request,
@@ -234,7 +232,7 @@ function readableDatasets(registry: Registry, grants: Grants): string[] {
     .map(({ canonical }) => canonical);
 }
 
-/** How the dataset is read now; null for one that is not there or may not be read. */
+/** Null for a dataset that does not exist or may not be read. */
 async function datasetOrder(
   { registry, datasets, tables }: SearchLanguageServices,
   grants: Grants,
@@ -252,7 +250,6 @@ async function datasetOrder(
   };
 }
 
-/** What a query looks like without running it (EV-102). */
 export async function validateSearch(
   services: SearchLanguageServices,
   caller: Principal,
@@ -275,23 +272,15 @@ function checked(
   });
 }
 
-/** The language as the caller may use it (EV-101). */
 export async function describeLanguage(
   { registry, db }: SearchLanguageServices,
   caller: Principal,
 ): Promise<ReturnType<typeof reference>> {
   const datasets = readableDatasets(registry, await loadGrants(db, caller));
-  return reference([
-    'events',
-    ...datasets,
-    ...(caller.isSuperuser && caller.scopes === null ? ['audit'] : []),
-  ]);
+  return reference(['events', ...datasets, ...(caller.isSuperuser ? ['audit'] : [])]);
 }
 
-/**
- * What is wrong with a query that is to be stored under a name: the text of SL's error, or that it would run itself, also
- * through others (EV-91); null for nothing.
- */
+/** Null for a valid query; an error of the language, or that the query would run itself, perhaps through others. */
 export async function checkSavedQuery(
   services: SearchLanguageServices,
   caller: Principal,

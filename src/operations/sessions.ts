@@ -1,6 +1,3 @@
-/**
- * Browser sessions of all users, as administrators see and end them. What a user does with his own is in `accounts.ts`.
- */
 import { endSession as end, sessionList } from '../auth/sessions.ts';
 import { AppError } from '../base/errors.ts';
 import type { ListPage } from '../store/list-source.ts';
@@ -12,7 +9,7 @@ import {
   recordChange,
 } from './administration.ts';
 
-/** Live sessions, oldest first. Throws as `readList`. */
+/** Oldest first. Throws as `readList`. */
 export async function listAllSessions(
   services: AdminServices,
   admin: Administrator,
@@ -21,7 +18,7 @@ export async function listAllSessions(
   return readList(services, admin, sessionList(services.clock.now()), request);
 }
 
-/** Ends a session, whoever's it is. Throws `not-found`. */
+/** Throws `not-found`. */
 export async function endSession(
   services: AdminServices,
   admin: Administrator,

@@ -1,8 +1,8 @@
 /**
- * The first superuser of a fresh server (DS-211).
+ * The first superuser of a fresh server.
  *
- * A token printed at the start proves access to the machine: kept in memory only, good for fifteen minutes and one account.
- * Nothing of this exists on a server that other machines reach, or once there is an active superuser.
+ * A token printed at start proves access to the machine: kept in memory only, valid for fifteen minutes and one
+ * account. None of this exists on a server that listens beyond loopback, or once there is an active superuser.
  */
 import { secretsEqual } from '../auth/secret-compare.ts';
 import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
@@ -20,22 +20,20 @@ const LIFETIME_MS = 15 * 60 * 1000;
 interface FirstRunOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** The server listens on a loopback address. */
   readonly isLoopback: boolean;
 }
 
-/** Whether a server still waits for its first superuser, and the token that admits it. */
 export class FirstRun {
   readonly #options: FirstRunOptions;
   #token: { readonly value: string; readonly expiresAt: number } | null = null;
-  /** Once there was a superuser there always is one (DS-138), so the answer no longer changes. */
+  /** The last active superuser cannot be removed, so this never becomes false again. */
   #isOver = false;
 
   constructor(options: FirstRunOptions) {
     this.#options = options;
   }
 
-  /** A fresh token to print, which replaces an older one; null when setup is closed. */
+  /** Replaces an older token; null when setup is closed. */
   async issueToken(): Promise<string | null> {
     if (!(await this.isOpen())) return null;
     const value = randomToken();
@@ -43,14 +41,13 @@ export class FirstRun {
     return value;
   }
 
-  /** Whether the setup page exists at all. */
   async isOpen(): Promise<boolean> {
     if (this.#isOver || !this.#options.isLoopback) return false;
     this.#isOver = (await countActiveSuperusers(this.#options.db)) > 0;
     return !this.#isOver;
   }
 
-  /** Throws `permission-denied` unless this is the token, in time and not yet used. */
+  /** Throws `permission-denied` unless this is the current, unused and unexpired token. */
   check(token: string): void {
     const present = this.#token;
     const isValid =
@@ -60,9 +57,7 @@ export class FirstRun {
     if (!isValid) throw new AppError('permission-denied', 'Setup token is not valid');
   }
 
-  /**
-   * Runs `work` with the token used up; it is good again if `work` fails. Throws as `check`.
-   */
+  /** The token is used up while `work` runs, and valid again if it fails. Throws as `check`. */
   async redeem<T>(token: string, work: () => Promise<T>): Promise<T> {
     this.check(token);
     const used = this.#token;
@@ -77,8 +72,8 @@ export class FirstRun {
 }
 
 /**
- * Makes the first superuser and signs it in; audited as `create_user` and `login`. Throws `permission-denied`
- * (`Setup token is not valid`), `invalid-request`, `weak-password`, `bad-request` when the name is taken.
+ * Also signs in; audited as `create_user` and `login`. Throws `permission-denied` (`Setup token is not valid`),
+ * `invalid-request`, `weak-password`, `bad-request` when the name is taken.
  */
 export async function createFirstSuperuser(
   services: AccountServices,
@@ -94,7 +89,7 @@ export async function createFirstSuperuser(
   input.finish();
   const username = checkUsername(name);
   checkPasswordLength(password, 'password');
-  requireStrength(password, username);
+  await requireStrength(services, password, username);
   const user = await firstRun.redeem(token, async () => {
     const passwordHash = await hashPassword(password);
     const now = services.clock.now();

@@ -1,6 +1,4 @@
-/**
- * Storing what a syslog listener heard, on the rights of the user it is configured with (EV-76).
- */
+/** Stores messages of a syslog listener with the rights of its configured user. */
 import type { Principal } from '../auth/principal.ts';
 import { findUser } from '../auth/users.ts';
 import { AppError } from '../base/errors.ts';
@@ -10,8 +8,8 @@ import type { EventServices } from './event-access.ts';
 import { ingestEvents } from './events.ts';
 
 /**
- * Stores the messages; they are on disk when it resolves. Throws `permission-denied` when the user is gone, inactive or
- * without the right, `throttled` and `unavailable` to be tried again.
+ * They are on disk when it resolves. Throws `permission-denied` when the user is gone, inactive or without the right,
+ * `throttled` and `unavailable` when it may be tried again.
  */
 export async function storeSyslog(
   services: EventServices,

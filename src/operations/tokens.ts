@@ -1,6 +1,3 @@
-/**
- * Tokens of event clients (EV-15 to EV-19).
- */
 import type { Principal } from '../auth/principal.ts';
 import { hasToken, issueToken as issue, revokeToken as revoke, tokenList } from '../auth/tokens.ts';
 import { getUser } from '../auth/users.ts';
@@ -13,13 +10,13 @@ import type { Administrator, AdminServices, ListRequest } from './administration
 import { readList, recordChange } from './administration.ts';
 
 interface TokenServices extends AccountServices {
-  /** Seals the stored values (EV-16). */
+  /** Encrypts the stored values. */
   readonly instanceKey: Uint8Array;
 }
 
 const UNABLE = 'Unable to log in with provided credentials.';
 
-/** The token for a name and password, or what is wrong by field. Throws `permission-denied`, `throttled`, `unavailable`. */
+/** The token for a name and password, or errors by field. Throws `permission-denied`, `throttled`, `unavailable`. */
 export async function issueToken(
   services: TokenServices,
   origin: Origin,
@@ -83,7 +80,6 @@ function readCredentials(
   return Object.keys(errors).length > 0 ? null : { username, password };
 }
 
-/** Whether the caller has a token. */
 export function hasOwnToken(
   { db }: Pick<AccountServices, 'db'>,
   caller: Principal,
@@ -91,7 +87,7 @@ export function hasOwnToken(
   return hasToken(db, caller.userId);
 }
 
-/** Deletes the caller's own token, if there is one; audited. */
+/** Audited; none is no error. */
 export async function revokeOwnToken(
   services: AccountServices,
   caller: Principal,
@@ -101,7 +97,7 @@ export async function revokeOwnToken(
   await revokeAudited(services, { user: caller, origin }, owner);
 }
 
-/** Deletes the token of a user; repeatable; audited. Throws `not-found` for an unknown user. */
+/** Repeatable; audited. Throws `not-found` for an unknown user. */
 export async function revokeTokenOf(
   services: AdminServices,
   admin: Administrator,
@@ -122,7 +118,7 @@ async function revokeAudited(
   await recordChange(services, by, { action: 'revoke_token', resource: 'token', details });
 }
 
-/** A page of the tokens of all users, without their values. Throws `invalid-request`. */
+/** Without their values. Throws `invalid-request`. */
 export async function listTokens(
   services: AdminServices,
   admin: Administrator,

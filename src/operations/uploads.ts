@@ -1,6 +1,6 @@
 /**
- * Uploads into the document root (section 18 of the contract): right, mode and switch first, then the file, then who owns
- * it; every outcome is audited.
+ * Uploads into the document root: right, mode and switch are checked first, then the file; then it gets its owner.
+ * Every outcome is audited.
  */
 import type { Audit } from '../auth/audit.ts';
 import { grantsCover, loadGrants } from '../auth/permissions.ts';
@@ -15,12 +15,12 @@ import {
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { UploadField, UploadRules, Uploads } from '../docroot/uploads.ts';
+import type { Uploads } from '../docroot/uploads.ts';
 import { uploadTooLarge } from '../docroot/upload-content.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
+import type { UploadField, UploadRules } from '../docroot/upload-reception.ts';
 
-/** What uploading needs. */
 export interface UploadServices {
   readonly db: Database;
   readonly audit: Audit;
@@ -29,7 +29,6 @@ export interface UploadServices {
   readonly uploads: Uploads;
 }
 
-/** A stored file, as the contract has it (DS-153). */
 export interface UploadResult {
   readonly path: string;
   readonly size: number;
@@ -38,25 +37,25 @@ export interface UploadResult {
   readonly operation: 'created' | 'overwritten';
 }
 
-/** Audited in the place of a name nobody got to know. */
+/** Audited in place of a name that was never known. */
 const NO_NAME = '<missing>';
 
-/** Whether the caller would be let in by `uploadFile`. */
 export async function mayUpload(services: UploadServices, caller: Caller): Promise<boolean> {
   const { upload, readonly } = services.config;
   return caller !== null && upload.enabled && !readonly && (await holdsRight(services, caller));
 }
 
 /**
- * Stores the file of a form; resolves when it is durable, published and given to its uploader. `fields` null: the body is no
- * form. Throws `permission-denied`, `read-only`, and as `Uploads.store`; failures of the server are `upload-failed`. A new
- * file that is in its place belongs to its uploader, also when something fails afterwards.
+ * Resolves when the file is durable, published and given to its uploader. `fields` null: the body is no form. Throws
+ * `permission-denied`, `read-only`, and as `Uploads.store`; failures of the server are `upload-failed`. A new file
+ * that is in place belongs to its uploader even when something fails afterwards.
  */
 export async function uploadFile(
   services: UploadServices,
   caller: Principal,
   origin: Origin,
   fields: AsyncIterable<UploadField> | null,
+  requireStanding: () => Promise<void>,
 ): Promise<UploadResult> {
   const refusal = await refusalOf(services, caller);
   if (refusal !== null) {
@@ -78,6 +77,11 @@ export async function uploadFile(
         promised = { resource };
         await promiseToUploader(db, { filename, userId, resource });
       },
+      onNaming: async () => {
+        await requireStanding();
+        const gone = await refusalOf(services, caller);
+        if (gone !== null) throw gone;
+      },
       onPlaced: (isNew) => (isKept = isNew),
     });
     const operation = stored.isNew ? 'created' : 'overwritten';
@@ -97,8 +101,8 @@ export async function uploadFile(
 }
 
 /**
- * Keeps the promise made for a file that is in its place now. When that fails, the promise is as good: it names the same
- * owner and rights, and the next start makes the rest of it.
+ * Turns the stored promise of ownership into permissions once the file is in place. If that fails the promise
+ * remains: it names the same owner and rights, and the next start fulfils it.
  */
 async function give(
   { db, log }: UploadServices,
@@ -113,7 +117,7 @@ async function give(
   }
 }
 
-/** What became of the upload is told all the same: the next start takes back what could not be taken back now. */
+/** The upload's outcome is reported even if this fails: the next start withdraws the promise. */
 async function withdraw({ db, log }: UploadServices, name: string): Promise<void> {
   try {
     await withdrawPromise(db, name);
@@ -122,7 +126,7 @@ async function withdraw({ db, log }: UploadServices, name: string): Promise<void
   }
 }
 
-/** Audits an upload that was refused before its form was looked at; also those the door refuses (DS-153, row 1). */
+/** For uploads refused before their form was read, also by the HTTP layer. */
 export async function noteDeniedUpload(
   services: Pick<UploadServices, 'audit'>,
   caller: Caller,
@@ -165,7 +169,7 @@ function failureOf(error: unknown): AppError {
   if (!(error instanceof AppError) || error.code === 'internal') {
     return new AppError('upload-failed', 'Upload failed', { cause: error });
   }
-  // The other fields, too, can be too much.
+  // The other fields can exceed their limit too.
   return error.code === 'too-large' ? uploadTooLarge() : error;
 }
 

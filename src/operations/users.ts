@@ -1,6 +1,3 @@
-/**
- * Accounts, as administrators manage them (DS-134 to DS-139).
- */
 import { type ApiKey, listApiKeys } from '../auth/api-keys.ts';
 import { type Group, groupsOfUsers, listGroupsOf } from '../auth/groups.ts';
 import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
@@ -30,7 +27,6 @@ import {
   recordChange,
 } from './administration.ts';
 
-/** An account as administrators see it. */
 export interface UserView {
   readonly id: number;
   readonly username: string;
@@ -39,16 +35,13 @@ export interface UserView {
   readonly created_at: string;
 }
 
-/** A box proposes so many before anything is typed. */
 const PROPOSED_NAMES = 50;
 
-/** How a password is judged. */
 interface PasswordPolicy {
-  /** Somebody at a terminal has accepted a weak one (DS-202). */
+  /** Somebody at a terminal has accepted a weak one. */
   readonly acceptsWeak?: boolean;
 }
 
-/** The account as it is answered. */
 export function userView(user: User): UserView {
   return {
     id: user.id,
@@ -59,7 +52,7 @@ export function userView(user: User): UserView {
   };
 }
 
-/** All accounts, by the order they were made in. Throws as `readList`. */
+/** In the order they were made. Throws as `readList`. */
 export async function listUsers(
   services: AdminServices,
   admin: Administrator,
@@ -68,7 +61,6 @@ export async function listUsers(
   return readList(services, admin, userList, request);
 }
 
-/** An account with everything that hangs on it. */
 export interface UserWithBelongings {
   readonly user: UserView;
   readonly groups: readonly Group[];
@@ -76,11 +68,10 @@ export interface UserWithBelongings {
   readonly sessions: readonly Session[];
   /** Revoked ones included, by id. */
   readonly keys: readonly ApiKey[];
-  /** Holds a token for event clients. */
   readonly hasToken: boolean;
 }
 
-/** One account by id with what hangs on it. Throws `not-found`. */
+/** Throws `not-found`. */
 export async function readUser(
   services: AdminServices,
   _admin: Administrator,
@@ -97,7 +88,7 @@ export async function readUser(
   };
 }
 
-/** Names of accounts by id, for lists that hold ids; deleted ones are missing. */
+/** By id; deleted accounts are missing. */
 export function namesOfUsers(
   { db }: AdminServices,
   _admin: Administrator,
@@ -106,7 +97,7 @@ export function namesOfUsers(
   return findNames(db, [...new Set(userIds)]);
 }
 
-/** The groups of each of these accounts; accounts without one are missing. */
+/** Accounts without a group are missing. */
 export function groupsOf(
   { db }: AdminServices,
   _admin: Administrator,
@@ -115,14 +106,14 @@ export function groupsOf(
   return groupsOfUsers(db, userIds);
 }
 
-/** Names of accounts to choose from, the first of them: a page asks for more as somebody types. */
+/** The first names only; a page asks for more as the reader types. */
 export async function usernames(services: AdminServices, admin: Administrator): Promise<string[]> {
   const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'username' });
   const { items } = await listUsers(services, admin, { query });
   return items.map(({ username }) => String(username));
 }
 
-/** The account with that name, as `findUser`. Throws `not-found`. */
+/** Compares as `findUser`. Throws `not-found`. */
 export async function findUserByName(
   { db }: AdminServices,
   _admin: Administrator,
@@ -134,8 +125,8 @@ export async function findUserByName(
 }
 
 /**
- * Makes an active account. Throws `invalid-request`, `bad-request` (`User already exists`) and `weak-password`, in this
- * order.
+ * Makes an active account. Throws `invalid-request`, `bad-request` (`User already exists`) and `weak-password`, in
+ * this order.
  */
 export async function createUser(
   services: AdminServices,
@@ -153,7 +144,7 @@ export async function createUser(
   if ((await findUser(services.db, username)) !== null) {
     throw new AppError('bad-request', 'User already exists');
   }
-  if (policy.acceptsWeak !== true) requireStrength(password, username);
+  if (policy.acceptsWeak !== true) await requireStrength(services, password, username);
   const passwordHash = await hashPassword(password);
   const now = services.clock.now();
   const user = await addUser(services.db, { username, passwordHash, isSuperuser, now });
@@ -161,7 +152,7 @@ export async function createUser(
   return userView(user);
 }
 
-/** Deletes an account. Throws `not-found`, and `bad-request` for oneself and for the last active superuser. */
+/** Throws `not-found`, and `bad-request` for oneself and for the last active superuser. */
 export async function deleteUser(
   services: AdminServices,
   admin: Administrator,
@@ -175,8 +166,8 @@ export async function deleteUser(
 }
 
 /**
- * Gives an account a new password and ends its sessions; API keys stay valid (DS-139). `readBody` is asked once the account
- * is known to exist (DS-8). Throws `not-found`, `invalid-request`, `weak-password`. Answers how many sessions ended.
+ * Ends the account's sessions and returns how many; API keys stay valid. `readBody` is called once the account is
+ * known to exist. Throws `not-found`, `invalid-request`, `weak-password`.
  */
 export async function resetPassword(
   services: AdminServices,
@@ -190,15 +181,15 @@ export async function resetPassword(
   const password = input.text('new_password');
   input.finish();
   checkPasswordLength(password, 'new_password');
-  if (policy.acceptsWeak !== true) requireStrength(password, user.username);
+  if (policy.acceptsWeak !== true) await requireStrength(services, password, user.username);
   const ended = await setPasswordHash(services.db, userId, await hashPassword(password));
   await record(services, admin, 'reset_password', `Reset password for user ${user.username}`);
   return ended;
 }
 
 /**
- * Activates or deactivates an account; deactivation ends its sessions at once. `readBody` as for `resetPassword`. Throws
- * `not-found`, `invalid-request`, and `bad-request` for oneself and for the last active superuser.
+ * Deactivation ends the sessions at once. `readBody` as for `resetPassword`. Throws `not-found`, `invalid-request`,
+ * and `bad-request` for oneself and for the last active superuser.
  */
 export async function setUserStatus(
   services: AdminServices,
@@ -221,7 +212,7 @@ export async function setUserStatus(
   return { is_active: isActive, sessions_revoked: sessionsRevoked };
 }
 
-/** The account with that id. Throws `not-found`. */
+/** Throws `not-found`. */
 export async function requireUser(
   { db }: Pick<AdminServices, 'db'>,
   userId: number,

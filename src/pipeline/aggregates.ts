@@ -1,8 +1,6 @@
 /**
- * Aggregates of both forms (SL-140, SL-141).
- *
- * Sums are exact until they are rounded at the end (see exact-sum.ts), so a result depends neither on the order of rows nor
- * on whether SQL added some of them up before.
+ * Sums stay exact until rounded at the end (exact-sum.ts), so a result depends neither on row order nor on whether
+ * SQL added some rows up before.
  */
 import { ExactSum, PackedIntegers } from './exact-sum.ts';
 import type { Evaluate } from './function-definition.ts';
@@ -21,34 +19,27 @@ import {
   type Value,
 } from './value.ts';
 
-/** One group's value in the making. */
 export interface Accumulator {
-  /** Takes a row so many times. */
   add(row: Row, times: number): void;
   result(): Value;
 }
 
-/** Makes the accumulator of a new group. */
 export interface AccumulatorFactory {
   (meter: Meter): Accumulator;
-  /** Its result depends on neither the order of rows nor on whether equal ones come as one. */
+  /** The result depends neither on row order nor on whether equal rows come as one with a weight. */
   readonly takesWeights?: boolean;
 }
 
-/** The factory, marked as one that takes weights. */
 function weighing(make: (meter: Meter) => Accumulator): AccumulatorFactory {
   return Object.assign(make, { takesWeights: true });
 }
 
-/** What an aggregate needs of its rows. */
 interface AggregateInput {
-  /** The value aggregated; null for a bare count. */
   readonly get: Evaluate | null;
   /** For `earliest` and `latest`. */
   readonly time: Evaluate | null;
 }
 
-/** An aggregate of the terse form, for the reference. */
 interface AggregateDefinition {
   readonly summary: string;
   readonly needsTime?: boolean;
@@ -57,12 +48,11 @@ interface AggregateDefinition {
 
 interface NumberFold {
   add(x: number, times: number): void;
-  /** Takes integers that were added up before. */
   addPacked?(packed: PackedIntegers): void;
   result(): Value;
 }
 
-/** Numbers and numeric texts count, the rest is skipped. */
+/** Numbers and numeric texts count; other values are skipped. */
 function overNumbers(make: () => NumberFold): AggregateDefinition['make'] {
   return ({ get }) =>
     () => {
@@ -83,7 +73,6 @@ function overNumbers(make: () => NumberFold): AggregateDefinition['make'] {
     };
 }
 
-/** As {@link overNumbers}, for what takes weights and packed integers. */
 function weighingNumbers(make: () => Required<NumberFold>): AggregateDefinition['make'] {
   const build = overNumbers(make);
   return (input) => weighing(build(input));
@@ -107,7 +96,7 @@ const average = weighingNumbers(() => {
   };
 });
 
-/** Squares of distances from the mean, by Welford's method. */
+/** Squared distances from the mean, by Welford's method. */
 function spread(
   finish: (squares: number, count: number) => number | null,
 ): AggregateDefinition['make'] {
@@ -152,7 +141,7 @@ const rangeOf = weighingNumbers(() => {
   };
 });
 
-/** The value below which `percent` of the numbers lie, interpolated between the closest ranks. */
+/** Interpolated between the closest ranks. */
 function percentile(percent: number): AggregateDefinition['make'] {
   return ({ get }) =>
     (meter) => {
@@ -198,7 +187,6 @@ function extreme(sign: number): AggregateDefinition['make'] {
     });
 }
 
-/** Distinct values that are not null, with how often each came. */
 function counted(
   finish: (values: Map<string, { value: Value; count: number }>) => Value,
 ): AggregateDefinition['make'] {
@@ -269,7 +257,6 @@ const count: AggregateDefinition['make'] = ({ get }) =>
     };
   });
 
-/** Counts rows for which a condition is true. */
 export function countTrue(condition: Evaluate): AccumulatorFactory {
   return weighing(() => {
     let rows = 0;
@@ -342,12 +329,10 @@ const definitions: Record<string, AggregateDefinition> = {
   },
 };
 
-/** Aggregates of the terse form by lower-case name; `perc<N>` and `p<N>` besides. */
 export const terseAggregates: ReadonlyMap<string, AggregateDefinition> = new Map(
   Object.entries(definitions),
 );
 
-/** The aggregate of that name in lower case, also a percentile; null for none. */
 export function terseAggregate(name: string): AggregateDefinition | null {
   const known = terseAggregates.get(name);
   if (known) return known;
@@ -357,13 +342,11 @@ export function terseAggregate(name: string): AggregateDefinition | null {
   return { summary: 'percentile', make: percentile(percent) };
 }
 
-/** What an aggregate of either form, by lower-case name, does with its argument. */
 export function useOfAggregate(name: string): Use {
   if (['count', 'sum', 'avg', 'mean'].includes(name)) return 'sum';
   return ['min', 'max', 'range'].includes(name) ? 'numbers' : 'value';
 }
 
-/** Aggregates of the flag form by lower-case name. */
 export const flagAggregates: Readonly<Record<string, AggregateDefinition['make']>> = {
   sum,
   avg: average,

@@ -1,6 +1,3 @@
-/**
- * Operators of expressions on values: arithmetic on doubles, comparison with three answers (SL-56, SL-71).
- */
 import { isTime, timeOf } from './time.ts';
 import { byCodePoint } from './problem.ts';
 import {
@@ -16,7 +13,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** The result of an arithmetic operator; null for unfitting operands. */
+/** Null for operands that do not fit. */
 export function calculate(op: string, a: Value, b: Value): Value {
   if (op === '.') return a === null || b === null ? null : textOf(a)! + textOf(b)!;
   const left = isScalar(a) ? doubleOf(a) : null;
@@ -46,7 +43,6 @@ function isScalar(value: Value): boolean {
   return typeof value === 'string' || isNumber(value);
 }
 
-/** `|` and `&` of the flag form: logic on booleans, bits on integers. */
 export function combine(op: string, a: Value, b: Value): Value {
   if (typeof a === 'boolean' && typeof b === 'boolean') return op === '&' ? a && b : a || b;
   if (!isInteger(a) || !isInteger(b)) return null;
@@ -54,7 +50,6 @@ export function combine(op: string, a: Value, b: Value): Value {
   return integerOf(result);
 }
 
-/** `~` of the flag form. */
 export function invert(value: Value): Value {
   if (typeof value === 'boolean') return !value;
   return isInteger(value) ? integerOf(~BigInt(value)) : null;
@@ -69,7 +64,7 @@ function integerOf(value: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** Negative, zero or positive for values that can be ordered; undefined for those that cannot, or differ in type. */
+/** Undefined for values that have no order or differ in type. */
 export function orderOf(a: Value, b: Value): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
@@ -79,7 +74,7 @@ export function orderOf(a: Value, b: Value): number | undefined {
   return left === null || right === null ? undefined : compareValues(left, right);
 }
 
-/** Texts by code point; a time and a text that spells one are compared as instants (SL-13). */
+/** By code point; a time and a text that spells one compare as instants. */
 export function compareTexts(a: string, b: string): number {
   if (isTime(a) || isTime(b)) {
     const left = timeOf(a);
@@ -89,7 +84,7 @@ export function compareTexts(a: string, b: string): number {
   return byCodePoint(a, b);
 }
 
-/** A comparison of the terse form; null when it has no answer. */
+/** Null when the operands cannot be compared. */
 export function compare(op: string, a: Value, b: Value): boolean | null {
   if (a === null || b === null) return null;
   const isWhole = isArray(a) || isObject(a) || isArray(b) || isObject(b);
@@ -102,7 +97,6 @@ export function compare(op: string, a: Value, b: Value): boolean | null {
   return holds(op, order);
 }
 
-/** Whether an order fits an operator. */
 export function holds(op: string, order: number): boolean {
   switch (op) {
     case '<':
@@ -116,7 +110,7 @@ export function holds(op: string, order: number): boolean {
   }
 }
 
-/** Rounded to `digits` places, half away from zero. */
+/** Half away from zero. */
 export function roundTo(value: number, digits: number): number | null {
   const places = Math.max(-300, Math.min(300, Math.trunc(digits)));
   const size = Math.abs(value);

@@ -1,22 +1,18 @@
-/**
- * The budgets of one run (SL-152), counted where the work is done.
- */
 import type { Meter } from './operator.ts';
 import { Problem } from './problem.ts';
 
-/** Limits of a run. */
 export interface Budget {
   readonly timeoutMs: number;
   readonly memoryBytes: number;
 }
 
-/** A meter that throws when a budget is used up; `startedAt` on the clock of `performance.now()`. */
+/** `startedAt` is on the clock of `performance.now()`. */
 export function createMeter({ timeoutMs, memoryBytes }: Budget, startedAt: number): Meter {
   let held = 0;
   let isWatched = 0;
   return {
     tick: () => {
-      // Asking the clock costs as much as a row.
+      // Reading the clock costs as much as a row.
       if ((++isWatched & 0x3) !== 0) return;
       if (performance.now() - startedAt > timeoutMs) throw timeProblem(timeoutMs);
     },
@@ -27,12 +23,15 @@ export function createMeter({ timeoutMs, memoryBytes }: Budget, startedAt: numbe
   };
 }
 
-/** The time budget is used up. */
+/** The runtime refuses texts and lists of more than 2^31 characters, whatever the budget. */
+export function isOutgrown(error: unknown): boolean {
+  return error instanceof RangeError && /out of memory|length|size of/i.test(error.message);
+}
+
 export function timeProblem(timeoutMs: number): Problem {
   return new Problem('time_budget', `Query exceeded its time budget of ${timeoutMs / 1000} s`);
 }
 
-/** The memory budget is used up. */
 export function memoryProblem(memoryBytes: number): Problem {
   const mebibytes = Math.round(memoryBytes / 2 ** 20);
   return new Problem('memory_budget', `Query exceeded its memory budget of ${mebibytes} MiB`);

@@ -1,8 +1,5 @@
-/**
- * Parts of a time and starts of its units, by the names both forms use.
- */
 import { dayOfYear } from './time-format.ts';
-import { floorMs, msOf, timeFromMs, timeOf, type TimeUnit } from './time.ts';
+import { localTime, msOf, startOf, timeFromMs, timeOf, type TimeUnit } from './time.ts';
 import type { Value } from './value.ts';
 
 const UNITS: Readonly<Record<string, TimeUnit>> = {
@@ -16,21 +13,25 @@ const UNITS: Readonly<Record<string, TimeUnit>> = {
   year: 'y',
 };
 
-/** The time a value is or spells, else null. */
 export function timeValue(value: Value): string | null {
   return typeof value === 'string' ? timeOf(value) : null;
 }
 
-/** The start of the unit; null for an unknown unit and for what is no time. */
+export function dateOf(value: Value): string | null {
+  const time = timeValue(value);
+  return time === null ? null : (localTime(time)?.slice(0, 10) ?? null);
+}
+
 export function truncated(value: Value, unit: string): Value {
   const time = timeValue(value);
   const size = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined;
-  return time === null || size === undefined ? null : timeFromMs(floorMs(msOf(time), size));
+  return time === null || size === undefined ? null : timeFromMs(startOf(msOf(time), size));
 }
 
-/** One part as an integer; weeks are those of ISO 8601, weekdays count from Sunday, 1. */
+/** Weeks are those of ISO 8601; weekdays count from Sunday, 1. */
 export function datePart(unit: string, value: Value): Value {
-  const time = timeValue(value);
+  const moment = timeValue(value);
+  const time = moment && localTime(moment);
   if (time === null) return null;
   switch (unit) {
     case 'year':
@@ -57,8 +58,9 @@ export function datePart(unit: string, value: Value): Value {
   }
 }
 
-/** The week that holds the Thursday of the same week. */
+/** An ISO week belongs to the year of its Thursday. */
 function isoWeek(time: string): number | null {
-  const thursday = timeFromMs(floorMs(msOf(time), 'w') + 3 * 86_400_000);
+  const weekday = (new Date(msOf(time)).getUTCDay() + 6) % 7;
+  const thursday = timeFromMs(msOf(time) + (3 - weekday) * 86_400_000);
   return thursday === null ? null : Math.ceil(dayOfYear(thursday) / 7);
 }

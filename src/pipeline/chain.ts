@@ -1,11 +1,7 @@
-/**
- * Several steps of one stage as one operator.
- */
 import { unchanged, type Compiled, type Operator } from './operator.ts';
 import type { Schema } from './schema.ts';
 import type { Row } from './value.ts';
 
-/** The steps one after another; all of kind `rows`. */
 export function chained(input: Schema, steps: readonly Compiled[]): Compiled {
   if (steps.length === 0) return unchanged(input);
   if (steps.length === 1) return steps[0]!;
@@ -39,7 +35,7 @@ class Chain implements Operator {
 
   isDone(): boolean {
     const [first] = this.#operators;
-    // A step behind a full one may still hold rows, which `finish` gives.
+    // A step behind a full one may still hold rows, which `finish` returns.
     return this.#operators.some((operator) => operator.isDone?.() ?? false) && first !== undefined;
   }
 }

@@ -1,8 +1,4 @@
-/**
- * Commands by name; names from outside are looked up in a map without inheritance.
- *
- * Made when first asked for: the list and the commands that hold queries of their own import each other.
- */
+/** Commands by exact name, built on first use because the list and the commands that hold queries import each other. */
 import type { Command } from './command.ts';
 import { commands } from './commands/index.ts';
 
@@ -13,12 +9,10 @@ function table(): ReadonlyMap<string, Command> {
   return byName;
 }
 
-/** The command of that exact name. */
 export function findCommand(name: string): Command | undefined {
   return table().get(name);
 }
 
-/** All names. */
 export function commandNames(): readonly string[] {
   return [...table().keys()];
 }

@@ -1,9 +1,7 @@
-/**
- * Conditions of the flag form: `path__lookup=value` (SL-52 to SL-54). Two-valued: what does not match is not matched.
- */
+/** Conditions of the flag form: `path__lookup=value`. Two-valued: no match means false, never null. */
 import { compareTexts } from './arithmetic.ts';
 import { fold } from './fold.ts';
-import { parseLiteral } from './literal.ts';
+import { parseList, parseLiteral } from './literal.ts';
 import {
   fillText,
   fillValue,
@@ -26,7 +24,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** All lookups, in the order errors list them. */
+/** In the order error messages list them. */
 export const LOOKUPS = [
   'exact',
   'iexact',
@@ -45,7 +43,6 @@ export const LOOKUPS = [
   'isnull',
 ] as const;
 
-/** A lookup of SL-53. */
 type Lookup = (typeof LOOKUPS)[number];
 
 const REFUSED = [
@@ -58,11 +55,10 @@ const REFUSED = [
   'search',
 ];
 
-/** A condition that fits the rows it is for. */
 export interface Condition {
   readonly reference: Reference;
   readonly lookup: Lookup;
-  /** Of the kind the column compares with. */
+  /** Of the type the column compares with. */
   readonly operand: Value;
 }
 
@@ -70,11 +66,9 @@ interface ConditionContext {
   readonly schema: Schema;
   readonly parameters: Parameters;
   readonly place: Place | null;
-  /** The text for an unknown column; the command `filter` has its own. */
   readonly unknownText?: (column: string) => string;
 }
 
-/** Where a condition is cut; null without `=`. */
 export function splitCondition(
   text: string,
 ): { readonly path: string; readonly value: string } | null {
@@ -82,11 +76,11 @@ export function splitCondition(
   return equals <= 0 ? null : { path: text.slice(0, equals), value: text.slice(equals + 1) };
 }
 
-/** The condition a text means. Throws `unknown_column`, `unknown_lookup`, `bad_value`, `bad_time`. */
+/** Throws `unknown_column`, `unknown_lookup`, `bad_value`, `bad_time`. */
 export function readCondition(path: string, value: string, context: ConditionContext): Condition {
   const name = fillText(path, context.parameters, context.place);
   const { reference, lookup, column } = findPath(name, context);
-  const raw = readValue(value, context);
+  const raw = readValue(value, LISTED.includes(lookup), context);
   return { reference, lookup, operand: operandFor(reference, lookup, raw, column, context) };
 }
 
@@ -125,13 +119,20 @@ interface RawValue {
   readonly text: string;
 }
 
-function readValue(written: string, { parameters, place }: ConditionContext): RawValue {
+/** Lookups that take a list, also without brackets. */
+const LISTED: readonly Lookup[] = ['in', 'range'];
+
+function readValue(
+  written: string,
+  isListed: boolean,
+  { parameters, place }: ConditionContext,
+): RawValue {
   const text = written.trim();
   if (isLonePlaceholder(text)) {
     const value = fillValue(text, parameters, place);
     return { literal: value, text: textOf(value) ?? '' };
   }
-  const literal = parseLiteral(text);
+  const literal = parseLiteral(text) ?? (isListed ? (parseList(text) as Value) : undefined);
   if (literal !== undefined) {
     const filled = fillIn(literal, parameters, place);
     return { literal: filled, text: typeof filled === 'string' ? filled : text };
@@ -144,7 +145,6 @@ function readValue(written: string, { parameters, place }: ConditionContext): Ra
   return { literal: filled, text: filled };
 }
 
-/** A literal with values in place of its placeholders. */
 export function fillIn(value: Value, parameters: Parameters, place: Place | null): Value {
   if (typeof value === 'string') return fillValue(value, parameters, place);
   if (isArray(value)) return value.map((one) => fillIn(one, parameters, place));
@@ -197,7 +197,7 @@ const ON_TEXT: readonly Lookup[] = [
   'iendswith',
 ];
 
-/** The value as the column compares: text for text, a number for int, a time for time; json keeps the type. */
+/** Converts to the column's type: text for text, number for int, time for time; a json column keeps the type. */
 function typed(
   { type }: Reference,
   lookup: Lookup,
@@ -223,14 +223,12 @@ function typed(
   return value;
 }
 
-/** A test of rows for the condition. */
 export function conditionTest({ reference, lookup, operand }: Condition): (row: Row) => boolean {
   const { get } = reference;
   const test = valueTest(lookup, operand);
   return (row) => test(get(row));
 }
 
-/** A test of one value. */
 function valueTest(lookup: Lookup, operand: Value): (value: Value) => boolean {
   switch (lookup) {
     case 'exact':

@@ -1,7 +1,6 @@
 /**
- * Expressions of both forms, compiled for rows of one schema.
- *
- * Names, functions, counts of arguments and constant patterns are checked here, before any row is read (SL-173).
+ * Expressions of both forms, compiled for rows of one schema. Names, functions, argument counts and constant patterns
+ * are checked before any row is read.
  */
 import type { Expression, Form } from './ast.ts';
 import { calculate, combine, compare, invert } from './arithmetic.ts';
@@ -16,7 +15,6 @@ import { Problem, unknownName, type Place } from './problem.ts';
 import type { ColumnType, Schema } from './schema.ts';
 import { doubleOf, finite, jsonOf, textOf, type Value } from './value.ts';
 
-/** What expressions are compiled for. */
 export interface ExpressionContext {
   readonly schema: Schema;
   readonly form: Form;
@@ -24,7 +22,6 @@ export interface ExpressionContext {
   readonly now: string;
 }
 
-/** Aggregates of the flag form by lower-case name. */
 export const FLAG_AGGREGATES: ReadonlyMap<string, string> = new Map(
   ['Sum', 'Avg', 'Count', 'Max', 'Min', 'StdDev', 'Variance'].map((name) => [
     name.toLowerCase(),
@@ -32,7 +29,6 @@ export const FLAG_AGGREGATES: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The compiled expression. Throws every problem that can be seen without rows. */
 export function compileExpression(expression: Expression, context: ExpressionContext): Evaluate {
   switch (expression.kind) {
     case 'value': {
@@ -62,7 +58,7 @@ export function compileExpression(expression: Expression, context: ExpressionCon
   }
 }
 
-/** The type a column made of this expression has: that of the column it copies, else json. */
+/** The type of the column it copies, else json. */
 export function typeOfExpression(expression: Expression, schema: Schema, form: Form): ColumnType {
   if (expression.kind === 'name') return schema.find(expression.name, form)?.type ?? 'json';
   const isReference = expression.kind === 'call' && expression.name === 'F' && form === 'flag';
@@ -186,7 +182,7 @@ function applied(definition: FunctionDefinition, call: Call, context: Expression
   const { step } = definition;
   const args = call.args.map((arg) =>
     step !== undefined && arg.kind === 'name'
-      ? context.schema.require(arg.name, context.form, arg.place, step).get
+      ? context.schema.require(arg.name, context.form, arg.place, step()).get
       : compileExpression(arg, context),
   );
   if (definition.lazy) return definition.lazy(args);

@@ -1,9 +1,6 @@
-/**
- * The columns of an event in queries, whatever the events come from: the store, a list that is filtered, or none at all (SL-40).
- */
 import type { Column } from './schema.ts';
 
-/** In the order they are shown; those that are hidden can only be named. */
+/** In the order shown; hidden ones are returned only when named. */
 export const EVENT_COLUMNS = [
   { name: 'id', type: 'int' },
   { name: 'index', type: 'text' },
@@ -18,5 +15,4 @@ export const EVENT_COLUMNS = [
   { name: 'event_time', type: 'time', isHidden: true },
 ] as const satisfies readonly Column[];
 
-/** The name of such a column. */
 export type EventColumnName = (typeof EVENT_COLUMNS)[number]['name'];

@@ -1,8 +1,4 @@
-/**
- * A query that only chooses among events, row by row (EV-77): for tails, counts over time, fields and deletion.
- *
- * Its stages may compute columns for later ones, but what comes of it is which events remain.
- */
+/** A query that only selects events, row by row: for tails, counts over time, field lists and deletion. */
 import type { Stage } from './ast.ts';
 import type { StageContext } from './command.ts';
 import { timeFromMicros } from './micros.ts';
@@ -15,7 +11,7 @@ import { Schema } from './schema.ts';
 import { createMeter } from './budget.ts';
 import { type Row, valueOfJson } from './value.ts';
 
-/** An event as the filter sees it; times are microseconds. */
+/** Times are microseconds. */
 interface FilteredEvent {
   readonly id: number;
   readonly index: string;
@@ -25,23 +21,20 @@ interface FilteredEvent {
   readonly data: string;
   readonly created: number;
   readonly updated: number;
-  /** JSON text. */
   readonly fields: string;
-  /** The event time; null when it has none. */
   readonly event_time: number | null;
 }
 
-/** What a filter is made with. */
 interface FilterOptions {
-  /** SL-13. */
   readonly now: string;
+  readonly timezone?: string;
   readonly implicitTerms: boolean;
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   readonly extract: StageContext['extract'];
 }
 
-/** The positions of the events that remain, in order. Throws Problem. */
+/** Positions of the events that remain. Throws Problem. */
 type EventFilter = (events: readonly FilteredEvent[]) => number[];
 
 /** No name a query can write. */
@@ -49,7 +42,7 @@ const POSITION = '\0position';
 const COMMANDS = ['search', 'filter', 'where', 'eval', 'annotate', 'rex', 'extract', 'fillnull'];
 const SCHEMA = new Schema([...EVENT_COLUMNS, { name: POSITION, type: 'int', isHidden: true }]);
 
-/** The filter a query means. Throws Problem for one that does not parse, or does more than choose. */
+/** Throws Problem for a text that does not parse or does more than select. */
 export function createEventFilter(text: string, options: FilterOptions): EventFilter {
   const query = parseQuery(text, options);
   for (const [index, stage] of query.stages.entries()) {
@@ -63,7 +56,7 @@ export function createEventFilter(text: string, options: FilterOptions): EventFi
   }
   const startedAt = performance.now();
   const { tick } = createMeter(options, startedAt);
-  // Time is counted over all calls, but nothing is held from one to the next.
+  // Time is counted over all calls; memory is not held from one call to the next.
   const watchOfCall = (): RunWatch => ({
     meter: { tick, hold: createMeter(options, startedAt).hold },
     onRead: () => {},
@@ -92,7 +85,6 @@ export function createEventFilter(text: string, options: FilterOptions): EventFi
   };
 }
 
-/** A flag-form search may also sort, cut and choose columns: no choice among single events. */
 function isPlain({ command, arguments: args }: Stage): boolean {
   if (command !== 'search' || args.form !== 'flag') return true;
   return Object.keys(args.flags).every((flag) => flag === 'filter' || flag === 'exclude');

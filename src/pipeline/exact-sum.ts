@@ -1,10 +1,9 @@
 /**
- * Sums of doubles without loss: what is kept adds up to the exact sum, which is rounded once, at the end. So a sum is the same
- * in any order, and whether equal numbers come one by one or with how often (Shewchuk, Adaptive Precision Floating-Point
- * Arithmetic, 1997; the rounding is that of Python's fsum).
+ * Lossless sums of doubles, rounded once at the end, so independent of order and weights (Shewchuk, Adaptive
+ * Precision Floating-Point Arithmetic, 1997; rounding as in Python's fsum).
  */
 
-/** Integers another part has added up. */
+/** Integers added up by SQL. */
 export class PackedIntegers {
   constructor(
     readonly count: number,
@@ -16,15 +15,14 @@ export class PackedIntegers {
   ) {}
 }
 
-/** A sum in the making. Past the range of doubles it is no number. */
+/** A sum past the range of doubles is no number. */
 export class ExactSum {
   count = 0;
-  /** Most sums are sums of small integers: they need no parts. */
+  /** Most sums are of small integers and need no parts. */
   #integer = 0;
-  /** Do not overlap, smallest first. */
+  /** Non-overlapping, smallest first. */
   #parts: number[] = [];
 
-  /** Takes a number so many times. */
   add(x: number, times = 1): void {
     this.count += times;
     const next = this.#integer + x * times;
@@ -32,7 +30,7 @@ export class ExactSum {
       this.#integer = next;
       return;
     }
-    // Twice a double is a double: so many times is exact in steps of powers of two.
+    // Doubling is exact: the multiple is added in powers of two.
     let step = x;
     for (let rest = times; rest > 0; rest = Math.floor(rest / 2)) {
       if (rest % 2 === 1) this.#take(step);
@@ -70,7 +68,6 @@ export class ExactSum {
   }
 }
 
-/** The double nearest to what parts that do not overlap add up to. */
 function rounded(parts: readonly number[]): number {
   let at = parts.length - 1;
   let high = parts[at]!;
@@ -82,7 +79,7 @@ function rounded(parts: readonly number[]): number {
     high = x + y;
     low = y - (high - x);
   }
-  // A tie is no tie when what is left of it has the same sign.
+  // No tie when the remainder has the same sign.
   if (at > 0 && low !== 0 && low < 0 === parts[at - 1]! < 0) {
     const twice = low * 2;
     const next = high + twice;

@@ -1,6 +1,3 @@
-/**
- * Expressions of the terse form (SL-70): text to tree and back.
- */
 import type { Expression } from './ast.ts';
 import { MAX_EXPRESSION_DEPTH, MAX_LIST_VALUES } from './limits.ts';
 import { unmarkPlaceholders } from './placeholder.ts';
@@ -12,7 +9,7 @@ const COMPARISONS = ['==', '!=', '<=', '>=', '=', '<', '>'] as const;
 const CONSTANTS: Readonly<Record<string, Value>> = { TRUE: true, FALSE: false, NULL: null };
 const KEYWORDS = new Set(['AND', 'OR', 'NOT', 'IN', 'LIKE', 'IS']);
 
-/** The expression that comes next. Throws `syntax`, `too_large`. */
+/** Throws `syntax`, `too_large`. */
 export function parseExpression(reader: TerseReader): Expression {
   return new ExpressionParser(reader).either();
 }
@@ -95,7 +92,7 @@ class ExpressionParser {
     }
   }
 
-  /** The dot that joins texts. One that goes on with a name was taken with the name, and one of a number is none. */
+  /** The operator that joins texts. A dot before a name was read with the name; one before a digit belongs to a number. */
   #takeDot(): boolean {
     const { text } = this.#reader;
     this.#reader.skip();
@@ -136,7 +133,6 @@ class ExpressionParser {
       throw reader.expected('an expression');
     }
     if (!isQuoted && Object.hasOwn(CONSTANTS, word)) {
-      // Elsewhere they are written as functions.
       const { at: end } = reader;
       if (!(reader.take('(') && reader.take(')'))) reader.at = end;
       return { kind: 'value', value: CONSTANTS[word]! };
@@ -170,7 +166,7 @@ class ExpressionParser {
   }
 }
 
-/** A number as written; integers past 2^53 keep their digits. */
+/** Integers past 2^53 keep their digits. */
 export function numberValue(text: string): number | bigint | null {
   const number = Number(text);
   if (!Number.isFinite(number)) return null;
@@ -182,7 +178,7 @@ function binary(op: string, left: Expression, right: Expression): Expression {
   return { kind: 'binary', op, left, right };
 }
 
-/** A name as written in the terse form: bare when it can be, else in quotes; only lists have names with `'` in them. */
+/** Bare when possible, else quoted; only lists may have names with `'` in them. */
 export function printName(name: string): string {
   const isBare =
     /^[A-Za-z_@][A-Za-z0-9_@]*(?:\.(?:[A-Za-z_@][A-Za-z0-9_@]*|[0-9]+))*$/.test(name) &&
@@ -193,7 +189,6 @@ export function printName(name: string): string {
   return name.includes("'") ? quoted(name) : `'${name}'`;
 }
 
-/** The expression as text that parses to it; every inner operation in parentheses. */
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'value':

@@ -1,6 +1,3 @@
-/**
- * Lists of columns with wildcards, for `fields` and `table`.
- */
 import type { Word } from './ast.ts';
 import { printName } from './expression.ts';
 import type { Compiled } from './operator.ts';
@@ -14,13 +11,11 @@ interface FieldPattern extends Word {
   readonly hasWildcard: boolean;
 }
 
-/** Columns to show, or to leave out. */
 export interface FieldArguments {
   readonly isRemoval: boolean;
   readonly fields: readonly FieldPattern[];
 }
 
-/** Names up to the end. Throws `syntax`. */
 export function parseFields(reader: TerseReader): FieldArguments {
   const isRemoval = reader.take('-');
   if (!isRemoval) reader.take('+');
@@ -44,7 +39,6 @@ function parseField(reader: TerseReader): FieldPattern {
   return { ...word, hasWildcard: word.text.includes('*') };
 }
 
-/** The list as text that parses to it. */
 export function printFields({ isRemoval, fields }: FieldArguments): string {
   const names = fields.map(({ text, hasWildcard }) =>
     hasWildcard ? unmarkPlaceholders(text) : printName(text),
@@ -52,7 +46,7 @@ export function printFields({ isRemoval, fields }: FieldArguments): string {
   return (isRemoval ? '- ' : '') + names.join(', ');
 }
 
-/** The columns that fit. Names that are no columns are left alone in a removal, else they throw `unknown_column`. */
+/** Names that are no columns are ignored in a removal, else they throw `unknown_column`. */
 export function bindFields({ isRemoval, fields }: FieldArguments, input: Schema): Compiled {
   if (isRemoval) {
     const tests = fields.map(({ text, hasWildcard }) =>

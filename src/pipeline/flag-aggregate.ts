@@ -1,6 +1,3 @@
-/**
- * Aggregate calls of the flag form: `Avg(path)`, `Count(path, distinct=True)`, names in any case (SL-56, SL-140).
- */
 import { flagAggregates, useOfAggregate, type AccumulatorFactory } from './aggregates.ts';
 import type { Expression } from './ast.ts';
 import { expressionContext, type StageContext } from './command.ts';
@@ -11,16 +8,14 @@ import type { Evaluate } from './function-definition.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 import type { Schema } from './schema.ts';
 
-/** An aggregate call that fits its input. */
 interface FlagAggregate {
   readonly factory: AccumulatorFactory;
-  /** In lower case. */
   readonly name: string;
   /** As written; empty for a bare count. */
   readonly field: string;
 }
 
-/** The aggregate a text calls; null for a call of some other known function. Throws for everything else. */
+/** Null for a call of another known function; throws for everything else. */
 export function parseFlagAggregate(
   text: string,
   input: Schema,
@@ -56,7 +51,6 @@ export function parseFlagAggregate(
   return { factory: make({ get, time: null }), name, field: argument ? fieldText(text) : '' };
 }
 
-/** The value of an argument; of a name it is known what it is used for. */
 function getter(
   argument: Expression,
   input: Schema,
@@ -73,7 +67,6 @@ function isTrue(call: Extract<Expression, { kind: 'call' }>, name: string): bool
   return value?.kind === 'value' && value.value === true;
 }
 
-/** What stands in the parentheses, up to the first comma. */
 function fieldText(text: string): string {
   const inner = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'));
   const first = inner.split(',')[0]!.trim();

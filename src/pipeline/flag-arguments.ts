@@ -1,35 +1,30 @@
 /**
- * The flag form: shell-like tokens and `--name=value` options (SL-50, SL-57).
+ * Shell-like tokens and `--name=value` options.
  *
- * Values are kept as written; commands read lists, numbers and conditions from them when a query is bound, because
- * placeholders get their values only then.
+ * Values stay as written: commands read lists, numbers and conditions from them at binding, when placeholders have
+ * their values.
  */
 import type { FlagArguments, Word } from './ast.ts';
 import { markPlaceholders, unmarkPlaceholders } from './placeholder.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 
-/** What a flag takes. */
 export interface Flag {
-  /** Without the dashes. */
   readonly name: string;
   readonly type: 'text' | 'int' | 'list' | 'mapping' | 'condition' | 'expression';
   readonly isRequired?: boolean;
   readonly isRepeatable?: boolean;
   readonly default?: string | number;
-  /** The only values. */
   readonly choices?: readonly string[];
   readonly help: string;
 }
 
-/** Flags of one command, and whether it takes a word besides. */
 interface FlagSyntax {
   readonly command: string;
   readonly flags: readonly Flag[];
-  /** Name of the one word that belongs to no flag. */
   readonly word?: string;
 }
 
-/** The end of a flag-form stage that begins at `from`: the next `|` outside quotes. Throws `syntax`. */
+/** The next `|` outside quotes. Throws `syntax`. */
 export function flagStageEnd(text: string, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     const character = text[at];
@@ -40,7 +35,7 @@ export function flagStageEnd(text: string, from: number, to: number): number {
   return to;
 }
 
-/** Position of the quote that closes the one at `at`; backslashes escape in double quotes only. Throws `syntax`. */
+/** Backslashes escape in double quotes only. Throws `syntax`. */
 function closingQuote(text: string, at: number, to: number): number {
   const quote = text[at];
   for (let end = at + 1; end < to; end++) {
@@ -50,7 +45,6 @@ function closingQuote(text: string, at: number, to: number): number {
   throw new Problem('syntax', 'No closing quotation', { place: { at, length: 1 } });
 }
 
-/** The tokens of a stage, unquoted, with their places as written. */
 function tokenize(text: string, from: number, to: number): Word[] {
   const tokens: Word[] = [];
   let at = from;
@@ -82,7 +76,7 @@ function tokenize(text: string, from: number, to: number): Word[] {
   return tokens;
 }
 
-/** The options of a stage. Throws `unknown_flag`, `missing_flag`, `bad_value`. */
+/** Throws `unknown_flag`, `missing_flag`, `bad_value`. */
 export function parseFlagArguments(
   syntax: FlagSyntax,
   text: string,
@@ -118,7 +112,6 @@ export function parseFlagArguments(
   return { form: 'flag', flags, words };
 }
 
-/** `<c>: error: argument --<f>: <what>`. */
 export function badValue(command: string, flag: string, what: string, place: Place): Problem {
   return new Problem('bad_value', `${command}: error: argument --${flag}: ${what}`, { place });
 }
@@ -164,7 +157,6 @@ function requireAll(
   );
 }
 
-/** The arguments as text that parses to them. */
 export function printFlagArguments(args: FlagArguments): string {
   const words = args.words.map(({ text }) => shellQuoted(unmarkPlaceholders(text)));
   const flags = Object.entries(args.flags).flatMap(([name, values]) =>

@@ -1,6 +1,3 @@
-/**
- * Columns as flags name them: those of `--select`, and the keys of an order.
- */
 import { compileExpression, typeOfExpression, type ExpressionContext } from './evaluate.ts';
 import { parseFlagExpression } from './flag-expression.ts';
 import type { SortKey } from './operator.ts';
@@ -9,7 +6,6 @@ import type { Schema } from './schema.ts';
 import type { MadeColumn } from './shape.ts';
 import { textOf, type Value } from './value.ts';
 
-/** Columns of `--select`: names and `alias=expr`, in order. */
 export function selectedColumns(
   items: readonly Value[],
   context: ExpressionContext,
@@ -37,7 +33,7 @@ export function selectedColumns(
   });
 }
 
-/** Sort keys of a list: a column by its full name, else a leading minus means downwards. */
+/** A name with a leading minus that is itself a column is that column; else the minus means descending. */
 export function sortKeys(names: readonly string[], schema: Schema, place: Place): SortKey[] {
   return names.map((name) => {
     const isDescending = !schema.has(name) && name.startsWith('-');

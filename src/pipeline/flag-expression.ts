@@ -1,7 +1,6 @@
 /**
- * Expressions of the flag form (SL-55), as they stand inside options: `alias=expr`, `|` `&` `+ -` `* / %`, `- ~`, `**`.
- *
- * A bare name and a quoted text both mean a column; texts are written `Value("x")`.
+ * `alias=expr`, `|` `&` `+ -` `* / %`, `- ~`, `**`. A bare name and a quoted text both mean a column; texts are
+ * written `Value("x")`.
  */
 import type { Expression, NamedArgument } from './ast.ts';
 import { MAX_EXPRESSION_DEPTH } from './limits.ts';
@@ -15,7 +14,7 @@ const CONSTANTS: Readonly<Record<string, Value>> = { True: true, False: false, N
 const PLAIN_NAME = /[A-Za-z_@][\w@]*(?:\.[\w@]+)*/y;
 const MARK = /\uFDD0[^\uFDD1]*\uFDD1/y;
 const NUMBER = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/y;
-/** Functions whose quoted arguments are texts, not columns. */
+/** Positions of arguments that are texts when quoted, not columns. */
 const TAKES_TEXT: Readonly<Record<string, readonly number[]>> = {
   Value: [0],
   KT: [],
@@ -24,13 +23,12 @@ const TAKES_TEXT: Readonly<Record<string, readonly number[]>> = {
   Q: [],
 };
 
-/** An expression and the name it is given, when it is given one. */
 interface AliasedExpression {
   readonly alias: string | null;
   readonly expression: Expression;
 }
 
-/** The expression a text spells. Throws `bad_value` (`Invalid expression`), `too_large`; `place` is the whole token. */
+/** Throws `bad_value` (`Invalid expression`), `too_large`; `place` is the whole token. */
 export function parseFlagExpression(text: string, place: Place): AliasedExpression {
   const match = /^\s*([A-Za-z_@][\w@]*)\s*=(?!=)/.exec(text);
   const body = match ? text.slice(match[0].length) : text;

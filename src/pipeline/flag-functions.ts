@@ -1,9 +1,6 @@
-/**
- * Functions of flag-form expressions (SL-56). `Q`, `F`, `Value`, `KT` and casts need more than values and stand in
- * evaluate.ts.
- */
+/** `Q`, `F`, `Value`, `KT` and casts need more than values and are in evaluate.ts. */
 import { calculate, roundTo } from './arithmetic.ts';
-import { datePart, timeValue, truncated } from './calendar-parts.ts';
+import { dateOf, datePart, timeValue, truncated } from './calendar-parts.ts';
 import {
   type Call,
   define,
@@ -20,6 +17,7 @@ import {
   textOf,
   type Value,
 } from './value.ts';
+import { zone } from './zone.ts';
 
 const whole = (value: Value | undefined): number =>
   Math.trunc(doubleOf(value ?? null) ?? Number.NaN);
@@ -225,14 +223,15 @@ const PARTS: Readonly<Record<string, string>> = {
   WeekDay: 'week_day',
 };
 
-/** What functions of a unit cannot tell apart; the longer units begin with a day. */
-function stepOfUnit(unit: string): { readonly micros: number } {
+/** Precision functions of a unit need; units past a day begin with a day. */
+function stepOfUnit(unit: string): () => { readonly micros: number } {
   const short: Readonly<Record<string, number>> = {
     Second: 1_000_000,
     Minute: 60_000_000,
     Hour: 3_600_000_000,
   };
-  return { micros: short[unit] ?? 86_400_000_000 };
+  // In zones other than UTC a day may begin at any second of UTC.
+  return () => ({ micros: zone().isUtc ? (short[unit] ?? 86_400_000_000) : 1_000_000 });
 }
 
 const times: Record<string, FunctionDefinition> = {
@@ -251,14 +250,9 @@ const times: Record<string, FunctionDefinition> = {
     ]),
   ),
   Trunc: define('t, unit', 2, 2, 'start of the unit', ([t, unit]) => truncated(t!, text(unit))),
-  TruncDate: define(
-    't',
-    1,
-    1,
-    'the date, YYYY-MM-DD',
-    ([t]) => timeValue(t!)?.slice(0, 10) ?? null,
-    { step: stepOfUnit('Day') },
-  ),
+  TruncDate: define('t', 1, 1, 'the date, YYYY-MM-DD', ([t]) => dateOf(t!), {
+    step: stepOfUnit('Day'),
+  }),
   ...Object.fromEntries(
     Object.entries(PARTS).map(([name, unit]) => [
       `Extract${name}`,
@@ -277,12 +271,10 @@ const times: Record<string, FunctionDefinition> = {
   ),
 };
 
-/** All functions of the flag form by name. */
 export const flagFunctions: ReadonlyMap<string, FunctionDefinition> = new Map(
   Object.entries({ ...texts, ...numbers, ...choices, ...times }),
 );
 
-/** Names and meanings of the functions evaluate.ts knows by itself. */
 export const SPECIAL_FUNCTIONS: readonly { name: string; args: string; summary: string }[] = [
   { name: 'F', args: 'column', summary: 'the column of that name' },
   { name: 'Value', args: 'x', summary: 'a text or a number' },
@@ -292,7 +284,7 @@ export const SPECIAL_FUNCTIONS: readonly { name: string; args: string; summary: 
   { name: 'ExpressionWrapper', args: 'x, output_field=T', summary: 'x converted to a type' },
 ];
 
-/** Types of `output_field`, each a cast that gives null when it is impossible. */
+/** Types of `output_field`; a cast gives null when it is impossible. */
 export const casts: Readonly<Record<string, (value: Value) => Value>> = {
   CharField: textOf,
   TextField: textOf,
@@ -308,7 +300,7 @@ export const casts: Readonly<Record<string, (value: Value) => Value>> = {
     const word = (textOf(value) ?? '').toLowerCase();
     return word === 'true' || word === '1' ? true : word === 'false' || word === '0' ? false : null;
   },
-  DateField: (value) => timeValue(value)?.slice(0, 10) ?? null,
+  DateField: dateOf,
   DateTimeField: timeValue,
   TimeField: (value) => timeValue(value)?.slice(11, 26) ?? null,
 };

@@ -1,6 +1,3 @@
-/**
- * Values of flag-form options, read when a stage is bound: placeholders filled, types checked (SL-50, SL-51, SL-57).
- */
 import type { FlagArguments, Word } from './ast.ts';
 import { badValue } from './flag-arguments.ts';
 import { fillIn } from './condition.ts';
@@ -10,7 +7,6 @@ import { fillText, fillValue, type Parameters } from './placeholder.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 import { isObject, type Value } from './value.ts';
 
-/** The options of one stage. */
 export class FlagValues {
   readonly #command: string;
   readonly #args: FlagArguments;
@@ -22,17 +18,14 @@ export class FlagValues {
     this.#parameters = parameters;
   }
 
-  /** The option as written, with its place; null when it was not given. */
   word(flag: string): Word | null {
     return this.#args.flags[flag]?.at(-1) ?? null;
   }
 
-  /** All values of a repeatable option. */
   words(flag: string): readonly Word[] {
     return this.#args.flags[flag] ?? [];
   }
 
-  /** The word that belongs to no option. */
   get argument(): Word | null {
     return this.#args.words[0] ?? null;
   }
@@ -46,7 +39,7 @@ export class FlagValues {
     return word && fillText(word.text, this.#parameters, word.place);
   }
 
-  /** A whole number, not negative. Throws `bad_value`. */
+  /** Not negative. Throws `bad_value`. */
   count(flag: string): number | null {
     const word = this.word(flag);
     if (word === null) return null;
@@ -59,7 +52,6 @@ export class FlagValues {
     return Math.min(number, Number.MAX_SAFE_INTEGER);
   }
 
-  /** One of the choices. Throws `bad_value`. */
   choice(flag: string, choices: readonly string[]): string | null {
     const word = this.word(flag);
     if (word === null) return null;
@@ -74,7 +66,6 @@ export class FlagValues {
     });
   }
 
-  /** A list. Throws `bad_list`. */
   list(flag: string): readonly Value[] | null {
     const word = this.word(flag);
     if (word === null) return null;
@@ -92,7 +83,6 @@ export class FlagValues {
     return list.map((one) => fillIn(one, this.#parameters, word.place));
   }
 
-  /** A list of names. Throws `bad_list`. */
   names(flag: string): readonly string[] | null {
     const list = this.list(flag);
     if (list === null || list.every((one) => typeof one === 'string')) return list;
@@ -101,7 +91,6 @@ export class FlagValues {
     });
   }
 
-  /** An object. Throws `bad_mapping`. */
   mapping(flag: string): Readonly<Record<string, Value>> | null {
     const word = this.word(flag);
     if (word === null) return null;

@@ -1,7 +1,6 @@
 /**
- * What people who know SPL type, and what it is called here: for suggestions where no name of ours is near (SL-172).
- *
- * A word without an equivalent stands in no table: its error lists nothing that would mislead.
+ * Suggestions for SPL words when none of our names is near. A word without an equivalent is in no table, so that its
+ * error does not mislead.
  */
 
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -45,7 +44,7 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   tolower: 'lower',
 };
 
-/** Commands that begin a query elsewhere; here their words would be searched for. */
+/** Here such a word would be searched for as text. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   dbinspect: 'from audit',
   inputcsv: 'from <dataset>',
@@ -60,20 +59,15 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   tstats: '* | stats count BY <field>',
 };
 
-/** What stands for a command of SPL; null for none. */
 export function foreignCommand(name: string): string | null {
   return entryOf(COMMANDS, name);
 }
 
-/** What stands for a function of SPL; null for none. */
 export function foreignFunction(name: string): string | null {
   return entryOf(FUNCTIONS, name);
 }
 
-/**
- * What to say of a word that is searched as text although it was hardly meant so: a command that begins queries elsewhere,
- * a macro, a flag away from its command; null for nothing.
- */
+/** For a word hardly meant as text: an SPL command, a macro, a flag without its command. */
 export function strayWordNotice(word: string, isFirst: boolean): string | null {
   const beginning = isFirst ? entryOf(BEGINNINGS, word) : null;
   if (beginning !== null) return `'${word}' was searched as text; did you mean '${beginning}'?`;

@@ -1,6 +1,3 @@
-/**
- * Frequencies of combinations, for `top` and `rare`.
- */
 import type { Word } from './ast.ts';
 import { roundTo } from './arithmetic.ts';
 import { flagAggregates } from './aggregates.ts';
@@ -13,7 +10,6 @@ import { parseNames, printNames } from './terse-aggregate.ts';
 import type { TerseReader } from './terse-reader.ts';
 import { keyOfAll, type Row, type Value } from './value.ts';
 
-/** What to count, in what, and how many to show. */
 export interface FrequentArguments {
   readonly limit: number;
   readonly showsPercent: boolean;
@@ -45,13 +41,12 @@ export function parseFrequent(reader: TerseReader): FrequentArguments {
   };
 }
 
-/** The arguments as text that parses to them. */
 export function printFrequent({ limit, showsPercent, fields, by }: FrequentArguments): string {
   const group = by.length === 0 ? '' : ` BY ${printNames(by)}`;
   return `limit=${limit} ${showsPercent ? '' : 'showperc=false '}${printNames(fields)}${group}`;
 }
 
-/** Rows of group, combination, `count` and `percent`; `direction` -1 for the most frequent first. */
+/** Columns: group, combination, `count`, `percent`. `direction` is -1 for the most frequent first. */
 export function bindFrequent(
   args: FrequentArguments,
   input: Schema,

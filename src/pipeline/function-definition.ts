@@ -1,40 +1,31 @@
-/**
- * What a function of expressions is, in both forms of the language, and what their tables are written with.
- */
 import type { Place } from './problem.ts';
 import { doubleOf, finite, type Row, textOf, type Value } from './value.ts';
 
-/** A compiled expression. */
 export type Evaluate = (row: Row) => Value;
 
-/** What is the same for all rows of a run. */
 interface CallSite {
   readonly now: string;
   readonly place: Place;
 }
 
-/** A function of expressions. */
 export interface FunctionDefinition {
-  /** Arguments as the reference shows them. */
   readonly args: string;
   readonly least: number;
   readonly most: number;
   readonly summary: string;
-  /** Called with null arguments, too. */
+  /** Without it a null argument makes the result null. */
   readonly takesNull?: boolean;
   readonly call?: (args: readonly Value[], site: CallSite) => Value;
-  /** In place of `call`, for functions that do not need all their arguments. */
+  /** For functions that do not evaluate all their arguments. */
   readonly lazy?: (args: readonly Evaluate[]) => Evaluate;
-  /** Position of an argument that is a regular expression; checked before rows are read when it is constant. */
+  /** Position of the argument that is a regular expression; a constant one is checked before rows are read. */
   readonly pattern?: number;
-  /** For a time as the argument: it may as well be rounded down to a multiple of so many microseconds. */
-  readonly step?: { readonly micros: number };
+  /** For a time argument: rounding it down to a multiple of so many microseconds does not change the result. */
+  readonly step?: () => { readonly micros: number };
 }
 
-/** What a function gives for its arguments. */
 export type Call = NonNullable<FunctionDefinition['call']>;
 
-/** A function in one line of a table. */
 export function define(
   args: string,
   least: number,
@@ -46,12 +37,12 @@ export function define(
   return { args, least, most, summary, call, ...rest };
 }
 
-/** An argument as text; `''` for null and for one that is missing. */
+/** `''` for null and for a missing argument. */
 export function text(value: Value | undefined): string {
   return textOf(value ?? null) ?? '';
 }
 
-/** A function of one number; null for what is no number, and where the result is none. */
+/** Null for what is no number, and where the result is none. */
 export function onNumber(calculateOne: (x: number) => number): Call {
   return ([x]) => {
     const number = doubleOf(x!);

@@ -1,6 +1,4 @@
-/**
- * Rows by groups: one accumulator per aggregate and group, groups in ascending order of their keys (SL-11).
- */
+/** Groups come in ascending order of their keys. */
 import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
 import type { Evaluate } from './function-definition.ts';
 import { MAX_GROUPS } from './limits.ts';
@@ -8,13 +6,11 @@ import { requireAtMost, type Compiled, type Meter, type Weights } from './operat
 import type { Schema } from './schema.ts';
 import { compareValues, keyOfAll, sizeOf, type Row, type Value } from './value.ts';
 
-/** One group: its key values, and the accumulators in their order. */
 export interface Group {
   readonly keys: readonly Value[];
   readonly accumulators: readonly Accumulator[];
 }
 
-/** Groups in the making. */
 export class Groups {
   readonly #keys: readonly Evaluate[];
   readonly #factories: readonly AccumulatorFactory[];
@@ -27,7 +23,6 @@ export class Groups {
     this.#meter = meter;
   }
 
-  /** The group a row belongs to, its accumulators not yet changed. */
   of(row: Row): Group {
     const values = this.#keys.map((key) => key(row));
     const text = keyOfAll(values);
@@ -43,7 +38,6 @@ export class Groups {
     return group;
   }
 
-  /** Takes a row so many times. */
   add(row: Row, times = 1): void {
     for (const accumulator of this.of(row).accumulators) accumulator.add(row, times);
   }
@@ -52,18 +46,15 @@ export class Groups {
     return this.#groups.size;
   }
 
-  /** All groups by ascending keys. */
   ordered(): Group[] {
     return [...this.#groups.values()].sort((a, b) => compareKeys(a.keys, b.keys));
   }
 
-  /** All groups as they came. */
   all(): Iterable<Group> {
     return this.#groups.values();
   }
 }
 
-/** The order of rows of keys. */
 export function compareKeys(a: readonly Value[], b: readonly Value[]): number {
   for (let index = 0; index < a.length; index++) {
     const order = compareValues(a[index]!, b[index]!);
@@ -72,7 +63,7 @@ export function compareKeys(a: readonly Value[], b: readonly Value[]): number {
   return 0;
 }
 
-/** One row per group: keys, then results. Without keys always one row. */
+/** Without keys always one row. */
 export function grouped(
   schema: Schema,
   keys: readonly Evaluate[],

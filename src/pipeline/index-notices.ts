@@ -1,6 +1,4 @@
-/**
- * Notices for indexes a query names and the caller may not read (EV-99).
- */
+/** Notices for indexes a query names and the caller may not read. */
 import type { Terms } from './ast.ts';
 import type { StageContext } from './command.ts';
 import type { Condition } from './condition.ts';
@@ -10,7 +8,6 @@ import { isArray, type Value } from './value.ts';
 
 const INDEX = 'index';
 
-/** For a condition that asks for certain indexes. */
 export function noteIndexes(condition: Condition, schema: Schema, context: StageContext): void {
   const { reference, lookup, operand } = condition;
   const isOnIndex = reference.column !== null && schema.columns[reference.column]!.name === INDEX;
@@ -19,7 +16,6 @@ export function noteIndexes(condition: Condition, schema: Schema, context: Stage
   for (const value of values) if (typeof value === 'string') noteIndex(value, context);
 }
 
-/** For terms that ask for certain indexes. */
 export function noteTermIndexes(terms: Terms, schema: Schema, context: StageContext): void {
   if (schema.indexOf(INDEX) < 0) return;
   const visit = (item: Terms): void => {

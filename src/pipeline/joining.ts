@@ -1,32 +1,23 @@
-/**
- * Rows of two sides with equal keys, for `join` of both forms.
- *
- * Keys are equal when their texts are: a number meets the text of its digits.
- */
+/** Keys are equal when their texts are: a number equals the text of its digits. */
 import type { Form, Word } from './ast.ts';
 import type { LazyTable } from './command.ts';
 import { collected, holdRows, type Compiled, type Meter } from './operator.ts';
 import { Schema, type Column } from './schema.ts';
 import { textOf, type Row, type Value } from './value.ts';
 
-/** Which rows stay: matched ones, those of one side, all. */
 export const JOIN_TYPES = ['left', 'right', 'inner', 'outer'] as const;
 
-/** One of {@link JOIN_TYPES}. */
 export type JoinType = (typeof JOIN_TYPES)[number];
 
-/** How two sides are joined. */
 interface JoinOptions {
   readonly how: JoinType;
   readonly keys: readonly Word[];
   readonly form: Form;
-  /** Whether null equals null. */
   readonly nullsMeet: boolean;
-  /** Rows the right side may have. */
   readonly maxRows: number;
 }
 
-/** The joined rows; the right side is read when they are wanted. */
+/** The right side is read when the first row is wanted. */
 export function bindJoin(options: JoinOptions, input: Schema, right: LazyTable): Compiled {
   const layout = layoutOf(options, input, right.schema);
   if (!right.schema.isOpen) {
@@ -51,7 +42,7 @@ interface Layout {
   readonly schema: Schema;
   readonly leftKeys: readonly Get[];
   readonly rightKeys: readonly Get[];
-  /** How each left column is read: from the left row, or for a key without one from the right row. */
+  /** From the left row, or, for a key of a row without one, from the right row. */
   readonly left: readonly { readonly get: Get; readonly key: number | null }[];
   readonly right: readonly Get[];
 }

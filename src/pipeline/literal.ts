@@ -1,19 +1,17 @@
-/**
- * Literals of the flag form: JSON or its Python-like relatives (SL-51, SL-54).
- */
+/** JSON or its Python-like relatives. */
 import { MAX_EXPRESSION_DEPTH, MAX_LIST_VALUES } from './limits.ts';
 import { asQuoted } from './placeholder.ts';
 import { Problem } from './problem.ts';
 import type { Value } from './value.ts';
 
-/** The value a text spells, or undefined when it is no literal. Throws `too_large`. */
+/** Undefined when it is no literal. Throws `too_large`. */
 export function parseLiteral(text: string): Value | undefined {
   const reader = new LiteralReader(text);
   const value = reader.value(0);
   return value !== undefined && reader.isAtEnd() ? value : undefined;
 }
 
-/** The list a text spells, also without brackets: `"a","b"`; undefined when it is none. Throws `too_large`. */
+/** Also without brackets: `"a","b"`. */
 export function parseList(text: string): readonly Value[] | undefined {
   const value = parseLiteral(text);
   if (Array.isArray(value)) return value as Value[];
@@ -73,7 +71,7 @@ class LiteralReader {
     return true;
   }
 
-  /** `(x)` is the value x, as in Python; `(x,)` and `[x]` are lists. */
+  /** As in Python `(x)` is the value x; `(x,)` and `[x]` are lists. */
   #list(close: string, depth: number): Value | undefined {
     this.#at++;
     const items: Value[] = [];

@@ -1,9 +1,9 @@
 /**
- * Datasets and saved searches a query names: looked up with the caller's rights before it is run, by a process that does
- * not read the query itself.
+ * Datasets and saved searches a query names, looked up with the caller's rights by the server, which does not parse
+ * queries.
  *
- * The worker runs with what was looked up so far; at a name nobody looked up it stops and tells all that it knows of, also
- * inside the saved searches it was given. So a query is read in a worker only, and one over events alone is read once.
+ * The worker runs with what was looked up so far; at an unknown name it stops and returns every name it found, also
+ * inside saved searches. So a query over events alone is parsed once.
  */
 import { mentionsOf } from './mentions.ts';
 import { parseQuery } from './parse.ts';
@@ -12,7 +12,6 @@ import { Problem } from './problem.ts';
 import type { SearchScope } from './open-sources.ts';
 import type { Value } from './value.ts';
 
-/** Names a query uses. */
 export interface Names {
   readonly datasets: readonly string[];
   readonly savedSearches: readonly string[];
@@ -26,10 +25,9 @@ interface Asked {
   readonly scope: Pick<SearchScope, 'datasets' | 'savedSearches'>;
 }
 
-/** Datasets, and saved searches, of one query with those inside of it. */
+/** Of one query, including the saved searches in it. */
 const MAX_NAMES = 100;
 
-/** A name that was not looked up yet. */
 export class UnknownYet extends Error {
   readonly kind: keyof Names;
   readonly of: string;
@@ -41,7 +39,6 @@ export class UnknownYet extends Error {
   }
 }
 
-/** What was found under the name. Throws UnknownYet. */
 export function requireLookedUp<Found>(
   found: Readonly<Record<string, Found>>,
   kind: keyof Names,
@@ -51,7 +48,7 @@ export function requireLookedUp<Found>(
   throw new UnknownYet(kind, name);
 }
 
-/** The names to be looked up next: the one that stopped the query, and the others it will come to. Throws `too_large`. */
+/** Throws `too_large`. */
 export function wantedNames(unknown: UnknownYet, order: Asked): Names {
   const { scope, implicitTerms } = order;
   const known = new Map([...builtInParameters(order.now), ...Object.entries(order.parameters)]);

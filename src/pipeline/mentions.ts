@@ -1,19 +1,15 @@
-/**
- * Which datasets and saved searches a query names, so that they can be looked up before it is run.
- */
 import type { Query, Stage, Word } from './ast.ts';
 import { fillText, type Parameters } from './placeholder.ts';
 import { Problem } from './problem.ts';
 import type { RightSide } from './right-side.ts';
 
-/** Names as the query means them; a name that cannot be told yet is missing. */
+/** A name that depends on a missing value is left out. */
 interface Mentions {
   readonly datasets: Set<string>;
   readonly savedSearches: Set<string>;
   readonly usesAudit: boolean;
 }
 
-/** All names in a query and in its brackets. */
 export function mentionsOf(query: Query, parameters: Parameters): Mentions {
   const mentions = {
     datasets: new Set<string>(),
@@ -24,7 +20,7 @@ export function mentionsOf(query: Query, parameters: Parameters): Mentions {
     try {
       return fillText(text, parameters, place);
     } catch (error) {
-      // A placeholder without a value is told when the query is checked.
+      // A placeholder without a value is reported when the query is checked.
       if (error instanceof Problem) return null;
       throw error;
     }
@@ -63,7 +59,6 @@ export function mentionsOf(query: Query, parameters: Parameters): Mentions {
   return mentions;
 }
 
-/** Every text of a query that may hold placeholders. */
 export function textsOf(query: Query): string[] {
   const texts: string[] = [];
   const collect = (value: unknown): void => {

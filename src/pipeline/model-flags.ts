@@ -1,12 +1,8 @@
-/**
- * The flags that `search` and `join` share, and which source `--model` means.
- */
 import type { SourceName } from './command.ts';
 import type { Flag } from './flag-arguments.ts';
 import type { FlagValues } from './flag-values.ts';
 import { Problem, unknownName } from './problem.ts';
 
-/** Flags of a search that both commands have. */
 export const MODEL_FLAGS: readonly Flag[] = [
   {
     name: 'model',
@@ -33,7 +29,6 @@ export const MODEL_FLAGS: readonly Flag[] = [
 
 const MODELS = ['events.Event', 'audit.Entry', 'dataset.<name>'] as const;
 
-/** The source `--model` names; null when it was not given. Throws `unknown_source`, `bad_value`. */
 export function modelSource(flags: FlagValues): SourceName | null {
   const model = flags.text('model');
   if (model === null) return null;

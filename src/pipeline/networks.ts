@@ -1,13 +1,9 @@
-/**
- * Internet addresses and networks, for `cidrmatch`.
- */
-
 interface Address {
   readonly bits: bigint;
   readonly size: 32 | 128;
 }
 
-/** Whether an address is in a network such as `10.0.0.0/8`; null when one of the texts is none. */
+/** Network such as `10.0.0.0/8`; null when one of the texts is no address or network. */
 export function isInNetwork(network: string, address: string): boolean | null {
   const [base = '', length, ...rest] = network.split('/');
   const of = addressOf(base);

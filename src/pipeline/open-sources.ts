@@ -1,7 +1,4 @@
-/**
- * The sources of one run, opened when they are first named, each inside one snapshot (SL-154), within what the caller may
- * reach (SL-45).
- */
+/** Opened when first named, each inside one snapshot, limited to what the caller may read. */
 import { Database } from 'bun:sqlite';
 import type { Grants } from '../auth/permissions.ts';
 import { readMeta } from '../dataset/table-meta.ts';
@@ -16,25 +13,21 @@ import { datasetSource, type DatasetOrder } from './sources/dataset.ts';
 import { eventSource } from './sources/events.ts';
 import type { Source } from './sources/source.ts';
 
-/** What one caller may reach. */
 export interface SearchScope {
-  /** Directory of the event store; null when there is none yet. */
+  /** Null while there is no event store. */
   readonly eventStore: string | null;
   readonly grants: Grants;
-  /** What was looked up so far, by the name as written; null for what is not there or may not be read. */
+  /** By the name as written; null for what does not exist or may not be read. */
   readonly datasets: Readonly<Record<string, DatasetOrder | null>>;
-  /** Of all that may be read, for suggestions; only needed once a dataset was looked up. */
+  /** All readable ones, for suggestions. */
   readonly datasetNames: readonly string[];
-  /** The state database, for those who may read the audit. */
+  /** Set only for callers who may read the audit. */
   readonly auditDatabase: string | null;
-  /** What was looked up so far. */
   readonly savedSearches: Readonly<Record<string, FoundSavedSearch>>;
 }
 
-/** A dataset changed between looking it up and reading it. */
 export class Stale extends Error {}
 
-/** The sources; `close` ends their snapshots. */
 export class OpenSources {
   usedIndex = false;
   readonly #scope: SearchScope;
@@ -47,12 +40,11 @@ export class OpenSources {
     this.#parts = parts;
   }
 
-  /** Indexes the caller may read; null for all. */
   get readableIndexes(): readonly string[] | null {
     return this.#openEvents().readableIndexes;
   }
 
-  /** The source of that name; null when there is none the caller may read. Throws Stale and UnknownYet. */
+  /** Null when there is none the caller may read. Throws Stale and UnknownYet. */
   open(name: SourceName): Source | null {
     if (name.kind === 'events') return this.#openEvents();
     if (name.kind === 'audit') return this.#openAudit();
@@ -85,7 +77,7 @@ export class OpenSources {
     try {
       db = this.#openFile(order.path);
     } catch {
-      // Replaced by a newer version and deleted: look again.
+      // A newer version replaced and deleted the file.
       throw new Stale();
     }
     if ((readMeta(db, 'state')?.sequence ?? 0) !== order.sequence) throw new Stale();
@@ -103,13 +95,11 @@ export class OpenSources {
     return db;
   }
 
-  /** Ends all snapshots; may be called again. */
   close(): void {
     for (const close of this.#closers.splice(0)) close();
   }
 }
 
-/** Before the first event there is no store. */
 const noEvents: Source = {
   name: 'events',
   schema: new Schema(EVENT_COLUMNS),

@@ -1,8 +1,8 @@
 /**
- * Query text to stages (sections 1 to 9): finds where each stage ends, its form, and lets its command read it.
+ * Finds where each stage ends and its form, and lets its command parse it.
  *
- * The first stage that cannot be read ends the reading; what is before it is still there, because an earlier stage may
- * have an earlier error of another kind (SL-173).
+ * Parsing ends at the first stage that cannot be read. The stages before it are returned, because one of them may
+ * have an earlier error of another kind.
  */
 import type { Query, Stage, Terms } from './ast.ts';
 import type { Command } from './command.ts';
@@ -15,9 +15,8 @@ import { Problem, unknownName, type Place } from './problem.ts';
 import { MIXED_NOTICE, parseTerms } from './terms.ts';
 import { TerseReader, terseStageEnd } from './terse-reader.ts';
 
-/** How queries are read. */
 interface ParseOptions {
-  /** Whether a first stage without a command is a search (`events.search.implicit_terms`). */
+  /** `events.search.implicit_terms`: a first stage without a command is a search. */
   readonly implicitTerms: boolean;
 }
 
@@ -26,7 +25,7 @@ const HAS_BRACKETS = ['join', 'append'];
 /** Terse commands in which apostrophes are ordinary characters. */
 const PLAIN_APOSTROPHES = ['search', 'fields', 'table', 'head', 'tail'];
 
-/** The stages of a query. Never throws: what is wrong stands in `problem`. */
+/** Never throws: `problem` says what is wrong. */
 export function parseQuery(text: string, options: ParseOptions): Query {
   if (Buffer.byteLength(text) > MAX_QUERY_BYTES) {
     const problem = new Problem('too_large', `A query may have ${MAX_QUERY_BYTES} bytes`);
@@ -35,7 +34,7 @@ export function parseQuery(text: string, options: ParseOptions): Query {
   return new QueryParser(text, options, 0).parse(0, text.length);
 }
 
-/** How a stage begins; `command` is null for an implicit search. */
+/** Null for an implicit search. */
 interface StageHead {
   readonly command: string | null;
   readonly word: Place;
@@ -72,7 +71,6 @@ class QueryParser {
     return { stages: this.#stages, problem, notices: this.#notices };
   }
 
-  /** The first word and the form of the stage. */
   #head(at: number, to: number): StageHead {
     let end = at;
     while (end < to && !/[\s|"'(]/.test(this.#text[end]!)) end++;

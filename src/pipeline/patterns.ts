@@ -1,11 +1,9 @@
-/**
- * Regular expressions in queries: RE2 syntax, linear time, found anywhere in a text (SL-151).
- */
+/** RE2 syntax, linear time, found anywhere in a text. */
 import type { RE2JS } from 're2js';
 import { compilePattern, MAX_PATTERN_CHARACTERS } from '../dataset/regex.ts';
 import { Problem, type Place } from './problem.ts';
 
-/** The compiled pattern. Throws `bad_regex`, `too_large`. */
+/** Throws `bad_regex`, `too_large`. */
 export function requirePattern(pattern: string, place: Place | null): RE2JS {
   if (pattern.length > MAX_PATTERN_CHARACTERS) {
     const text = `A regular expression may have ${MAX_PATTERN_CHARACTERS} characters`;
@@ -18,14 +16,14 @@ export function requirePattern(pattern: string, place: Place | null): RE2JS {
   return compiled;
 }
 
-/** A group of the first match, or null: no match, no such group, or a group that took no part. */
+/** Null also for a group that took no part. */
 export function firstGroup(regex: RE2JS, text: string, group: number): string | null {
   const matcher = regex.matcher(text);
   if (group > regex.groupCount() || !matcher.find()) return null;
   return matcher.group(group) ?? null;
 }
 
-/** Every match replaced; `\1` to `\9` in `to` stand for groups. */
+/** `\1` to `\9` in `to` stand for groups. */
 export function replaceAll(regex: RE2JS, text: string, to: string): string {
   const matcher = regex.matcher(text);
   let result = '';
@@ -40,13 +38,13 @@ export function replaceAll(regex: RE2JS, text: string, to: string): string {
   return result + text.slice(from);
 }
 
-/** A test for SQL's LIKE: `%` any run, `_` one character, case-sensitive. Linear: no backtracking over earlier runs. */
+/** SQL's LIKE: `%` any run, `_` one character, case-sensitive. Linear: no backtracking over earlier runs. */
 export function likeTest(pattern: string): (text: string) => boolean {
   const parts = pattern.split(/%+/).map((part) => [...part]);
   return (text) => fitsParts(parts, [...text], (a, b) => a === '_' || a === b);
 }
 
-/** A test for wildcards: `*` any run, `\*` itself; folding is the caller's. */
+/** `*` any run, `\*` itself; the caller folds both texts. */
 export function wildcardTest(pattern: string): (text: string) => boolean {
   const parts = wildcardParts(pattern);
   if (parts.length === 1) return (text) => text === parts[0];
@@ -54,7 +52,7 @@ export function wildcardTest(pattern: string): (text: string) => boolean {
   return (text) => fitsParts(units, text, (a, b) => a === b);
 }
 
-/** A pattern cut at its wildcards, escapes undone. One part: there is no wildcard. */
+/** One part means no wildcard. */
 export function wildcardParts(pattern: string): string[] {
   const parts = [''];
   for (let at = 0; at < pattern.length; at++) {
@@ -67,7 +65,7 @@ export function wildcardParts(pattern: string): string[] {
   return parts;
 }
 
-/** First part at the start, last at the end, the others in order between: the leftmost place is always good enough. */
+/** First part at the start, last at the end; the leftmost place of the others never misses a match. */
 function fitsParts(
   parts: readonly (readonly string[])[],
   text: ArrayLike<string>,

@@ -1,13 +1,14 @@
 /**
- * Placeholders `{name}` and `{name:format}` (SL-90 to SL-92).
+ * Placeholders `{name}` and `{name:format}`.
  *
- * In a parsed query each is a mark of two noncharacters around its name, so that no parser can take a value for syntax:
- * values are put in after everything is parsed. Those characters in the text of the caller become marks of themselves.
+ * In a parsed query each is a mark of two noncharacters around its name, and values are filled in after parsing, so
+ * no value can be taken for syntax. Those characters in the caller's text become marks of themselves.
  */
 import { Problem, unknownName, type Place } from './problem.ts';
-import { isTime, moveMs, floorMs, msOf, timeFromMs, type TimeUnit } from './time.ts';
+import { moveMs, msOf, startOf, timeFromMs, timeOf, type TimeUnit } from './time.ts';
 import { formatTime } from './time-format.ts';
 import { textOf, type Value } from './value.ts';
+import { zone } from './zone.ts';
 
 const OPEN = '\uFDD0';
 const CLOSE = '\uFDD1';
@@ -18,10 +19,9 @@ const PLACEHOLDER =
 const MARK = /\uFDD0([^\uFDD1]*)\uFDD1/g;
 const LONE_MARK = /^\uFDD0([A-Za-z_]\w*)(?::([^\uFDD1]*))?\uFDD1$/;
 
-/** Values a query may name in braces. */
 export type Parameters = ReadonlyMap<string, Value>;
 
-/** The text with its placeholders marked; `{{name}}` becomes the text `{name}`. */
+/** `{{name}}` becomes the text `{name}`. */
 export function markPlaceholders(text: string): string {
   if (!/[{\uFDD0\uFDD1]/.test(text)) return text;
   return text.replace(PLACEHOLDER, (whole, escaped?: string, name?: string) => {
@@ -31,24 +31,25 @@ export function markPlaceholders(text: string): string {
   });
 }
 
-/** A marked text as it is written in a query. */
 export function unmarkPlaceholders(text: string): string {
   if (!/[{\uFDD0]/.test(text)) return text;
   const escaped = text.replace(/\{([A-Za-z_]\w*(?::[^{}\uFDD0\uFDD1]*)?)\}/g, '{{$1}}');
   return escaped.replace(MARK, (_whole, name: string) => selfOf(name) ?? `{${name}}`);
 }
 
-/** Whether the text holds a placeholder. */
 export function hasPlaceholder(text: string): boolean {
   return text.includes(OPEN);
 }
 
-/** Names of all placeholders in a text. */
 export function placeholdersIn(text: string): string[] {
   return [...text.matchAll(MARK)]
     .map(([, name]) => name!)
     .filter((name) => selfOf(name) === null)
     .map((name) => name.split(':', 1)[0]!);
+}
+
+export function isFormatted(text: string, name: string): boolean {
+  return text.includes(`${OPEN}${name}:`);
 }
 
 function selfOf(name: string): string | null {
@@ -57,12 +58,11 @@ function selfOf(name: string): string | null {
   return name === `${SELF}0` ? OPEN : CLOSE;
 }
 
-/** The marked text of a quoted part: a placeholder that is all of it stands for its text, whatever its type. */
 export function asQuoted(marked: string): string {
   return LONE_MARK.test(marked) ? OPEN + QUOTED + CLOSE + marked : marked;
 }
 
-/** The text with values in place of its marks. Throws `unknown_placeholder`, `bad_time`. */
+/** Throws `unknown_placeholder`, `bad_time`. */
 export function fillText(text: string, parameters: Parameters, place: Place | null): string {
   if (!hasPlaceholder(text)) return text;
   return text.replace(MARK, (_whole, name: string) => {
@@ -74,14 +74,13 @@ export function fillText(text: string, parameters: Parameters, place: Place | nu
   });
 }
 
-/** As {@link fillText}, but a text that is nothing but a placeholder is its value, with the value's type. */
+/** As {@link fillText}, but a lone placeholder keeps its value's type. */
 export function fillValue(text: string, parameters: Parameters, place: Place | null): Value {
   const lone = LONE_MARK.exec(text);
   if (lone) return valueOf(lone[1]!, lone[2], parameters, place);
   return fillText(text, parameters, place);
 }
 
-/** True when the text is nothing but a placeholder. */
 export function isLonePlaceholder(text: string): boolean {
   return LONE_MARK.test(text);
 }
@@ -100,10 +99,10 @@ function valueOf(
     });
   }
   if (format === undefined) return value;
-  if (typeof value !== 'string' || !isTime(value)) {
+  const time = typeof value === 'string' ? timeOf(value) : null;
+  if (time === null)
     throw new Problem('bad_time', `Placeholder '${name}' is not a time`, { place });
-  }
-  return formatTime(value, format);
+  return formatTime(time, format);
 }
 
 const STARTS: readonly (readonly [string, TimeUnit])[] = [
@@ -115,25 +114,25 @@ const STARTS: readonly (readonly [string, TimeUnit])[] = [
   ['year', 'y'],
 ];
 
-/** The built-in placeholders of one run (SL-92); `now` is in the form of SL-13. */
 export function builtInParameters(now: string): Map<string, Value> {
   const ms = msOf(now);
   const values = new Map<string, Value>([['now', now]]);
   for (const [name, unit] of STARTS) {
-    const start = floorMs(ms, unit);
+    const start = startOf(ms, unit);
     values.set(`this_${name}`, timeFromMs(start));
-    values.set(`last_${name}`, timeFromMs(moveMs(start, -1, unit)));
+    // The previous unit, also where clocks change at its start.
+    values.set(`last_${name}`, timeFromMs(startOf(start - 1, unit)));
   }
   for (const days of [7, 30]) {
-    values.set(`last_${days}_days`, timeFromMs(ms - days * 86_400_000, now.slice(23, 26)));
+    values.set(`last_${days}_days`, timeFromMs(moveMs(ms, -days, 'd'), now.slice(23, 26)));
   }
-  values.set('today', now.slice(0, 10));
-  values.set('yesterday', timeFromMs(ms - 86_400_000)!.slice(0, 10));
-  values.set('timezone', 'UTC');
+  const today = zone().toLocal(ms);
+  values.set('today', timeFromMs(today)!.slice(0, 10));
+  values.set('yesterday', timeFromMs(today - 86_400_000)!.slice(0, 10));
+  values.set('timezone', zone().name);
   return values;
 }
 
-/** Names and meanings of the built-in placeholders, for the reference. */
 export const BUILT_IN_PLACEHOLDERS: readonly { readonly name: string; readonly summary: string }[] =
   [
     { name: 'now', summary: 'the moment the run began' },
@@ -145,5 +144,5 @@ export const BUILT_IN_PLACEHOLDERS: readonly { readonly name: string; readonly s
     { name: 'last_30_days', summary: 'thirty days before now' },
     { name: 'today', summary: 'the date of today' },
     { name: 'yesterday', summary: 'the date of yesterday' },
-    { name: 'timezone', summary: 'always UTC' },
+    { name: 'timezone', summary: 'the zone of the run' },
   ];

@@ -1,12 +1,13 @@
 /**
- * What every row that passes a first search meets, in words a source understands; and what is left of the search when the
- * source decides those conditions it can.
+ * What every row that passes a first search meets, as conditions a source understands; and what is left of the search
+ * once the source decides those it can.
  */
 import type { FlagArguments, Stage, Terms } from './ast.ts';
 import type { StageContext } from './command.ts';
 import { type Condition, readCondition, splitCondition } from './condition.ts';
 import { FlagValues } from './flag-values.ts';
 import { fold } from './fold.ts';
+import { STRATEGY } from './limits.ts';
 import { fillText, isLonePlaceholder } from './placeholder.ts';
 import type { Schema } from './schema.ts';
 import type { CompareOp, RowCondition } from './sources/source.ts';
@@ -14,27 +15,21 @@ import { timeBound, timeRangeOf, wordParts } from './term-match.ts';
 import { timeOf } from './time.ts';
 import { isArray, numberOf, type Value } from './value.ts';
 
-/** Conditions of a first stage. */
 export interface PlannedSearch {
   readonly conditions: readonly RowCondition[];
-  /** The stage without what the conditions say already; null when nothing is left of it. */
   readonly rest: Stage | null;
 }
 
-/** Conditions of one part, and whether a row that meets them passes it. */
+/** `isExact`: a row that meets the conditions passes the part. */
 interface Planned {
   readonly conditions: readonly RowCondition[];
   readonly isExact: boolean;
 }
 
 const UNKNOWN: Planned = { conditions: [], isExact: false };
-/** SQLite refuses expressions of a thousand parts; far fewer leave out what there is to leave out. */
-const MAX_CONDITIONS = 100;
 
-/** Tells whether a source leaves out every row that does not meet a condition. */
 type Decides = (condition: RowCondition) => boolean;
 
-/** Conditions every row that passes the stage meets, and what they leave to be done. */
 export function plannedSearch(
   stage: Stage,
   schema: Schema,
@@ -50,9 +45,9 @@ export function plannedSearch(
     : ofFlags(stage, stage.arguments, schema, context, decides);
 }
 
-/** What can still be told the source; the rest is done behind it. */
+/** Past the limit a condition is not passed to SQL; the stage tests it. */
 function withRoom(planned: Planned, { length }: readonly RowCondition[]): Planned {
-  return length + planned.conditions.length > MAX_CONDITIONS ? UNKNOWN : planned;
+  return length + planned.conditions.length > STRATEGY.searchConditions ? UNKNOWN : planned;
 }
 
 function isDone({ conditions, isExact }: Planned, decides: Decides): boolean {
@@ -95,7 +90,7 @@ function ofFlags(
   };
 }
 
-/** Rows that do not meet an exact condition on a column without nulls. */
+/** Possible only for one exact condition on a column without nulls. */
 function negated({ conditions, isExact }: Planned): Planned {
   const [only] = conditions;
   if (!isExact || conditions.length !== 1 || only === undefined) return UNKNOWN;
@@ -130,8 +125,8 @@ function ofCondition({ reference, lookup, operand }: Condition, schema: Schema):
 }
 
 /**
- * What is left of a text within any other that holds it once both are composed, which folding does: accents at its start belong to
- * the letter before it, and its last letter may have accents behind it.
+ * The part of a text that any text holding it still contains after composition, which folding does: accents at its
+ * start belong to the letter before it, and its last letter may be followed by accents.
  */
 function inmost(text: string): string {
   const composed = text.normalize('NFC').replace(/^\p{M}+/u, '');
@@ -139,7 +134,7 @@ function inmost(text: string): string {
   return composed.replace(/(?:[^ -;?@[-`{-~]\p{M}*|\p{M}+)$/u, '');
 }
 
-/** A text that spells a time equals other spellings of it. */
+/** A text that spells a time also equals other spellings of it. */
 function isPlainText(value: Value): value is string {
   return typeof value === 'string' && timeOf(value) === null;
 }
@@ -246,7 +241,7 @@ function ofTerm(item: Terms, schema: Schema, context: StageContext): Planned {
   return item.kind === 'not' ? negated(ofTerm(item.item, schema, context)) : UNKNOWN;
 }
 
-/** A word with stars between its parts has them in order, which no condition says. */
+/** Parts between wildcards must come in order, which no condition expresses. */
 function ofWord(
   { word, isQuoted }: Extract<Terms, { kind: 'word' }>,
   schema: Schema,
@@ -254,7 +249,7 @@ function ofWord(
 ): Planned {
   const parts = wordParts(fillText(word.text, parameters, word.place), isQuoted);
   const wanted = parts.filter((part) => part !== '');
-  // A phrase of nothing is in every text, but a row without one does not match.
+  // An empty phrase is in every text, but a row without a text does not match.
   const isEmptyPhrase = isQuoted && wanted.length === 0;
   if (!schema.has('data') || isEmptyPhrase) return UNKNOWN;
   return {
@@ -291,7 +286,7 @@ function ofComparison(
   });
 }
 
-/** A number in digits; others may be texts that no number is compared with. */
+/** Digits only; other spellings may be texts that no number equals. */
 function ofIntegerTerm(
   { op, values }: Extract<Terms, { kind: 'compare' }>,
   column: string,
@@ -314,7 +309,7 @@ function ofMemberTerm(
   const numbers = texts.map(numberOf);
   if (op !== '=') {
     const [value] = numbers;
-    // Decimals would be told apart by how they are written.
+    // Decimals would be compared by their spelling.
     return typeof value === 'number'
       ? atLeast({ kind: 'member-number', ...at, op, value })
       : UNKNOWN;

@@ -1,9 +1,9 @@
 /**
- * What SQL does of a query (SL-150): it leaves rows out, sorts and cuts, reads only the parts of cells that are used, and
- * puts equal rows together before they are counted.
+ * What SQL does of a query: it leaves rows out, sorts and cuts, reads only the used parts of cells, and groups equal
+ * rows before they are counted.
  *
- * Nothing that SQL sees differently is left to it. Conditions may let rows through, then the stage looks at them again; rows
- * put together go through the same stages as others, with how many they are. So where the plan ends cannot be seen.
+ * Nothing that SQL treats differently is left to it. Conditions may let too many rows through, which the stage tests
+ * again; grouped rows pass the same stages with their weights. So results do not depend on where the plan ends.
  */
 import type { Stage } from './ast.ts';
 import type { StageContext } from './command.ts';
@@ -11,10 +11,10 @@ import { findCommand } from './command-table.ts';
 import { readCount, type Count } from './count.ts';
 import type { SortArguments } from './commands/sort.ts';
 import { FlagValues } from './flag-values.ts';
+import { STRATEGY } from './limits.ts';
 import type { Compiled, Operator, Weights } from './operator.ts';
 import { type PlannedSearch, plannedSearch } from './plan-conditions.ts';
-import { Problem } from './problem.ts';
-import { checkQuery, type PlannedPrefix, type PlannedRead } from './run.ts';
+import { checkQuery, inStage, placed, type PlannedPrefix, type PlannedRead } from './run.ts';
 import { type Column, type Part, Schema } from './schema.ts';
 import type { RowCondition, Source, SourceSort, Wanted } from './sources/source.ts';
 import { noteUse } from './sources/sql-source.ts';
@@ -35,10 +35,8 @@ const ROW_WISE = new Set([
   'fillnull',
   'to_dataframe',
 ]);
-/** Groups are handed on in batches. */
 const BATCH_ROWS = 512;
 
-/** A plan for the first stages; null when the source has nothing to plan. */
 export function planPrefix(
   read: PlannedRead,
   onRead: (rows: number) => void,
@@ -54,15 +52,9 @@ export function planPrefix(
   );
 }
 
-/** Of all stages; SQLite refuses expressions of a thousand parts. */
-const MAX_CONDITIONS = 400;
-
-/** The first search and the filters right after it: what SQL decides, and what is left of each. */
 interface Filters {
   readonly conditions: readonly RowCondition[];
-  /** What is left of the first stage; null for nothing. */
   readonly first: Stage | null;
-  /** Stages after the first that are done, at least in part; what is left of them. */
   readonly rest: readonly Stage[];
   readonly count: number;
 }
@@ -75,9 +67,9 @@ function filters({ source, stages, context }: PlannedRead): Filters {
   const conditions = [...first.conditions];
   const rest: Stage[] = [];
   let count = 1;
-  // A first stage that sorts, cuts or makes columns gives other rows to the next.
+  // A first stage that sorts, cuts or makes columns changes the rows of the next.
   const isPlain = first.rest === null || isFilter(first.rest);
-  const hasRoom = (): boolean => conditions.length < MAX_CONDITIONS;
+  const hasRoom = (): boolean => conditions.length < STRATEGY.planConditions;
   while (isPlain && hasRoom() && count < stages.length && isFilter(stages[count]!)) {
     const planned = plan(stages[count]!);
     conditions.push(...planned.conditions);
@@ -87,7 +79,6 @@ function filters({ source, stages, context }: PlannedRead): Filters {
   return { conditions, first: first.rest, rest, count };
 }
 
-/** Only leaves rows out. */
 function isFilter({ command, arguments: args }: Stage): boolean {
   if (command === 'filter') return true;
   if (command !== 'search') return false;
@@ -97,7 +88,6 @@ function isFilter({ command, arguments: args }: Stage): boolean {
   );
 }
 
-/** The source with a schema that notes which parts of its columns the stages use. */
 class Tracking {
   readonly schema: Schema;
   readonly wanted = new Map<number, 'all' | Part[]>();
@@ -123,16 +113,15 @@ class Tracking {
   }
 }
 
-/** The stage as a step on the rows of the source; nothing when nothing is left of it. */
 function bindFirst(stage: Stage | null, { context }: Tracking): Compiled | null {
   if (stage === null) return null;
-  // What is left of the stage may lack the range it asked for, which later stages want to know.
+  // What is left of the stage may lack its time range, which later stages need.
   const own = { ...context, range: { earliest: null, latest: null } };
   const bound = findCommand(stage.command)!.bindStage(stage, null, own);
   return bound.kind === 'source' ? bound.then : null;
 }
 
-/** Rows put together, counted by a stage that takes them so. */
+/** Grouped by SQL, then counted by a stage that takes weights. */
 function countedPrefix(
   read: PlannedRead,
   { conditions, first, rest, count }: Filters,
@@ -143,16 +132,16 @@ function countedPrefix(
   const at = stages.findIndex(({ command }, index) => index >= count && !ROW_WISE.has(command));
   if (at < 0) return null;
   const tracking = new Tracking(read);
-  const steps: Extract<Compiled, { kind: 'rows' }>[] = [];
+  const steps: Step[] = [];
   const firstStep = bindFirst(first, tracking);
   if (first !== null && (firstStep?.kind !== 'rows' || !isRowWiseSearch(first))) return null;
-  if (firstStep?.kind === 'rows') steps.push(firstStep);
+  if (firstStep?.kind === 'rows') steps.push({ bound: firstStep, stage: stages[0]! });
   let schema = firstStep?.schema ?? tracking.schema;
   for (const stage of [...rest, ...stages.slice(count, at)]) {
     if (stage.command === 'search' && !isRowWiseSearch(stage)) return null;
     const bound = findCommand(stage.command)!.bindStage(stage, schema, tracking.context);
     if (bound.kind !== 'rows') return null;
-    steps.push(bound);
+    steps.push({ bound, stage });
     ({ schema } = bound);
   }
   const stage = stages[at]!;
@@ -161,13 +150,11 @@ function countedPrefix(
   const rows = source.readCounted(conditions, tracking.wanted);
   if (rows === null) return null;
   const input = function* (weights: Map<Row, number>): Generator<Row[]> {
-    const operators = steps.map((step) => step.start(meter));
+    const { push } = started(steps, read);
     for (const batch of batched(rows)) {
       for (const [row, times] of batch) {
         onRead(times);
-        let kept: Row[] = [row];
-        for (const operator of operators) kept = operator.push(kept);
-        const [out] = kept;
+        const [out] = push([row]);
         if (out === undefined) continue;
         weights.set(out, times);
         yield [out];
@@ -178,7 +165,7 @@ function countedPrefix(
   return { stages: at + 1, ...counting(last, stage, at, input, read) };
 }
 
-/** Sorting, cutting and other columns make more of a search than a test of each row. */
+/** Sorting, cutting and other columns make a search more than a test of each row. */
 function isRowWiseSearch({ arguments: args }: Stage): boolean {
   return (
     args.form === 'terse' ||
@@ -197,7 +184,6 @@ function* batched<T>(all: Iterable<T>): Generator<T[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** The stage, fitted; null when it is none on rows. Throws what is wrong with it at its place. */
 function bindAt(stage: Stage, at: number, schema: Schema, context: StageContext): Compiled | null {
   return placed(stage, at, () => {
     const bound = findCommand(stage.command)!.bindStage(stage, schema, context);
@@ -205,15 +191,33 @@ function bindAt(stage: Stage, at: number, schema: Schema, context: StageContext)
   });
 }
 
-function placed<T>(stage: Stage, at: number, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof Problem ? error.in(at + 1, stage.command, stage.word) : error;
-  }
+interface Step {
+  readonly bound: Extract<Compiled, { kind: 'rows' }>;
+  readonly stage: Stage;
 }
 
-/** The counting stage at work. A stage whose columns depend on its rows is run at once. */
+function started(steps: readonly Step[], { stages, meter }: PlannedRead) {
+  const operators = steps.map(({ bound }) => bound.start(meter));
+  const through = (work: (operator: Operator, rows: Row[]) => Row[], first: Row[]): Row[] => {
+    let rows = first;
+    let at = 0;
+    try {
+      for (; at < operators.length; at++) rows = work(operators[at]!, rows);
+      return rows;
+    } catch (error) {
+      const { stage } = steps[at]!;
+      const index = stages.findIndex(({ word }) => word.at === stage.word.at);
+      throw inStage(error, stage, index, meter);
+    }
+  };
+  return {
+    push: (rows: Row[]) => through((operator, given) => operator.push(given), rows),
+    finish: () => through((operator, given) => operator.push(given).concat(operator.finish()), []),
+    isDone: () => operators.some((operator) => operator.isDone?.()),
+  };
+}
+
+/** A stage whose columns depend on its rows is run at once. */
 function counting(
   last: Compiled,
   stage: Stage,
@@ -223,8 +227,11 @@ function counting(
 ): { readonly schema: Schema; readonly batches: Iterable<Row[]> } {
   if (last.kind === 'table') {
     const weights = new Map<Row, number>();
-    const { schema, rows } = placed(stage, at, () =>
-      last.run([...input(weights)].flat(), meter, weights),
+    const { schema, rows } = placed(
+      stage,
+      at,
+      () => last.run([...input(weights)].flat(), meter, weights),
+      meter,
     );
     return { schema, batches: rows.length === 0 ? [] : [rows] };
   }
@@ -232,17 +239,16 @@ function counting(
     const weights = new Map<Row, number>();
     const operator: Operator = last.start(meter, weights satisfies Weights);
     for (const rows of input(weights)) {
-      placed(stage, at, () => operator.push(rows));
+      placed(stage, at, () => operator.push(rows), meter);
       // Counted: neither the row nor its weight is needed again.
       weights.clear();
     }
-    const rows = placed(stage, at, () => operator.finish());
+    const rows = placed(stage, at, () => operator.finish(), meter);
     if (rows.length > 0) yield rows;
   };
   return { schema: last.schema, batches: { [Symbol.iterator]: batches } };
 }
 
-/** Rows read with conditions, order and a limit, only what is used of them. */
 function readPrefix(
   read: PlannedRead,
   { conditions, first, rest, count }: Filters,
@@ -254,13 +260,13 @@ function readPrefix(
   const tracking = new Tracking(read);
   const firstStep = bindFirst(order.first, tracking);
   if (order.first !== null && firstStep?.kind !== 'rows') return null;
-  const steps: Extract<Compiled, { kind: 'rows' }>[] = [];
-  if (firstStep?.kind === 'rows') steps.push(firstStep);
+  const steps: Step[] = [];
+  if (firstStep?.kind === 'rows') steps.push({ bound: firstStep, stage: stages[0]! });
   let schema = firstStep?.schema ?? tracking.schema;
   for (const stage of rest) {
     const bound = findCommand(stage.command)!.bindStage(stage, schema, tracking.context);
     if (bound.kind !== 'rows') return null;
-    steps.push(bound);
+    steps.push({ bound, stage });
     ({ schema } = bound);
   }
   const after = stages.slice(order.count);
@@ -278,37 +284,35 @@ function readPrefix(
 }
 
 function* stepped(
-  { source, order, meter }: PlannedRead,
+  read: PlannedRead,
   plan: Parameters<Source['read']>[1],
-  steps: readonly Extract<Compiled, { kind: 'rows' }>[],
+  steps: readonly Step[],
   onRead: (rows: number) => void,
 ): Generator<Row[]> {
-  const operators = steps.map((step) => step.start(meter));
-  if (operators.some((operator) => operator.isDone?.())) return;
-  for (const batch of source.read(order, plan)) {
+  const { push, finish, isDone } = started(steps, read);
+  if (isDone()) return;
+  for (const batch of read.source.read(read.order, plan)) {
     onRead(batch.length);
-    meter.tick();
-    let rows = batch;
-    for (const operator of operators) rows = operator.push(rows);
+    read.meter.tick();
+    const rows = push(batch);
     if (rows.length > 0) yield rows;
-    if (operators.some((operator) => operator.isDone?.())) break;
+    if (isDone()) break;
   }
-  let rows: Row[] = [];
-  for (const operator of operators) rows = operator.push(rows).concat(operator.finish());
+  const rows = finish();
   if (rows.length > 0) yield rows;
 }
 
 function unplanned(
-  { source, order, meter }: PlannedRead,
+  read: PlannedRead,
   then: Extract<Compiled, { kind: 'rows' }>,
   onRead: (rows: number) => void,
 ): PlannedPrefix {
   const batches = (): Generator<Row[]> =>
-    stepped({ source, order, meter } as PlannedRead, {}, [then], onRead);
+    stepped(read, {}, [{ bound: then, stage: read.stages[0]! }], onRead);
   return { stages: 1, schema: then.schema, batches: { [Symbol.iterator]: batches } };
 }
 
-/** Rows have to be looked at before it is known which are the first. */
+/** Rows must be tested before it is known which are the first. */
 function looksAtRows({ command, arguments: args }: Stage): boolean {
   if (args.form === 'terse' || command !== 'search') return true;
   return ['filter', 'exclude', 'order-by'].some((name) => args.flags[name] !== undefined);
@@ -317,13 +321,12 @@ function looksAtRows({ command, arguments: args }: Stage): boolean {
 interface SortPlan {
   readonly sort: readonly SourceSort[];
   readonly first: Stage | null;
-  /** Stages that are done with it. */
   readonly count: number;
-  /** Rows the sort keeps; null for all. */
+  /** Null for all. */
   readonly limit: number | null;
 }
 
-/** What the source sorts by: the order of the first search, or of a sort right after it. */
+/** The order of the first search, or of a sort right after it. */
 function sortOf(
   first: Stage | null,
   stages: readonly Stage[],
@@ -365,7 +368,6 @@ function flagSort(names: readonly string[] | null, schema: Schema): SourceSort[]
   );
 }
 
-/** How many rows the first of the stages on read rows takes at most. */
 function limitOf(
   first: Stage | null,
   after: readonly Stage[],

@@ -1,11 +1,7 @@
-/**
- * Queries as text that parses to an equal query (SL-8).
- */
 import type { Query, Stage } from './ast.ts';
 import { findCommand } from './command-table.ts';
 import { printFlagArguments } from './flag-arguments.ts';
 
-/** The canonical text of a query. */
 export function printQuery(query: Query): string {
   return query.stages.map(printStage).join(' | ');
 }
@@ -15,7 +11,7 @@ function printStage(stage: Stage): string {
     const args = printFlagArguments(stage.arguments);
     return args === '' ? stage.command : `${stage.command} ${args}`;
   }
-  // An implicit search gets its name: its text alone might begin like a command.
+  // An implicit search gets its name, because its text alone might begin like a command.
   const args = findCommand(stage.command)!.print!(stage.arguments.args);
   return args === '' ? stage.command : `${stage.command} ${args}`;
 }

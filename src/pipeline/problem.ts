@@ -1,11 +1,7 @@
-/**
- * The one error of the search language: what is wrong, where, and what would be right (SL-170 to SL-172).
- *
- * Places are UTF-16 offsets into the query text while it is worked on; they become code points when a problem is told.
- */
+/** Places are UTF-16 offsets into the query text; `told` converts them to code points. */
 import { nearestName } from '../config/nearest-name.ts';
 
-/** Stable codes of SL-171. */
+/** Stable: part of the API. */
 type ProblemCode =
   | 'syntax'
   | 'unknown_command'
@@ -34,22 +30,20 @@ type ProblemCode =
   | 'memory_budget'
   | 'bad_request';
 
-/** A part of the query text: UTF-16 offset and length. */
 export interface Place {
   readonly at: number;
   readonly length: number;
 }
 
 interface ProblemDetails {
-  /** Null for the place of the stage's command word. */
+  /** Null for the stage's command word. */
   readonly place?: Place | null;
   readonly suggestion?: string | null;
   readonly allowed?: readonly string[];
-  /** Whether the message lists the possibilities; needs at most 20 of them. */
+  /** The message lists `allowed`; only for at most 20. */
   readonly listsAllowed?: boolean;
 }
 
-/** The JSON body of a failed query (EV-100). */
 export interface ToldProblem {
   readonly error: string;
   readonly code: ProblemCode;
@@ -59,15 +53,17 @@ export interface ToldProblem {
   readonly length: number;
   readonly suggestion?: string;
   readonly allowed?: readonly string[];
+  /** `allowed` was cut. */
+  readonly allowed_truncated?: true;
 }
 
 const MAX_LISTED_NAMES = 20;
+const MAX_ALLOWED = 500;
 
-/** A query that cannot be run, or could not be finished. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   place: Place | null;
-  /** From 1; filled in by whoever knows the stage. */
+  /** From 1; set where the stage is known. */
   stage: number | null = null;
   command: string | null = null;
   readonly suggestion: string | null;
@@ -83,7 +79,6 @@ export class Problem extends Error {
     this.#listsAllowed = details.listsAllowed ?? false;
   }
 
-  /** The message with suggestion and possibilities, without the place. */
   get text(): string {
     const meant = this.suggestion === null ? '' : `; did you mean '${this.suggestion}'?`;
     const allowed =
@@ -93,7 +88,6 @@ export class Problem extends Error {
     return this.message + meant + allowed;
   }
 
-  /** The problem at its stage, unless it has one already. */
   in(stage: number, command: string, word: Place): this {
     this.place ??= word;
     this.stage ??= stage;
@@ -101,7 +95,6 @@ export class Problem extends Error {
     return this;
   }
 
-  /** For the caller who sent `query`. */
   told(query: string): ToldProblem {
     const at = this.place?.at ?? 0;
     const offset = codePoints(query.slice(0, at));
@@ -116,12 +109,12 @@ export class Problem extends Error {
       // At the end of the query there is nothing to count.
       length: Math.max(1, length),
       ...(this.suggestion !== null && { suggestion: this.suggestion }),
-      ...(this.allowed && { allowed: this.allowed }),
+      ...(this.allowed && { allowed: this.allowed.slice(0, MAX_ALLOWED) }),
+      ...(this.allowed && this.allowed.length > MAX_ALLOWED && { allowed_truncated: true }),
     };
   }
 }
 
-/** Details of an unknown name: the nearest of the possible ones, and all of them by code point. */
 export function unknownName(
   name: string,
   candidates: Iterable<string>,
@@ -130,7 +123,7 @@ export function unknownName(
   return { suggestion: nearestName(name, allowed), allowed };
 }
 
-/** Order of strings by code point, which differs from that of UTF-16 units beyond the basic plane. */
+/** Differs from the order of UTF-16 units beyond the basic plane. */
 export function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);

@@ -1,6 +1,3 @@
-/**
- * The context of one run: parameters, sources, saved searches, budgets and notices for one caller.
- */
 import type { SourceName, StageContext } from './command.ts';
 import { parseQuery } from './parse.ts';
 import { builtInParameters, type Parameters } from './placeholder.ts';
@@ -8,36 +5,36 @@ import { Problem, unknownName, type Place } from './problem.ts';
 import { prepareQuery, prepareSource, requireNoCycle, type RunWatch } from './run.ts';
 import type { Source } from './sources/source.ts';
 import type { Value } from './value.ts';
+import { useZone } from './zone.ts';
 
-/** A saved search as the caller finds it (SL-130). */
 export type FoundSavedSearch =
   | { readonly kind: 'found'; readonly key: string; readonly query: string }
   | { readonly kind: 'ambiguous-own' }
   | { readonly kind: 'ambiguous-shared' }
   | { readonly kind: 'missing' };
 
-/** What a run is given. */
 export interface QueryEnvironment {
   readonly now: string;
+  /** Default UTC. */
+  readonly timezone?: string;
   readonly parameters: Readonly<Record<string, Value>>;
   readonly implicitTerms: boolean;
   readonly joinMaxRows: number;
-  /** The source of that name; null when there is none the caller may read. */
   readonly source: (name: SourceName) => Source | null;
-  /** Names of datasets the caller may read, for suggestions. */
+  /** For suggestions. */
   readonly datasetNames: readonly string[];
-  /** Indexes of events the caller may read; null for all. Asked for only when a query names one. */
+  /** Null for all. Called only when a query names an index. */
   readonly readableIndexes: () => readonly string[] | null;
   readonly savedSearch: (name: string) => FoundSavedSearch;
   readonly extract: StageContext['extract'];
   readonly watch: RunWatch;
 }
 
-/** The context, and what is to be said beside the rows. */
 export function createContext(environment: QueryEnvironment): {
   context: StageContext;
   notices: string[];
 } {
+  useZone(environment.timezone);
   const notices: string[] = [];
   const parameters = new Map([
     ...builtInParameters(environment.now),
@@ -57,7 +54,7 @@ interface Caller {
 class Run {
   readonly #environment: QueryEnvironment;
   readonly #note: (text: string) => void;
-  /** One for each name, so that all stages ask the same one for the columns they want. */
+  /** One per name, so that all stages note the columns they use in the same one. */
   readonly #sources = new Map<string, Source>();
 
   constructor(environment: QueryEnvironment, note: (text: string) => void) {
@@ -75,7 +72,7 @@ class Run {
       savedSearch: (name, place, given) =>
         this.#savedSearch(name, place, new Map([...parameters, ...given]), stack),
       extract,
-      // A query of its own has its own range.
+      // A query in brackets has its own time range.
       prepare: (query) =>
         prepareQuery(query, { ...context, range: { earliest: null, latest: null } }, watch),
       prepareSource: (source, then) => prepareSource(source, then, watch),
@@ -126,7 +123,7 @@ class Run {
   }
 }
 
-/** Also suggests what stands in a folder under this name, or the first sheet of a workbook. */
+/** Also suggests what a folder of this name holds, or the first sheet of a workbook. */
 function unknownDataset(name: string, names: Iterable<string>): ReturnType<typeof unknownName> {
   const { suggestion, allowed } = unknownName(name, names);
   const wanted = name.toLowerCase();

@@ -1,6 +1,4 @@
-/**
- * What the language can say about itself (EV-101): made from the files of commands/, so help and behaviour cannot differ.
- */
+/** The language reference and command help, generated from the files of commands/. */
 import { terseAggregates } from './aggregates.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands/index.ts';
@@ -10,7 +8,6 @@ import { flagFunctions, SPECIAL_FUNCTIONS } from './flag-functions.ts';
 import { terseFunctions } from './terse-functions.ts';
 import { BUILT_IN_PLACEHOLDERS } from './placeholder.ts';
 
-/** The reference as JSON; `sources` are those the caller may read. */
 export function reference(sources: readonly string[]) {
   return {
     version: 1,
@@ -67,7 +64,6 @@ function syntaxOf({ syntax }: Command): string {
   return [syntax.flag, syntax.terse].filter((line) => line !== undefined).join('\n');
 }
 
-/** The help of one command as lines of text. */
 export function commandHelp(command: Command): string[] {
   const lines = [
     command.summary,

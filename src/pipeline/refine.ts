@@ -1,18 +1,12 @@
-/**
- * Queries changed as a reader of results does it: another span of time, one more condition. The text around the change stays
- * as it was typed.
- */
+/** Queries changed as a reader of results does; the rest of the text stays as typed. */
 import { parseQuery } from './parse.ts';
 
-/** How a query begins, as far as readers of results need to know. */
 interface QueryStart {
-  /** The first stage as written; `''` for a blank query or one that cannot be read. */
+  /** `''` for a blank query or one that cannot be read. */
   readonly first: string;
-  /** It searches events by terms, so terms can be added to it. */
   readonly isSearch: boolean;
 }
 
-/** How a query begins. */
 export function startOf(query: string): QueryStart {
   const stage = parseQuery(query, { implicitTerms: true }).stages[0];
   if (stage === undefined) return { first: '', isSearch: query.trim() === '' };
@@ -20,14 +14,13 @@ export function startOf(query: string): QueryStart {
   return { first, isSearch: stage.command === 'search' && stage.arguments.form === 'terse' };
 }
 
-/** Whether the rows are just the events that terms find: nothing follows the first stage. */
 export function isOnlySearch(query: string): boolean {
   return startOf(query).isSearch && parseQuery(query, { implicitTerms: true }).stages.length < 2;
 }
 
 /**
- * Adds search terms to the first stage of the query; leaves it unchanged when that is no search by terms. The query is
- * parsed once, however many terms are tried on it.
+ * Returns the query unchanged when it does not begin with a search by terms. It is parsed once, however many terms
+ * are tried.
  */
 export function termsAdder(query: string): (terms: string) => string {
   if (query.trim() === '') return (terms) => terms || query;
@@ -38,11 +31,11 @@ export function termsAdder(query: string): (terms: string) => string {
   const head = query.slice(0, end).trimEnd();
   const rest = query.slice(end).trimStart();
   const tail = rest === '' ? '' : ` ${rest}`;
-  // A space binds weakest (SL-61): what was there stays together.
+  // A space binds weakest: the existing terms stay together.
   return (terms) => (terms === '' ? query : `${head} ${terms}${tail}`);
 }
 
-/** The query over `earliest` to `latest` (SL-62); empty texts do not restrict. */
+/** Empty texts do not restrict. */
 export function withinTimes(query: string, earliest: string, latest: string): string {
   const terms = [
     earliest === '' ? '' : `earliest=${quoted(earliest)}`,
@@ -52,7 +45,7 @@ export function withinTimes(query: string, earliest: string, latest: string): st
   return query.trim() === '' ? `* ${added}`.trim() : termsAdder(query)(added);
 }
 
-/** A condition on a field as search terms: `host="web 1"`, or with `NOT` in front. */
+/** `host="web 1"`, or with `NOT` in front. */
 export function fieldTerm(name: string, value: unknown, isExcluded = false): string {
   const field = /^[A-Za-z_@][\w@.:/$-]*$/.test(name) ? name : quoted(name);
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,9 +1,6 @@
 /**
- * A result as a workbook or a Parquet file, written as datasets are (DS-44): numbers stay numbers, times are their text,
- * lists and objects JSON text.
- *
- * Such files begin with the types of their columns, so the query is run to its end first: whatever is wrong with it is an
- * answer, never a file that breaks off.
+ * Numbers stay numbers, times are their text, lists and objects JSON text. Such files begin with their column types,
+ * so the query is run to its end first; any error is an answer, never a truncated file.
  */
 import { AppError } from '../base/errors.ts';
 import { encoderFor, requireFit } from '../dataset/encoders.ts';
@@ -13,30 +10,24 @@ import type { Table } from './run.ts';
 import { SetAsideRows } from './set-aside.ts';
 import type { Row } from './value.ts';
 
-/** Formats whose columns have a type. */
 export type TypedFormat = Extract<Format, 'xlsx' | 'parquet'>;
 
-/** Bytes of rows on their way to a typed file; more is for formats that need no types. */
+/** Of rows held on disk. */
 const MAX_BYTES = 1024 ** 3;
 
-/** Whether a format has typed columns. */
 export function isTyped(format: Format): format is TypedFormat {
   return format === 'xlsx' || format === 'parquet';
 }
 
-/** The file, a piece at a time, and its rows; `close` must be called when it is done with, or broken off. */
+/** `close` must be called when the pieces are read, or reading stops early. */
 interface ResultFile {
   readonly rows: number;
-  /** The table has more. */
   readonly isCut: boolean;
   readonly chunks: Generator<Uint8Array>;
   close(): void;
 }
 
-/**
- * Reads at most `limit` rows of a table, which are kept in the directory meanwhile. Throws the problem `too_large` for more
- * than a format holds, `no-space`, and whatever reading throws.
- */
+/** Throws the problem `too_large` for more than a format holds, `no-space`, and whatever reading throws. */
 export async function makeResultFile(
   { schema, batches }: Table,
   format: TypedFormat,
@@ -65,7 +56,7 @@ export async function makeResultFile(
   }
 }
 
-/** Whether there were more rows. */
+/** Returns whether there were more rows. */
 function setAside(batches: Iterable<Row[]>, limit: number, add: (row: Row) => void): boolean {
   let left = limit;
   for (const batch of batches) {

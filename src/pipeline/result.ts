@@ -1,6 +1,3 @@
-/**
- * Rows as an answer of text: JSON with its figures, NDJSON or CSV (EV-93 to EV-97).
- */
 import { csvCell } from '../base/csv-cell.ts';
 import type { Format } from '../dataset/format.ts';
 import type { TypedFormat } from './result-file.ts';
@@ -9,20 +6,18 @@ import type { StageTrace, Table } from './run.ts';
 import { isTime } from './time.ts';
 import { isArray, jsonOf, type Row, type Value } from './value.ts';
 
-/** Formats that are written as the rows come; the others are in `result-file.ts`. */
+/** Formats written as the rows come; the others are in `result-file.ts`. */
 export type TextFormat = Exclude<Format, TypedFormat>;
 
-/** What is told beside the rows. */
 export interface ResultFigures {
   readonly elapsedMs: () => number;
   readonly scanned: () => number;
   readonly notices: readonly string[];
   readonly plan: (() => ResultPlan) | null;
-  /** Told before the last piece. */
+  /** Called before the last piece. */
   readonly onEnd: (figures: RunFigures) => void;
 }
 
-/** `meta.plan` (SL-153). */
 interface ResultPlan {
   readonly sqlStages: number;
   readonly indexUsed: boolean;
@@ -31,7 +26,7 @@ interface ResultPlan {
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** The text of an answer in pieces of about 64 KiB; at most `limit` rows. */
+/** Pieces of about 64 KiB. */
 export function* writeResult(
   { schema, batches }: Table,
   format: TextFormat,
@@ -133,7 +128,7 @@ function objectWriter(columns: readonly ShownColumn[]): (row: Row) => string {
   };
 }
 
-/** Only texts can be formulas; a number is one whatever its sign (EV-97). */
+/** Only texts can be formulas; a negative number is none. */
 function cellOf(value: Value): string {
   if (value === null) return '';
   return csvCell(typeof value === 'string' ? value : jsonOf(value));

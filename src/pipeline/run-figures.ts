@@ -1,9 +1,5 @@
-/**
- * What a run cost, on its way from the worker to whoever notes it: a header of a whole answer, or what follows the last
- * row of a stream, behind a NUL; the server takes it off again.
- */
+/** A header of a whole answer, or a trailer behind a NUL after the last row of a stream, which the server removes. */
 
-/** Figures of a run. */
 export interface RunFigures {
   readonly rows: number;
   readonly scanned: number;
@@ -12,16 +8,13 @@ export interface RunFigures {
   readonly isCut: boolean;
 }
 
-/** Header of an answer that is not streamed. */
 export const FIGURES_HEADER = 'x-search-figures';
 const MAX_TRAILER = 128;
 
-/** The figures as the text of the header. */
 export function printFigures({ rows, scanned, ms, isCut }: RunFigures): string {
   return `${rows} ${scanned} ${ms} ${isCut ? 1 : 0}`;
 }
 
-/** The figures a text tells; null for none. */
 export function readFigures(text: string | null): RunFigures | null {
   const match = /^(\d+) (\d+) (\d+) ([01])$/.exec(text ?? '');
   if (match === null) return null;
@@ -29,12 +22,11 @@ export function readFigures(text: string | null): RunFigures | null {
   return { rows, scanned, ms, isCut: match[4] === '1' };
 }
 
-/** What a stream ends with. */
 export function figuresTrailer(figures: RunFigures): string {
   return `\0${printFigures(figures)}`;
 }
 
-/** The stream without its trailer; `onEnd` is told the figures before the stream closes. */
+/** `onEnd` gets the figures before the stream closes. */
 export function withoutTrailer(
   body: ReadableStream<Uint8Array>,
   onEnd: (figures: RunFigures | null) => void,

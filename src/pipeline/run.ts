@@ -1,21 +1,21 @@
 /**
- * Runs parsed stages: each is fitted to the columns the one before gives, then rows stream through in batches.
+ * Runs parsed stages: each is bound to the columns of the one before, then rows stream through in batches.
  *
- * A stage whose columns depend on its rows is run to its end before the next is fitted. The same code checks a query
- * without reading anything (SL-173): everything that can be told without rows is told then.
+ * A stage whose columns depend on its rows is run to its end before the next is bound. The same code checks a query
+ * without reading rows and finds every error that does not depend on them.
  */
 import type { Query, Stage } from './ast.ts';
+import { isOutgrown } from './budget.ts';
 import { findCommand } from './command-table.ts';
 import type { LazyTable, NestedQuery, StageContext } from './command.ts';
-import { MAX_SAVED_SEARCHES } from './limits.ts';
+import { MAX_MADE_COLUMNS, MAX_SAVED_SEARCHES } from './limits.ts';
 import type { Compiled, Meter } from './operator.ts';
-import { holdRows } from './operator.ts';
+import { holdRows, requireAtMost } from './operator.ts';
 import { Problem } from './problem.ts';
 import { Schema } from './schema.ts';
 import type { Source, SourceOrder } from './sources/source.ts';
 import type { Row } from './value.ts';
 
-/** What one stage did, for `explain`. */
 export interface StageTrace {
   readonly stage: number;
   readonly command: string;
@@ -23,20 +23,18 @@ export interface StageTrace {
   ms: number;
 }
 
-/** What a run tells whoever watches it. */
 export interface RunWatch {
   readonly meter: Meter;
   /** Called with every batch that leaves a source. */
   readonly onRead: (rows: number) => void;
-  /** One entry per stage of the outermost query, when wanted. */
+  /** One entry per stage of the outermost query, when requested. */
   readonly traces?: StageTrace[];
-  /** The query is the outermost one: nothing but what it shows is used of its rows. */
+  /** Only the columns it shows are used of its rows. */
   readonly isOutermost?: boolean;
   /** A statement that does the work of the first stages, or null. */
   readonly plan?: (read: PlannedRead) => PlannedPrefix | null;
 }
 
-/** A source and the stages on it, as the planner sees them. */
 export interface PlannedRead {
   readonly source: Source;
   readonly order: SourceOrder;
@@ -46,15 +44,13 @@ export interface PlannedRead {
   readonly isOutermost: boolean;
 }
 
-/** Rows that already went through the first stages. */
 export interface PlannedPrefix {
-  /** How many stages are done, at least one. */
+  /** At least one. */
   readonly stages: number;
   readonly schema: Schema;
   readonly batches: Iterable<Row[]>;
 }
 
-/** Rows with their columns. */
 export interface Table {
   readonly schema: Schema;
   readonly batches: Iterable<Row[]>;
@@ -62,7 +58,7 @@ export interface Table {
 
 const EMPTY: Table = { schema: new Schema([]), batches: [] };
 
-/** The columns a query gives, as far as they are known without rows. Throws the first problem. */
+/** As far as columns are known without rows. Throws the first problem. */
 export function checkQuery(
   query: Query,
   context: StageContext,
@@ -76,6 +72,8 @@ export function checkQuery(
   return schema ?? EMPTY.schema;
 }
 
+const BRING_COLUMNS = ['join', 'append', 'lookup'];
+
 function checkStage(stage: Stage, input: Schema | null, context: StageContext): Schema {
   const bound = bindStage(stage, input, context);
   if (bound.kind === 'nested')
@@ -88,20 +86,31 @@ function bindStage(stage: Stage, input: Schema | null, context: StageContext) {
   if (input === null && !command.isSource) {
     throw new Problem('missing_input', `${stage.command} command requires input data`);
   }
-  return command.bindStage(stage, input, context);
+  const bound = command.bindStage(stage, input, context);
+  if (bound.kind !== 'nested' && !BRING_COLUMNS.includes(stage.command)) {
+    const [before, after] =
+      bound.kind === 'source' ? [bound.source.schema, bound.then.schema] : [input!, bound.schema];
+    const made = after.columns.filter(({ name }) => !before.has(name)).length;
+    requireAtMost(made, MAX_MADE_COLUMNS, 'columns');
+  }
+  return bound;
 }
 
-/** Runs work for a stage; what goes wrong in it is told as the stage's. */
-function placed<T>(stage: Stage, index: number, work: () => T): T {
+export function placed<T>(stage: Stage, index: number, work: () => T, meter?: Meter): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Problem) throw error.in(index + 1, stage.command, stage.word);
-    throw error;
+    throw inStage(error, stage, index, meter);
   }
 }
 
-/** Runs work inside a saved search; what goes wrong in it is told at its name (SL-130). */
+/** With a meter also converts the runtime's out-of-memory errors. */
+export function inStage(error: unknown, stage: Stage, index: number, meter?: Meter): unknown {
+  if (error instanceof Problem) return error.in(index + 1, stage.command, stage.word);
+  if (!meter || !isOutgrown(error)) return error;
+  return placed(stage, index, () => meter.hold(Number.POSITIVE_INFINITY));
+}
+
 function nested<T>({ name, place }: Pick<NestedQuery, 'name' | 'place'>, work: () => T): T {
   try {
     return work();
@@ -114,7 +123,7 @@ function problemInside(
   problem: Problem,
   { name, place }: Pick<NestedQuery, 'name' | 'place'>,
 ): Problem {
-  // Whose fault it is is no matter of the saved search.
+  // Budget errors do not depend on the saved search, and errors of saved searches name it already.
   const isPlain = problem.code.startsWith('saved_search') || problem.code.endsWith('_budget');
   const text = isPlain ? problem.text : `In saved search '${name}': ${problem.text}`;
   return new Problem(problem.code, text, {
@@ -123,7 +132,7 @@ function problemInside(
   });
 }
 
-/** The rows of a query. They are read while the batches are taken; closing the iterator stops everything. */
+/** Rows are read while the batches are taken; closing the iterator stops everything. */
 export function runQuery(
   query: Query,
   context: StageContext,
@@ -135,16 +144,20 @@ export function runQuery(
   for (let index = 0; index < query.stages.length; index++) {
     const stage = query.stages[index]!;
     const started = table;
-    const result = placed(stage, index, () =>
-      runStage(query.stages.slice(index), started, context, watch),
+    const result = placed(
+      stage,
+      index,
+      () => runStage(query.stages.slice(index), started, context, watch),
+      watch.meter,
     );
-    table = traced(placedTable(stage, index, result.table), stage, index, watch);
+    const { schema, batches } = result.table;
+    const inPlace = { schema, batches: placedBatches(stage, index, batches, watch.meter) };
+    table = traced(inPlace, stage, index, watch);
     index += result.stages - 1;
   }
   return table ?? EMPTY;
 }
 
-/** For a query inside another. */
 function innerWatch({ traces: _traces, isOutermost: _outermost, ...inner }: RunWatch): RunWatch {
   return inner;
 }
@@ -219,16 +232,16 @@ function* operated(
   if (last.length > 0) yield last;
 }
 
-function placedTable(stage: Stage, index: number, table: Table): Table {
-  return { schema: table.schema, batches: placedBatches(stage, index, table.batches) };
-}
-
-function* placedBatches(stage: Stage, index: number, batches: Iterable<Row[]>): Generator<Row[]> {
+function* placedBatches(
+  stage: Stage,
+  index: number,
+  batches: Iterable<Row[]>,
+  meter: Meter,
+): Generator<Row[]> {
   try {
     yield* batches;
   } catch (error) {
-    if (error instanceof Problem) throw error.in(index + 1, stage.command, stage.word);
-    throw error;
+    throw inStage(error, stage, index, meter);
   }
 }
 
@@ -247,7 +260,7 @@ function traced(table: Table, stage: Stage, index: number, { traces }: RunWatch)
   return { schema: table.schema, batches: watched(table.batches, trace) };
 }
 
-/** Time includes that of the stages before, which work when this one asks. */
+/** Time includes the stages before, which work when this one asks. */
 function* watched(batches: Iterable<Row[]>, trace: StageTrace): Generator<Row[]> {
   const iterator = batches[Symbol.iterator]();
   try {
@@ -264,7 +277,6 @@ function* watched(batches: Iterable<Row[]>, trace: StageTrace): Generator<Row[]>
   }
 }
 
-/** A query of its own, checked now and read when it is wanted (SL-120). */
 export function prepareQuery(query: Query, context: StageContext, watch: RunWatch): LazyTable {
   const inner = innerWatch(watch);
   const known = checkQuery(query, context);
@@ -278,7 +290,6 @@ export function prepareQuery(query: Query, context: StageContext, watch: RunWatc
   };
 }
 
-/** A source with what is done to its rows, read when it is wanted. */
 export function prepareSource(
   source: Source,
   then: Compiled | undefined,
@@ -311,7 +322,7 @@ function readAll(batches: Iterable<Row[]>, meter: Meter, maxRows: number): Row[]
   return rows;
 }
 
-/** Refuses saved searches that call themselves or go too deep; `stack` is how this one was reached. */
+/** `stack` is how this saved search was reached. */
 export function requireNoCycle(
   name: string,
   key: string,

@@ -1,14 +1,12 @@
 /**
- * The jobs of the query worker that run and check queries (EV-93 to EV-102).
- *
- * Each run opens its sources, each inside one snapshot, and closes them with its answer. What is wrong with a query is an
- * answer like any other; only what nobody can help (a table that was replaced meanwhile) is told by a header.
+ * Each run opens its sources, each inside one snapshot, and closes them with its answer. A wrong query is an answer
+ * like any other; a header reports what the caller cannot mend (a table replaced meanwhile).
  */
 import { streamOfChunks } from '../base/chunk-stream.ts';
 import { AppError } from '../base/errors.ts';
 import type { Format } from '../dataset/format.ts';
 import type { Query } from './ast.ts';
-import { createMeter, type Budget } from './budget.ts';
+import { type Budget, createMeter, isOutgrown, memoryProblem } from './budget.ts';
 import type { StageContext } from './command.ts';
 import { requireLookedUp, UnknownYet, wantedNames } from './looked-up.ts';
 import { OpenSources, type SearchScope, Stale } from './open-sources.ts';
@@ -24,42 +22,38 @@ import type { EventStore } from './sources/events.ts';
 import { validateText } from './validate.ts';
 import type { Value } from './value.ts';
 
-/** Order for the jobs. */
 export interface SearchOrder extends Budget {
   readonly query: string;
   /** Integers past 2^53 as `{int}`. */
   readonly parameters: Readonly<Record<string, Value>>;
   readonly now: string;
+  readonly timezone: string;
   readonly format: Format;
   readonly limit: number;
   readonly explains: boolean;
   readonly implicitTerms: boolean;
   readonly joinMaxRows: number;
   readonly scope: SearchScope;
-  /** Directory for rows of an answer that cannot be written as they come. */
   readonly scratch: string;
 }
 
 /**
- * Header of an answer that is no result: `problem`; `stale`, a dataset is no longer what was looked up; `names`, the body
- * tells which datasets and saved searches are to be looked up first (`Names`).
+ * Header of an answer that is no result: `problem`; `stale`, a dataset has changed since lookup; `names`, the body
+ * lists datasets and saved searches to look up first (`Names`).
  */
 export const OUTCOME_HEADER = 'x-search-outcome';
-/** Header of an answer that comes in one piece. */
 export const WHOLE_HEADER = 'x-search-whole';
-/** Answers up to here do. */
 const WHOLE_BYTES = 1024 * 1024;
 
-/** What other parts give (see `event-queries.ts`). */
+/** Given by `event-queries.ts`. */
 export interface SearchParts {
-  /** Begins a snapshot of the event store in a directory; null when there is none. `close` ends it. */
+  /** Begins a snapshot; null when there is no store. `close` ends it. */
   readonly openEvents: (directory: string) => (EventStore & { close(): void }) | null;
   readonly extract: StageContext['extract'];
 }
 
 type Job = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
-/** The jobs by name. */
 export function pipelineJobs(parts: SearchParts): Record<string, Job> {
   return {
     pipeline: (body) => runSearch(body as SearchOrder, parts),
@@ -79,7 +73,10 @@ async function runSearch(order: SearchOrder, parts: SearchParts): Promise<Respon
       : textAnswer(query, order, order.format, run);
   } catch (error) {
     sources.close();
-    return failure(error, order);
+    if (!isOutgrown(error)) return failure(error, order);
+    // Memory of the answer's text is reported at the last stage.
+    const query = parseQuery(order.query, { implicitTerms: order.implicitTerms });
+    return failure(inLastStage(memoryProblem(order.memoryBytes), query), order);
   }
 }
 
@@ -94,13 +91,13 @@ function textAnswer(query: Query, order: SearchOrder, format: TextFormat, run: R
     run.sources.close();
     return wholeAnswer(body, told.figures!);
   }
-  // Errors of the query itself come before the first byte, so that they are answers.
+  // Errors of the query come before the first byte, so that they are answers.
   const first = chunks.next();
   if (first.done) throw new AppError('internal', 'An answer without text');
   return new Response(streamOf(first.value, chunks, run.sources, () => told.figures));
 }
 
-/** The query is run to its end here, and no source is open while the file is written and read. */
+/** The query is run to its end first; no source is open while the file is written and read. */
 async function fileAnswer(
   query: Query,
   order: SearchOrder,
@@ -123,7 +120,6 @@ async function fileAnswer(
   return new Response(streamOfChunks(file.chunks, file.close), { headers });
 }
 
-/** What the last stage gives is too much. */
 function inLastStage(error: unknown, { stages }: Query): unknown {
   const last = stages.at(-1);
   return last && error instanceof Problem
@@ -146,7 +142,6 @@ function wanted(unknown: UnknownYet, order: SearchOrder): Response {
   }
 }
 
-/** The text of an answer that is all or nothing, counted as what the last stage holds. */
 function collected(
   chunks: Iterable<string>,
   query: Query,
@@ -166,7 +161,7 @@ function collected(
   return pieces;
 }
 
-/** In one piece when it is short; else its reader sets the pace, and no source is open meanwhile. */
+/** A long answer is read at its reader's pace, with no source open meanwhile. */
 function wholeAnswer(pieces: Uint8Array[], figures: RunFigures): Response {
   const headers = { [FIGURES_HEADER]: printFigures(figures) };
   const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
@@ -179,7 +174,7 @@ function wholeAnswer(pieces: Uint8Array[], figures: RunFigures): Response {
     {
       pull(controller) {
         const piece = pieces[at]!;
-        // What was sent is not held any longer.
+        // Frees what was sent.
         pieces[at++] = NOTHING;
         controller.enqueue(piece);
         if (at === pieces.length) controller.close();
@@ -199,7 +194,6 @@ interface RunParts {
   readonly startedAt: number;
 }
 
-/** The rows of a query, which are read while they are taken, and what is told beside them. */
 function startQuery(
   query: Query,
   order: SearchOrder,
@@ -243,7 +237,6 @@ function startQuery(
   return { table: runQuery(query, context, watch), figures };
 }
 
-/** What the query may reach; it stops at a name nobody looked up yet. */
 function environmentOf(order: SearchOrder, sources: OpenSources, { extract }: SearchParts) {
   const { datasetNames, savedSearches } = order.scope;
   return {
@@ -281,7 +274,7 @@ function streamOf(
         controller.enqueue(encoder.encode(figuresTrailer(figures()!)));
         controller.close();
       } catch (error) {
-        // The head is sent: breaking off is the only way left to say that rows are missing (EV-97).
+        // The head is sent: breaking off is the only way left to say that rows are missing.
         controller.error(error instanceof Problem ? new AppError('timed-out', error.text) : error);
       }
       close();

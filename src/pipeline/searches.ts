@@ -1,9 +1,6 @@
-/**
- * Queries on their way to a worker: turns per user, budgets, and what comes back (EV-98).
- */
 import { AppError } from '../base/errors.ts';
 import type { ChildPool } from '../children/child-pool.ts';
-import { Lane, type Place } from '../children/lane.ts';
+import { Holdings, Lane, type Place } from '../children/lane.ts';
 import { memoryProblem, timeProblem } from './budget.ts';
 import type { Names } from './looked-up.ts';
 import type { ToldProblem } from './problem.ts';
@@ -12,29 +9,21 @@ import { OUTCOME_HEADER, type SearchOrder, WHOLE_HEADER } from './search-jobs.ts
 import { FIGURES_HEADER, readFigures, type RunFigures, withoutTrailer } from './run-figures.ts';
 import type { Validation } from './validate.ts';
 
-/** An answer of a worker. */
 export type SearchAnswer =
   | {
       readonly kind: 'rows';
-      /** In one piece, or as it is read. */
       readonly body: Uint8Array | ReadableStream<Uint8Array>;
-      /** What the run cost; null until the last row of a stream has passed. */
+      /** Null until the last row of a stream has passed. */
       readonly figures: () => RunFigures | null;
     }
   | { readonly kind: 'problem'; readonly problem: ToldProblem }
   | LookAgain;
 
-/** Nothing was run yet. */
 export type LookAgain =
-  /** A dataset changed between looking it up and reading it. */
-  | { readonly kind: 'stale' }
-  /** These are to be looked up first. */
-  | { readonly kind: 'names'; readonly names: Names };
+  { readonly kind: 'stale' } | { readonly kind: 'names'; readonly names: Names };
 
-/** What running queries needs. */
 interface SearchesOptions {
   readonly pool: ChildPool;
-  /** Queries of one user at once. */
   readonly perUser: () => number;
 }
 
@@ -42,45 +31,30 @@ const MAX_WAITING = 20;
 const MAX_WAIT_MS = 10_000;
 /** The worker keeps its budget by itself; only one that hangs in a statement is stopped from outside. */
 const GRACE_MS = 500;
-/** A piece of a typed file is many rows at once, which has nothing to do with the time of the query. */
+/** A piece of a typed file holds many rows, which does not depend on the query's time. */
 const MIN_PIECE_MS = 10_000;
 
-/** Runs queries; one for the process. */
 export class Searches {
   readonly #options: SearchesOptions;
-  readonly #lanes = new Map<number, { lane: Lane; limit: number; users: number }>();
+  readonly #lane: Lane;
 
-  /** Queries run since the start, by `rows` or the code of what was wrong. */
+  /** By `rows` or the code of the problem, since the start. */
   readonly outcomes = new Map<string, number>();
-  /** Seconds until they answered, and how many did. */
+  /** Seconds. */
   readonly times = { sum: 0, count: 0 };
 
   constructor(options: SearchesOptions) {
     this.#options = options;
+    const perUser = new Holdings(options.perUser);
+    this.#lane = new Lane(Number.POSITIVE_INFINITY, MAX_WAITING, perUser);
   }
 
-  /**
-   * A turn for one query of a user, to be given back. Throws `throttled` (`Too many searches running.`) when too many wait
-   * or none came free in ten seconds.
-   */
+  /** Throws `throttled` when too many wait or none came free in ten seconds. */
   async enter(userId: number, signal?: AbortSignal): Promise<() => void> {
-    const limit = this.#options.perUser();
-    let entry = this.#lanes.get(userId);
-    if (!entry || (entry.limit !== limit && entry.users === 0)) {
-      entry = { lane: new Lane(limit, MAX_WAITING), limit, users: 0 };
-      this.#lanes.set(userId, entry);
-    }
-    const own = entry;
-    own.users++;
-    const leave = (): void => {
-      own.users--;
-      if (own.users === 0 && this.#lanes.get(userId) === own) this.#lanes.delete(userId);
-    };
     let place: Place;
     try {
-      place = await own.lane.enter(MAX_WAIT_MS, signal);
+      place = await this.#lane.enter(MAX_WAIT_MS, signal, `user:${userId}`);
     } catch (error) {
-      leave();
       if (!(error instanceof AppError)) throw error;
       throw new AppError('throttled', 'Too many searches running.', {
         headers: { 'Retry-After': '1' },
@@ -88,14 +62,12 @@ export class Searches {
     }
     let isOpen = true;
     return () => {
-      if (!isOpen) return;
+      if (isOpen) Lane.leave(place);
       isOpen = false;
-      Lane.leave(place);
-      leave();
     };
   }
 
-  /** Runs a query in a worker. Throws `unavailable` when no worker is free in time. */
+  /** Throws `unavailable` when no worker is free in time. */
   async run(order: SearchOrder, signal?: AbortSignal): Promise<SearchAnswer> {
     const startedAt = performance.now();
     const answer = await this.#run(order, signal);
@@ -124,7 +96,6 @@ export class Searches {
     }
   }
 
-  /** Checks a query in a worker (EV-102). */
   async check(
     order: SearchOrder,
     signal?: AbortSignal,
@@ -160,7 +131,7 @@ async function rowsOf(response: Response): Promise<SearchAnswer> {
   return { kind: 'rows', body: rows, figures: () => figures };
 }
 
-/** A worker that was stopped from outside cannot say in which stage it was. */
+/** A worker stopped from outside cannot say in which stage it was. */
 function stoppedProblem(error: unknown, order: SearchOrder): ToldProblem {
   if (!(error instanceof AppError)) throw error;
   const word = { at: 0, length: Math.max(1, /^\s*\S*/.exec(order.query)![0].length) };

@@ -1,8 +1,7 @@
 /**
- * Rows set aside on the disk until their types are known: a typed file begins with them, and the last row decides.
- *
- * The file has no name while it is used, so nothing is left of it however the worker ends. Lists and objects are JSON text;
- * integers past 2^53 keep their digits. Memory is one piece.
+ * Rows on disk until their types are known: a typed file begins with the types, and the last row decides them. The
+ * file is unlinked while in use, so nothing is left however the worker ends. Lists and objects are JSON text;
+ * integers past 2^53 keep their digits. One piece is in memory.
  */
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,42 +9,36 @@ import { AppError, errnoOf } from '../base/errors.ts';
 import { shortId } from '../base/ids.ts';
 import { requireRoom } from '../dataset/disk-room.ts';
 import type { Row as StoredRow } from '../dataset/encode.ts';
-import type { ColumnType } from '../dataset/types.ts';
 import { Problem } from './problem.ts';
 import { jsonOf, type Value } from './value.ts';
+import type { ColumnType } from '../dataset/file-type.ts';
 
-/** Characters of a piece, about. */
 const PIECE_CHARACTERS = 256 * 1024;
 /** Left free on the disk for everybody else. */
 const ROOM_BYTES = 64 * 1024 ** 2;
 const LONG_BITS = 64;
 
-/** What values of a column were seen to be. */
 interface Seen {
   integer: boolean;
-  /** An integer past 2^53 that 64 bits hold. */
+  /** An integer past 2^53 that fits in 64 bits. */
   long: boolean;
   fraction: boolean;
   boolean: boolean;
-  /** A text, or what only a text can say. */
+  /** A text, or what only a text can express. */
   text: boolean;
 }
 
-/** Rows on the disk: first all are added, then all are read. */
 export class SetAsideRows {
   readonly #directory: string;
   readonly #file: number;
   readonly #seen: readonly Seen[];
   readonly #maxBytes: number;
-  /** Bytes of each piece. */
   readonly #pieces: number[] = [];
   #text = '';
   #bytes = 0;
   #isOpen = true;
-  /** Rows added. */
   count = 0;
 
-  /** None yet, of so many columns; at most `maxBytes` of them on the disk of the directory. */
   constructor(directory: string, width: number, maxBytes: number) {
     const path = join(directory, `.result.svc-${shortId()}.tmp`);
     this.#directory = directory;
@@ -61,7 +54,7 @@ export class SetAsideRows {
     this.#maxBytes = maxBytes;
   }
 
-  /** Throws the problem `too_large` for more than `maxBytes`, `no-space`. */
+  /** Throws `too_large`, `no-space`. */
   add(values: readonly Value[]): void {
     const cells = values.map((value, column) => cellOf(value, this.#seen[column]!));
     this.#text += `${this.#text === '' ? '[' : ','}[${cells.join(',')}]`;
@@ -69,18 +62,18 @@ export class SetAsideRows {
     if (this.#text.length >= PIECE_CHARACTERS) this.#write();
   }
 
-  /** The type that every value of a column has; texts stand for anything. */
+  /** `string` when the values have no type in common. */
   typeOf(column: number): ColumnType {
     const { integer, long, fraction, boolean, text } = this.#seen[column]!;
     const isNumeric = integer || long || fraction;
-    // No other type has a place for both: a fraction would cost long integers their last digits.
+    // No other type holds both: a fraction would cost long integers their last digits.
     if (text || (boolean && isNumeric) || (long && fraction)) return 'string';
     if (boolean) return 'boolean';
     if (fraction) return 'number';
     return isNumeric ? 'integer' : 'string';
   }
 
-  /** The rows as the encoders of datasets take them, with their number first; a boolean of a typed column is 0 or 1. */
+  /** With their number first, as the dataset encoders take them; a boolean of a typed column is 0 or 1. */
   *rows(): Generator<StoredRow> {
     this.#write();
     const booleans = this.#seen.map((_, column) => this.typeOf(column) === 'boolean');
@@ -98,7 +91,6 @@ export class SetAsideRows {
     }
   }
 
-  /** Gives the disk back; safe to call again. */
   close(): void {
     if (this.#isOpen) closeSync(this.#file);
     this.#isOpen = false;
@@ -139,7 +131,7 @@ function tooLarge(maxBytes: number): Problem {
   return new Problem('too_large', text);
 }
 
-/** JSON of a cell: long integers as the only ones in brackets, lists and objects as texts. */
+/** Long integers are the only values in brackets; lists and objects are texts. */
 function cellOf(value: Value, seen: Seen): string {
   switch (typeof value) {
     case 'string':

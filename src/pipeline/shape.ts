@@ -1,26 +1,20 @@
-/**
- * Shapes of rows: which columns a stage gives and where each comes from.
- */
 import { mapped, type Compiled } from './operator.ts';
 import { Schema, type Column, type ColumnType } from './schema.ts';
 import type { Row, Value } from './value.ts';
 
-/** A column and how its cell is made from a row of the input. */
 export interface MadeColumn extends Column {
   readonly get: (row: Row) => Value;
 }
 
-/** The column at a position of the input, unchanged. */
 export function kept(schema: Schema, index: number): MadeColumn {
   return { ...schema.columns[index]!, get: (row) => row[index] ?? null };
 }
 
-/** All columns of the input, hidden ones too. */
 export function allKept(schema: Schema): MadeColumn[] {
   return schema.columns.map((_column, index) => kept(schema, index));
 }
 
-/** Rows of exactly these columns; of two with one name the later stays, at its place. */
+/** Of two columns with one name the later stays, at its place. */
 export function projected(input: Schema, columns: readonly MadeColumn[]): Compiled {
   const last = new Map(columns.map((column, index) => [column.name, index]));
   const chosen = columns.filter(({ name }, index) => last.get(name) === index);
@@ -37,13 +31,13 @@ export function projected(input: Schema, columns: readonly MadeColumn[]): Compil
   return mapped(schema, (row) => getters.map((get) => get(row)));
 }
 
-/** A column that is set: overwrites in place, or comes after the shown ones. */
+/** Overwrites in place, or comes after the shown ones. */
 interface SetColumn {
   readonly name: string;
   readonly type: ColumnType;
 }
 
-/** The schema with columns set, and the position of each. A hidden column that is set is shown from then on. */
+/** A hidden column that is set is shown from then on. */
 export function withColumns(
   input: Schema,
   set: readonly SetColumn[],

@@ -1,13 +1,10 @@
-/**
- * Spans of `bin` and `timechart`.
- */
 import type { Word } from './ast.ts';
 import { timeValue } from './calendar-parts.ts';
 import { Problem } from './problem.ts';
 import { floorMs, msOf, spanOf, timeFromMs, type Span } from './time.ts';
 import { doubleOf, finite, isNumber, type Value } from './value.ts';
 
-/** The span a word means. Throws `bad_value`. */
+/** Throws `bad_value`. */
 export function requireSpan({ text, place }: Word): Span {
   const span = spanOf(text);
   if (span) return span;
@@ -15,7 +12,7 @@ export function requireSpan({ text, place }: Word): Span {
   throw new Problem('bad_value', message, { place });
 }
 
-/** The value rounded down; null for what the span does not fit. */
+/** Null for what the span does not fit. */
 export function floorTo(value: Value, span: Span): Value {
   if (span.kind === 'time') {
     const time = timeValue(value);

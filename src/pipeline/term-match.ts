@@ -1,6 +1,4 @@
-/**
- * What search terms match (SL-62 to SL-65). Two-valued: NOT holds wherever the rest does not.
- */
+/** Two-valued: NOT is true wherever the rest is not. */
 import type { Terms, TermValue } from './ast.ts';
 import { holds } from './arithmetic.ts';
 import { fold } from './fold.ts';
@@ -20,14 +18,13 @@ import {
   type Value,
 } from './value.ts';
 
-/** What terms are matched against. */
 interface TermContext {
   readonly schema: Schema;
   readonly parameters: Parameters;
   readonly now: string;
 }
 
-/** A range of `_time`: from inclusive, to exclusive. */
+/** From inclusive, to exclusive. */
 interface TimeRange {
   readonly earliest: string | null;
   readonly latest: string | null;
@@ -35,7 +32,7 @@ interface TimeRange {
 
 type Test = (row: Row) => boolean;
 
-/** A test of rows for the terms. Throws `unknown_column`, `bad_time`, `unknown_placeholder`. */
+/** Throws `unknown_column`, `bad_time`, `unknown_placeholder`. */
 export function termsTest(terms: Terms, context: TermContext): Test {
   return build(terms, context, true);
 }
@@ -66,7 +63,7 @@ function build(terms: Terms, context: TermContext, isTop: boolean): Test {
   }
 }
 
-/** What a word or phrase must contain, folded: parts in order. */
+/** Folded; they must occur in order. */
 export function wordParts(text: string, isQuoted: boolean): string[] {
   return isQuoted
     ? [fold(text)]
@@ -75,7 +72,6 @@ export function wordParts(text: string, isQuoted: boolean): string[] {
         .filter((part) => part !== '');
 }
 
-/** Whether the folded parts stand in the folded text, in order. */
 function containsParts(text: string, parts: readonly string[]): boolean {
   let at = 0;
   for (const part of parts) {
@@ -101,7 +97,6 @@ function wordTest(text: string, isQuoted: boolean, schema: Schema): Test {
 
 type Compare = Extract<Terms, { kind: 'compare' }>;
 
-/** `earliest` or `latest` when the comparison is one of them. */
 export function timeBound(terms: Compare): 'earliest' | 'latest' | null {
   const { text } = terms.field;
   return terms.op === '=' && !terms.isList && (text === 'earliest' || text === 'latest')
@@ -162,7 +157,7 @@ function boundTime(value: TermValue, { parameters, now }: TermContext): string {
   throw new Problem('bad_time', message, { place: value.place });
 }
 
-/** The range that top-level `earliest=` and `latest=` ask for; the narrowest of several. Throws `bad_time`. */
+/** Only of top-level terms, the narrowest. Throws `bad_time`. */
 export function timeRangeOf(terms: Terms, context: TermContext): TimeRange {
   const range: { earliest: string | null; latest: string | null } = {
     earliest: null,
@@ -181,7 +176,6 @@ export function timeRangeOf(terms: Terms, context: TermContext): TimeRange {
   return range;
 }
 
-/** A test of one cell against one value. */
 function cellTest(
   op: Compare['op'],
   value: TermValue,
@@ -191,7 +185,7 @@ function cellTest(
     ? fillValue(value.text, parameters, value.place)
     : fillText(value.text, parameters, value.place);
   const text = textOf(filled) ?? '';
-  // A value that was put in never becomes a wildcard (SL-91).
+  // A value from a parameter never becomes a wildcard.
   const isLiteral = value.isQuoted || isLonePlaceholder(value.text);
   const scalar =
     op === '=' || op === '!='
@@ -211,7 +205,6 @@ function equalTest(
   const number = numberOf(text);
   const wanted = isLiteral ? fold(text) : '';
   const hasWildcard = !isLiteral && /[*\\]/.test(value.text);
-  // Folded after cutting would fold the same: wildcards are no letters.
   const fits = isLiteral
     ? (given: string) => given === wanted
     : hasWildcard
@@ -235,7 +228,7 @@ function equalTest(
   };
 }
 
-/** The value with stars of parameters escaped, so that only written ones are wildcards. */
+/** Escapes stars of parameters, so that only written ones are wildcards. */
 function fillEscaped(value: TermValue, parameters: Parameters): string {
   const escaped = new Map(
     [...parameters].map(([name, one]) => [

@@ -1,22 +1,18 @@
-/**
- * Search terms (section 5): words, phrases and comparisons, joined by space, AND, OR, NOT and parentheses.
- *
- * Binding, strongest first: NOT, AND, OR, space. Apostrophes and brackets are ordinary characters here.
- */
+/** Binding, strongest first: NOT, AND, OR, space. Apostrophes and brackets are ordinary characters. */
 import type { Terms, TermValue, Word } from './ast.ts';
 import { MAX_EXPRESSION_DEPTH, MAX_TERMS } from './limits.ts';
 import { markPlaceholders, unmarkPlaceholders } from './placeholder.ts';
 import { Problem } from './problem.ts';
 import { quoted, TerseReader } from './terse-reader.ts';
 
-/** The notice for a query whose reading may surprise (SL-61). */
+/** Sent when the precedence may surprise. */
 export const MIXED_NOTICE =
   'AND and OR are mixed: AND binds tighter than OR, a space binds weakest';
 
 const FIELD = /^[A-Za-z_@][A-Za-z0-9_@.\-:/$]*$/;
 const OPERATORS = ['==', '!=', '<=', '>=', '=', '<', '>'] as const;
 
-/** Terms and what should be said about them. Throws `syntax`, `too_large`. */
+/** Throws `syntax`, `too_large`. */
 export function parseTerms(
   text: string,
   from: number,
@@ -106,7 +102,6 @@ class TermParser {
     return { kind: 'word', word, isQuoted: phrase !== null };
   }
 
-  /** `IN (` after a field. */
   #takeListStart(): boolean {
     const { at } = this.#reader;
     if (this.#reader.takeWord()?.text === 'IN' && this.#reader.take('(')) return true;
@@ -150,7 +145,6 @@ class TermParser {
     return found ?? null;
   }
 
-  /** A word up to an operator, too. */
   #word(): Word | null {
     this.#reader.skip();
     const { text, to, at } = this.#reader;
@@ -179,7 +173,6 @@ function isReserved(word: string): boolean {
   return word === 'AND' || word === 'OR' || word === 'NOT';
 }
 
-/** The terms as text that parses to them. */
 export function printTerms(terms: Terms): string {
   switch (terms.kind) {
     case 'all':

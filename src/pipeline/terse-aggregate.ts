@@ -1,6 +1,4 @@
-/**
- * Aggregates of the terse form: `count`, `avg(bytes) AS mean`, `count(eval(code>=400))` (SL-140, SL-141).
- */
+/** `count`, `avg(bytes) AS mean`, `count(eval(code>=400))`. */
 import {
   countTrue,
   terseAggregate,
@@ -16,13 +14,12 @@ import { Problem, unknownName } from './problem.ts';
 import type { Schema } from './schema.ts';
 import type { TerseReader } from './terse-reader.ts';
 
-/** Aggregates and what they are grouped by. */
 export interface AggregateArguments {
   readonly aggregates: readonly AggregateCall[];
   readonly by: readonly Word[];
 }
 
-/** Aggregates up to BY, one of the options or the end, then the fields after BY. Throws `syntax`. */
+/** Up to BY, one of the options or the end, then the fields after BY. Throws `syntax`. */
 export function parseAggregates(
   reader: TerseReader,
   options: readonly string[] = [],
@@ -36,7 +33,7 @@ export function parseAggregates(
   return { aggregates, by };
 }
 
-/** Names up to the end, a keyword or one of the options, separated by commas or space. Throws `syntax`. */
+/** Up to the end, a keyword or one of the options, separated by commas or space. Throws `syntax`. */
 export function parseNames(
   reader: TerseReader,
   until: readonly string[] = [],
@@ -85,7 +82,6 @@ function withoutSpaces(source: string): string {
   return source.replace(/("(?:\\.|[^"\\])*"|'[^']*')|\s+/g, (_whole, text?: string) => text ?? '');
 }
 
-/** The aggregates as text that parses to them. */
 export function printAggregates({ aggregates, by }: AggregateArguments): string {
   const calls = aggregates.map(({ name, argument, alias, hasParentheses }) => {
     const inner =
@@ -100,12 +96,10 @@ export function printAggregates({ aggregates, by }: AggregateArguments): string 
   return calls.join(', ') + (by.length === 0 ? '' : ` BY ${printNames(by)}`);
 }
 
-/** Names as text that parses to them. */
 export function printNames(names: readonly Word[]): string {
   return names.map(({ text }) => printName(text)).join(', ');
 }
 
-/** An aggregate that fits its input, and the name of its column. */
 export interface BoundAggregate {
   readonly name: string;
   readonly factory: AccumulatorFactory;

@@ -1,8 +1,4 @@
-/**
- * Functions of terse-form expressions (SL-71), with what the reference says about each.
- *
- * Unless said otherwise a null argument makes the result null.
- */
+/** Unless marked `takesNull`, a null argument makes the result null. */
 import { calculate, roundTo } from './arithmetic.ts';
 import { datePart, timeValue } from './calendar-parts.ts';
 import { define, type FunctionDefinition, onNumber, text } from './function-definition.ts';
@@ -82,7 +78,7 @@ const textFunctions: Record<string, FunctionDefinition> = {
     try {
       return decodeURIComponent(text(s));
     } catch {
-      // Not encoded text has no decoded form.
+      // Text that was not encoded cannot be decoded.
       return null;
     }
   }),
@@ -345,7 +341,6 @@ const choices: Record<string, FunctionDefinition> = {
   },
 };
 
-/** All functions of the terse form by name, in lower case. */
 export const terseFunctions: ReadonlyMap<string, FunctionDefinition> = new Map(
   Object.entries({
     ...textFunctions,

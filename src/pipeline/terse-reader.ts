@@ -1,6 +1,3 @@
-/**
- * Reads the text of one terse-form stage: names, texts, words and options, with the errors of SL-174.
- */
 import type { Word } from './ast.ts';
 import { asQuoted, markPlaceholders } from './placeholder.ts';
 import { Problem, type Place } from './problem.ts';
@@ -11,10 +8,11 @@ const NAME = /[A-Za-z_@][A-Za-z0-9_@]*(?:\.(?:[A-Za-z_@][A-Za-z0-9_@]*|[0-9]+))*
 const NUMBER = /(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/y;
 const FOREIGN_LETTER = /^(?![A-Za-z0-9])[\p{L}\p{N}]/u;
 const WORD_BEFORE = /[\p{L}\p{M}\p{N}_@.]*$/u;
+/** Of a word that a message repeats; looking for its start costs the square of this. */
+const MAX_WORD = 200;
 const WORD_AFTER = /^[\p{L}\p{M}\p{N}_@.]*/u;
 const PLACEHOLDER = /\{[A-Za-z_]\w*(?::[^{}]*)?\}/y;
 
-/** A reader of `text` between two offsets. */
 export class TerseReader {
   readonly text: string;
   readonly to: number;
@@ -37,7 +35,7 @@ export class TerseReader {
     return this.at >= this.to;
   }
 
-  /** The next character after white space, or the empty text. */
+  /** After white space; empty at the end. */
   peek(): string {
     return this.isAtEnd() ? '' : this.text[this.at]!;
   }
@@ -46,7 +44,6 @@ export class TerseReader {
     return { at, length: Math.max(1, this.at - at) };
   }
 
-  /** Takes a punctuation text when it is next. */
   take(expected: string): boolean {
     this.skip();
     if (!this.text.startsWith(expected, this.at) || this.at + expected.length > this.to)
@@ -71,7 +68,7 @@ export class TerseReader {
     return { text, place: { at, length: text.length } };
   }
 
-  /** Takes a keyword, in any case, when it is the next word. */
+  /** In any case. */
   takeKeyword(word: string): boolean {
     return this.isKeyword(word) && this.#takeMatch(IDENT) !== null;
   }
@@ -90,13 +87,14 @@ export class TerseReader {
     return this.#takeMatch(NUMBER);
   }
 
-  /** A placeholder on its own, as a marked text. */
   takePlaceholder(): Word | null {
     const found = this.#takeMatch(PLACEHOLDER);
     return found && { ...found, text: markPlaceholders(found.text) };
   }
 
-  /** A name as written, its braces too: placeholders stand for values (SL-90). In lists a text in double quotes is one too. */
+  /**
+   * Braces stay as written: placeholders stand for values, not names. In lists a text in double quotes is a name too.
+   */
   takeName(options: { readonly inList?: boolean } = {}): Word | null {
     const next = this.peek();
     if (next === "'") return this.#singleQuoted();
@@ -104,14 +102,14 @@ export class TerseReader {
     return this.#takeMatch(NAME);
   }
 
-  /** As {@link takeName}; throws `syntax`. */
+  /** Throws `syntax`. */
   name(options: { readonly inList?: boolean; readonly what?: string } = {}): Word {
     const name = this.takeName(options);
     if (name === null) throw this.expected(options.what ?? 'a field name');
     return name;
   }
 
-  /** A text in single quotes with its placeholders marked, or null when none is next. */
+  /** Placeholders marked. */
   takeSingleQuoted(): Word | null {
     if (this.peek() !== "'") return null;
     const { text, place } = this.#singleQuoted();
@@ -126,7 +124,7 @@ export class TerseReader {
     return { text: this.text.slice(at + 1, end), place: this.placeFrom(at) };
   }
 
-  /** A text in double quotes, its escapes undone, or null when none is next. Placeholders are marked on request only. */
+  /** Escapes undone. Placeholders are marked unless `isVerbatim`. */
   takeString(options: { readonly isVerbatim?: boolean } = {}): Word | null {
     if (this.peek() !== '"') return null;
     const at = this.at;
@@ -137,7 +135,7 @@ export class TerseReader {
     return { text: options.isVerbatim ? text : asQuoted(markPlaceholders(text)), place };
   }
 
-  /** A run of characters up to white space or one of `stops`; null when there is none. */
+  /** Up to white space or one of `stops`. */
   takeWord(stops = '",()|'): Word | null {
     this.skip();
     const at = this.at;
@@ -152,7 +150,7 @@ export class TerseReader {
     return { text: markPlaceholders(this.text.slice(at, this.at)), place: this.placeFrom(at) };
   }
 
-  /** Takes `name=value` when one of these names is next; the value is a word or a quoted text. */
+  /** The value is a word or a quoted text. */
   takeOption(names?: readonly string[]): { readonly name: string; readonly value: Word } | null {
     this.skip();
     const start = this.at;
@@ -167,7 +165,6 @@ export class TerseReader {
     return null;
   }
 
-  /** Whether `name=` with one of these names is next. */
   isOption(names: readonly string[]): boolean {
     const start = this.at;
     const name = this.takeIdent();
@@ -181,7 +178,7 @@ export class TerseReader {
     return this.at >= this.to || SPACE.test(this.text[this.at]!) ? null : this.takeWord();
   }
 
-  /** All options in a row, the last of a name counting. */
+  /** The last of a name counts. */
   options(names: readonly string[]): Map<string, Word> {
     const options = new Map<string, Word>();
     for (let next = this.takeOption(names); next; next = this.takeOption(names)) {
@@ -190,11 +187,11 @@ export class TerseReader {
     return options;
   }
 
-  /** The word an error points at: what is next, or the end of the stage. */
+  /** What an error points at; null at the end of the stage. */
   next(): Word | null {
     if (this.isAtEnd()) return null;
     const start = this.at;
-    // `limit=5` where a name was read and no such option is known is told as what was typed.
+    // `limit=5` where no such option is known is reported as typed, not as the name `limit`.
     if (this.text[start] === '=')
       while (this.at > 0 && /[A-Za-z0-9_@]/.test(this.text[this.at - 1]!)) this.at--;
     const from = this.at;
@@ -206,7 +203,7 @@ export class TerseReader {
     return { text, place };
   }
 
-  /** The error `Expected <what>, found …` at what is next. */
+  /** `Expected <what>, found …` */
   expected(what: string): Problem {
     const next = this.next();
     const found = next === null ? 'end of stage' : `'${next.text}'`;
@@ -215,7 +212,6 @@ export class TerseReader {
     return new Problem('syntax', `Expected ${what}, found ${found}`, { place, suggestion });
   }
 
-  /** Throws `syntax` unless the stage ends here. */
   requireEnd(): void {
     const next = this.next();
     if (next === null) return;
@@ -227,10 +223,10 @@ export class TerseReader {
     throw new Problem('syntax', `Unexpected text, found '${text}'`, { place, suggestion });
   }
 
-  /** The word around a letter that no bare word has, in the quotes it needs: a text behind an operator, else a name. */
+  /** Suggests quotes for a word with a letter bare words cannot have: a text behind an operator, else a name. */
   #quoted(at: number): string | null {
     if (!FOREIGN_LETTER.test(this.text.slice(at, this.to))) return null;
-    const before = WORD_BEFORE.exec(this.text.slice(0, at))![0];
+    const before = WORD_BEFORE.exec(this.text.slice(Math.max(0, at - MAX_WORD), at))![0];
     const word = before + WORD_AFTER.exec(this.text.slice(at, this.to))![0];
     return /[=<>]\s*$/.test(this.text.slice(0, at - before.length)) ? `"${word}"` : `'${word}'`;
   }
@@ -240,7 +236,6 @@ function unclosed(at: number): Problem {
   return new Problem('syntax', 'No closing quotation', { place: { at, length: 1 } });
 }
 
-/** Position of the quote that closes the text at `at`. Throws `syntax`. */
 function stringEnd(text: string, at: number, to: number): number {
   for (let end = at + 1; end < to; end++) {
     if (text[end] === '"') return end;
@@ -255,7 +250,6 @@ function unescape(text: string): string {
   );
 }
 
-/** A text in double quotes that reads as the given one. */
 export function quoted(text: string): string {
   const escaped = text.replace(/["\\\n\t]/g, (character) =>
     character === '\n' ? '\\n' : character === '\t' ? '\\t' : `\\${character}`,
@@ -263,7 +257,7 @@ export function quoted(text: string): string {
   return `"${escaped}"`;
 }
 
-/** The end of a terse stage: the next `|` outside double quotes, single ones when names may stand in them, and brackets. */
+/** The next `|` outside double quotes, brackets, and single quotes where names may stand in them. */
 export function terseStageEnd(
   text: string,
   from: number,

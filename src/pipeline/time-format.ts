@@ -1,17 +1,21 @@
-/**
- * Times by format, both ways (SL-81): UTC, English names, the directives of `strftime` that make sense without a locale.
- */
-import { timeFromMs, timeOf } from './time.ts';
+/** In the zone of the run, English names, the directives of `strftime` that make sense without a locale. */
+import { epochOf, localTime, msOf, timeFromMs, timeOf } from './time.ts';
+import { inZone, zone } from './zone.ts';
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** A time in the form of SL-13, written as `format` says; unknown directives stay as they are. */
+/** Unknown directives stay as they are. */
 export function formatTime(time: string, format: string): string {
-  return format.replace(/%(.)/gsu, (whole, directive: string) => part(time, directive) ?? whole);
+  const local = localTime(time);
+  // Outside the years a zone can show, UTC is used.
+  if (local === null) return inZone('UTC', () => formatTime(time, format));
+  return format.replace(/%(.)/gsu, (whole, directive: string) =>
+    directive === 's' ? String(Math.floor(epochOf(time))) : (part(local, directive, time) ?? whole),
+  );
 }
 
-function part(time: string, directive: string): string | null {
+function part(time: string, directive: string, moment: string): string | null {
   switch (directive) {
     case 'Y':
       return time.slice(0, 4);
@@ -36,11 +40,9 @@ function part(time: string, directive: string): string | null {
     case 'b':
       return MONTHS[Number(time.slice(5, 7)) - 1]!;
     case 'z':
-      return '+0000';
+      return offsetText(zone().offsetAt(msOf(moment)));
     case 'Z':
-      return 'UTC';
-    case 's':
-      return String(Date.parse(`${time.slice(0, 19)}Z`) / 1000);
+      return zone().name;
     case 'F':
       return time.slice(0, 10);
     case 'T':
@@ -52,7 +54,13 @@ function part(time: string, directive: string): string | null {
   }
 }
 
-/** The day of the year, from 1. */
+function offsetText(ms: number): string {
+  const minutes = Math.trunc(Math.abs(ms) / 60_000);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${two(minutes % 60)}`;
+}
+
+/** From 1. */
 export function dayOfYear(time: string): number {
   const start = Date.parse(`${time.slice(0, 4)}-01-01T00:00:00Z`);
   return Math.round((Date.parse(`${time.slice(0, 10)}T00:00:00Z`) - start) / 86_400_000) + 1;
@@ -71,12 +79,12 @@ const PATTERNS: Readonly<Record<string, string>> = {
   a: '(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat)',
   b: '(?<b>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)',
   z: '(?<z>[Zz]|[+-]\\d{2}:?\\d{2})',
-  Z: '(?:UTC|GMT|Z)',
+  Z: '(?<Z>UTC|GMT|Z)',
   s: '(?<s>-?\\d{1,12})',
   '%': '%',
 };
 
-/** The time `text` spells in `format`, UTC without a zone; null when it does not fit. Missing parts are the earliest. */
+/** Null when it does not fit. Missing parts are the earliest. */
 export function parseTimeBy(text: string, format: string): string | null {
   const pattern = patternOf(format);
   const groups = pattern?.exec(text)?.groups;
@@ -86,14 +94,14 @@ export function parseTimeBy(text: string, format: string): string | null {
   const month = groups['b'] ? String(MONTHS.indexOf(groups['b']) + 1) : (groups['m'] ?? '1');
   const two = (digits: string | undefined): string => (digits ?? '0').padStart(2, '0');
   const clock = `${two(groups['H'])}:${two(groups['M'])}:${two(groups['S'])}`;
-  const zone = groups['z'] ?? 'Z';
+  const offset = groups['z'] ?? (groups['Z'] === undefined ? '' : 'Z');
   const fraction = groups['f'] === undefined ? '' : `.${groups['f']}`;
   if (groups['j'] !== undefined) {
     const ms = Date.parse(`${year}-01-01T${clock}Z`) + (Number(groups['j']) - 1) * 86_400_000;
-    return Number.isNaN(ms) ? null : timeFromMs(ms);
+    return Number.isNaN(ms) ? null : timeFromMs(offset === '' ? zone().toUtc(ms) : ms);
   }
   const date = `${year}-${two(month)}-${two(groups['d'] ?? '1')}`;
-  return timeOf(`${date}T${clock}${fraction}${zone}`);
+  return timeOf(`${date}T${clock}${fraction}${offset}`);
 }
 
 function century(digits: string): string {
@@ -102,7 +110,7 @@ function century(digits: string): string {
 
 let last: { readonly format: string; readonly pattern: RegExp | null } | null = null;
 
-/** Built of fixed parts, each of bounded length, so matching takes no longer than the text. */
+/** Fixed parts of bounded length, so matching is linear. */
 function patternOf(format: string): RegExp | null {
   if (last?.format === format) return last.pattern;
   const spelled = format.replace(/%F/g, '%Y-%m-%d').replace(/%T/g, '%H:%M:%S');

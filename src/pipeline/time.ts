@@ -1,11 +1,11 @@
 /**
- * Times as text that sorts by time: `YYYY-MM-DDTHH:MM:SS.ffffffZ` (SL-13), and arithmetic on them in UTC.
+ * Times as text that sorts by time, the canonical form `YYYY-MM-DDTHH:MM:SS.ffffffZ`, and arithmetic on them.
  *
- * Milliseconds are counted by the platform; the three digits below them travel as text, because a double cannot hold
- * the microseconds of every year from 0 to 9999. Weeks start on Monday.
+ * The platform counts milliseconds; the three digits below them stay text, because a double cannot hold the
+ * microseconds of every year from 0 to 9999. Weeks start on Monday.
  */
+import { zone } from './zone.ts';
 
-/** A unit of SL-62. */
 export type TimeUnit = 's' | 'm' | 'h' | 'd' | 'w' | 'mon' | 'q' | 'y';
 
 const MOMENT =
@@ -22,32 +22,33 @@ const UNIT_MONTHS: Readonly<Partial<Record<TimeUnit, number>>> = { mon: 1, q: 3,
 /** 1970-01-05 was a Monday. */
 const FIRST_MONDAY_MS = 4 * 86_400_000;
 
-/** True for a text in the one form times are shown in. */
 export function isTime(text: string): boolean {
   return text.length === 27 && CANONICAL.test(text);
 }
 
-/** The moment a text of RFC 3339 or a bare date means (EV-2), in the form of SL-13; null for anything else. */
+/** RFC 3339 or a bare date; null for anything else. */
 export function timeOf(text: string): string | null {
   if (isTime(text)) return text;
   const match = MOMENT.exec(text);
   if (!match) return null;
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', offset] =
     match;
   const date = `${year}-${month}-${day}`;
   const local = new Date(`${date}T${hour}:${minute}:${second}Z`);
   if (Number.isNaN(local.getTime()) || local.toISOString().slice(0, 10) !== date) return null;
   const micros = fraction.slice(0, 6).padEnd(6, '0');
-  return timeFromMs(local.getTime() - offsetMs(zone) + Number(micros.slice(0, 3)), micros.slice(3));
+  const utc =
+    offset === undefined ? zone().toUtc(local.getTime()) : local.getTime() - offsetMs(offset);
+  return timeFromMs(utc + Number(micros.slice(0, 3)), micros.slice(3));
 }
 
-function offsetMs(zone: string): number {
-  if (zone.length === 1) return 0;
-  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
-  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+function offsetMs(offset: string): number {
+  if (offset.length === 1) return 0;
+  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(-2));
+  return (offset.startsWith('-') ? -minutes : minutes) * 60_000;
 }
 
-/** Milliseconds since 1970 as a time; `rest` is the three digits below. Null outside the years 0 to 9999. */
+/** `rest` is the three digits below a millisecond. Null outside the years 0 to 9999. */
 export function timeFromMs(ms: number, rest = '000'): string | null {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return null;
@@ -55,26 +56,46 @@ export function timeFromMs(ms: number, rest = '000'): string | null {
   return iso.length === 24 ? `${iso.slice(0, 23)}${rest}Z` : null;
 }
 
-/** Seconds since 1970 as a time, cut to microseconds; null when out of range. */
+/** Cut to microseconds; null when out of range. */
 export function timeFromEpoch(seconds: number): string | null {
   const micros = Math.round(seconds * 1e6);
   const ms = Math.floor(micros / 1000);
   return timeFromMs(ms, String(micros - ms * 1000).padStart(3, '0'));
 }
 
-/** Milliseconds since 1970 of a time in the form of SL-13, its microseconds left out. */
 export function msOf(time: string): number {
   return Date.parse(`${time.slice(0, 23)}Z`);
 }
 
-/** Seconds since 1970, an integer when the time has no fraction. */
+/** An integer when the time has no fraction. */
 export function epochOf(time: string): number {
   const micros = Number(time.slice(20, 26));
   return Date.parse(`${time.slice(0, 19)}Z`) / 1000 + micros / 1e6;
 }
 
-/** The start of the unit a time lies in, in milliseconds. */
+/** Local time of the run's zone, written as if it were UTC; null outside the years 0 to 9999. */
+export function localTime(time: string): string | null {
+  return zone().isUtc ? time : timeFromMs(zone().toLocal(msOf(time)), time.slice(23, 26));
+}
+
+/** Days and longer begin by the run's zone. */
 export function floorMs(ms: number, unit: TimeUnit, count = 1): number {
+  if (zone().isUtc || !isOfDays(unit)) return floorUtc(ms, unit, count);
+  return zone().toUtc(floorUtc(zone().toLocal(ms), unit, count));
+}
+
+export function startOf(ms: number, unit: TimeUnit): number {
+  if (isOfDays(unit)) return floorMs(ms, unit);
+  // Within an hour that comes twice, keep its own offset.
+  const offset = zone().offsetAt(ms);
+  return floorUtc(ms + offset, unit, 1) - offset;
+}
+
+function isOfDays(unit: TimeUnit): boolean {
+  return unit !== 's' && unit !== 'm' && unit !== 'h';
+}
+
+function floorUtc(ms: number, unit: TimeUnit, count: number): number {
   const size = UNIT_MS[unit];
   if (size !== undefined) {
     const origin = unit === 'w' ? FIRST_MONDAY_MS : 0;
@@ -93,8 +114,13 @@ function monthStart(index: number): number {
   return date.getTime();
 }
 
-/** A time moved by whole units; a day a month does not have becomes its last one. */
+/** Days and longer move by the run's zone; a day a month does not have becomes its last one. */
 export function moveMs(ms: number, count: number, unit: TimeUnit): number {
+  if (zone().isUtc || !isOfDays(unit)) return moveUtc(ms, count, unit);
+  return zone().toUtc(moveUtc(zone().toLocal(ms), count, unit));
+}
+
+function moveUtc(ms: number, count: number, unit: TimeUnit): number {
   const size = UNIT_MS[unit];
   if (size !== undefined) return ms + size * count;
   const date = new Date(ms);
@@ -110,7 +136,7 @@ export function moveMs(ms: number, count: number, unit: TimeUnit): number {
 
 const RELATIVE = /^(?:([+-])(\d+)(s|mon|m|h|d|w|q|y))?(?:@(s|mon|m|h|d|w|q|y))?$/;
 
-/** A time moved and snapped down as `-1d@d` says (SL-62); null for no such spec or a result out of range. */
+/** `-1d@d`: moved, then rounded down; null for no such spec or a result out of range. */
 export function relativeTime(time: string, spec: string): string | null {
   const match = spec === '' ? null : RELATIVE.exec(spec);
   if (!match) return null;
@@ -119,31 +145,31 @@ export function relativeTime(time: string, spec: string): string | null {
   if (unit !== undefined)
     ms = moveMs(ms, Number(amount) * (sign === '-' ? -1 : 1), unit as TimeUnit);
   if (snap === undefined) return timeFromMs(ms, time.slice(23, 26));
-  return Number.isFinite(ms) ? timeFromMs(floorMs(ms, snap as TimeUnit)) : null;
+  return Number.isFinite(ms) ? timeFromMs(startOf(ms, snap as TimeUnit)) : null;
 }
 
-/** Any time a search term may name: `now`, relative, epoch seconds or a moment (SL-62). */
+/** `now`, relative, epoch seconds or a moment. */
 export function searchTime(text: string, now: string): string | null {
   if (text === 'now') return now;
   if (/^-?\d+(?:\.\d+)?$/.test(text)) return timeFromEpoch(Number(text));
   return relativeTime(now, text) ?? timeOf(text);
 }
 
-/** Microseconds of which every start of the span is a multiple: a stage that only floors to it cannot tell less. */
+/** Microseconds every start of the span is a multiple of: a stage that only rounds down to it needs no finer times. */
 export function stepOf({ unit, count = 1 }: { readonly unit: TimeUnit; readonly count?: number }): {
   readonly micros: number;
 } {
-  // Weeks and months begin with a day.
+  // In other zones a day may begin at any second of UTC.
+  if (!zone().isUtc && isOfDays(unit)) return { micros: 1_000_000 };
   const size = unit === 'w' ? undefined : UNIT_MS[unit];
   return { micros: size === undefined ? 86_400_000_000 : size * count * 1000 };
 }
 
-/** A span of `bin` and `timechart`. */
 export type Span =
   | { readonly kind: 'number'; readonly size: number }
   | { readonly kind: 'time'; readonly count: number; readonly unit: TimeUnit };
 
-/** A number, or a number with a unit of time; null for anything else and for nothing. */
+/** A number, with or without a unit of time; null for anything else and for zero. */
 export function spanOf(text: string): Span | null {
   const match = /^(\d+(?:\.\d+)?)(s|mon|m|h|d|w|q|y)?$/.exec(text);
   if (!match) return null;

@@ -1,15 +1,13 @@
-/**
- * What can be told of a query without reading anything (EV-102).
- */
 import { parseQuery } from './parse.ts';
-import { builtInParameters, placeholdersIn } from './placeholder.ts';
+import { builtInParameters, isFormatted, placeholdersIn } from './placeholder.ts';
 import { printQuery } from './print.ts';
 import { Problem, type ToldProblem } from './problem.ts';
 import { createContext, type QueryEnvironment } from './query-context.ts';
 import { checkQuery } from './run.ts';
 import { textsOf } from './mentions.ts';
+import type { Value } from './value.ts';
+import { useZone } from './zone.ts';
 
-/** The answer of the validate route. */
 export interface Validation {
   readonly valid: boolean;
   readonly errors: readonly ToldProblem[];
@@ -26,35 +24,53 @@ export interface Validation {
   readonly canonical: string | null;
 }
 
-/** Checks a query. Placeholders nobody gave a value are no error: they stand for an unknown text. */
+/** Values that fit where placeholders mostly stand: one without and one with a format. */
+const STAND_INS = [
+  ['1', '2026-01-01'],
+  ['2', '2026-02-02'],
+] as const;
+
+/** Unset placeholders are no error: they stand for an unknown text. */
 export function validateText(
   text: string,
   environment: Omit<QueryEnvironment, 'watch'>,
 ): Validation {
   const query = parseQuery(text, environment);
+  useZone(environment.timezone);
   const builtIn = builtInParameters(environment.now);
-  const names = [...new Set(textsOf(query).flatMap(placeholdersIn))].filter(
-    (name) => !builtIn.has(name),
-  );
+  const texts = textsOf(query);
+  const names = [...new Set(texts.flatMap(placeholdersIn))].filter((name) => !builtIn.has(name));
   const unset = names.filter((name) => !Object.hasOwn(environment.parameters, name));
-  const meter = { tick: () => {}, hold: () => {} };
-  const { context, notices } = createContext({
-    ...environment,
-    watch: { meter, onRead: () => {} },
-  });
+  const notices: string[] = [];
+  const columnsWith = (values: readonly Value[], notice: (text: string) => void) => {
+    const meter = { tick: () => {}, hold: () => {} };
+    const given = Object.fromEntries(
+      unset.map((name) => [
+        name,
+        texts.some((one) => isFormatted(one, name)) ? values[1]! : values[0]!,
+      ]),
+    );
+    const context = createContext({
+      ...environment,
+      parameters: { ...given, ...environment.parameters },
+      watch: { meter, onRead: () => {} },
+    });
+    const schema = checkQuery(query, context.context);
+    context.notices.forEach(notice);
+    return schema.isOpen ? null : schema.shown.map(({ column }) => column.name);
+  };
   let problem: Problem | null = null;
   let columns: readonly string[] | null = null;
   try {
-    if (unset.length > 0) {
-      // What depends on a value nobody gave cannot be checked.
-      if (query.problem) throw query.problem;
-    } else {
-      const schema = checkQuery(query, context);
-      columns = schema.isOpen ? null : schema.shown.map(({ column }) => column.name);
-    }
+    columns = columnsWith(STAND_INS[0], (text) => unset.length === 0 && notices.push(text));
+    const others = unset.length === 0 ? columns : columnsWith(STAND_INS[1], () => {});
+    // The columns depend on an unknown value.
+    if (columns?.join('\0') !== others?.join('\0')) columns = null;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    problem = error;
+    // What depends on an unknown value cannot be checked.
+    problem = unset.length === 0 ? error : query.problem;
+    columns = null;
   }
   return {
     valid: problem === null,

@@ -1,33 +1,29 @@
 /**
- * Values of a row: null, boolean, number, text, array, object, with one total order and one text form (SL-10 to SL-14).
- *
- * Integers past 2^53 are bigint and keep their digits; arithmetic uses doubles. Missing and null are the same.
+ * One total order and one text form. Integers past 2^53 are bigint and keep their digits; arithmetic uses doubles.
+ * Missing and null are the same.
  */
 import { byCodePoint } from './problem.ts';
 
-/** A cell. */
 export type Value =
   null | boolean | number | bigint | string | readonly Value[] | { readonly [name: string]: Value };
 
-/** Cells in the order of a schema's columns; a missing one is null. */
+/** In the order of a schema's columns; a missing cell is null. */
 export type Row = Value[];
 
-/** An object of JSON, not an array and not null. */
 export function isObject(value: Value | undefined): value is { readonly [name: string]: Value } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for arrays, which the platform's test does not narrow when they are read-only. */
+/** The platform's test does not narrow read-only arrays. */
 export function isArray(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-/** True for numbers of either kind. */
 export function isNumber(value: Value | undefined): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** A JSON text as a value; undefined when it is none. Integers keep their digits; what is not finite is null. */
+/** Undefined when the text is no JSON. Integers keep their digits; what is not finite is null. */
 export function valueOfJson(text: string): Value | undefined {
   try {
     if (!/[0-9]{16}|[0-9][eE]/.test(text)) return JSON.parse(text) as Value;
@@ -38,12 +34,10 @@ export function valueOfJson(text: string): Value | undefined {
       return isUnsafe && /^-?[0-9]+$/.test(context.source) ? BigInt(context.source) : value;
     }) as Value;
   } catch {
-    // Not JSON is an answer, not a failure.
     return undefined;
   }
 }
 
-/** Compact JSON. */
 export function jsonOf(value: Value): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -59,21 +53,19 @@ function holdsBigInt(value: Value): boolean {
   return Object.values(value).some(holdsBigInt);
 }
 
-/** The text of a value (SL-14); null has none. */
 export function textOf(value: Value): string | null {
   if (typeof value === 'string') return value;
   return value === null ? null : jsonOf(value);
 }
 
-/** A result of arithmetic: null unless finite (SL-12). */
 export function finite(value: number): number | null {
-  // Minus zero would be told apart from zero by its text.
+  // Minus zero would have another text than zero.
   return Number.isFinite(value) ? value + 0 : null;
 }
 
 const NUMERIC = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 
-/** The number a value is or spells, or null. Integers past 2^53 keep their digits. */
+/** A number, or a text that spells one; else null. Integers past 2^53 keep their digits. */
 export function numberOf(value: Value): number | bigint | null {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   if (typeof value !== 'string') return null;
@@ -85,7 +77,6 @@ export function numberOf(value: Value): number | bigint | null {
   return isUnsafe && /^[+-]?[0-9]+$/.test(text) ? BigInt(text.replace('+', '')) : number;
 }
 
-/** As {@link numberOf}, as a double for arithmetic. */
 export function doubleOf(value: Value): number | null {
   const number = numberOf(value);
   return number === null ? null : Number(number);
@@ -108,7 +99,7 @@ function rankOf(value: Value): number {
   }
 }
 
-/** The total order of SL-11; 0 for equal values. */
+/** The total order of the language; 0 for equal values. */
 export function compareValues(a: Value, b: Value): number {
   const rank = rankOf(a);
   const difference = rank - rankOf(b);
@@ -140,7 +131,7 @@ function compareArrays(a: readonly Value[], b: readonly Value[]): number {
   return a.length - b.length;
 }
 
-/** Equal with all they hold, whatever the order of members. */
+/** Whatever the order of members. */
 export function deepEqual(a: Value, b: Value): boolean {
   if (a === b) return true;
   if (isNumber(a) && isNumber(b)) return compareValues(a, b) === 0;
@@ -157,7 +148,7 @@ export function deepEqual(a: Value, b: Value): boolean {
   );
 }
 
-/** A text that is equal for values that compare as equal, and only for those. */
+/** Equal for values that compare as equal, and only for those. */
 export function keyOf(value: Value): string {
   switch (typeof value) {
     case 'string':
@@ -178,7 +169,6 @@ export function keyOf(value: Value): string {
   }
 }
 
-/** One text for several values. */
 export function keyOfAll(values: readonly Value[]): string {
   if (values.length === 1) return keyOf(values[0]!);
   let key = '';
@@ -190,7 +180,7 @@ function lengthed(key: string): string {
   return `${key.length}:${key}`;
 }
 
-/** Bytes a value holds in memory, roughly. */
+/** Bytes in memory, roughly. */
 export function sizeOf(value: Value | undefined): number {
   switch (typeof value) {
     case 'string':

@@ -1,31 +1,35 @@
 /**
- * The titles of all documents (pages, sections, files, datasets, handlers) in Orama, for words with typing mistakes
- * (DS-148). Lives in a worker, because Orama works synchronously: 20,000 titles take it a second to take in.
+ * The words of all titles (pages, sections, files, datasets, handlers) in Orama, for words with typing mistakes; in a
+ * worker, because Orama is synchronous. Its results are candidates: `typos.ts` decides.
  *
- * Titles only. Exact words of titles and texts alike are found by FTS5: two indexes with scores of their own could not
- * give one order, Orama's cost grows with the square of a text's words, and only titles tolerate mistakes anyway. What
- * it finds are candidates; `typos.ts` decides. A snapshot beside the index spares the next start the work.
+ * Each word is stored once, with its places by resource: how often a word occurs in what a caller may not read does
+ * not show in the time of the search. Titles only: FTS5 finds exact words; two indexes with scores of their own could
+ * not give one order, Orama's cost grows with the square of a text's words, and only titles tolerate mistakes.
  */
 import { create, insert, load, remove, save, search } from '@orama/orama';
 import type { Database } from 'bun:sqlite';
 import { readFileSync } from 'node:fs';
 import { rename, utimes, writeFile } from 'node:fs/promises';
 import { foldedWords } from '../dataset/words.ts';
-import { entryId, rangeOf, resourceNoOf } from './entry-id.ts';
+import { entryId, rangeOf } from './entry-id.ts';
 
-const SNAPSHOT_FORMAT = 1;
-/** A longer title hardly is one; Orama's cost grows with the square of the words. */
+const SNAPSHOT_FORMAT = 2;
+/** Orama's cost grows with the square of the words. */
 const MAX_TITLE_WORDS = 40;
-/** Titles past this number are found by their exact words only: each takes about a kilobyte of memory. */
+/** About a kilobyte of memory each; others are found by exact words only. */
 const MAX_TITLES = 200_000;
-/** Before every word, so that none is the name of a member of JavaScript's objects. */
+/** Before every word, so that none is an inherited member of objects. */
 const MARK = '~';
 
 interface Snapshot {
   readonly format: number;
-  /** The titles taken in, by resource. */
-  readonly ids: readonly (readonly [number, readonly number[]])[];
+  readonly resources: readonly (readonly [no: number, Titles])[];
   readonly orama: ReturnType<typeof save>;
+}
+
+interface Titles {
+  readonly count: number;
+  readonly words: readonly (readonly [word: string, ids: readonly number[]])[];
 }
 
 const tokenizer = {
@@ -44,26 +48,24 @@ function emptyIndex() {
   return create({ schema: { title: 'string' } as const, components: { tokenizer } });
 }
 
-/** The titles of one index file, brought up to date when they are asked for. */
 export class Catalogue {
   readonly #path: string;
   #orama = emptyIndex();
-  /** Entries taken in, by resource. */
-  #ids = new Map<number, readonly number[]>();
+  #resources = new Map<number, Titles>();
+  readonly #places = new Map<string, Map<number, readonly number[]>>();
   #isLoaded = false;
   #size = 0;
 
-  /** `path` is the file of the snapshot, which need not exist. */
+  /** `path` is the snapshot, which need not exist. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Titles held. */
   get size(): number {
     return this.#size;
   }
 
-  /** Takes in what is new in the index and lets go of what is no longer live. True when there was something to do. */
+  /** True when anything changed. */
   follow(db: Database): boolean {
     if (!this.#isLoaded) this.#load();
     const live = db
@@ -71,35 +73,39 @@ export class Catalogue {
       .values() as [number, number][];
     const present = new Set(live.map(([no]) => no));
     let isChanged = false;
-    for (const no of this.#ids.keys()) {
+    for (const no of this.#resources.keys()) {
       if (present.has(no)) continue;
       this.#forget(no);
       isChanged = true;
     }
     for (const [no, isDataset] of live) {
-      if (this.#ids.has(no)) continue;
+      if (this.#resources.has(no)) continue;
       this.#take(db, no, isDataset === 1);
       isChanged = true;
     }
     return isChanged;
   }
 
-  /** Entries with a word in the title that is about the given folded one; some are farther away than `distance`. */
-  near(word: string, distance: number): number[] {
+  /** Some are farther than `distance`. */
+  near(word: string, distance: number, accepts: (no: number) => boolean = () => true): number[] {
     const { hits } = search(this.#orama, {
       term: word,
       properties: ['title'],
       tolerance: distance,
       limit: MAX_TITLES,
     }) as { hits: { id: string }[] };
-    return hits.map(({ id }) => Number(id));
+    return hits.flatMap(({ id }) =>
+      [...(this.#places.get(id.slice(MARK.length)) ?? [])].flatMap(([no, ids]) =>
+        accepts(no) ? ids : [],
+      ),
+    );
   }
 
-  /** Writes the snapshot; a reader sees the old or the new one. */
+  /** Atomic. */
   async save(): Promise<void> {
     const snapshot: Snapshot = {
       format: SNAPSHOT_FORMAT,
-      ids: [...this.#ids],
+      resources: [...this.#resources],
       orama: save(this.#orama),
     };
     const partial = `${this.#path}.new`;
@@ -107,7 +113,7 @@ export class Catalogue {
     await rename(partial, this.#path);
   }
 
-  /** Dates the snapshot now, as what it would hold is what it holds; writes it where it is missing. */
+  /** The content is current: updates only the date, unless the file is missing. */
   async confirm(): Promise<void> {
     const now = new Date();
     await utimes(this.#path, now, now).catch(() => this.save());
@@ -119,12 +125,12 @@ export class Catalogue {
       const snapshot = JSON.parse(readFileSync(this.#path, 'utf8')) as Snapshot;
       if (snapshot.format !== SNAPSHOT_FORMAT) return;
       load(this.#orama, snapshot.orama);
-      this.#ids = new Map(snapshot.ids);
-      for (const ids of this.#ids.values()) this.#size += ids.length;
+      for (const [no, titles] of snapshot.resources) this.#note(no, titles, () => {});
     } catch {
-      // Missing or damaged: the titles are read from the index instead.
+      // Missing or damaged: titles are read from the index instead.
       this.#orama = emptyIndex();
-      this.#ids = new Map();
+      this.#resources = new Map();
+      this.#places.clear();
       this.#size = 0;
     }
   }
@@ -134,20 +140,47 @@ export class Catalogue {
     const rows = db
       .query('SELECT id, title FROM entries WHERE id BETWEEN ? AND ?')
       .values(first, isDataset ? entryId(no, 0) : last) as [number, string | null][];
-    const ids: number[] = [];
+    const words = new Map<string, number[]>();
+    let count = 0;
     for (const [id, title] of rows) {
-      if (title === null || title === '' || this.#size >= MAX_TITLES) continue;
-      insert(this.#orama, { id: String(id), title });
-      ids.push(id);
-      this.#size += 1;
+      if (title === null || title === '' || this.#size + count >= MAX_TITLES) continue;
+      count += 1;
+      for (const marked of tokenizer.tokenize(title)) {
+        const word = marked.slice(MARK.length);
+        const ids = words.get(word);
+        if (ids === undefined) words.set(word, [id]);
+        else ids.push(id);
+      }
     }
-    this.#ids.set(no, ids);
+    this.#note(no, { count, words: [...words] }, (word) =>
+      insert(this.#orama, { id: MARK + word, title: word }),
+    );
+  }
+
+  #note(no: number, titles: Titles, onNew: (word: string) => void): void {
+    this.#resources.set(no, titles);
+    this.#size += titles.count;
+    for (const [word, ids] of titles.words) {
+      let places = this.#places.get(word);
+      if (places === undefined) {
+        places = new Map();
+        this.#places.set(word, places);
+        onNew(word);
+      }
+      places.set(no, ids);
+    }
   }
 
   #forget(no: number): void {
-    const ids = this.#ids.get(no) ?? [];
-    for (const id of ids) if (resourceNoOf(id) === no) remove(this.#orama, String(id));
-    this.#size -= ids.length;
-    this.#ids.delete(no);
+    const { count, words } = this.#resources.get(no)!;
+    this.#resources.delete(no);
+    this.#size -= count;
+    for (const [word] of words) {
+      const places = this.#places.get(word)!;
+      places.delete(no);
+      if (places.size > 0) continue;
+      this.#places.delete(word);
+      remove(this.#orama, MARK + word);
+    }
   }
 }

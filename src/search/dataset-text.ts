@@ -1,13 +1,12 @@
 /**
- * A dataset as a document of its own, beside its rows: found by its name, its columns and what a companion schema says
- * about them.
+ * A dataset as a document, beside its rows: found by its name, its columns and the descriptions of its companion
+ * schema.
  */
 import { stemOf } from '../base/paths.ts';
 import type { Table } from '../dataset/table.ts';
 import type { DocumentEntry } from './index-writer.ts';
 import type { PublishedResource } from './published.ts';
 
-/** Descriptions are prose; more than this is not read. */
 const MAX_DESCRIPTION_CHARACTERS = 20_000;
 
 /** Title: the file's stem, or the sheet's name. */
@@ -21,7 +20,6 @@ export function datasetText(
   return { title: sheet ?? name, anchor: null, text: texts.join(' · ') };
 }
 
-/** Every `title` and `description` of a companion schema, in its order. */
 function descriptions(schema: string | null): string[] {
   if (schema === null) return [];
   const found: string[] = [];
@@ -33,7 +31,6 @@ function descriptions(schema: string | null): string[] {
       return value;
     });
   } catch {
-    // A schema that is no JSON is told as the resource's problem; it describes nothing.
     return [];
   }
   return found.map((text) => text.slice(0, MAX_DESCRIPTION_CHARACTERS));

@@ -1,8 +1,6 @@
 /**
- * What the index holds, read by the server itself: a start after which nothing is new needs no worker for it.
- *
- * Only where an earlier run left nothing to do. Ranges that were not finished or not cleared, a long write-ahead log, a
- * damaged file: all of that is the worker's, which alone writes to the index.
+ * What the index holds, read by the server itself, so that a start without changes needs no worker. Unfinished or
+ * uncleared ranges, a long write-ahead log, a damaged file need the worker, the only writer of the index.
  */
 import type { Database } from 'bun:sqlite';
 import { type Stats, statSync } from 'node:fs';
@@ -10,12 +8,12 @@ import { MAX_RESOURCE_NO } from './entry-id.ts';
 import { openForReading } from './index-file.ts';
 import { type IndexedResource, LIVE_RESOURCES } from './index-writer.ts';
 
-/** More than this is for the worker to read: at 2 µs each it would hold the event loop for 40 ms. */
+/** At 2 µs each, more would block the event loop for over 40 ms. */
 const MAX_HELD = 20_000;
-/** The last one to close the file takes its log in, which is 1 ms for so much. */
+/** Folding so much takes 1 ms at closing. */
 const MAX_LOG_BYTES = 1024 * 1024;
 
-/** The resources of the index at `path`; null when the worker has to look at it. Never throws. */
+/** Null when the worker has to open it. Never throws. */
 export function heldResources(path: string): IndexedResource[] | null {
   let db: Database | null = null;
   try {
@@ -23,14 +21,12 @@ export function heldResources(path: string): IndexedResource[] | null {
     db = openForReading(path);
     return db && read(db);
   } catch {
-    // Damaged, or in the hands of another process: the worker finds out which.
     return null;
   } finally {
     db?.close();
   }
 }
 
-/** Whether the titles were written down after the last change of the index. */
 export function areTitlesWritten(path: string, snapshot: string): boolean {
   const titles = found(snapshot);
   const log = found(logOf(path));

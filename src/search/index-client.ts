@@ -1,6 +1,4 @@
-/**
- * The index worker as functions. Work is done in the order it was asked for.
- */
+/** The index worker as functions; jobs run in the order of the calls. */
 import type { ChildPool } from '../children/child-pool.ts';
 import type {
   BeginOrder,
@@ -12,12 +10,11 @@ import type {
 } from './index-jobs.ts';
 import type { IndexedResource } from './index-writer.ts';
 
-/** Far more than any of the jobs takes; one that takes longer hangs and its worker is replaced. */
+/** Far longer than any job; past it the worker is considered hung and replaced. */
 const JOB_MS = 120_000;
 
 type Unplaced<Order> = Omit<Order, 'path'>;
 
-/** The writer of one index file. */
 export class IndexClient {
   readonly #pool: ChildPool;
   readonly #path: string;
@@ -31,7 +28,6 @@ export class IndexClient {
     return this.#ask('live', {});
   }
 
-  /** Throws everything away. */
   reset(): Promise<null> {
     return this.#ask('reset', {});
   }
@@ -52,7 +48,7 @@ export class IndexClient {
     return this.#ask('document', order);
   }
 
-  /** Answers by how many entries the range grew. */
+  /** By how many entries the range grew. */
   edit(order: Unplaced<EditOrder>): Promise<number> {
     return this.#ask('edit', order);
   }
@@ -65,7 +61,7 @@ export class IndexClient {
     return this.#ask('abandon', { nos });
   }
 
-  /** Clears some of what is no longer searched; false when nothing is left. */
+  /** False when none are left. */
   clear(): Promise<boolean> {
     return this.#ask('clear', {});
   }

@@ -1,12 +1,12 @@
 /**
- * The SQLite file of the search index: what stands in it and how it is opened.
+ * The SQLite file of the search index.
  *
- * `words` is a contentless FTS5 table over folded words (one rule of words for all of the product, `dataset/words.ts`);
- * it only tells which entries hold which words, not where. Words of titles are in it a second time, with a mark: so
- * matches with a word in the title are found at once among a million without. Beginnings of one and two letters, which
- * stand for thousands of words, have lists of their own. `entries` has the texts for snippets and
- * scores. `resources` says what each range of entries is; only `live` ranges are ever searched, so a resource is read
- * anew beside its old entries and takes their place in one step. Derived data: deleted and built again when in doubt.
+ * `words` is a contentless FTS5 table over folded words (`dataset/words.ts`): which entries have which words, not
+ * where. Words of titles are in it again, with a mark, so that matches in titles are found at once among a million
+ * others. Prefixes of one and two letters, which stand for thousands of words, have lists of their own. `entries` has
+ * the texts for snippets and scores. `resources` maps ranges of entries; only `live` ranges are searched, so a
+ * resource is read anew beside its old entries and replaces them in one step. Derived data: deleted and built again
+ * when in doubt.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,13 +16,13 @@ import { isDamage } from '../base/sqlite-damage.ts';
 /** Raised when the meaning of the content changes: an older index is then built anew. */
 const INDEX_FORMAT = 3;
 
-/** The text of an entry up to here stands apart from the rest, so that scoring reads a few pages at most. */
+/** Stored apart, so that scoring reads a few pages at most. */
 export const HEAD_CHARACTERS = 16_384;
 
-/** Stands before the words of titles. For private use, so no text has it in a word, and part of a word to FTS5. */
+/** A private-use character: no word of a text contains it, and FTS5 treats it as part of a word. */
 export const TITLE_MARK = '\ue000';
 
-/** Of a reader: the words in their order, one row for each of their places. */
+/** For readers: the words in order, one row for each of their places. */
 export const WORD_PLACES = 'temp.word_places';
 
 const DAMAGE_NOTE = '-damaged';
@@ -43,7 +43,7 @@ const SCHEMA = `
   PRAGMA user_version = ${INDEX_FORMAT};
 `;
 
-/** The index for its one writer; made when missing, and anew when it is of another format or no database. */
+/** Builds the file anew when it has another format or is no database. */
 export function openForWriting(path: string): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -63,7 +63,6 @@ export function openForWriting(path: string): Database {
   }
 }
 
-/** The index for a reader; null while there is none. */
 export function openForReading(path: string): Database | null {
   let db: Database | null = null;
   try {
@@ -85,20 +84,17 @@ export function openForReading(path: string): Database | null {
   return null;
 }
 
-/** What a search says that came upon a damaged part. */
 export const DAMAGED = 'The search index is damaged';
 
-/** Leaves word for the next start that the index is to be built again: numbers of its ranges are in use until then. */
+/** The next start builds the index again; until then the numbers of its ranges are in use. */
 export function noteDamage(path: string): void {
   writeFileSync(path + DAMAGE_NOTE, '', { mode: 0o600 });
 }
 
-/** Whether an earlier run came upon a damaged part. */
 export function isDamageNoted(path: string): boolean {
   return existsSync(path + DAMAGE_NOTE);
 }
 
-/** Deletes the index; nobody may have it open. */
 export function deleteIndex(path: string): void {
   for (const end of ['', '-wal', '-shm', DAMAGE_NOTE]) rmSync(path + end, { force: true });
 }
@@ -113,7 +109,7 @@ function recreate(path: string): Database {
 function connect(path: string): Database {
   const db = new Database(path, { readwrite: true, create: true });
   try {
-    // NORMAL: a power loss may lose the last changes, never the consistency; the versions tell what is missing.
+    // NORMAL: a power loss may lose the last changes, never the consistency; the versions show what is missing.
     db.run('PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     db.run('PRAGMA busy_timeout = 5000; PRAGMA mmap_size = 0; PRAGMA cache_size = -32000');
     db.run('PRAGMA journal_size_limit = 33554432');

@@ -1,6 +1,6 @@
 /**
- * The jobs of the index worker, the one writer of the index. Each is short, so that a change of one row is never far
- * back in the line: large datasets are read in slices, and others come in between.
+ * The jobs of the index worker. Each is short, so that a change of one row never waits long: large datasets are read
+ * in slices, with other jobs in between.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { CopyRows } from '../dataset/copy-rows.ts';
@@ -8,42 +8,35 @@ import { Catalogue } from './catalogue.ts';
 import { MAX_ROW_ID } from './entry-id.ts';
 import { type DocumentEntry, IndexWriter } from './index-writer.ts';
 
-/** Rows read and written between two looks at the clock. */
 const ROWS_PER_STEP = 1_000;
-/** How long a slice of a dataset goes on; commits cost too much for much shorter ones. */
+/** Commits cost too much for much shorter slices. */
 const SLICE_MS = 150;
-/** Entries of dead ranges deleted at once. */
 const CLEARED_AT_ONCE = 2_000;
 
 interface IndexOrder {
   readonly path: string;
 }
 
-/** Order for the `begin` job. */
 export interface BeginOrder extends IndexOrder {
   readonly key: string;
   readonly copy: string;
 }
 
-/** Order for the `rows` job: a slice of a dataset. */
 export interface RowsOrder extends IndexOrder {
   readonly no: number;
   readonly copy: string;
-  /** Rows up to this id are in. */
+  /** Rows up to this id are done. */
   readonly after: number;
-  /** Rows that may still be taken in. */
+  /** Rows that may still be added. */
   readonly room: number;
 }
 
-/** Answer of the `rows` job. */
 export interface RowsAnswer {
-  /** Last row taken in. */
   readonly last: number;
   readonly count: number;
   readonly isDone: boolean;
 }
 
-/** Order for the `finish` job. */
 export interface FinishOrder extends IndexOrder {
   readonly no: number;
   readonly version: string;
@@ -51,19 +44,17 @@ export interface FinishOrder extends IndexOrder {
   readonly leftOut: number;
 }
 
-/** Order for the `document` job; `file` holds the sections as JSON and is deleted. */
+/** `file` holds the sections as JSON and is deleted. */
 export interface DocumentOrder extends IndexOrder {
   readonly key: string;
   readonly version: string;
   readonly file: string | null;
   /** For sections without one. */
   readonly title: string;
-  /** Title of a file of which nothing but its name is known. */
   readonly name: string;
   readonly maxBytes: number;
 }
 
-/** Order for the `edit` job. */
 export interface EditOrder extends IndexOrder {
   readonly no: number;
   readonly copy: string;
@@ -75,7 +66,6 @@ export interface EditOrder extends IndexOrder {
 
 type Job = (body: unknown) => Response | Promise<Response>;
 
-/** The jobs by name; the index stays open between them. */
 export function indexJobs(): Record<string, Job> {
   let writer: IndexWriter | null = null;
   let copy: CopyRows | null = null;
@@ -130,7 +120,7 @@ export function indexJobs(): Record<string, Job> {
     tidy: on<IndexOrder & { snapshot: string }>(async (index, { snapshot }) => {
       index.tidy();
       const catalogue = new Catalogue(snapshot);
-      // A snapshot that looks older than the index would have the next start look again.
+      // A snapshot older than the index would make the next start read it again.
       await (catalogue.follow(index.db) ? catalogue.save() : catalogue.confirm());
     }),
   };
@@ -141,7 +131,7 @@ function takeRows(index: IndexWriter, copy: CopyRows, order: RowsOrder): RowsAns
   let last = order.after;
   let count = 0;
   let isDone = false;
-  // One transaction: every commit makes another piece of the word index that has to be put together later.
+  // One transaction: every commit adds a segment to the word index that has to be merged later.
   const rows = function* () {
     while (!isDone && performance.now() < endsAt) {
       const wanted = Math.min(ROWS_PER_STEP, order.room - count);
@@ -175,7 +165,7 @@ function takeDocument(index: IndexWriter, order: DocumentOrder): { no: number; d
   return { no: index.replaceDocument(key, version, named), documents: named.length };
 }
 
-/** The text up to a number of UTF-8 bytes, without a broken letter at the end. */
+/** Cuts at a number of UTF-8 bytes, without a broken character at the end. */
 function cutOff(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text.toWellFormed();
   const bytes = Buffer.from(text);

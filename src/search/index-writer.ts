@@ -1,9 +1,8 @@
 /**
- * Everything that changes the index, each call one transaction (architecture: the index has one writer).
+ * All changes of the index, each call one transaction.
  *
- * A resource is read into a range of its own, which becomes live when it is complete; the range that was live before
- * turns dead in the same transaction and is cleared away later, a piece at a time. Putting an entry where there is one
- * replaces it, so a piece of work that was done twice does no harm.
+ * A resource is read into a range of its own, which becomes live when complete; its old range turns dead in the same
+ * transaction and is deleted later, a piece at a time. Writing an entry again replaces it.
  */
 import type { Database, Statement } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';
@@ -14,38 +13,32 @@ import { deleteIndex, HEAD_CHARACTERS, openForWriting, TITLE_MARK } from './inde
 import { packCells, unpackRow } from './row-text.ts';
 
 const NON_ASCII = /[^\x00-\x7f]/;
-/** A word of average length and what separates it from the next. */
+/** Average word with its separator. */
 const CHARACTERS_PER_WORD = 6;
 
-/** A live resource of the index. */
 export interface IndexedResource {
   readonly no: number;
   /** Rel of the file, and the sheet if it is one. */
   readonly key: string;
-  /** Tells whether the file has changed since. */
   readonly version: string;
   readonly documents: number;
-  /** Rows past the limit of the configuration. */
+  /** Rows past the configured limit. */
   readonly leftOut: number;
 }
 
-/** Statement for all `IndexedResource`s. */
 export const LIVE_RESOURCES =
   "SELECT no, key, version, documents, left_out AS leftOut FROM resources WHERE state = 'live'";
 
-/** A document or a section of one. */
 export interface DocumentEntry {
   readonly title: string;
   readonly anchor: string | null;
   readonly text: string;
 }
 
-/** The index, open for writing. */
 export class IndexWriter {
   readonly path: string;
   #db: Database;
 
-  /** Opens or makes the index. */
   constructor(path: string) {
     this.path = path;
     this.#db = this.#opened();
@@ -65,13 +58,12 @@ export class IndexWriter {
     return this.#db;
   }
 
-  /** What the index holds, for a server that starts: ranges that an earlier one did not finish are given up. */
+  /** For a starting server: also abandons ranges an earlier one did not finish. */
   live(): IndexedResource[] {
     this.#db.run("UPDATE resources SET state = 'dead' WHERE state = 'building'");
     return this.#db.query(LIVE_RESOURCES).all() as IndexedResource[];
   }
 
-  /** A new range for a dataset with these columns. */
   begin(key: string, columns: readonly string[]): number {
     const { lastInsertRowid } = this.#db
       .query("INSERT INTO resources (key, version, state, columns) VALUES (?, '', 'building', ?)")
@@ -79,10 +71,7 @@ export class IndexWriter {
     return Number(lastInsertRowid);
   }
 
-  /**
-   * Puts rows into a range and takes others out of it; answers by how many it grew. Throws `conflict` when the range
-   * was given up.
-   */
+  /** By how many entries the range grew. Throws `conflict` when the range was abandoned. */
   changeRows(
     no: number,
     columns: readonly string[],
@@ -108,7 +97,6 @@ export class IndexWriter {
     })();
   }
 
-  /** Makes the range of a dataset live, with an entry for the dataset itself. */
   finish(no: number, version: string, dataset: DocumentEntry, leftOut: number): void {
     this.#db.transaction(() => {
       this.#requireInUse(no);
@@ -120,7 +108,6 @@ export class IndexWriter {
     })();
   }
 
-  /** The sections of a document in place of those it had; answers their range. */
   replaceDocument(key: string, version: string, sections: readonly DocumentEntry[]): number {
     return this.#db.transaction(() => {
       const { lastInsertRowid } = this.#db
@@ -137,12 +124,10 @@ export class IndexWriter {
     })();
   }
 
-  /** Notes that a range holds another version of its file by now. */
   setVersion(no: number, version: string): void {
     this.#db.query('UPDATE resources SET version = ? WHERE no = ?').run(version, no);
   }
 
-  /** The ranges are searched no more. */
   abandon(nos: readonly number[]): void {
     const update = this.#db.query("UPDATE resources SET state = 'dead' WHERE no = ?");
     this.#db.transaction(() => {
@@ -150,7 +135,7 @@ export class IndexWriter {
     })();
   }
 
-  /** Deletes up to `count` entries of dead ranges; false when there are none left. */
+  /** False when none are left. */
   clear(count: number): boolean {
     const dead = this.#db
       .query("SELECT no FROM resources WHERE state = 'dead' ORDER BY no LIMIT 1")
@@ -167,13 +152,12 @@ export class IndexWriter {
     })();
   }
 
-  /** Puts the pieces of the word index together and gives the log's room back; for quiet moments. */
+  /** For quiet moments. */
   tidy(): void {
     this.#db.run("INSERT INTO words (words, rank) VALUES ('merge', 200)");
     this.#db.run('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
-  /** Throws the index away and begins an empty one. */
   reset(): void {
     this.#db.close();
     deleteIndex(this.path);
@@ -203,7 +187,7 @@ export class IndexWriter {
 
   #putDocument(id: number, { title, anchor, text }: DocumentEntry): void {
     this.#delete(id);
-    // A cut between the halves of a letter would make two broken ones.
+    // A cut inside a surrogate pair would break the character.
     const cut = text.length > HEAD_CHARACTERS && isLowSurrogate(text, HEAD_CHARACTERS) ? 1 : 0;
     const head = text.slice(0, HEAD_CHARACTERS - cut);
     const rest = text.slice(HEAD_CHARACTERS - cut);
@@ -211,7 +195,6 @@ export class IndexWriter {
     this.#insertWords().run(id, `${wordsOf(title)} ${wordsOf(text)} ${markedWords(title)}`);
   }
 
-  /** How many entries went: 1 or 0. */
   #delete(id: number): number {
     const { changes } = this.#db.query('DELETE FROM entries WHERE id = ?').run(id);
     if (changes > 0) this.#db.query('DELETE FROM words WHERE rowid = ?').run(id);
@@ -229,12 +212,11 @@ export class IndexWriter {
   }
 }
 
-/** What FTS5 is given: it takes ASCII texts apart as we do, but knows fewer scripts and their diacritics. */
+/** The text for FTS5, which splits ASCII as we do, but knows fewer scripts and their diacritics. */
 function wordsOf(text: string): string {
   return NON_ASCII.test(text) ? foldedWords(text).join(' ') : text;
 }
 
-/** The words of a title once more, so that they are words of their own. */
 function markedWords(title: string): string {
   return foldedWords(title)
     .map((word) => TITLE_MARK + word)

@@ -1,10 +1,9 @@
 /**
- * Keeps the index at what is published: follows changes of files and rows, a few resources at a time, small ones first
- * (DS-152).
+ * Keeps the index in step with what is published: a few resources at a time, small ones first.
  *
- * A resource is read anew when its version is another: the stamp of a document's file, the generation and sequence of a
- * dataset's typed copy. Rows changed through the service follow one by one; whatever fails on the way leaves a version
- * that says so, and the resource is read again.
+ * A resource is read anew when its version differs: the stamp of a document's file, the generation and sequence of a
+ * dataset's typed copy. Rows changed through the service are updated one by one; a failure leaves a different
+ * version, so that the resource is read again.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import { AppError } from '../base/errors.ts';
 import { shortId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { stemOf } from '../base/paths.ts';
+import { Turn } from '../children/turn.ts';
 import type { Table } from '../dataset/table.ts';
 import { datasetText } from './dataset-text.ts';
 import { areTitlesWritten, heldResources } from './held-resources.ts';
@@ -20,18 +20,16 @@ import { DAMAGED, isDamageNoted } from './index-file.ts';
 import type { IndexedResource } from './index-writer.ts';
 import { type Contents, keyOf, type Published, type PublishedResource } from './published.ts';
 
-/** Raised when a document or row is turned into words in another way: everything is then read again. */
+/** Raised when documents or rows give other words: everything is then read again. */
 const CONTENT_FORMAT = 1;
-/** Resources read at once: a small one must not wait for a large one to end. */
+/** Resources read at once: a small one must not wait for a large one. */
 const MAX_RUNNING = 3;
 /** Of these, files past this size one at a time, so that a parse worker is left for requests. */
 const LARGE_BYTES = 4 * 1024 * 1024;
-/** Readings of a resource that changes all the while. */
 const MAX_ATTEMPTS = 5;
-/** Without a change for so long, the index is tidied up. */
+/** Time without a change before the index is tidied. */
 const QUIET_MS = 3_000;
 
-/** A range of the index that is searched, or will be. */
 interface Range {
   readonly no: number;
   /** Of the typed copy the rows were read from; null for documents. */
@@ -40,11 +38,10 @@ interface Range {
   version: string;
   documents: number;
   leftOut: number;
-  /** A change did not reach it. */
+  /** A change failed to reach it. */
   isBroken: boolean;
 }
 
-/** What a reading of resources came to (DS-200). */
 export interface IndexCounts {
   indexed: number;
   documents: number;
@@ -54,11 +51,9 @@ export interface IndexCounts {
 
 interface IndexerOptions {
   readonly client: IndexClient;
-  /** The index file. */
   readonly path: string;
   readonly published: Published;
   readonly contents: Contents;
-  /** For files on the way to the worker. */
   readonly temporary: string;
   readonly snapshot: string;
   readonly limits: () => { readonly maxBytes: number; readonly maxRows: number };
@@ -68,21 +63,24 @@ interface IndexerOptions {
 interface Waiting {
   readonly resource: PublishedResource;
   readonly isForced: boolean;
+  readonly turn: Turn;
   readonly settled: PromiseWithResolvers<IndexedCount | null>;
 }
 
 type IndexedCount = { readonly documents: number } | 'skipped';
 
-/** The one that tells the index worker what to do. */
 export class Indexer {
   readonly #options: IndexerOptions;
   readonly #live = new Map<string, Range>();
   readonly #building = new Map<string, Range>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #running = new Map<string, Waiting>();
+  /** Queued ones somebody waits for. */
+  readonly #awaited = new Set<string>();
+  /** Slots taken by running ones that are neither awaited nor known to be long. */
+  #places = 0;
   #isLargeRunning = false;
   #quiet: Timer | null = null;
-  /** The index changed since it was tidied up. */
   #isUntidy = false;
   #isClosed = false;
 
@@ -90,7 +88,7 @@ export class Indexer {
     this.#options = options;
   }
 
-  /** Learns what the index holds, without the worker where it has nothing to do. A damaged one is thrown away. */
+  /** Without the worker when there is nothing to do. Deletes a damaged index. */
   async open(): Promise<void> {
     const { path, snapshot } = this.#options;
     const known = isDamageNoted(path) ? null : heldResources(path);
@@ -114,45 +112,44 @@ export class Indexer {
     });
   }
 
-  /** The range of a resource that may be searched now; null when nothing of it is in the index. */
   rangeOf(resource: PublishedResource): number | null {
     return this.#live.get(keyOf(resource))?.no ?? null;
   }
 
-  /** Whether there are rows past the limit in any dataset. */
   get leavesOut(): boolean {
     for (const { leftOut } of this.#live.values()) if (leftOut > 0) return true;
     return false;
   }
 
-  /** Rows of a dataset past the limit. */
   leftOutOf(resource: PublishedResource): number {
     return this.#live.get(keyOf(resource))?.leftOut ?? 0;
   }
 
-  /** Entries that can be found. */
   get documents(): number {
     let documents = 0;
     for (const range of this.#live.values()) documents += range.documents;
     return documents;
   }
 
-  /** Resources that wait or are being read. */
   get pending(): number {
     return this.#waiting.size + this.#running.size;
   }
 
-  /** Resolves when the resource, if it waits, is in the index as it was when this was called. */
+  /** At least as it was at the call. */
   async settled(resource: PublishedResource): Promise<void> {
     const key = keyOf(resource);
-    // Both by now: with the end of the one under way the one that waits begins.
+    const turn = new Turn();
+    this.#running.get(key)?.turn.join(turn);
+    this.#waiting.get(key)?.turn.join(turn);
+    this.#awaited.add(key);
+    this.#startNext();
+    // Both: the queued one begins when the running one ends.
     await Promise.all([
       this.#running.get(key)?.settled.promise,
       this.#waiting.get(key)?.settled.promise,
     ]);
   }
 
-  /** Resolves when nothing waits. */
   async idle(): Promise<void> {
     while (this.pending > 0) {
       const all = [...this.#running.values(), ...this.#waiting.values()];
@@ -160,19 +157,19 @@ export class Indexer {
     }
   }
 
-  /** Brings a resource up to date when its turn comes; null: it could not be read. Forced: also when it did not change. */
+  /** Null: it could not be read. */
   follow(resource: PublishedResource, isForced = false): Promise<IndexedCount | null> {
     if (this.#isClosed) return Promise.resolve(null);
     const key = keyOf(resource);
     const known = this.#waiting.get(key);
     const settled = known?.settled ?? Promise.withResolvers<IndexedCount | null>();
     const isStillForced = isForced || known?.isForced === true;
-    this.#waiting.set(key, { resource, isForced: isStillForced, settled });
+    const turn = known?.turn ?? Turn.background();
+    this.#waiting.set(key, { resource, isForced: isStillForced, turn, settled });
     this.#startNext();
     return settled.promise;
   }
 
-  /** Forgets everything that is no longer published; answers how many resources that were. */
   async prune(): Promise<number> {
     const present = new Set(this.#options.published.list().map(keyOf));
     const gone = [...this.#live.keys()].filter((key) => !present.has(key));
@@ -180,7 +177,6 @@ export class Indexer {
     return gone.length;
   }
 
-  /** The resources are gone. */
   remove(resources: readonly PublishedResource[]): Promise<void> {
     for (const resource of resources) {
       const waiting = this.#waiting.get(keyOf(resource));
@@ -190,10 +186,7 @@ export class Indexer {
     return this.#forget(resources.map(keyOf));
   }
 
-  /**
-   * Follows a change of rows that the typed copy has by now; resolves when they can be found. Never rejects: what fails
-   * is read again.
-   */
+  /** For a row change the typed copy already has. Never rejects: after a failure the resource is read again. */
   async edited(
     key: string,
     table: Table,
@@ -221,7 +214,7 @@ export class Indexer {
     this.#tidyLater();
   }
 
-  /** Notes the new version of a table whose rows did not change. */
+  /** For a new version whose rows did not change. */
   async restamped(key: string, table: Table): Promise<void> {
     const range = this.#live.get(key);
     if (range === undefined || range.generation !== table.head.generation) return;
@@ -229,7 +222,6 @@ export class Indexer {
     await this.#options.client.version(range.no, range.version);
   }
 
-  /** Starts nothing more. */
   close(): void {
     this.#isClosed = true;
     if (this.#quiet) clearTimeout(this.#quiet);
@@ -258,15 +250,23 @@ export class Indexer {
   }
 
   #startNext(): void {
-    if (this.#isClosed || this.#running.size >= MAX_RUNNING) return;
-    const next = this.#takeSmallest();
+    if (this.#isClosed) return;
+    const next = this.#takeAwaited() ?? (this.#places < MAX_RUNNING ? this.#takeSmallest() : null);
     if (next === null) return;
     const key = keyOf(next.resource);
-    const isLarge = this.#sizeOf(next.resource) > LARGE_BYTES;
+    const isLarge = next.turn.isBackground && this.#sizeOf(next.resource) > LARGE_BYTES;
     if (isLarge) this.#isLargeRunning = true;
     this.#running.set(key, next);
-    void this.#bring(next).then((count) => {
-      if (isLarge) this.#isLargeRunning = false;
+    const bringing = this.#bring(next);
+    if (next.turn.isBackground) {
+      this.#places += 1;
+      void Promise.race([bringing, next.turn.long]).then(() => {
+        this.#places -= 1;
+        if (isLarge) this.#isLargeRunning = false;
+        this.#startNext();
+      });
+    }
+    void bringing.then((count) => {
       this.#running.delete(key);
       next.settled.resolve(count);
       this.#startNext();
@@ -276,6 +276,17 @@ export class Indexer {
     this.#startNext();
   }
 
+  #takeAwaited(): Waiting | null {
+    for (const key of this.#awaited) {
+      if (this.#running.has(key)) continue;
+      const waiting = this.#waiting.get(key) ?? null;
+      this.#awaited.delete(key);
+      this.#waiting.delete(key);
+      if (waiting !== null) return waiting;
+    }
+    return null;
+  }
+
   #takeSmallest(): Waiting | null {
     let best: { key: string; waiting: Waiting; size: number } | null = null;
     for (const [key, waiting] of this.#waiting) {
@@ -283,7 +294,7 @@ export class Indexer {
       const size = this.#sizeOf(waiting.resource);
       if (size > LARGE_BYTES && this.#isLargeRunning) continue;
       if (best === null || size < best.size) best = { key, waiting, size };
-      // Good enough: looking for the very smallest among thousands would cost more than it gains.
+      // Good enough: finding the very smallest among thousands would cost more than it saves.
       if (size < LARGE_BYTES / 64) break;
     }
     if (best !== null) this.#waiting.delete(best.key);
@@ -294,13 +305,13 @@ export class Indexer {
     return this.#options.published.stampOf(resource)?.size ?? 0;
   }
 
-  async #bring({ resource, isForced }: Waiting): Promise<IndexedCount | null> {
+  async #bring({ resource, isForced, turn }: Waiting): Promise<IndexedCount | null> {
     try {
       for (let attempt = 1; ; attempt++) {
         try {
           return resource.kind.dataset
-            ? await this.#bringDataset(resource, isForced)
-            : await this.#bringDocument(resource, isForced);
+            ? await this.#bringDataset(resource, isForced, turn)
+            : await this.#bringDocument(resource, isForced, turn);
         } catch (error) {
           const isChanged = error instanceof AppError && error.code === 'conflict';
           if (!isChanged || attempt === MAX_ATTEMPTS || this.#isClosed) throw error;
@@ -312,7 +323,7 @@ export class Indexer {
     }
   }
 
-  /** A file that cannot be read has no entries; what it held before is not what it holds now. */
+  /** Its old entries no longer match it. */
   async #noteFailure(resource: PublishedResource, error: unknown): Promise<void> {
     if (this.#isClosed) return;
     const isFileAtFault = error instanceof AppError && error.status < 500;
@@ -325,7 +336,11 @@ export class Indexer {
     });
   }
 
-  async #bringDocument(resource: PublishedResource, isForced: boolean): Promise<IndexedCount> {
+  async #bringDocument(
+    resource: PublishedResource,
+    isForced: boolean,
+    turn: Turn,
+  ): Promise<IndexedCount> {
     const { client, contents, published, limits, temporary } = this.#options;
     const key = keyOf(resource);
     const { maxBytes } = limits();
@@ -336,7 +351,7 @@ export class Indexer {
     if (!isForced && this.#live.get(key)?.version === version) return 'skipped';
     const file = resource.kind.sections ? join(temporary, `sections-${shortId()}.json`) : null;
     try {
-      if (file !== null) await contents.sections(resource, file);
+      if (file !== null) await contents.sections(resource, file, turn);
       const name = resource.rel.slice(resource.rel.lastIndexOf('/') + 1);
       const title = stemOf(name);
       const order = { key, version, file, title, name, maxBytes };
@@ -359,11 +374,15 @@ export class Indexer {
     }
   }
 
-  async #bringDataset(resource: PublishedResource, isForced: boolean): Promise<IndexedCount> {
+  async #bringDataset(
+    resource: PublishedResource,
+    isForced: boolean,
+    turn: Turn,
+  ): Promise<IndexedCount> {
     const { contents, limits } = this.#options;
     const key = keyOf(resource);
     const { maxRows } = limits();
-    const table = await contents.table(resource);
+    const table = await contents.table(resource, turn);
     const held = this.#live.get(key);
     const isCurrent = held?.version === versionOf(table, maxRows) && !held.isBroken;
     if (isCurrent && !isForced) return 'skipped';
@@ -384,7 +403,7 @@ export class Indexer {
     }
   }
 
-  /** Edits made meanwhile find the range in `#building` and change it too, so at the end it is the copy of that moment. */
+  /** Concurrent edits find the range in `#building` and change it too, so at the end it matches the current copy. */
   async #takeRows(
     resource: PublishedResource,
     opened: Table,
@@ -421,14 +440,13 @@ export class Indexer {
     }
   }
 
-  /** A copy that was closed to make room for others, open again; edits meanwhile have followed by themselves. */
+  /** Reopens a copy closed to make room for others; edits meanwhile were applied by themselves. */
   async #again(resource: PublishedResource, closed: Table): Promise<Table> {
-    const table = await this.#options.contents.table(resource);
+    const table = await this.#options.contents.table(resource, Turn.background());
     if (table.path === closed.path) return table;
     throw new AppError('conflict', 'A newer copy took its place');
   }
 
-  /** Once it is quiet: what is no longer searched goes, and the titles are written down for the next start. */
   #tidyLater(): void {
     if (this.#isClosed) return;
     this.#isUntidy = true;
@@ -453,7 +471,7 @@ export class Indexer {
   }
 }
 
-/** Every change of rows, also one by the service itself, makes another version; so does another limit. */
+/** Every change of rows, also by the service itself, makes another version; so does another limit. */
 function versionOf(table: Table, maxRows: number): string {
   const { generation } = table.head;
   return `${generation}:${table.state.sequence}:${CONTENT_FORMAT}:${maxRows}`;

@@ -1,18 +1,12 @@
-/**
- * Where the words of a query stand in a text: how often, for the score, and at which place, for the snippet.
- *
- * Words are those of `dataset/words.ts`; the last one of a query matches as a prefix (DS-147).
- */
+/** Words are those of `dataset/words.ts`; the last one of a query matches as a prefix. */
 import { foldText } from '../dataset/words.ts';
 
 const WORD = /[\p{L}\p{N}_]+/gu;
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
 /** More occurrences hardly change a score. */
 const MAX_COUNTED = 50;
-/** What a word that only begins with the last word of the query counts for. */
 const PREFIX_WEIGHT = 0.7;
 
-/** How often the word occurs in a folded text; 0.7 for each longer word it begins, when it may be a prefix. */
 export function frequencyOf(folded: string, word: string, isPrefix: boolean): number {
   let frequency = 0;
   for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + word.length)) {
@@ -25,15 +19,14 @@ export function frequencyOf(folded: string, word: string, isPrefix: boolean): nu
   return frequency;
 }
 
-/** A word of a text: from `start` up to `end`, not included. */
+/** `end` is exclusive. */
 export interface PlacedWord {
   readonly start: number;
   readonly end: number;
-  /** Index of the first word of the query it is a hit of; -1 for none. */
+  /** First matching query word; -1 for none. */
   readonly hit: number;
 }
 
-/** The words of a text in order. */
 export function placedWords(text: string, words: readonly string[]): PlacedWord[] {
   const placed: PlacedWord[] = [];
   for (const match of text.matchAll(WORD)) {

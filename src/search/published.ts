@@ -1,10 +1,8 @@
-/**
- * What the search asks of the parts that publish files; `app.ts` joins them.
- */
+/** What the search needs of the parts that publish files; `app.ts` connects them. */
 import type { FileStamp } from '../base/file-stamp.ts';
+import type { Turn } from '../children/turn.ts';
 import type { Table } from '../dataset/table.ts';
 
-/** Something published, as far as the search has to know it. */
 export interface PublishedResource {
   readonly type: string;
   readonly rel: string;
@@ -14,14 +12,12 @@ export interface PublishedResource {
   readonly kind: { readonly dataset?: unknown; readonly sections?: unknown };
 }
 
-/** One look's worth of changes. */
 interface PublishedChange {
   readonly added: readonly PublishedResource[];
   readonly changed: readonly PublishedResource[];
   readonly removed: readonly PublishedResource[];
 }
 
-/** The names and files there are. */
 export interface Published {
   list(): readonly PublishedResource[];
   get(rel: string, sheet: string | null): PublishedResource | null;
@@ -29,15 +25,13 @@ export interface Published {
   onChange(listener: (change: PublishedChange) => void): () => void;
 }
 
-/** Contents of published files. */
 export interface Contents {
-  /** The up-to-date typed copy of a dataset; throws as `Tables.current`. */
-  table(resource: PublishedResource): Promise<Table>;
-  /** Writes the sections of a document, as JSON, to the file `out`; throws as the kind. */
-  sections(resource: PublishedResource, out: string): Promise<void>;
+  /** The up-to-date typed copy; throws as `Tables.current`. */
+  table(resource: PublishedResource, turn: Turn): Promise<Table>;
+  /** Writes the sections of a document as JSON to the file `out`; throws as the kind. */
+  sections(resource: PublishedResource, out: string, turn: Turn): Promise<void>;
 }
 
-/** The key of a resource in the index. */
 export function keyOf({ rel, sheet }: Pick<PublishedResource, 'rel' | 'sheet'>): string {
   return sheet === null ? rel : `${rel}\n${sheet}`;
 }

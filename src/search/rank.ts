@@ -1,13 +1,14 @@
 /**
- * One ranked list over rows and documents (DS-145 to DS-150), as the `search` job of the query worker.
+ * One ranked list over rows and documents, as the `search` job of the query worker.
  *
- * Rights are ranges of entries in the index query itself, so what a caller may not read is neither counted nor read.
- * Of each resource at most RANKED matches are scored; those past it follow all others in file order. This is decided
- * within a resource, so it does not depend on what else the caller may read, and a word that stands in a million rows
- * costs no more than one in a thousand.
+ * Rights are ranges of entries in the index query itself, so what a caller may not read is neither counted nor read,
+ * and its amount does not show in the time of a search. Of each resource at most RANKED matches are scored; the
+ * others follow all scored ones in file order. This is decided within a resource, so it does not depend on what else
+ * the caller may read, and a word in a million rows costs no more than one in a thousand.
  */
 import type { Database, Statement } from 'bun:sqlite';
-import { foldText } from '../dataset/words.ts';
+import { foldText, hasWords } from '../dataset/words.ts';
+import { frequencyOf } from './occurrences.ts';
 import { rangeOf, resourceNoOf, rowOf } from './entry-id.ts';
 import type { Catalogue } from './catalogue.ts';
 import { HEAD_CHARACTERS, TITLE_MARK, WORD_PLACES } from './index-file.ts';
@@ -16,44 +17,55 @@ import { scoreOf, typoScore, UNRANKED } from './score.ts';
 import { type SnippetPart, snippetOf } from './snippet.ts';
 import { tolerated, typoCandidates, typosIn } from './typos.ts';
 
-/** Matches of one resource that are scored. */
 const RANKED = 1_000;
 
-/** Entries read by one statement; of documents each may have thousands of words. */
+/** Entries read by one statement; each document may have thousands of words. */
 const READ_AT_ONCE = 500;
-/** Shorter beginnings stand for too many words of titles. */
+/** Shorter prefixes match too many words of titles. */
 const MIN_TITLE_BEGINNING = 3;
 
-/** Shorter beginnings have lists of their own in the index. */
+/** Shorter prefixes have lists of their own in the index. */
 const MIN_EXPANDED = 3;
-/** Words that a beginning may stand for to be looked up by themselves. */
 const MAX_EXPANDED = 24;
+/** Places of all words with a prefix that SQLite may merge, regardless of rights; takes it less than a ms. */
+const MAX_MERGED = 2_000;
 
-/** What to find. */
+/**
+ * Entries of a range that may have a word with a prefix; SQLite decides that for plain ASCII only. Column names
+ * belong to every row.
+ */
+const ENTRIES_WITH = `
+  SELECT id, title, body || coalesce(rest, '') AS text FROM entries
+  WHERE id BETWEEN ?2 AND ?3 AND (
+    instr(lower(body), ?1) OR length(body) <> octet_length(body) OR rest IS NOT NULL
+    OR instr(lower(title), ?1) OR length(title) <> octet_length(title)
+    OR (title IS NULL AND id / ${rangeOf(1)[0]} IN (
+      SELECT no FROM resources WHERE instr(lower(columns), ?1) OR length(columns) <> octet_length(columns)
+    ))
+  ) ORDER BY id`;
+
 export interface FindRequest {
   /** Folded, at least one; all must occur, the last as a prefix. */
   readonly words: readonly string[];
-  /** Numbers of the resources that may be found, in the order that decides ties. */
+  /** Numbers of the resources the caller may find, in the order that decides ties. */
   readonly resources: readonly number[];
   readonly offset: number;
   readonly limit: number;
-  /** Titles of documents may differ by typing mistakes. */
+  /** Titles of documents may match with typing mistakes. */
   readonly isTolerant: boolean;
 }
 
-/** One result. */
 interface FoundEntry {
   readonly no: number;
-  /** Row id of a dataset row; null for a document. */
+  /** Null for a document. */
   readonly rowId: number | null;
   readonly title: string;
-  /** Fragment of the page that shows it; null for its top. */
+  /** Fragment of the page; null for its top. */
   readonly anchor: string | null;
   readonly snippet: readonly SnippetPart[];
   readonly score: number;
 }
 
-/** A page of results. */
 export interface FoundPage {
   readonly hits: readonly FoundEntry[];
   readonly hasMore: boolean;
@@ -64,7 +76,7 @@ interface Match {
   readonly score: number;
 }
 
-/** The page. Runs in one read transaction of the caller's. `catalogue` is asked only when exact matches run out. */
+/** The caller holds a read transaction. `catalogue` is called only when there are too few exact matches. */
 export function find(db: Database, request: FindRequest, catalogue: () => Catalogue): FoundPage {
   const matches = new Matches(db, request);
   const wanted = request.offset + request.limit + 1;
@@ -86,7 +98,6 @@ export function find(db: Database, request: FindRequest, catalogue: () => Catalo
   return { hits, hasMore: ids.length > request.limit };
 }
 
-/** Entries from the first to the last, both included. */
 type Range = readonly [number, number];
 
 type StoredEntry = readonly [
@@ -103,15 +114,12 @@ interface Entry {
   readonly size: number;
 }
 
-/** The entries of one request. */
 class Matches {
   readonly #db: Database;
   readonly #words: readonly string[];
   readonly #order: ReadonlyMap<number, number>;
   readonly #ranges: readonly Range[];
-  /** The last word may be the beginning of one. */
   readonly #query: IndexQuery;
-  /** All words are whole. */
   readonly #wholeQuery: IndexQuery;
   readonly #entries: Statement;
   readonly #columns = new Map<number, readonly string[] | null>();
@@ -123,13 +131,16 @@ class Matches {
     this.#words = words;
     this.#order = new Map(resources.map((no, index) => [no, index]));
     this.#ranges = rangesOf(resources);
-    this.#wholeQuery = { words, last: [words.at(-1)!] };
-    this.#query = { words, last: wordsBegunWith(db, words.at(-1)!) };
+    const beginning = words.at(-1)!;
+    this.#wholeQuery = { words, last: [beginning], isRead: false };
+    const last = wordsBegunWith(db, beginning);
+    const isRead = last === null && hidesSome(db, resources) && isFrequent(db, beginning);
+    this.#query = { words, last, isRead };
   }
 
   /**
-   * The scored matches, best first, and the resources that have more, in their order. Where whole words alone give more
-   * than enough, or no others begin with the last one, those that only begin with it are not looked up.
+   * The scored matches, best first, and the resources that have more, in their order. When whole words alone give
+   * more than enough, or no longer word begins with the last one, prefixes are not looked up.
    */
   ranked(): { ranked: Match[]; overflowing: number[] } {
     const whole = [...this.#matched(this.#wholeQuery, this.#ranges)];
@@ -149,30 +160,25 @@ class Matches {
     return { ranked: this.#sorted(this.#scored(chosen)), overflowing };
   }
 
-  /** Matches of an overflowing resource that were not scored: up to `count` after the first `skip`, and how many. */
+  /**
+   * Matches of an overflowing resource that were not scored: up to `count` after the first `skip`, and their number.
+   */
   unranked(no: number, skip: number, count: number): { ids: number[]; count: number } {
     const scored = this.#best.get(no)!;
     const ids: number[] = [];
     let seen = 0;
-    const rows = this.#db
-      .query<{ rowid: number }, [string, number, number]>(
-        'SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?',
-      )
-      .iterate(textOf(this.#query), ...rangeOf(no));
-    for (const { rowid } of rows) {
-      if (scored.has(rowid)) continue;
+    for (const id of this.#each(this.#query, ...rangeOf(no))) {
+      if (scored.has(id)) continue;
       seen += 1;
-      if (seen > skip) ids.push(rowid);
+      if (seen > skip) ids.push(id);
       if (ids.length === count) break;
     }
     return { ids, count: seen };
   }
 
-  /** Documents that match but for typing mistakes, fewest first. */
+  /** Fewest mistakes first. */
   mistyped(catalogue: Catalogue): Match[] {
-    const candidates = typoCandidates(catalogue, this.#words, (id) =>
-      this.#order.has(resourceNoOf(id)),
-    );
+    const candidates = typoCandidates(catalogue, this.#words, (no) => this.#order.has(no));
     const matches: Match[] = [];
     for (const id of candidates) {
       const entry = this.#entry(id);
@@ -182,16 +188,16 @@ class Matches {
     return this.#sorted(matches);
   }
 
-  /** Whether a word stands in the rest of a long text, which is not read for that. */
+  /** Whether a word occurs in the rest of a long text, decided without reading it. */
   #standsBehind(id: number, { body }: Entry, at: number): boolean {
-    // The head may be a letter of two halves short of that.
+    // The head may be one UTF-16 unit shorter, for a surrogate pair.
     if (body.length < HEAD_CHARACTERS - 1) return false;
     const word = this.#words[at]!;
-    const last = at === this.#words.length - 1 ? null : [word];
-    return this.#ids(textOf({ words: [word], last }), id, id, 1).length > 0;
+    if (at === this.#words.length - 1) return frequencyOf(foldText(this.#rest(id)), word, true) > 0;
+    const query = { words: [word], last: [word], isRead: false };
+    return this.#ids(textOf(query), query, id, id, 1).length > 0;
   }
 
-  /** What a result shows. */
   describe({ id, score }: Match): FoundEntry {
     const no = resourceNoOf(id);
     const isRow = this.#columnsOf(no) !== null && rowOf(id) > 0;
@@ -206,16 +212,17 @@ class Matches {
     };
   }
 
-  /** Matches by resource, in the order of entries; more than RANKED of one are cut off after one more. */
+  /** By resource, in the order of entries; more than RANKED of one are cut after one more. */
   *#matched(query: IndexQuery, ranges: readonly Range[]): Generator<[number, number[]]> {
     const batch = RANKED + 1;
     const text = textOf(query);
     for (const [first, last] of ranges) {
       for (let from = first; from <= last;) {
-        const ids = this.#ids(text, from, last, batch);
+        const ids = this.#ids(text, query, from, last, batch);
         const groups = groupedByResource(ids);
         const isAll = ids.length < batch;
-        // The last resource of a full batch may have more: it is read again from its start, unless it fills the batch.
+        // The last resource of a full batch may have more: it is read again from its start, unless it fills the
+        // batch.
         const cut = isAll || groups.length === 1 ? groups.length : groups.length - 1;
         yield* groups.slice(0, cut);
         if (isAll) break;
@@ -230,7 +237,11 @@ class Matches {
     const isShort = this.#words.at(-1)!.length < MIN_TITLE_BEGINNING;
     const inTitle = textOf(isShort ? this.#wholeQuery : query, { mark: TITLE_MARK, by: 'OR' });
     const titled = `${textOf(query)} AND (${inTitle})`;
-    const chosen = new Set(this.#ids(titled, first, last, RANKED));
+    const chosen = new Set(
+      query.isRead
+        ? this.#read(first, last, true).take(RANKED)
+        : this.#ids(titled, query, first, last, RANKED),
+    );
     for (const id of ids) {
       if (chosen.size >= RANKED) break;
       chosen.add(id);
@@ -239,11 +250,46 @@ class Matches {
     return [...chosen];
   }
 
-  #ids(query: string, first: number, last: number, limit: number): number[] {
+  #ids(text: string, query: IndexQuery, first: number, last: number, limit: number): number[] {
+    if (query.isRead) return [...this.#read(first, last).take(limit)];
     const rows = this.#db
       .query('SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?')
-      .values(query, first, last, limit) as [number][];
+      .values(text, first, last, limit) as [number][];
     return rows.map(([id]) => id);
+  }
+
+  *#each(query: IndexQuery, first: number, last: number): Generator<number> {
+    if (query.isRead) return yield* this.#read(first, last);
+    const rows = this.#db
+      .query<{ rowid: number }, [string, number, number]>(
+        'SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?',
+      )
+      .iterate(textOf(query), first, last);
+    for (const { rowid } of rows) yield rowid;
+  }
+
+  /**
+   * Matches found in the texts of the entries, without the index; with `isTitled` only those with one of the words in
+   * the title.
+   */
+  *#read(first: number, last: number, isTitled = false): Generator<number> {
+    const words = this.#words;
+    const rows = this.#db
+      .query<{ id: number; title: string | null; text: string }, [string, number, number]>(
+        ENTRIES_WITH,
+      )
+      .iterate(words.at(-1)!, first, last);
+    for (const { id, title, text } of rows) {
+      const names = title === null ? this.#columnsOf(resourceNoOf(id))?.join(' ') : title;
+      if (!hasWords(`${names ?? ''} ${text}`, words)) continue;
+      if (!isTitled || this.#isInTitle(title ?? firstCell(text))) yield id;
+    }
+  }
+
+  #isInTitle(title: string): boolean {
+    const folded = foldText(title);
+    const last = this.#words.length - 1;
+    return this.#words.some((word, index) => frequencyOf(folded, word, index === last) > 0);
   }
 
   #scored(ids: readonly number[]): Match[] {
@@ -296,11 +342,16 @@ class Matches {
   #snippet(id: number, body: string): SnippetPart[] {
     const parts = snippetOf(body, this.#words);
     if (parts.some(({ isHit }) => isHit)) return parts;
-    const rest = this.#db.query('SELECT rest FROM entries WHERE id = ?').values(id)[0]?.[0];
-    return typeof rest === 'string' ? snippetOf(body + rest, this.#words) : parts;
+    const rest = this.#rest(id);
+    return rest === '' ? parts : snippetOf(body + rest, this.#words);
   }
 
-  /** Column names of a dataset; null for a document. */
+  #rest(id: number): string {
+    const rest = this.#db.query('SELECT rest FROM entries WHERE id = ?').values(id)[0]?.[0];
+    return typeof rest === 'string' ? rest : '';
+  }
+
+  /** Null for a document. */
   #columnsOf(no: number): readonly string[] | null {
     let columns = this.#columns.get(no);
     if (columns === undefined) {
@@ -313,14 +364,15 @@ class Matches {
   }
 }
 
-/** What to ask the index for. */
 interface IndexQuery {
   readonly words: readonly string[];
-  /** What the last word may be; null: all that begins with it. */
+  /** What the last word may be; null: all words it begins. */
   readonly last: readonly string[] | null;
+  /** Reads the texts the caller may see instead of the index. */
+  readonly isRead: boolean;
 }
 
-/** Words hold letters, digits and `_` only, so that quoted they mean nothing but themselves to FTS5. */
+/** Words hold letters, digits and `_` only, so that quoted they have no special meaning in FTS5. */
 function textOf({ words, last }: IndexQuery, { mark, by } = { mark: '', by: 'AND' }): string {
   const quoted = (word: string): string => `"${mark}${word}"`;
   const phrases = words.slice(0, -1).map(quoted);
@@ -329,9 +381,8 @@ function textOf({ words, last }: IndexQuery, { mark, by } = { mark: '', by: 'AND
 }
 
 /**
- * The words of the index that begin with this one; null when it is short, or there are none or too many. SQLite reads the
- * lists of all words with a beginning to their ends, whatever is asked of them; those of a few words it only reads
- * where the others stand.
+ * The index words with this prefix; null when it is short, or there are none or too many. For a prefix SQLite reads
+ * the lists of all its words to the end; for a few explicit words it reads only where the others occur.
  */
 function wordsBegunWith(db: Database, beginning: string): readonly string[] | null {
   if (beginning.length < MIN_EXPANDED) return null;
@@ -342,11 +393,26 @@ function wordsBegunWith(db: Database, beginning: string): readonly string[] | nu
     if (typeof term !== 'string' || !term.startsWith(beginning)) break;
     if (found.length === MAX_EXPANDED) return null;
     found.push(term);
-    // A blank comes before all that words are made of.
+    // A blank sorts before every character of words.
     from = `${term} `;
   }
-  // A letter that SQLite folds in its own way is in no word: then it looks by itself.
+  // A letter that SQLite folds differently is in no word of ours: SQLite then searches by prefix itself.
   return found.length === 0 ? null : found;
+}
+
+function hidesSome(db: Database, resources: readonly number[]): boolean {
+  const live = db.query("SELECT count(*) FROM resources WHERE state = 'live'").values()[0]?.[0];
+  return resources.length < Number(live);
+}
+
+function isFrequent(db: Database, beginning: string): boolean {
+  if (beginning.length < MIN_EXPANDED) return false;
+  const places = db
+    .query(
+      `SELECT count(*) FROM (SELECT 1 FROM ${WORD_PLACES} WHERE term >= ?1 AND term <= ?1 || char(1114111) LIMIT ?2)`,
+    )
+    .values(beginning, MAX_MERGED + 1)[0]?.[0];
+  return Number(places) > MAX_MERGED;
 }
 
 function groupedByResource(ids: readonly number[]): [number, number[]][] {
@@ -360,7 +426,6 @@ function groupedByResource(ids: readonly number[]): [number, number[]][] {
   return groups;
 }
 
-/** The entries of the resources as few ranges. */
 function rangesOf(resources: readonly number[]): [number, number][] {
   const ranges: [number, number][] = [];
   for (const no of resources.toSorted((a, b) => a - b)) {
@@ -372,7 +437,6 @@ function rangesOf(resources: readonly number[]): [number, number][] {
   return ranges;
 }
 
-/** The ranges without the entries of the resources. */
 function rangesWithout(ranges: readonly Range[], nos: readonly number[]): Range[] {
   let left: Range[] = [...ranges];
   for (const no of nos) {

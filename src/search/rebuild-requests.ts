@@ -1,8 +1,6 @@
 /**
- * How `svc reindex` asks a running server: the index has one writer, so while a server runs it is the one to rebuild.
- *
- * A request is a file in the index's folder; the answer, with its progress, is another one that the server replaces as
- * it goes on. The folder is the owner's alone, as are the files.
+ * How `svc reindex` asks a running server to rebuild, since the index has one writer. A request is a file in the
+ * index's folder (owner only); the answer, with progress, is another one that the server keeps replacing.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +11,7 @@ import type { IndexCounts } from './indexer.ts';
 
 const REQUEST = 'reindex-request.json';
 const POLL_MS = 250;
-/** A server that has not taken the request by then does not follow it. */
+/** A server that has not taken the request by then does not listen. */
 const PATIENCE_MS = 10_000;
 
 interface Request {
@@ -21,13 +19,10 @@ interface Request {
   readonly isForced: boolean;
 }
 
-/** Where a rebuild stands. */
 interface RebuildProgress {
   readonly done: number;
   readonly total: number;
-  /** Set when it has ended. */
   readonly counts: IndexCounts | null;
-  /** Set when it has failed. */
   readonly problem: string | null;
 }
 
@@ -40,7 +35,6 @@ interface RebuildRequestsOptions {
   readonly log: Log;
 }
 
-/** The server's side. */
 export class RebuildRequests {
   readonly #options: RebuildRequestsOptions;
   #timer: Timer | null = null;
@@ -50,7 +44,6 @@ export class RebuildRequests {
     this.#options = options;
   }
 
-  /** Looks for requests from now on. */
   listen(): void {
     this.#timer = setInterval(() => {
       this.#look().catch((error: unknown) => {
@@ -96,10 +89,7 @@ export class RebuildRequests {
   }
 }
 
-/**
- * Asks the server that uses this state directory to rebuild, and resolves with the counts. Throws `unavailable` when no
- * server takes the request in time.
- */
+/** Throws `unavailable` when no server takes the request in time. */
 export async function requestRebuild(
   stateDir: string,
   isForced: boolean,

@@ -1,26 +1,18 @@
-/**
- * A rebuild of the index that goes on by itself, for pages that look in on it: at most one at a time, with its progress and
- * a way to stop. What was read until then stays in the index.
- */
+/** A background rebuild of the index, at most one at a time. What was read before a stop stays in the index. */
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { IndexCounts } from './indexer.ts';
 
-/** How a rebuild stands, or ended; times are DS-16 texts. */
 export interface RebuildState {
   readonly startedAt: string;
-  /** Null while it runs. */
   readonly endedAt: string | null;
-  /** Resources, of which so many are done. */
   readonly done: number;
   readonly total: number;
-  /** Everything is read, changed or not. */
   readonly isForced: boolean;
   readonly isStopped: boolean;
   readonly counts: IndexCounts | null;
-  /** Why it failed. */
   readonly problem: string | null;
 }
 
@@ -34,7 +26,6 @@ interface RebuildsOptions {
   readonly log: Log;
 }
 
-/** The rebuilds of one server. */
 export class Rebuilds {
   readonly #options: RebuildsOptions;
   #stop: AbortController | null = null;
@@ -44,12 +35,12 @@ export class Rebuilds {
     this.#options = options;
   }
 
-  /** The one that runs, else the last one; null when there was none since the start. */
+  /** The running one, else the last; null when there was none since the start. */
   get state(): RebuildState | null {
     return this.#state;
   }
 
-  /** Starts one; false while one runs. */
+  /** False while one runs. */
   start(isForced: boolean): boolean {
     if (this.#stop !== null) return false;
     this.#stop = new AbortController();
@@ -62,7 +53,7 @@ export class Rebuilds {
     return true;
   }
 
-  /** Stops the one that runs once what is being read is read; false when none does. */
+  /** After the resources being read; false when none runs. */
   stop(): boolean {
     this.#stop?.abort();
     return this.#stop !== null;

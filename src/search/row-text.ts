@@ -1,18 +1,17 @@
 /**
- * A dataset row as the index knows it (DS-151): the title is its first non-blank cell, the body
- * `column: value | column: value` over the non-blank ones. Stored are the cells alone; names are written once for all.
+ * A dataset row in the index: title is its first non-blank cell, body `column: value | column: value` over the
+ * non-blank ones. Only the cells are stored; column names are stored once per dataset.
  */
 
 const SEPARATOR = '\u001f';
 
-/** The cells of a row as one text; separators within a cell become blanks. */
+/** Separators within a cell become blanks. */
 export function packCells(cells: readonly (string | null)[]): string {
   return cells
     .map((cell) => (cell === null ? '' : cell.replaceAll(SEPARATOR, ' ')))
     .join(SEPARATOR);
 }
 
-/** The title and body of packed cells under these column names. */
 export function unpackRow(
   packed: string,
   columns: readonly string[],
@@ -27,7 +26,6 @@ export function unpackRow(
   return { title, body };
 }
 
-/** The title of packed cells: the first that is not blank. */
 export function firstCell(packed: string): string {
   for (let start = 0; start <= packed.length;) {
     const next = packed.indexOf(SEPARATOR, start);

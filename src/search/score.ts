@@ -1,24 +1,24 @@
 /**
- * How well an entry answers a query (DS-148): BM25 over title and body, with the title counting ten times.
+ * BM25 over title and body, with the title counting ten times.
  *
- * The statistics of the collection are constants. BM25 takes a word's rarity and the mean length from all entries, also
- * those the caller may not read: adding a secret document would move the scores of others, and with scores one can ask
- * whether a word occurs in it (DS-150). So a score depends on the entry and the query alone, and the results of one
- * caller are those of a superuser without what he may not read, in the same order.
+ * The statistics of the collection are constants. Real BM25 uses all entries, also those the caller may not read: a
+ * secret document would move the scores of others and reveal whether a word occurs in it. So a score depends on the
+ * entry and the query alone, and a caller's results are those of a superuser without what the caller may not read, in
+ * the same order.
  */
 import { frequencyOf } from './occurrences.ts';
 
 const TITLE_WEIGHT = 10;
 const BODY_WEIGHT = 1;
-/** How soon more occurrences of a word stop to count. */
+/** Saturation: how quickly more occurrences stop to count. */
 const K1 = 1.2;
-/** How much long texts are held back. */
+/** Length penalty. */
 const B = 0.5;
 /** Words of a text of ordinary length. */
 const MEAN_WORDS = 80;
-/** Longer texts are not held back any more, so that no score of a match falls to that of `UNRANKED`. */
+/** The penalty ends here, so that no score of a match falls to that of `UNRANKED`. */
 const MAX_LENGTH_RATIO = 20;
-/** Words that say little about what a text is about, in the languages most files are in. */
+/** Frequent words with little meaning, in the languages most files are in. */
 const COMMON = new Set(
   (
     'a an and are as at be but by can do for from has have how i if in into is it its my not of on or our so that the ' +
@@ -28,15 +28,14 @@ const COMMON = new Set(
 );
 const COMMON_WEIGHT = 0.2;
 
-/** Score of matches past the number that is ranked: below all others, above mistyped ones. */
+/** Score of matches that are not ranked: below all others, above mistyped ones. */
 export const UNRANKED = 0.02;
 
-/** Score of a mistyped match; `distance` counts the wrong letters. */
+/** `distance` counts the wrong letters. */
 export function typoScore(distance: number): number {
   return rounded(0.015 / Math.max(1, distance));
 }
 
-/** What a score is made of. Both texts are folded. */
 interface ScoredText {
   readonly title: string;
   readonly body: string;
@@ -44,7 +43,7 @@ interface ScoredText {
   readonly size: number;
 }
 
-/** The score, with four decimals; higher is better. Every word is taken to occur, also where the texts lack it. */
+/** Four decimals; higher is better. Every word is assumed to occur, even when the texts lack it. */
 export function scoreOf({ title, body, size }: ScoredText, words: readonly string[]): number {
   const ratio = Math.min(MAX_LENGTH_RATIO, size / MEAN_WORDS);
   const saturation = K1 * (1 - B + B * ratio);

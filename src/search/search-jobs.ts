@@ -1,6 +1,3 @@
-/**
- * The search job of the query worker: answers one request from the index, in one snapshot of it.
- */
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
@@ -9,9 +6,7 @@ import { Catalogue } from './catalogue.ts';
 import { DAMAGED, openForReading } from './index-file.ts';
 import { find, type FindRequest, type FoundPage } from './rank.ts';
 
-/** A request as the worker gets it. */
 export interface FindOrder extends FindRequest {
-  /** The index and the snapshot of its titles. */
   readonly path: string;
   readonly snapshot: string;
 }
@@ -24,7 +19,6 @@ interface OpenIndex {
   readonly catalogue: Catalogue;
 }
 
-/** The jobs by name; the index stays open between them. */
 export function searchJobs(): Record<string, Job> {
   let open: OpenIndex | null = null;
   return {
@@ -52,7 +46,7 @@ export function searchJobs(): Record<string, Job> {
   };
 }
 
-/** The index as it stands at the path now: its writer may have put another file there. */
+/** The writer may have put another file at the path. */
 function reopened(open: OpenIndex | null, { path, snapshot }: FindOrder): OpenIndex | null {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (open !== null && open.inode === stats?.ino) return open;

@@ -1,8 +1,6 @@
 /**
- * Full-text search over everything published (section 17 of the contract), for the parts above: find, follow, rebuild.
- *
- * What may be found is decided by the caller of `find`, resource by resource; an index entry of any other one is not
- * even looked at.
+ * Full-text search over everything published. The caller of `find` decides resource by resource what may be found;
+ * entries of any other are not read.
  */
 import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
@@ -34,10 +32,8 @@ interface SearchOptions {
   readonly log: Log;
 }
 
-/** The index in the state directory. */
 export const INDEX_FILE = 'search/index.sqlite';
 
-/** What to find, among which resources. */
 interface SearchRequest<Resource extends PublishedResource> {
   readonly q: string;
   readonly offset: number;
@@ -46,31 +42,29 @@ interface SearchRequest<Resource extends PublishedResource> {
   readonly resources: readonly Resource[];
 }
 
-/** One result. */
 interface SearchHit<Resource> {
   readonly resource: Resource;
   /** Null for documents. */
   readonly rowId: number | null;
   readonly title: string;
-  /** Fragment of the page that shows it; null for its top. */
+  /** Fragment of the page; null for its top. */
   readonly anchor: string | null;
   readonly snippet: readonly SnippetPart[];
   readonly score: number;
 }
 
-/** A page of results. */
 interface SearchPage<Resource> {
   readonly hits: readonly SearchHit<Resource>[];
   readonly hasMore: boolean;
 }
 
 const NOTHING = { hits: [], hasMore: false };
-/** Resources of a rebuild that wait at the indexer, which has more than enough then and can still be stopped soon. */
+/** Resources a rebuild queues at once: enough for the indexer, few enough to stop quickly. */
 const REBUILD_READERS = 8;
 
 /**
- * The search of one document root. Resolves when what an earlier run indexed can be found; then, with
- * `search_on_startup`, changed files are read in the background.
+ * Resolves when what an earlier run indexed can be found; then, with `search_on_startup`, changed files are read in
+ * the background.
  */
 export async function openSearch(options: SearchOptions): Promise<Search> {
   const { stateDir, published, contents, pools, config, log } = options;
@@ -102,12 +96,10 @@ interface OpenOptions extends SearchOptions {
   readonly indexer: Indexer;
 }
 
-/** An open search. */
 export class Search {
   readonly #options: OpenOptions;
   readonly #requests: RebuildRequests;
   #stopFollowing: (() => void) | null = null;
-  /** Rebuilds that nobody waits for. */
   readonly rebuilds: Rebuilds;
 
   constructor(options: OpenOptions) {
@@ -124,22 +116,20 @@ export class Search {
     });
   }
 
-  /** Path of the index file, for the operator. */
   get path(): string {
     return this.#options.path;
   }
 
-  /** Entries that can be found: rows, sections, pages, files (DS-189). */
+  /** Searchable entries: rows, sections, pages, files. */
   get documents(): number {
     return this.#options.indexer.documents;
   }
 
-  /** Resources that wait or are being read. */
   get pending(): number {
     return this.#options.indexer.pending;
   }
 
-  /** Follows what is published from now on, and with `search_on_startup` what is there already. */
+  /** Follows publications from now on, and with `search_on_startup` existing ones. */
   follow(): void {
     const { published, indexer, config, log } = this.#options;
     this.#stopFollowing = published.onChange(({ added, changed, removed }) => {
@@ -157,7 +147,7 @@ export class Search {
     for (const resource of published.list()) void indexer.follow(resource);
   }
 
-  /** The page of results (DS-145). Throws `unavailable` and `timed-out`; a query is never an error. */
+  /** Throws `unavailable` and `timed-out`; a query is never an error. */
   async find<Resource extends PublishedResource>({
     q,
     offset,
@@ -205,7 +195,7 @@ export class Search {
     }
   }
 
-  /** Those of the resources whose rows are not all searched, with the number of rows left out. */
+  /** Those of the resources with rows that are not searched, and their number. */
   leftOut(
     resources: readonly PublishedResource[],
   ): { readonly resource: PublishedResource; readonly rows: number }[] {
@@ -217,17 +207,15 @@ export class Search {
       .filter(({ rows }) => rows > 0);
   }
 
-  /** Resolves when the resource can be found as it is now; an upload waits for this (DS-152). */
+  /** Resolves when the resource can be found as it is now; an upload waits for this. */
   settled(resource: PublishedResource): Promise<void> {
     return this.#options.indexer.settled(resource);
   }
 
-  /** Resolves when nothing waits to be read. */
   idle(): Promise<void> {
     return this.#options.indexer.idle();
   }
 
-  /** See `Indexer.edited`. */
   edited(
     target: Pick<PublishedResource, 'rel' | 'sheet'>,
     table: Table,
@@ -236,15 +224,11 @@ export class Search {
     return this.#options.indexer.edited(keyOf(target), table, rows);
   }
 
-  /** See `Indexer.restamped`. */
   restamped(target: Pick<PublishedResource, 'rel' | 'sheet'>, table: Table): Promise<void> {
     return this.#options.indexer.restamped(keyOf(target), table);
   }
 
-  /**
-   * Reads everything that changed, or with `isForced` everything, and forgets what is gone (DS-200). After `signal` nothing
-   * more is begun.
-   */
+  /** With `isForced` also what did not change. Starts nothing more after `signal`. */
   async rebuild(
     isForced: boolean,
     onProgress: (done: number, total: number) => void = () => {},
@@ -273,7 +257,7 @@ export class Search {
     return counts;
   }
 
-  /** Stops following; the pools are the caller's. */
+  /** The pools belong to the caller. */
   close(): void {
     this.#stopFollowing?.();
     this.rebuilds.stop();

@@ -1,25 +1,20 @@
-/**
- * The part of a text that shows why it was found (DS-149), as parts rather than markup: what becomes of them, escaped
- * text in JSON or elements of a page, is for the doors.
- */
+/** As parts rather than markup: callers render JSON text or page elements. */
 import { placedWords, type PlacedWord } from './occurrences.ts';
 
-/** A stretch of the snippet. */
 export interface SnippetPart {
   readonly text: string;
   readonly isHit: boolean;
 }
 
 const WORDS = 24;
-/** Words shown before the first hit. */
 const LEAD_WORDS = 6;
-/** Texts past this are only looked at around the first place one of the words occurs. */
+/** In longer texts only the surroundings of the first place of a word are searched. */
 const MAX_CHARACTERS = 20_000;
 const AROUND_CHARACTERS = 2_000;
 /** Bounds what one endless word takes up. */
 const MAX_SNIPPET_CHARACTERS = 600;
 
-/** About 24 words of the text around the hits, `…` where it was cut; the beginning when no word occurs. */
+/** About 24 words around the hits, `…` where cut; the beginning when no word occurs. */
 export function snippetOf(text: string, words: readonly string[]): SnippetPart[] {
   const near = text.length > MAX_CHARACTERS ? nearFirst(text, words) : { text, offset: 0 };
   const placed = placedWords(near.text, words);
@@ -39,7 +34,7 @@ export function snippetOf(text: string, words: readonly string[]): SnippetPart[]
 }
 
 function nearFirst(text: string, words: readonly string[]): { text: string; offset: number } {
-  // Lower case is shorter or longer than the text in a few letters at most; the place need not be exact.
+  // Lower case changes the length in a few letters at most; the place need not be exact.
   const lower = text.toLowerCase();
   const places = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
   const at = places.length === 0 ? 0 : Math.min(...places);
@@ -47,7 +42,7 @@ function nearFirst(text: string, words: readonly string[]): { text: string; offs
   return { text: text.slice(offset, at + 2 * AROUND_CHARACTERS).toWellFormed(), offset };
 }
 
-/** The word to begin with: most different hits within the window, of those the first. */
+/** The start of the window with most different hits, of those the first. */
 function bestStart(placed: readonly PlacedWord[]): number {
   let best = 0;
   let most = 0;

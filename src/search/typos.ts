@@ -1,45 +1,42 @@
 /**
- * Documents whose titles hold the words of a query but for typing mistakes (DS-148): one wrong letter in words of 4 to
- * 7, two in longer ones. Every word must be there, exactly in title or text or mistyped in the title; titles of rows
- * are never guessed at.
+ * Documents whose titles match a query with typing mistakes: one wrong letter in words of 4 to 7, two in longer ones.
+ * Every word must occur, exactly in title or text or mistyped in the title; titles of rows are never matched so.
  */
 import { foldedWords, foldText } from '../dataset/words.ts';
 import type { Catalogue } from './catalogue.ts';
 import { frequencyOf } from './occurrences.ts';
 
-/** The text of a document, to decide on. */
 interface DocumentText {
   readonly title: string;
   readonly body: string;
 }
 
-/** Candidates looked at; a word that is close to the titles of more documents says too little. */
+/** A word close to the titles of more documents says too little. */
 const MAX_CANDIDATES = 2_000;
 
-/** How many letters of a word may be wrong. */
 export function tolerated(word: string): number {
   const letters = [...word].length;
   return letters >= 8 ? 2 : letters >= 4 ? 1 : 0;
 }
 
-/** Entries that may match, in no order; `accepts` leaves out what the caller may not see before any is counted. */
+/** In no order; `accepts` leaves out unreadable resources before any is counted. */
 export function typoCandidates(
   catalogue: Catalogue,
   words: readonly string[],
-  accepts: (id: number) => boolean,
+  accepts: (no: number) => boolean,
 ): number[] {
   const found = new Set<number>();
   for (const word of words) {
     const distance = tolerated(word);
     if (distance === 0) continue;
-    for (const id of catalogue.near(word, distance)) if (accepts(id)) found.add(id);
+    for (const id of catalogue.near(word, distance, accepts)) found.add(id);
   }
   return [...found].sort((a, b) => a - b).slice(0, MAX_CANDIDATES);
 }
 
 /**
- * The number of wrong letters in all; null when the document does not match, or matches without any. `standsBehind` is asked for
- * words that stand neither in the title nor in the text as far as it is given.
+ * The number of wrong letters in all; null when the document does not match, or matches without any. `standsBehind`
+ * is called for words that are neither in the title nor in the given part of the text.
  */
 export function typosIn(
   document: DocumentText,
@@ -71,7 +68,6 @@ function nearestDistance(word: string, titleWords: readonly string[]): number | 
   return nearest <= limit ? nearest : null;
 }
 
-/** Letters to insert, delete or replace to make one word of the other. */
 export function editDistance(a: string, b: string): number {
   const from = [...a];
   const to = [...b];

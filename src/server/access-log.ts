@@ -1,12 +1,11 @@
 /**
- * One line in the log for each request, and the figures that go with it (DS-189, DS-209).
+ * One log line and the metrics of each request.
  *
  * The path is logged without its query: queries hold search texts and, by mistake, credentials.
  */
 import type { Log, LogFields } from '../base/log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** An answered request. */
 interface AccessEntry {
   readonly requestId: string;
   readonly clientAddress: string;
@@ -19,14 +18,14 @@ interface AccessEntry {
   readonly milliseconds: number;
   /** Bytes of the body handed to the network. */
   readonly bytes: number;
-  /** Why the body was cut short; null when it was not. */
+  /** Null unless the body was cut short. */
   readonly error: unknown;
   readonly isCancelled: boolean;
 }
 
-/** No file has a longer path; whoever sends longer ones must not fill the log with them. */
+/** No file has a longer path; longer ones must not fill the log. */
 const MAX_PATH_CHARACTERS = 4096;
-/** Methods that get their own label; others could be made up without end. */
+/** Methods with their own label; clients could invent others without end. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -37,7 +36,6 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'DELETE',
 ]);
 
-/** Writes a request down. */
 export function noteAccess(log: Log, metrics: Metrics, entry: AccessEntry): void {
   const { method, milliseconds } = entry;
   const label = KNOWN_METHODS.has(method) ? method : 'other';

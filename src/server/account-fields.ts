@@ -12,7 +12,6 @@ import { MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-/** The name of a new user or group. */
 export const newName = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS });
 
 /** A password that is to be kept. */
@@ -28,7 +27,6 @@ export const newExpiry = Type.Optional(
   nullable(Type.Integer({ minimum: 1, maximum: MAX_KEY_DAYS })),
 );
 
-/** What a key is limited to. */
 export const scopes = Type.Array(
   Type.String({
     description: 'read, write, read:<pattern> or write:<pattern>',

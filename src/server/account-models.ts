@@ -7,7 +7,6 @@ import { newDescription, newExpiry, newPassword, nullable, scopes } from './acco
 
 const dateTime = Type.String({ format: 'date-time' });
 
-/** `POST /auth/login` (DS-99). */
 export const loginModel = Type.Object(
   {
     username: Type.String(),
@@ -18,13 +17,11 @@ export const loginModel = Type.Object(
   { $id: 'Login' },
 );
 
-/** `GET /auth/me` (DS-106). */
 export const callerModel = Type.Object(
   { id: Type.Integer(), username: Type.String(), is_superuser: Type.Boolean() },
   { $id: 'Caller' },
 );
 
-/** `GET /auth/sessions` (DS-107). */
 export const sessionsModel = Type.Array(
   Type.Object(
     {
@@ -40,7 +37,6 @@ export const sessionsModel = Type.Array(
   ),
 );
 
-/** `PUT /auth/password` (DS-108). */
 export const passwordChangeModel = Type.Object(
   {
     current_password: Type.String({ format: 'password' }),
@@ -52,7 +48,6 @@ export const passwordChangeModel = Type.Object(
 /** A sentence for people. */
 export const messageModel = Type.Object({ message: Type.String() }, { $id: 'Message' });
 
-/** `GET /api/apikeys` (DS-116). */
 export const apiKeysModel = Type.Array(
   Type.Object(
     {
@@ -68,7 +63,6 @@ export const apiKeysModel = Type.Array(
   ),
 );
 
-/** `POST /api/apikeys` (DS-116 to DS-118). */
 export const newApiKeyRequestModel = Type.Object(
   {
     description: newDescription,
@@ -78,7 +72,6 @@ export const newApiKeyRequestModel = Type.Object(
   { $id: 'NewAPIKeyRequest' },
 );
 
-/** The answer to it. */
 export const newApiKeyModel = Type.Object(
   {
     id: Type.Integer(),

@@ -1,5 +1,5 @@
 /**
- * Shapes of the administration routes for the OpenAPI document (DS-134, DS-191). A schema with a `$id` is a named model.
+ * Shapes of the administration routes for the OpenAPI document. A schema with a `$id` is a named model.
  */
 import { Type } from '@sinclair/typebox';
 import { VERBS } from '../auth/principal.ts';
@@ -17,7 +17,6 @@ const id = (what: string) => Type.Integer({ description: `Id of the ${what}` });
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const text = (description: string) => Type.String({ description });
 
-/** An account. */
 export const userModel = Type.Object(
   {
     id: id('user'),
@@ -35,10 +34,8 @@ const groupMembers = {
   description: nullable(text('What it is for')),
 };
 
-/** A group without its members. */
 export const groupModel = Type.Object(groupMembers, { $id: 'Group' });
 
-/** A group with its members. */
 export const groupWithUsersModel = Type.Object(
   { ...groupMembers, users: Type.Array(userModel) },
   { $id: 'GroupWithUsers' },
@@ -49,7 +46,6 @@ const Action = Type.Union(
   { description: 'write does not include read' },
 );
 
-/** A right on a resource. */
 export const permissionModel = Type.Object(
   {
     id: id('permission'),
@@ -60,7 +56,6 @@ export const permissionModel = Type.Object(
   { $id: 'Permission' },
 );
 
-/** An API key without its value. */
 export const apiKeyModel = Type.Object(
   {
     id: id('key'),
@@ -76,7 +71,6 @@ export const apiKeyModel = Type.Object(
   { $id: 'APIKey' },
 );
 
-/** A browser session. */
 export const sessionModel = Type.Object(
   {
     id: id('session'),
@@ -90,7 +84,6 @@ export const sessionModel = Type.Object(
   { $id: 'Session' },
 );
 
-/** What somebody did, or was refused. */
 export const auditEntryModel = Type.Object(
   {
     id: id('entry'),
@@ -104,7 +97,6 @@ export const auditEntryModel = Type.Object(
   { $id: 'AuditEntry' },
 );
 
-/** A lock on a file. */
 export const lockModel = Type.Object(
   {
     id: id('lock'),
@@ -117,7 +109,6 @@ export const lockModel = Type.Object(
   { $id: 'Lock' },
 );
 
-/** Something the server remembers of a file. */
 export const cacheEntryModel = Type.Object(
   {
     key: text('Kind, path and details'),
@@ -128,7 +119,6 @@ export const cacheEntryModel = Type.Object(
   { $id: 'CacheEntry' },
 );
 
-/** Why somebody may or may not do something. */
 export const explanationModel = Type.Object(
   {
     user: userModel,
@@ -164,7 +154,6 @@ export const explanationModel = Type.Object(
   { $id: 'Explanation' },
 );
 
-/** Body of a new account. */
 export const userCreateModel = Type.Object(
   {
     username: newName,
@@ -174,25 +163,21 @@ export const userCreateModel = Type.Object(
   { $id: 'UserCreate' },
 );
 
-/** Body of a password reset. */
 export const passwordResetModel = Type.Object(
   { new_password: newPassword },
   { $id: 'PasswordReset' },
 );
 
-/** Body of a change of status. */
 export const userStatusUpdateModel = Type.Object(
   { is_active: Type.Boolean() },
   { $id: 'UserStatusUpdate' },
 );
 
-/** Body of a new group. */
 export const groupCreateModel = Type.Object(
   { name: newName, description: newDescription },
   { $id: 'GroupCreate' },
 );
 
-/** Body of a new permission. */
 export const permissionCreateModel = Type.Object(
   {
     resource: Type.String({ maxLength: MAX_RESOURCE_CHARACTERS }),
@@ -202,7 +187,6 @@ export const permissionCreateModel = Type.Object(
   { $id: 'PermissionCreate' },
 );
 
-/** Body of a new key for any user. */
 export const apiKeyCreateModel = Type.Object(
   {
     user_id: Type.Integer({ minimum: 1 }),
@@ -222,11 +206,9 @@ const newKey = {
   scopes: Type.Optional(scopes),
 };
 
-/** A new key of any user with its value. */
 export const userApiKeyCreatedModel = Type.Object(
   { ...newKey, user_id: id('owner') },
   { $id: 'UserAPIKeyCreated' },
 );
 
-/** The plain success of a change. */
 export const successModel = Type.Object({ success: Type.Literal(true) }, { $id: 'Success' });

@@ -1,7 +1,4 @@
-/**
- * Who gets past the door of a route: credentials, identity, CSRF, rights, read-only mode, in that order (DS-8, steps 5
- * to 8 and 11).
- */
+/** Checks credentials, identity, CSRF, rights and read-only mode, in that order. */
 import type { Authentication } from '../auth/authenticate.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { notAuthenticated } from '../auth/challenges.ts';
@@ -10,6 +7,7 @@ import { ingestCredentials } from '../auth/ingest-credentials.ts';
 import type { RequestCredentials } from '../auth/method.ts';
 import type { Caller, Principal } from '../auth/principal.ts';
 import { getUser } from '../auth/users.ts';
+import { nameAsker } from '../base/asker.ts';
 import { AppError } from '../base/errors.ts';
 import { type Soon, whenThere } from '../base/soon.ts';
 import type { Context } from './context.ts';
@@ -26,9 +24,8 @@ import {
   sessionCookie,
 } from './session-cookie.ts';
 
-/** A route as admission sees it. */
 export interface Guarded extends Omit<Route, 'pattern' | 'methods'> {
-  /** What stands behind it decides about read-only mode itself, after existence. */
+  /** The handler decides about read-only mode itself, after existence. */
   readonly decidesReadOnly?: boolean;
 }
 
@@ -66,7 +63,7 @@ function admitKnown(
 
 /**
  * Whether the credentials of a request that was let in still prove the same user, and open as much; for answers that take long.
- * Failed logins that would shut out a new request with them (DS-102) end it too, or whoever causes them could keep an old
+ * Failed logins that would shut out a new request with them end it too, or whoever causes them could keep an old
  * password in use.
  */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
@@ -95,7 +92,8 @@ function isAsBefore(now: Principal, before: Caller): boolean {
   return (
     now.userId === before?.userId &&
     now.isCreateOnly === before.isCreateOnly &&
-    (now.isSuperuser || !before.isSuperuser)
+    (now.isSuperuser || !before.isSuperuser) &&
+    (now.isNarrowedSuperuser === true || before.isNarrowedSuperuser !== true)
   );
 }
 
@@ -120,6 +118,7 @@ function credentialsOf(
 function identify(context: Context, found: Authentication): void {
   const { services } = context;
   context.caller = found.principal;
+  if (found.principal !== null) nameAsker(`user:${found.principal.userId}`);
   context.session = found.session;
   if (found.expiredSessionCookie) {
     context.setCookie(SESSION_COOKIE, clearedSessionCookie(context.isSecure));
@@ -140,7 +139,7 @@ function checkIdentity(context: Context, route: Guarded): void {
   if (route.access !== 'public' && context.caller === null) throw notAuthenticated();
 }
 
-/** Browsers attach a remembered Basic header by themselves, like a cookie (EV-13). */
+/** Browsers attach a remembered Basic header by themselves, like a cookie. */
 function checkOwnOrigin(context: Context, route: Guarded, hosts: HostCheck): void {
   if (isSafeMethod(context.method)) return;
   const isTempting = route.requiresOwnOrigin === true || context.caller?.credential === 'basic';
@@ -153,7 +152,7 @@ function checkRights(context: Context, route: Guarded): void {
     if (route.access !== 'public' || !isSafeMethod(context.method)) {
       throw new AppError('permission-denied', 'You do not have permission to perform this action.');
     }
-    // What is open to everybody is shown as to anybody: nothing is seen with a key that may only create (EV-58).
+    // What is open to everybody is shown as to anybody: nothing is seen with a key that may only create.
     context.caller = null;
     return;
   }
@@ -167,7 +166,7 @@ function checkRights(context: Context, route: Guarded): void {
   if (route.isExemptFromReadOnly !== true && route.decidesReadOnly !== true) throw readOnlyMode();
 }
 
-/** What a key that may only create events may do (EV-58), beside what is open to everybody. */
+/** What a key that may only create events may do, beside what is open to everybody. */
 function takesEvents({ method }: Context, { takesEventsBy }: Guarded): boolean {
   return takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
 }

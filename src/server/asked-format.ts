@@ -7,7 +7,7 @@ import { type Format, FORMATS } from '../dataset/format.ts';
 import type { Context } from './context.ts';
 import type { ParameterDescription } from './operation-description.ts';
 
-/** The format that the address asks for, null for none. Throws `not-found` for one there is not (EV-8). */
+/** The format that the address asks for, null for none. Throws `not-found` for one there is not. */
 export function askedFormat(context: Context): Format | null {
   const asked = context.queryValue('format');
   if (asked === null || asked === '') return null;
@@ -16,7 +16,6 @@ export function askedFormat(context: Context): Format | null {
   throw new AppError('not-found', 'Not found.');
 }
 
-/** How routes describe it. */
 export const formatParameter: ParameterDescription = {
   name: 'format',
   in: 'query',

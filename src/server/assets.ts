@@ -1,6 +1,4 @@
-/**
- * Everything the pages load, embedded in the executable under names that change with the content (DS-186).
- */
+/** Everything the pages load, embedded in the executable under names that change with the content. */
 import { sha256Hex } from '../base/ids.ts';
 import documentStyle from './assets/document.css' with { type: 'text' };
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
@@ -17,7 +15,6 @@ import searchStyle from './assets/search.css' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
 import { bundledScript } from './script-bundle.ts' with { type: 'macro' };
 
-/** One embedded file. */
 export interface Asset {
   /** Path under which it is served, with the hash in it. */
   readonly path: string;
@@ -36,7 +33,6 @@ const contents = {
   'admin.js': [SCRIPT, bundledScript('admin')],
   'docs.css': [CSS, docsStyle],
   'document.css': [CSS, documentStyle],
-  'docs.js': [SCRIPT, bundledScript('docs')],
   'events.css': [CSS, eventsStyle],
   'events.js': [SCRIPT, bundledScript('events')],
   'frame.js': [SCRIPT, bundledScript('frame')],
@@ -50,7 +46,7 @@ const contents = {
   'landing.css': [CSS, landingStyle],
   'landing.js': [SCRIPT, bundledScript('landing')],
   'media.css': [CSS, mediaStyle],
-  'saved-searches.js': [SCRIPT, bundledScript('saved-searches')],
+  'live-forms.js': [SCRIPT, bundledScript('live-forms')],
   'profile.css': [CSS, profileStyle],
   'search.css': [CSS, searchStyle],
   'search.js': [SCRIPT, bundledScript('search')],
@@ -67,7 +63,7 @@ export type AssetName = keyof typeof contents;
 let made: ReadonlyMap<string, Asset> | null = null;
 let byPath: ReadonlyMap<string, Asset> | null = null;
 
-/** Made with the first page: to hash a megabyte and a half at every start took milliseconds. */
+/** Made with the first page: hashing a megabyte and a half at every start took milliseconds. */
 function assets(): ReadonlyMap<string, Asset> {
   made ??= new Map(
     Object.entries(contents).map(([name, [type, content]]) => [name, asset(name, type, content)]),
@@ -75,12 +71,10 @@ function assets(): ReadonlyMap<string, Asset> {
   return made;
 }
 
-/** The asset of a source name. */
 export function assetNamed(name: AssetName): Asset {
   return assets().get(name)!;
 }
 
-/** The asset served at a path; null when there is none. */
 export function assetAt(path: string): Asset | null {
   byPath ??= new Map([...assets().values()].map((one) => [one.path, one]));
   return byPath.get(path) ?? null;

@@ -1,13 +1,12 @@
 /**
- * Bytes gathered from pieces of any size into blocks of memory: a piece of its own costs about 180 bytes besides what is in
- * it, and a client may send its body in chunks of one byte.
+ * Gathers pieces into blocks: a piece of its own costs about 180 bytes besides its content, and a client may send its
+ * body in chunks of one byte.
  */
 
 const MIN_BLOCK_BYTES = 4 * 1024;
 /** A piece of this size is kept as it came; smaller ones are copied together. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** Pieces on their way to one body. */
 export class ByteBlocks {
   #blocks: Uint8Array[] = [];
   /** The last one while it has room. */

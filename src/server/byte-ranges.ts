@@ -1,5 +1,5 @@
 /**
- * Parts of a file (DS-161; RFC 9110, section 14).
+ * Parts of a file (RFC 9110, section 14).
  */
 
 /** Bytes of a file; `to` is exclusive. */

@@ -1,5 +1,5 @@
 /**
- * The server's own certificate: read, checked, and read again when its files change (DS-199, DS-206).
+ * The server's own certificate: read, checked, and read again when its files change.
  *
  * A pair is checked before it replaces anything, so that a half-written or mismatched one never takes the place of one
  * that works.
@@ -10,7 +10,7 @@ import { AppError, errnoOf } from '../base/errors.ts';
 import type { Config } from '../config/schema.ts';
 import type { TlsPair } from './server.ts';
 
-/** Where the pair stands; both or none (DS-196). */
+/** Where the pair stands; both or none. */
 type Places = Pick<Config, 'tls_cert' | 'tls_key'>;
 
 /** How often the files are looked at for a change nobody signalled. */

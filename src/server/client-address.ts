@@ -1,8 +1,8 @@
 /**
- * Who is on the other end of a connection, and what a trusted proxy in between says about it (DS-204).
+ * The peer of a connection, and what a trusted proxy says about it.
  *
- * Forwarding headers are believed only when the peer itself is a trusted proxy; the client is the right-most address
- * that is none, because everything to the left of it may have been made up by that client.
+ * Forwarding headers count only when the peer is a trusted proxy; the client is the right-most address that is none,
+ * because that client may have made up everything to the left.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -97,7 +97,9 @@ function list(headers: Headers, name: string): string[] {
 function parseForwarded(value: string): Map<string, string>[] {
   return value.split(',').map((hop) => {
     const parameters = new Map<string, string>();
-    for (const [, name = '', quoted, bare] of hop.matchAll(/([\w-]+)=(?:"([^"]*)"|([^;\s]*))/g)) {
+    for (const [, name = '', quoted, bare] of hop.matchAll(
+      /(?<![\w-])([\w-]+)=(?:"([^"]*)"|([^;\s]*))/g,
+    )) {
       parameters.set(name.toLowerCase(), quoted ?? bare ?? '');
     }
     return parameters;

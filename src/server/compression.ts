@@ -1,5 +1,5 @@
 /**
- * gzip for answers made of text (DS-19).
+ * gzip for answers made of text.
  */
 
 /** Below this a frame around the body costs more than it saves. */
@@ -7,7 +7,6 @@ export const MIN_GZIP_BYTES = 1024;
 /** Compressed at once up to here, about 2 ms; larger bodies go through a stream, which lets others run in between. */
 const MAX_SYNC_BYTES = 256 * 1024;
 
-/** Whether bodies of this media type are text. */
 export function isTextLike(contentType: string): boolean {
   const end = contentType.indexOf(';');
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();

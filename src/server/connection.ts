@@ -2,7 +2,6 @@
  * What is asked of the socket a request came on. Read while the request is new: a socket that is gone tells nothing.
  */
 
-/** The connection of one request. */
 export interface Connection {
   /** Address of the peer; null when the socket is gone. */
   address(): string | null;

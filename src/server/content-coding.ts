@@ -1,5 +1,5 @@
 /**
- * Bodies without their `Content-Encoding` (EV-7): inflated piece by piece, off the event loop, so that whoever reads the pieces
+ * Bodies without their `Content-Encoding`: inflated piece by piece, off the event loop, so that whoever reads the pieces
  * counts them while they come and a bomb is stopped at the limit.
  */
 import { Readable, pipeline } from 'node:stream';

@@ -17,21 +17,30 @@ import { invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
 import type { Peer } from './client-address.ts';
 import { isForm, isJsonInDisguise, parseForm } from './form-body.ts';
+import { JSON_BOUNDS } from '../base/json-outline.ts';
+import type { BodyRoom } from './body-room.ts';
+import { bodyMemory } from './body-room.ts';
 import type { IdleLimit } from './idle-limit.ts';
 import { parseJsonBody } from './json-body.ts';
+import { linkQuery } from './link-query.ts';
 import { isHtmlClient, isNotModified } from './negotiate.ts';
 import { RequestBody } from './request-body.ts';
 import type { RequestTarget } from './request-target.ts';
-import type { Route } from './route-table.ts';
+import type { BodyLimits, Route } from './route-table.ts';
 import type { ServerServices } from './dependencies.ts';
 
-/** The live session that came with a request. */
 interface LiveSession {
   readonly id: number;
   /** Value of its cookie. */
   readonly token: string;
   readonly userId: number;
 }
+
+/** Bodies without a credential: a sign-in, a message to `/mcp`. */
+export const MAX_ANONYMOUS_BYTES = 64 * 1024;
+const MAX_ANONYMOUS_VALUES = 1_000;
+/** JSON bodies of routes that say nothing else. */
+export const MAX_JSON_BYTES = 1024 * 1024;
 
 const NO_COOKIES: readonly string[] = [];
 
@@ -45,11 +54,11 @@ interface ContextFacts {
   readonly hasTls: boolean;
   /** Reading the body has a time limit of its own. */
   readonly idleLimit: IdleLimit;
+  readonly bodyRoom: BodyRoom;
   /** Whether who was let in may go on with a body that comes in slowly. */
   readonly mayStillSend: (context: Context) => Promise<boolean>;
 }
 
-/** A request on its way through the server; see the top of this file. */
 export class Context {
   readonly request: Request;
   readonly services: ServerServices;
@@ -65,10 +74,14 @@ export class Context {
   session: LiveSession | null = null;
   /** The route that let the request in, as far as credentials go; null before. */
   admittedBy: Pick<Route, 'takesIngestCredentials' | 'queryToken'> | null = null;
+  /** Of the route; those of all when it says nothing. */
+  bodyLimits: BodyLimits = {};
   readonly #facts: ContextFacts;
   #cookies: Map<string, string> | null = null;
   #query: URLSearchParams | null = null;
+  #linkQuery: URLSearchParams | null = null;
   #body: RequestBody | null = null;
+  #bodyRoom = 0;
 
   constructor(facts: ContextFacts) {
     this.#facts = facts;
@@ -82,9 +95,34 @@ export class Context {
 
   /** The body, to be read once; `json` and `form` do it for most. */
   get body(): RequestBody {
-    return (this.#body ??= new RequestBody(this.request, this.#facts.idleLimit, async () => {
-      if (!(await this.#facts.mayStillSend(this))) throw notAuthenticated();
+    return (this.#body ??= new RequestBody(this.request, this.#facts.idleLimit, {
+      mostBytes: () => (this.caller === null ? MAX_ANONYMOUS_BYTES : Number.POSITIVE_INFINITY),
+      take: (bytes) => this.#takeRoom(bytes),
+      requireStanding: () => this.requireStanding(),
     }));
+  }
+
+  /** Throws `not-authenticated` when whoever sends the body has lost credential or account since. */
+  async requireStanding(): Promise<void> {
+    if (!(await this.#facts.mayStillSend(this))) throw notAuthenticated();
+  }
+
+  /** Gives back the room that the body took; once the request is answered. */
+  leaveBodyRoom(): void {
+    const bytes = this.#bodyRoom;
+    if (bytes === 0) return;
+    this.#bodyRoom = 0;
+    this.#facts.bodyRoom.give(this.#sender, bytes);
+  }
+
+  async #takeRoom(bytes: number): Promise<void> {
+    if (bytes <= 0) return;
+    await this.#facts.bodyRoom.take(this.#sender, bytes, this.#bodyRoom);
+    this.#bodyRoom += bytes;
+  }
+
+  get #sender(): string {
+    return this.caller === null ? '' : String(this.caller.userId);
   }
 
   /** From the `?` on, as it came; `''` without one. */
@@ -97,14 +135,19 @@ export class Context {
     return this.#facts.target.segments;
   }
 
-  /** False for a path that names nothing, whatever exists (DS-5). */
+  /** False for a path that names nothing, whatever exists. */
   get isMatchable(): boolean {
     return this.#facts.target.isMatchable;
   }
 
-  /** Query parameters, decoded. Of a repeated one the last counts (DS-3): use `queryValue`. */
+  /** Query parameters, decoded. Of a repeated one the last counts: use `queryValue`. */
   get query(): URLSearchParams {
     return (this.#query ??= new URLSearchParams(this.search));
+  }
+
+  /** As much of the query as links to other views of the same page carry. */
+  get linkQuery(): URLSearchParams {
+    return (this.#linkQuery ??= linkQuery(this.query));
   }
 
   /** The last value of a query parameter; null when absent. */
@@ -128,7 +171,7 @@ export class Context {
     return isHtmlClient(this.request.headers.get('accept'));
   }
 
-  /** Cookies are `Secure` (DS-205). */
+  /** Cookies are `Secure`. */
   get isSecure(): boolean {
     const { config } = this.services;
     return (
@@ -149,7 +192,7 @@ export class Context {
     return this.services.config.public_url || (this.#requestOrigins[0] ?? '');
   }
 
-  /** Origins that are this server's own (DS-114), in lower case. */
+  /** Origins that are this server's own, in lower case. */
   get ownOrigins(): readonly string[] {
     const { public_url: publicUrl } = this.services.config;
     return publicUrl === ''
@@ -165,30 +208,41 @@ export class Context {
   }
 
   /**
-   * The JSON body. Throws `too-large` past `limits.max_body_bytes` or the given limit, whichever is lower, and
-   * `invalid-request` as `parseJsonBody`.
+   * The JSON body. Throws `too-large` past what the route takes of this caller, `throttled` and `unavailable` without room for it,
+   * and `invalid-request` as `parseJsonBody`.
    */
-  async json(maxBytes: number = Number.POSITIVE_INFINITY): Promise<unknown> {
-    return parseJsonBody(await this.body.bytes(Math.min(maxBytes, this.#maxBodyBytes)));
+  async json(): Promise<unknown> {
+    return this.parsed(await this.body.kept(this.maxBodyBytes));
+  }
+
+  /** The value of a JSON body that was read by `body.kept`. Throws as `json`. */
+  parsed(bytes: Uint8Array): Promise<unknown> {
+    const { maxValues = JSON_BOUNDS.values } = this.bodyLimits;
+    const values = this.caller === null ? Math.min(maxValues, MAX_ANONYMOUS_VALUES) : maxValues;
+    return parseJsonBody(bytes, { ...JSON_BOUNDS, values }, (held) =>
+      this.#takeRoom(bodyMemory(bytes.length, held) - this.#bodyRoom),
+    );
   }
 
   /** The text fields of a form body; null when the body is no form. Throws as `parseForm`. */
   async form(): Promise<ReadonlyMap<string, string> | null> {
-    return parseForm(this.body, this.request.headers.get('content-type'), this.#maxBodyBytes);
+    return parseForm(this.body, this.request.headers.get('content-type'), this.maxBodyBytes);
   }
 
-  get #maxBodyBytes(): number {
-    return this.services.config.limits.max_body_bytes;
+  /** Of a body that the route reads as a whole. */
+  get maxBodyBytes(): number {
+    const { max_body_bytes: most } = this.services.config.limits;
+    return Math.min(this.bodyLimits.maxBytes ?? MAX_JSON_BYTES, most);
   }
 
-  /** A JSON object or form fields, for routes that take both (DS-99). Other JSON values come as they are. */
-  async formOrJson(maxBytes?: number): Promise<unknown> {
-    if (!isForm(this.body) || (await isJsonInDisguise(this.body))) return this.json(maxBytes);
+  /** A JSON object or form fields, for routes that take both. Other JSON values come as they are. */
+  async formOrJson(): Promise<unknown> {
+    if (!isForm(this.body) || (await isJsonInDisguise(this.body))) return this.json();
     const fields = await this.form();
     return fields === null ? {} : Object.fromEntries(fields);
   }
 
-  /** A path parameter as an integer. Throws `invalid-request` at `["path", name]` (DS-133). */
+  /** A path parameter as an integer. Throws `invalid-request` at `["path", name]`. */
   intParameter(name: string): number {
     const input = this.parameters[name] ?? '';
     const value = Number(input);

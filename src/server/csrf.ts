@@ -1,7 +1,7 @@
 /**
- * CSRF at the door: where the token stands in a request, and which origins are ours (DS-111 to DS-115).
+ * CSRF at the door: where the token stands in a request, and which origins are ours.
  *
- * The decision itself is auth/csrf.ts. Looking for the form field leaves the body usable (DS-113).
+ * The decision itself is auth/csrf.ts. Looking for the form field leaves the body usable.
  */
 import { checkCsrf, checkOrigin } from '../auth/csrf.ts';
 import type { RequestOrigin } from '../auth/csrf.ts';
@@ -30,12 +30,12 @@ export async function requireCsrf(
   });
 }
 
-/** Throws `csrf-failed` when the browser says the request comes from another site (DS-115). */
+/** Throws `csrf-failed` when the browser says the request comes from another site. */
 export function requireOwnOrigin(context: Context, hosts: HostCheck): void {
   checkOrigin(originOf(context, hosts));
 }
 
-/** Throws `permission-denied` for an `Origin` that is neither own nor allowed (DS-178); none at all passes. */
+/** Throws `permission-denied` for an `Origin` that is neither own nor allowed; none at all passes. */
 export function requireAllowedOrigin(context: Context, hosts: HostCheck): void {
   const { origin, isOwnOrigin } = originOf(context, hosts);
   if (origin === null || isOwnOrigin(origin)) return;

@@ -4,6 +4,8 @@
 import { AppError } from '../base/errors.ts';
 import { statFile } from '../base/file-stamp.ts';
 import { encodePath } from '../base/paths.ts';
+import { isCrowded, ownTurn } from '../base/time-slice.ts';
+import { Holdings, Lane } from '../children/lane.ts';
 import { FORMATS } from '../dataset/format.ts';
 import { parseListParameters, type ListParameters } from '../dataset/list-parameters.ts';
 import { parseSort } from '../dataset/sort.ts';
@@ -12,10 +14,11 @@ import type { Column } from '../dataset/types.ts';
 import type { Resource } from '../docroot/registry.ts';
 import { type DatasetServices, mayChangeRows, queryRows } from '../operations/datasets.ts';
 import { assetNamed } from './assets.ts';
-import { parseFilter, withMember } from './client/grid/conditions.ts';
-import { describeMember } from './client/grid/filter-words.ts';
-import type { GridData } from './client/grid/model.ts';
+import { parseFilter, withMember } from './grid/conditions.ts';
+import { describeMember } from './grid/filter-words.ts';
+import type { GridData } from './grid/model.ts';
 import type { Context } from './context.ts';
+import { linkQuery } from './link-query.ts';
 import { cellText, rowsOf } from './page-rows.ts';
 import { pageReply } from './page-reply.ts';
 import { FORMAT_LABELS } from './page-parts/export-menu.tsx';
@@ -25,6 +28,9 @@ import { redirectReply, type Reply } from './reply.ts';
 import { sentViewForm } from './view-form.ts';
 
 const PAGE_ROWS = 50;
+/** Pages that are made at the same time, and those of one person: of a wide table each takes 10 MB until it is sent. */
+const pages = new Lane(8, 256, new Holdings(() => 4));
+const MAX_WAIT_MS = 30_000;
 /** Smaller files are read at once; of larger ones the first reading may take longer than people wait without a word. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 const PATIENCE_MS = 1_000;
@@ -50,13 +56,15 @@ export async function datasetPageReply(
   }
   const target = services.datasets.targetOf(resource);
   const size = statFile(target.path, target.rel)?.size ?? 0;
-  if (size < LARGE_BYTES) return rowsReply(services, context, resource);
+  const rows = (): Promise<Reply> =>
+    pages.run(MAX_WAIT_MS, () => rowsReply(services, context, resource));
+  if (size < LARGE_BYTES) return rows();
   // Only the reading of the file is waited for: it goes on, while a query would begin again with each look.
   const reading = services.tables.current(target);
   // Who has been told to wait asks again; then the failure is told, if there is one.
   reading.catch(() => undefined);
   if ((await Promise.race([reading, Bun.sleep(PATIENCE_MS)])) !== undefined) {
-    return rowsReply(services, context, resource);
+    return rows();
   }
   const progress = services.tables.progress(target);
   const view = { name: resource.canonical, file: datasetTitle(resource), size, progress };
@@ -74,14 +82,17 @@ async function rowsReply(
   const given = new URLSearchParams(context.query);
   for (const name of ['limit', 'cursor', 'format']) given.delete(name);
   const startAt = await rowsBefore(services, context, resource);
-  if (startAt !== null) given.set('offset', String(startAt - (startAt % PAGE_ROWS)));
-  const parameters = parseListParameters(given);
+  const table = await services.tables.current(services.datasets.targetOf(resource));
+  const { columns } = parseListParameters(given);
+  const cellRows = Math.floor(MAX_CELLS / Math.max(1, columns.length || table.columns.length));
+  const limit = Math.min(PAGE_ROWS, Math.max(1, cellRows));
+  if (startAt !== null) given.set('offset', String(startAt - (startAt % limit)));
+  const page = { ...parseListParameters(given), limit };
   try {
-    const page = { ...parameters, limit: PAGE_ROWS };
     return await reply(services, context, resource, page, { startAt });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid-query') throw error;
-    const plain = { ...parameters, filter: '', sort: '', columns: [], limit: PAGE_ROWS };
+    const plain = { ...page, filter: '', sort: '', columns: [] };
     return reply(services, context, resource, plain, { problem: error.message });
   }
 }
@@ -118,7 +129,7 @@ async function reply(
   services: DatasetPageServices,
   context: Context,
   resource: Resource,
-  parameters: ListParameters,
+  parameters: ListParameters & { readonly limit: number },
   { problem = null, startAt = null }: Extras,
 ): Promise<Reply> {
   const { signal } = context.request;
@@ -133,12 +144,25 @@ async function reply(
     },
   );
   const rows = await rowsOf(page);
+  if (isCrowded()) await ownTurn();
   const shown = prepared.plan.shape.columns.map(({ name }) => name);
+  const names = table.columns.reduce((sum, { name }) => sum + name.length, 0);
+  if (names > MAX_NAMES) {
+    const text = `The names of the columns of '${resource.rel}' are too long for a page; use its API`;
+    throw new AppError('too-large', text);
+  }
+  const { offset, limit } = parameters;
+  const textLength = Math.min(
+    MAX_CELL_TEXT,
+    Math.max(20, Math.floor(MAX_CELLS_TEXT / Math.max(1, rows.length * shown.length))),
+  );
+  const whole = keptQuery(context);
+  const links = shown.length + rows.length + MAX_CONDITIONS;
+  // Where every column and row cannot carry the view, columns are sorted by the form and a row stands alone.
+  const repeated = whole.toString().length > MAX_REPEATED / links ? null : whole;
+  const order = orderOf(parameters, table.columns);
   const heads = new Map(
-    table.columns.map((column) => [
-      column.name,
-      headOf(column, table.columns, context, parameters),
-    ]),
+    table.columns.map((column) => [column.name, headOf(column, order, context, repeated)]),
   );
   const mayWrite = await mayChangeRows(services, context.caller, resource);
   const view: DatasetView = {
@@ -147,17 +171,18 @@ async function reply(
     filter: context.queryValue('filter') ?? '',
     sort: parameters.sort,
     conditions: conditionsOf(context),
-    kept: [...keptQuery(context)].filter(([name]) => !['sort', 'order', 'offset'].includes(name)),
-    order: orderOf(parameters, table.columns),
+    kept: [...whole].filter(([name]) => !['sort', 'order', 'offset'].includes(name)),
+    order,
     columns: shown.map((name) => heads.get(name)!),
     rows: rows.map((row) => {
       const id = cellText(row, '_row_id');
-      const cells = shown.map((name) => shortText(cellText(row, name)));
-      return { id, href: hrefWith(context, { row: id, done: null }), cells };
+      const cells = shown.map((name) => shortText(cellText(row, name), textLength));
+      const href = hrefWith(context, { row: id, done: null }, repeated ?? new URLSearchParams());
+      return { id, href, cells };
     }),
     newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
     position: positionText(parameters, rows.length, page.total),
-    ...pagingOf(context, parameters.offset, rows.length, page.total),
+    ...pagingOf(context, offset, rows.length, limit, page.total),
     links: linksOf(resource, context),
     problem,
     grid: { ...gridOf(table, resource, mayWrite), startAt },
@@ -192,8 +217,8 @@ function gridOf(table: Table, resource: Resource, mayWrite: boolean): Omit<GridD
   };
 }
 
-function shortText(text: string): string {
-  return text.length > MAX_CELL_TEXT ? `${text.slice(0, MAX_CELL_TEXT)}…` : text;
+function shortText(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 /** The steps of the order, as names. */
@@ -211,20 +236,25 @@ function orderOf(
 /** The filter in words, each part with the address of the view without it. */
 function conditionsOf(context: Context): DatasetView['conditions'] {
   const filter = context.queryValue('filter') ?? '';
-  return Object.entries(parseFilter(filter) ?? {}).map(([column, member]) => {
+  const members = Object.entries(parseFilter(filter) ?? {});
+  const shown = members.slice(0, MAX_CONDITIONS).map(([column, member]) => {
+    const text = describeMember(column, member);
+    if (filter.length > MAX_LINKED_FILTER) return { text, href: null };
     const rest = withMember(filter, column, null);
     const href = hrefWith(context, { filter: rest === '' ? null : rest, offset: null });
-    return { text: describeMember(column, member), href };
+    return { text, href };
   });
+  const more = members.length - shown.length;
+  return more === 0 ? shown : [...shown, { text: `and ${more} more`, href: null }];
 }
 
 function headOf(
   { name, type }: Column,
-  columns: readonly Column[],
+  order: DatasetView['order'],
   context: Context,
-  { sort, order }: ListParameters,
+  kept: URLSearchParams | null,
 ): ColumnHead {
-  const step = orderOf({ sort, order }, columns).find((one) => one.column === name);
+  const step = order.find((one) => one.column === name);
   const sorted = step === undefined ? null : step.isDescending ? 'descending' : 'ascending';
   const token = /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
   const next = sorted === 'ascending' ? `-${token}` : token;
@@ -232,7 +262,7 @@ function headOf(
     name,
     type,
     sorted,
-    sortHref: hrefWith(context, { sort: next, order: null, offset: null }),
+    sortHref: kept && hrefWith(context, { sort: next, order: null, offset: null }, kept),
   };
 }
 
@@ -240,9 +270,10 @@ function pagingOf(
   context: Context,
   offset: number,
   shown: number,
+  most: number,
   total: number,
 ): Pick<DatasetView, 'previousHref' | 'nextHref'> {
-  const before = Math.max(0, offset - PAGE_ROWS);
+  const before = Math.max(0, offset - most);
   const after = offset + shown;
   return {
     previousHref:
@@ -258,8 +289,20 @@ function positionText({ offset, q, filter }: ListParameters, shown: number, tota
   return `${(offset + 1).toLocaleString('en')}–${(offset + shown).toLocaleString('en')} of ${all}`;
 }
 
-/** Parameters that are handed on from page to page; every row and column has a link with all of them. */
-const MAX_KEPT = 256;
+/** Characters of the parameters that a page hands on to the next: filters of 64 KiB are legal. */
+export const MAX_KEPT = 64 * 1024;
+/** Characters of all links of the columns, rows and conditions together. */
+const MAX_REPEATED = 512 * 1024;
+export const MAX_CONDITIONS = 50;
+/** Past it each condition has no link to the view without it. */
+const MAX_LINKED_FILTER = 4 * 1024;
+/** Cells of a page; a wide table shows fewer rows, which the grid loads by itself. */
+export const MAX_CELLS = 10_000;
+/** Characters of all cells. */
+const MAX_CELLS_TEXT = 256 * 1024;
+/** Characters of the names of all columns, which a page needs a dozen times. */
+const MAX_NAMES = 128 * 1024;
+/** Parameters that are handed on. */
 const KEPT: ReadonlySet<string> = new Set(
   'limit offset cursor order format sort filter q columns pinned values chart x y measure row delete done'.split(
     ' ',
@@ -267,16 +310,19 @@ const KEPT: ReadonlySet<string> = new Set(
 );
 
 function keptQuery(context: Context): URLSearchParams {
-  const kept = [...context.query].filter(([name]) => KEPT.has(name));
-  return new URLSearchParams(kept.slice(0, MAX_KEPT));
+  return linkQuery(
+    [...context.query].filter(([name]) => KEPT.has(name)),
+    MAX_KEPT,
+  );
 }
 
 /** This page's address with some parameters changed; null takes one away. */
 export function hrefWith(
   context: Context,
   changes: Readonly<Record<string, string | null>>,
+  kept = keptQuery(context),
 ): string {
-  const query = keptQuery(context);
+  const query = new URLSearchParams(kept);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) query.delete(name);
     else query.set(name, value);

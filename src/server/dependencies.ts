@@ -21,7 +21,6 @@ import type { ApiDescription } from './openapi/api-description.ts';
 import type { ApiOperation } from './openapi/api-operation.ts';
 import type { ApiChoice, ApiListing, OperationName } from './openapi/api-pages.ts';
 
-/** One resource as listings show it. */
 export interface ResourceView {
   /** Path of the file in the document root; several sheets share it. */
   readonly rel: string;
@@ -29,7 +28,6 @@ export interface ResourceView {
   readonly sheet: string | null;
   readonly type: ResourceType;
   readonly family: Family;
-  /** Canonical name (DS-25). */
   readonly name: string;
   /** What is wrong with the file; null when nothing is. */
   readonly problem: string | null;
@@ -38,11 +36,10 @@ export interface ResourceView {
 /** What a caller may read, in byte order of `rel`, then of `name`. */
 export interface ReadableResources {
   readonly resources: readonly ResourceView[];
-  /** The files among them that have a problem, once each (DS-182). */
+  /** The files among them that have a problem, once each. */
   readonly problems: readonly { readonly resource: string; readonly problem: string }[];
 }
 
-/** What every route may ask for, as `context.services`. */
 export interface ServerServices
   extends AccountServices, CacheServices, UploadServices, EventServices {
   /** The running configuration. A reload puts another object in its place, so it is read where it is used. */
@@ -50,7 +47,7 @@ export interface ServerServices
   readonly registry: Registry;
   /** 32 bytes that only this server knows. */
   readonly serverSecret: Uint8Array;
-  /** Seals what must be told again, such as tokens (EV-16). */
+  /** Seals what must be told again, such as tokens. */
   readonly instanceKey: Uint8Array;
   readonly metrics: Metrics;
   readonly documents: ContentServices['documents'];
@@ -67,7 +64,7 @@ export interface ServerServices
   listReadable(caller: Caller): Promise<ReadableResources>;
   /** What is known of a resource without reading it. */
   factsOf(resource: ResourceView): ResourceFacts;
-  /** The OpenAPI document for a caller (DS-190). */
+  /** The OpenAPI document for a caller. */
   describeApi(caller: Caller): Promise<ApiDescription>;
   /** The operations of that document, by file and part of the server, for a page. */
   listOperations(caller: Caller, choice: ApiChoice): Promise<ApiListing>;

@@ -37,7 +37,7 @@ export const DIALECT_ROUTE = {
   takesIngestCredentials: true,
   neverRedirects: true,
   leavesOtherMethods: true,
-  // Who may not write at all learns that first (DS-8); the handler refuses the others itself.
+  // Who may not write at all learns that first; the handler refuses the others itself.
   isExemptFromReadOnly: true,
   takesEventsBy: ['GET', 'POST', 'PUT'],
   onRefused: noteUnknownSender,

@@ -1,5 +1,5 @@
 /**
- * Links of a rendered document to files beside it (DS-159).
+ * Links of a rendered document to files beside it.
  *
  * A browser resolves them against the address of the page, which for most documents stands where the file does: then they
  * stay as they are. Those of an index page, or of an address with a final slash, would lead elsewhere and are made absolute.

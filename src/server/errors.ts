@@ -1,26 +1,30 @@
 /**
- * The one mapping from failures to HTTP answers (DS-9, DS-12 to DS-14).
+ * The one mapping from failures to HTTP answers.
  *
- * An AppError becomes its status and text; anything else is a bug: a bland 500 with the request id, the cause goes to
- * the log under that id.
+ * An AppError becomes its status and text; anything else is a bug: a bland 500 with the request id, under which the
+ * cause is logged.
  */
 import { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import { errorPage } from './pages/error.tsx';
+import { eventErrorReply } from './event-errors.ts';
 import { pageReply } from './page-reply.ts';
 import { isSafeMethod } from './refusals.ts';
 import type { Reply } from './reply.ts';
 import { emptyReply, jsonReply } from './reply.ts';
 import type { Route } from './route-table.ts';
 
-/** Path prefixes whose errors are JSON for everybody (DS-13); below `/admin/ui` are pages. */
+/** Path prefixes whose errors are JSON for everybody; below `/admin/ui` are pages. */
 const JSON_PREFIX = /^\/(?:api|schema|admin(?!\/ui\/)|mcp)(?:\/|$)/;
 
 /** The answer to a failure. Never throws, except for a bug in the error page itself. */
 export function errorReply(error: unknown, context: Context, route: Route): Reply {
   const failure = asAppError(error, context);
   const { status } = failure;
-  if (status === 401 && route.neverRedirects !== true && context.wantsHtml) {
+  const redirects =
+    route.neverRedirects !== true &&
+    (route.answersFailure !== eventErrorReply || isSafeMethod(context.method));
+  if (status === 401 && redirects && context.wantsHtml) {
     return emptyReply(302, { Location: loginAddress(context), Vary: 'Accept' });
   }
   if (route.answersFailure !== undefined) return route.answersFailure(failure, context);
@@ -47,7 +51,11 @@ export function jsonError(
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
   const detail = failure.issues ?? failure.message;
-  const body = failure.status === 500 ? { detail, request_id: requestId } : { detail };
+  const body = {
+    detail,
+    ...(failure.hint !== undefined && { hint: failure.hint }),
+    ...(failure.status === 500 && { request_id: requestId }),
+  };
   return jsonReply(body, { status: failure.status, headers: { ...failure.headers, ...headers } });
 }
 
@@ -62,7 +70,7 @@ function asAppError(error: unknown, context: Context): AppError {
   return new AppError('internal', 'Internal Server Error');
 }
 
-/** DS-12: GET and HEAD come back to where they were after signing in. */
+/** GET and HEAD come back to where they were after signing in. */
 function loginAddress(context: Context): string {
   if (context.method !== 'GET' && context.method !== 'HEAD') return '/auth/login';
   return `/auth/login?next=${encodeNext(context.path + context.search)}`;
@@ -78,7 +86,7 @@ function retryAfterOf({ headers }: AppError): number | null {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : null;
 }
 
-function detailText({ issues, message }: AppError): string {
-  if (issues === undefined) return message;
+function detailText({ hint, issues, message }: AppError): string {
+  if (issues === undefined) return hint === undefined ? message : `${message}. ${hint}`;
   return issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || loc[0]}: ${msg}`).join('; ');
 }

@@ -1,7 +1,7 @@
 /**
- * Bodies of accepting routes: as received, decompressed with a limit, and what kind of body it is (EV-6, EV-7, EV-53).
+ * Bodies of accepting routes: as received, decompressed with a limit, and what kind of body it is.
  *
- * What is received and inflated takes room in the queue before it is kept, piece by piece (EV-50), so that no number of
+ * What is received and inflated takes room in the queue before it is kept, piece by piece, so that no number of
  * bodies, bombs among them, holds more than the queue.
  */
 import type { Clock } from '../base/clock.ts';
@@ -11,7 +11,7 @@ import { lengthOf } from '../events/writer-orders.ts';
 import { ByteBlocks } from './byte-blocks.ts';
 import { inflated, isKnownCoding } from './content-coding.ts';
 import type { Context } from './context.ts';
-import { urlencodedFields } from './form-body.ts';
+import { multipartFields, urlencodedFields } from './form-body.ts';
 
 /** A body with events. */
 interface EventBody {
@@ -180,8 +180,12 @@ export async function eventBody(context: Context, rules: BodyRules): Promise<Eve
     return asFields(urlencodedFields(Buffer.concat(pieces).toString()), rules.lists);
   }
   if (mediaType === 'multipart/form-data') {
-    const fields = await context.form();
-    return asFields(fields ?? new Map());
+    const pieces = await decoded(Math.min(rules.maxBytes ?? Infinity, formBytes(context)));
+    const stream = (async function* () {
+      yield* pieces;
+    })();
+    const contentType = context.request.headers.get('content-type');
+    return asFields(await multipartFields(stream, contentType), rules.lists);
   }
   throw unsupported(mediaType);
 }

@@ -1,5 +1,5 @@
 /**
- * Failures of the event routes in the words of their contract (EV-3 to EV-5).
+ * Failures of the event routes in the words of their contract.
  */
 import { BASIC_CHALLENGE, refusalOf, TOKEN_CHALLENGE } from '../auth/challenges.ts';
 import type { AppError } from '../base/errors.ts';
@@ -44,7 +44,7 @@ export function eventErrorReply(failure: AppError, context: Context): Reply {
   return jsonReply({ detail }, { status, headers });
 }
 
-/** A page's own requests never open the browser's password box (EV-5). */
+/** A page's own requests never open the browser's password box. */
 function challengeFor(context: Context): string {
   const mode = context.request.headers.get('sec-fetch-mode');
   return mode === null || mode === 'navigate' ? BASIC_CHALLENGE : TOKEN_CHALLENGE;

@@ -1,5 +1,5 @@
 /**
- * JSON and form bodies of the smaller event routes (EV-4, EV-6).
+ * JSON and form bodies of the smaller event routes.
  */
 import { AppError } from '../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../events/json-text.ts';
@@ -11,7 +11,7 @@ export const MAX_SMALL_BODY_BYTES = 1024 * 1024;
 
 /**
  * The value of a body of at most 1 MiB; of a form an object, where names in `lists` may repeat. Throws `too-large`, and
- * `bad-request` with EV-4's text.
+ * `bad-request` with the text for bodies that are no JSON.
  */
 export async function eventJsonBody(
   context: Context,

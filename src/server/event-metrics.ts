@@ -1,5 +1,5 @@
 /**
- * Figures about events and searches (EV-106); no names of indexes, users or tokens.
+ * Figures about events and searches; no names of indexes, users or tokens.
  */
 import type { EventParts } from '../events/open-events.ts';
 import type { Retention } from '../events/retention.ts';
@@ -12,7 +12,6 @@ interface EventFigures {
   readonly searches: Searches;
 }
 
-/** Registers them. */
 export function registerEventMetrics(
   metrics: Metrics,
   { eventParts: { events, ingestCounters, tails }, retention, searches }: EventFigures,

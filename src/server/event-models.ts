@@ -1,6 +1,3 @@
-/**
- * Bodies and parameters of the event routes, as schemas for the OpenAPI document (EV-11, EV-27).
- */
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { FailureBodies, ParameterDescription } from './operation-description.ts';
 
@@ -8,7 +5,6 @@ const dateTime = Type.String({ format: 'date-time' });
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const text = Type.String({ maxLength: 255 });
 
-/** A stored event. */
 export const eventModel = Type.Object(
   {
     id: Type.Integer(),
@@ -24,7 +20,6 @@ export const eventModel = Type.Object(
   { $id: 'Event' },
 );
 
-/** What a client may send of an event. */
 export const newEventModel = Type.Object(
   {
     data: Type.String({ minLength: 1 }),
@@ -37,10 +32,8 @@ export const newEventModel = Type.Object(
   { $id: 'NewEvent' },
 );
 
-/** Any part of it. */
 export const eventChangeModel = Type.Partial(newEventModel, { $id: 'EventChange' });
 
-/** Answer to lines of events. */
 export const eventLinesModel = Type.Object(
   {
     accepted: Type.Integer(),
@@ -58,13 +51,12 @@ const fieldErrorsModel = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Each field at fault with what is wrong with it, or `detail` alone',
 });
 
-/** What event routes answer to data they refuse (EV-4); their other failures are those of every route (EV-3). */
+/** What event routes answer to data they refuse; their other failures are those of every route. */
 export const eventFailureBodies: FailureBodies = (status) =>
   status === 400
     ? [{ schema: Type.Union([fieldErrorsModel, Type.Array(fieldErrorsModel)]) }]
     : null;
 
-/** Counts over time. */
 export const histogramModel = Type.Object(
   {
     interval: Type.String(),
@@ -85,7 +77,6 @@ export const histogramModel = Type.Object(
   { $id: 'EventHistogram' },
 );
 
-/** Fields of events with their commonest values. */
 export const fieldSummaryModel = Type.Object(
   {
     fields: Type.Array(
@@ -105,7 +96,6 @@ export const fieldSummaryModel = Type.Object(
   { $id: 'EventFields' },
 );
 
-/** Ingest settings of an API key. */
 export const ingestSettingsModel = Type.Object(
   {
     create_only: Type.Boolean(),
@@ -132,7 +122,7 @@ const query = (
   schema,
 });
 
-/** The filters of EV-31. */
+/** The filters of the list of events. */
 const filterParameters: readonly ParameterDescription[] = [
   query('index', 'Equal to this'),
   query('sourcetype', 'Equal to this'),
@@ -145,7 +135,6 @@ const filterParameters: readonly ParameterDescription[] = [
   query('search', 'Terms that must all occur somewhere in the event'),
 ];
 
-/** Those of the list. */
 export const listParameters: readonly ParameterDescription[] = [
   ...filterParameters,
   query(
@@ -160,18 +149,17 @@ export const listParameters: readonly ParameterDescription[] = [
   query('format', 'json, ndjson or csv'),
 ];
 
-/** Those of the histogram. */
 export const histogramParameters: readonly ParameterDescription[] = [
   ...filterParameters,
   query('query', 'Row-wise search'),
   query('interval', 'Width of a bucket, or auto'),
+  query('timezone', 'Zone in which days and longer begin; UTC, an offset or a name'),
   query('by', 'Field to split by'),
   query('limit', 'Most series', Type.Integer({ minimum: 1, maximum: 50 })),
   query('earliest', 'Lower bound of the event time'),
   query('latest', 'Upper bound of the event time, exclusive'),
 ];
 
-/** Those of the summary of fields. */
 export const fieldParameters: readonly ParameterDescription[] = [
   ...filterParameters,
   query('query', 'Row-wise search'),
@@ -181,7 +169,6 @@ export const fieldParameters: readonly ParameterDescription[] = [
   query('sample', 'Newest events looked at', Type.Integer({ minimum: 1, maximum: 100_000 })),
 ];
 
-/** Those of the tail. */
 export const tailParameters: readonly ParameterDescription[] = [
   ...filterParameters,
   query('query', 'Row-wise search'),

@@ -1,6 +1,3 @@
-/**
- * Query parameters of the event lists and figures (EV-31 to EV-34, EV-80, EV-81).
- */
 import { createHash } from 'node:crypto';
 import { parseTime } from '../events/event-time.ts';
 import type { MemberFilters, Selection } from '../events/selection.ts';
@@ -23,7 +20,6 @@ const FILTERS = [
   'format',
 ];
 
-/** Parameters of the list beside the filters. */
 export const LIST_PARAMETERS: readonly string[] = [
   ...FILTERS,
   'ordering',
@@ -32,7 +28,6 @@ export const LIST_PARAMETERS: readonly string[] = [
   'cursor',
   'count',
 ];
-/** Parameters every selection takes. */
 export const FILTER_PARAMETERS: readonly string[] = FILTERS;
 
 /** Thrown-like result of reading parameters: the answer that says what is wrong. */
@@ -58,7 +53,7 @@ export function readSelection(context: Context, errors: FieldErrors): Selection 
   };
 }
 
-/** The answer to a `search` with NUL (EV-34); null when it has none. */
+/** The answer to a `search` with NUL; null when it has none. */
 export function nulReply(context: Context): Reply | null {
   const search = context.queryValue('search');
   if (search === null || !search.includes('\0')) return null;
@@ -93,7 +88,6 @@ export function readWhole(
   return null;
 }
 
-/** What a list shows. */
 interface ListQuery {
   readonly selection: Selection;
   readonly isDescending: boolean;
@@ -105,7 +99,6 @@ interface ListQuery {
   readonly cursorAfter: (id: number) => string;
 }
 
-/** The parameters of the list. */
 export function readListQuery(context: Context): Read<ListQuery> {
   const nul = nulReply(context);
   if (nul !== null) return { reply: nul };
@@ -151,7 +144,7 @@ function idOfCursor(cursor: string, tie: string): number | undefined {
   return /^\d{1,15}$/.test(id) && given === tie ? Number(id) : undefined;
 }
 
-/** `X-Ignored-Parameters` for parameters nobody knows; no header when there are none (EV-32). */
+/** `X-Ignored-Parameters` for parameters nobody knows; no header when there are none. */
 export function ignoredHeader(context: Context, known: readonly string[]): Record<string, string> {
   const ignored = [...new Set(context.query.keys())].filter((name) => !known.includes(name));
   if (ignored.length === 0) return {};

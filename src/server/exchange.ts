@@ -1,16 +1,20 @@
 /**
- * One request from its head to its answer, through the checks in the order the contract fixes (DS-8).
+ * One request from its head to its answer, through the checks in the order the contract fixes.
  *
  * Host, then route, then method, then what admission.ts checks; only then the handler, which reads parameters and body.
  * Files have no route here: they are the `fallback`, which decides existence, method and read-only mode itself. Nothing is
  * awaited for an anonymous GET of a public route, so the cheapest requests stay synchronous.
  */
+import { noteArrival } from '../base/arrival.ts';
+import { askedBy } from '../base/asker.ts';
 import { AppError } from '../base/errors.ts';
+import { networkOf } from '../base/ip-network.ts';
 import type { Soon } from '../base/soon.ts';
-import { openTurn } from '../base/turn.ts';
+import { isCrowded, ownTurn } from '../base/time-slice.ts';
 import { noteAccess } from './access-log.ts';
 import type { Guarded } from './admission.ts';
 import { admit, mayStillSend } from './admission.ts';
+import { BodyRoom } from './body-room.ts';
 import { createPeerReader } from './client-address.ts';
 import type { Peer, PeerReader } from './client-address.ts';
 import type { Connection } from './connection.ts';
@@ -33,7 +37,7 @@ import type { Answer, Handler, Match, RegisteredRoute, Route, RouteMethod } from
 import { RouteTable } from './route-table.ts';
 import type { ServerServices } from './dependencies.ts';
 
-/** What answers every path without a built-in route, for all methods. Its callers are signed in (DS-96). */
+/** What answers every path without a built-in route, for all methods. Its callers are signed in. */
 interface Fallback {
   readonly handler: Handler;
 }
@@ -48,7 +52,6 @@ interface ExchangeOptions {
   readonly idle?: IdleSeconds;
 }
 
-/** Answers requests. */
 export interface Dispatch {
   /** `known`: what is known about the raw path; null for nothing. Never rejects but for a bug in the error page. */
   (request: Request, connection: Connection, known: KnownPath | null): Response | Promise<Response>;
@@ -56,12 +59,16 @@ export interface Dispatch {
   readonly plainPaths: readonly string[];
 }
 
+/** Values in a change of rows: MAX_CREATED_ROWS of seven columns. */
+export const MAX_ROW_VALUES = 400_000;
+/** Compressed in about a millisecond. */
+const LONG_BYTES = 32 * 1024;
 /** Label of what is no built-in route, in the metrics. */
 const FILES_PATTERN = '/{file}';
-/** Methods that are refused everywhere, whatever the path (DS-6). */
+/** Methods that are refused everywhere, whatever the path. */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'CONNECT']);
 
-/** Of all that can lie below the first segment: the refusal comes before anybody may know what does (DS-130). */
+/** Of all that can lie below the first segment: the refusal comes before anybody may know what does. */
 function filesAllow(target: RequestTarget): string {
   return target.path.startsWith('/api/') ? DATASET_METHODS : READ_METHODS;
 }
@@ -77,6 +84,7 @@ interface Door {
   readonly responder: Responder;
   readonly slowAnswers: SlowAnswers;
   readonly idle: IdleSeconds;
+  readonly bodyRoom: BodyRoom;
   readonly hasTls: boolean;
 }
 
@@ -95,6 +103,7 @@ export function createExchange(options: ExchangeOptions): Dispatch {
       methods: {},
       allow: '',
       decidesReadOnly: true,
+      body: { maxBytes: Number.POSITIVE_INFINITY, maxValues: MAX_ROW_VALUES },
     },
     fallback: fallback.handler,
     hosts: createHostCheck({
@@ -111,16 +120,17 @@ export function createExchange(options: ExchangeOptions): Dispatch {
     ),
     slowAnswers: new SlowAnswers(),
     idle,
+    bodyRoom: new BodyRoom(() => services.config.limits.max_body_bytes),
     hasTls,
   };
   const dispatch = (request: Request, connection: Connection, known: KnownPath | null) => {
-    openTurn();
-    return new Exchange(door, request, connection, known).run();
+    noteArrival();
+    const exchange = new Exchange(door, request, connection, known);
+    return askedBy(exchange.asker, () => exchange.run());
   };
   return Object.assign(dispatch, { plainPaths: door.table.plainPaths });
 }
 
-/** One request and its answer. */
 class Exchange {
   readonly #door: Door;
   readonly #request: Request;
@@ -145,6 +155,11 @@ class Exchange {
     this.#requestId = requestIdOf(request.headers, this.#peer);
     this.#target = new RequestTarget(request, known);
     this.#route = door.files;
+  }
+
+  /** Before it has told who it is. */
+  get asker(): string {
+    return `address:${networkOf(this.#peer.address, 64)}`;
   }
 
   run(): Response | Promise<Response> {
@@ -184,9 +199,11 @@ class Exchange {
       peer: this.#peer,
       hasTls,
       idleLimit: this.#idleLimit,
+      bodyRoom: this.#door.bodyRoom,
       mayStillSend,
     });
     this.#context = context;
+    if (this.#route.body !== undefined) context.bodyLimits = this.#route.body;
     if (match === null) return this.#answerFile(context);
     context.parameters = match.parameters;
     const isOn = match.route.isOn?.(services) ?? true;
@@ -240,11 +257,12 @@ class Exchange {
     } catch (error) {
       return this.#refuse(context, error);
     }
-    if (!(admission instanceof Promise)) return handler(context);
-    return admission.then(
-      () => handler(context),
-      (error: unknown) => this.#refuse(context, error),
-    );
+    const answer = (): Answer | Promise<Answer> =>
+      this.#route.comesFirst === true || !isCrowded()
+        ? handler(context)
+        : ownTurn().then(() => handler(context));
+    if (!(admission instanceof Promise)) return answer();
+    return admission.then(answer, (error: unknown) => this.#refuse(context, error));
   }
 
   #refuse(context: Context, error: unknown): Promise<never> {
@@ -266,11 +284,14 @@ class Exchange {
     slowAnswers.begin(this.#idleLimit);
     let response: Response | null = null;
     try {
-      response = this.#finish(await answer, true);
+      const made = await answer;
+      if (isLong(made) && isCrowded()) await ownTurn();
+      response = this.#finish(made, true);
     } catch (error) {
       response = this.#fail(error);
     } finally {
       slowAnswers.end(this.#idleLimit);
+      this.#context?.leaveBodyRoom();
       this.#idleLimit.settle(response !== null && this.#isStream(response));
     }
     return response;
@@ -284,7 +305,7 @@ class Exchange {
   }
 
   #refuseHost(): Response {
-    // DS-178: misdirected, as the MCP transport wants it told.
+    // Misdirected, as the MCP transport wants it told.
     const isMcp = /^\/mcp\/?$/.test(this.#target.path);
     return this.#finish(
       jsonReply({ detail: 'Invalid host header' }, { status: isMcp ? 421 : 400 }),
@@ -329,6 +350,13 @@ class Exchange {
       isCancelled: end.isCancelled && this.#request.method !== 'HEAD',
     });
   }
+}
+
+/** Whether compressing it takes a while. */
+function isLong(answer: Answer): boolean {
+  if (answer instanceof Response) return false;
+  const { body } = answer;
+  return (typeof body === 'string' || body instanceof Uint8Array) && body.length > LONG_BYTES;
 }
 
 function requestIdOf(headers: Headers, peer: Peer): string {

@@ -1,5 +1,5 @@
 /**
- * A published file as an answer: its bytes, whole or in parts, or that the client has them already (DS-157, DS-160, DS-161).
+ * A published file as an answer: its bytes, whole or in parts, or that the client has them already.
  *
  * Nothing here grows with the file. Up to WHOLE_BYTES are read at once, and read anew when the file changed meanwhile. More
  * is sent by the kernel from the opened file: one that is replaced goes on as it was, one that shrinks leaves the answer
@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 8;
 const CLOSE_DELAY_MS = 1_000;
 /** Linux: the opened files of this process by number. */
 const DESCRIPTORS = '/proc/self/fd';
-/** Documents that can run scripts in a browser; these two have a policy of their own (DS-158). */
+/** Documents that can run scripts in a browser; these two have a policy of their own. */
 const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'image/svg+xml']);
 const OTHER_ACTIVE_TYPES = /^(?:text\/xml|application\/xml|application\/.*\+xml)$/;
 
@@ -47,7 +47,6 @@ interface FileServices {
   readonly config: { readonly content: { readonly trusted_html: boolean } };
 }
 
-/** What all answers about one version of a file share. */
 interface Version {
   readonly file: OpenedFile;
   readonly type: string;
@@ -141,7 +140,7 @@ async function answerFor(context: Context, version: Version): Promise<Made> {
   return ranges.length === 1 ? partAnswer(version, only) : partsAnswer(version, ranges);
 }
 
-/** DS-161: without a body. */
+/** Without a body. */
 function unsatisfiable({ file, headers }: Version): Reply {
   const { 'Content-Type': _, 'Content-Disposition': __, ...rest } = headers;
   return emptyReply(416, { ...rest, 'Content-Range': `bytes */${file.size}` });
@@ -170,7 +169,7 @@ async function wholeAnswer(
     : held(response(await file.read(0, file.size), version, 200, {}));
 }
 
-/** The server compresses it on its way (DS-19); a part of it cannot be asked for. */
+/** The server compresses it on its way; a part of it cannot be asked for. */
 async function compressedAnswer(
   { method }: Context,
   { file, etag, headers }: Version,

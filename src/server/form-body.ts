@@ -1,6 +1,6 @@
 /**
  * Form bodies: `application/x-www-form-urlencoded` and the text fields of `multipart/form-data`, for sign-in and the
- * other plain forms, and the CSRF field of any form (DS-99, DS-113).
+ * other plain forms, and the CSRF field of any form.
  */
 import { AppError } from '../base/errors.ts';
 import { ByteBlocks } from './byte-blocks.ts';
@@ -44,14 +44,25 @@ export async function parseForm(
 ): Promise<ReadonlyMap<string, string> | null> {
   const limit = Math.min(maxBytes, MAX_FORM_BYTES);
   if (body.mediaType === URLENCODED) {
-    return new Map(urlencodedFields(textOf(await body.bytes(limit))));
+    return new Map(urlencodedFields(textOf(await body.kept(limit))));
   }
   if (body.mediaType !== 'multipart/form-data') return null;
+  return new Map(await multipartFields(body.stream(limit), contentType));
+}
+
+/** The text fields of a multipart body in their order. Throws `bad-request` for a broken one. */
+export async function multipartFields(
+  stream: AsyncIterable<Uint8Array>,
+  contentType: string | null,
+): Promise<[string, string][]> {
   const boundary = boundaryOf(contentType);
   if (boundary === null) throw new AppError('bad-request', 'The multipart body has no boundary');
-  const fields = new Map<string, string>();
-  for await (const part of readMultipart(body.stream(limit), boundary)) {
-    if (part.filename === null) fields.set(part.name, await textContent(part));
+  const fields: [string, string][] = [];
+  for await (const part of readMultipart(stream, boundary)) {
+    if (part.filename !== null) continue;
+    if (fields.length === MAX_FIELDS)
+      throw new AppError('bad-request', `A form has at most ${MAX_FIELDS} fields`);
+    fields.push([part.name, await textContent(part)]);
   }
   return fields;
 }

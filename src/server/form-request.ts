@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts';
 
 /** Why a form was refused, for the person who filled it in. */
 export function problemText(error: AppError): string {
-  if (error.code === 'weak-password') return `${error.message}: ${String(error.cause)}.`;
+  if (error.code === 'weak-password') return `${error.message}. ${error.hint ?? ''}`;
   return (
     error.issues?.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}.`).join(' ') ??
     error.message

@@ -6,7 +6,6 @@
 import type { OutlineEntry } from '../docroot/kind.ts';
 import { bundledChapterNames, bundledGuide } from './guide-bundle.ts' with { type: 'macro' };
 
-/** A chapter as a page. */
 export interface GuideChapter {
   /** Last part of its address; `''` for the index. */
   readonly name: string;
@@ -17,7 +16,6 @@ export interface GuideChapter {
   readonly sections: readonly GuideSection[];
 }
 
-/** A heading of a chapter and the text below it. */
 interface GuideSection {
   readonly title: string;
   /** Null for what stands before the first heading. */

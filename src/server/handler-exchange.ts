@@ -1,7 +1,7 @@
 /**
- * Between a client and the router of a handler file: what is passed on, what is added, what is held back (DS-166, DS-168).
+ * What passes between a client and a handler file.
  *
- * Credentials end here. A handler learns who calls from `x-svc-*` headers, which nobody else can send.
+ * Credentials end here. A handler learns the caller from `x-svc-*` headers, which nobody else can send.
  */
 import { loadGrants } from '../auth/permissions.ts';
 import type { Principal, Verb } from '../auth/principal.ts';
@@ -182,7 +182,7 @@ async function answerFor(
   return new Response(sent, { status, headers });
 }
 
-/** A whole text that the handler did not compress itself, compressed (DS-19); null for all others. */
+/** A whole text that the handler did not compress itself, compressed; null for all others. */
 async function compressed(
   response: Response,
   headers: Headers,

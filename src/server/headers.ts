@@ -1,15 +1,14 @@
 /**
- * The headers every response carries, whatever it says (DS-207), and the values of `Cache-Control` (DS-20).
+ * The headers every response carries, whatever it says, and the values of `Cache-Control`.
  */
 
-/** Responses about accounts, rights, health: nobody keeps them. */
+/** About accounts, rights, health: never stored. */
 export const NO_STORE = 'no-store';
-/** Data and pages: kept by the browser, asked about each time. */
+/** Data and pages: stored by the browser, revalidated each time. */
 export const PRIVATE = 'private, no-cache';
 /** Embedded assets: their name changes with their content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** What the security headers depend on. */
 interface HeaderRules {
   /** Own TLS is on, or the public address is https. */
   readonly isAlwaysSecure: boolean;

@@ -1,5 +1,5 @@
 /**
- * Which `Host` headers this server answers to (DS-203): the defence against DNS rebinding.
+ * Which `Host` headers this server answers to: the defence against DNS rebinding.
  *
  * A syntactically broken header is refused even where the check is off, because the URL of such a request cannot be
  * trusted to be absolute (Bun leaves it relative).
@@ -21,7 +21,6 @@ export interface HostRules {
   readonly allowedHosts: readonly string[];
 }
 
-/** Answers which hosts are ours. */
 export interface HostCheck {
   /** Whether a request with this header is answered; null: no header. */
   isAllowed(hostHeader: string | null): boolean;

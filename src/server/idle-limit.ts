@@ -16,7 +16,6 @@ export interface IdleSeconds {
   readonly stream: number;
 }
 
-/** The limits every server has. */
 export const IDLE_SECONDS: IdleSeconds = { between: 60, body: 30, stream: 255 };
 
 /** The limit of one connection during one request. It starts as `between`. */

@@ -1,34 +1,44 @@
 /**
- * JSON request bodies (DS-1, DS-10, DS-17, DS-76): any size up to the limit without holding the event loop, no digit
+ * JSON request bodies: any size up to the limit without holding the event loop, no digit
  * lost, the last of equal keys counts.
  */
 import type { AppError } from '../base/errors.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import type { Outline } from '../base/json-outline.ts';
-import { JsonOutliner, JsonSyntaxError, requireBlank } from '../base/json-outline.ts';
+import type { JsonBounds } from '../base/json-outline.ts';
+import { JSON_BOUNDS, JsonOutliner, JsonSyntaxError, requireBlank } from '../base/json-outline.ts';
 import { jsonErrorOffset } from '../base/json-error.ts';
+import { LoopShare } from '../base/loop-share.ts';
 
-/** Characters walked between two turns of the event loop: about 5 ms. */
-const CHARACTERS_PER_TURN = 1024 * 1024;
-const TURN_MS = 10;
+/** Characters walked between two looks at the clock: less than a millisecond. */
+const CHARACTERS_PER_STEP = 64 * 1024;
+/** All bodies together. */
+const share = new LoopShare();
 
 /**
  * The value of a JSON body. Numbers as `parseJson` gives them: bigint past 2^53, `JsonNumber` where the double would
- * not tell the spelling. Bodies are read in turns of about 10 ms each.
+ * not tell the spelling. However many long bodies are read, together they take half of the event loop.
  *
  * Throws `invalid-request`: `missing` at `["body"]` for no bytes, `json_invalid` at `["body", offset]` for everything
- * that is no JSON, is no UTF-8, starts with a byte order mark, or nests deeper than 32.
+ * that is no JSON, is no UTF-8, starts with a byte order mark, nests deeper or holds more values
+ * than the bounds allow, or a number of more than 1,000 characters. `onMeasured` is waited for before anything is made of the text.
  */
-export async function parseJsonBody(bytes: Uint8Array): Promise<unknown> {
+export async function parseJsonBody(
+  bytes: Uint8Array,
+  bounds: JsonBounds = JSON_BOUNDS,
+  onMeasured?: (values: number) => Promise<void>,
+): Promise<unknown> {
   if (bytes.length === 0) {
     throw invalidRequest({ type: 'missing', loc: ['body'], msg: 'The body is missing' });
   }
   const text = decode(bytes);
   try {
-    const outliner = new JsonOutliner(text);
-    while (!outliner.advance(CHARACTERS_PER_TURN)) await nextTurn();
-    const { root } = outliner;
+    const outliner = new JsonOutliner(text, bounds);
+    if (text.length > CHARACTERS_PER_STEP) await share.turn();
+    while (!outliner.advance(CHARACTERS_PER_STEP)) await share.turn();
+    const { root, values } = outliner;
+    await onMeasured?.(values);
     if (root === null) return parsePiece(text, 0);
     requireBlank(text, 0, root.from);
     requireBlank(text, root.to, text.length);
@@ -42,7 +52,6 @@ export async function parseJsonBody(bytes: Uint8Array): Promise<unknown> {
 /** Puts the pieces of a cut text together. */
 class Assembly {
   readonly #text: string;
-  #turnEnds = performance.now() + TURN_MS;
 
   constructor(text: string) {
     this.#text = text;
@@ -64,7 +73,7 @@ class Assembly {
       const items = this.#parse('[', part.from, part.to, ']') as unknown[];
       if (items.length === 0) throw new JsonSyntaxError('Expected a value', part.to);
       for (const item of items) result.push(item);
-      await this.#pause();
+      if (share.isOver) await share.turn();
     }
     return result;
   }
@@ -79,7 +88,7 @@ class Assembly {
       }
       const members = this.#members(part.from, part.to, '}');
       for (const name of Object.keys(members)) define(result, name, members[name]);
-      await this.#pause();
+      if (share.isOver) await share.turn();
     }
     return result;
   }
@@ -93,12 +102,6 @@ class Assembly {
 
   #parse(start: string, from: number, to: number, end: string): unknown {
     return parsePiece(start + this.#text.slice(from, to) + end, from - start.length);
-  }
-
-  async #pause(): Promise<void> {
-    if (performance.now() < this.#turnEnds) return;
-    await nextTurn();
-    this.#turnEnds = performance.now() + TURN_MS;
   }
 }
 
@@ -132,8 +135,4 @@ function decode(bytes: Uint8Array): string {
 
 function invalidJson(msg: string, offset: number): AppError {
   return invalidRequest({ type: 'json_invalid', loc: ['body', offset], msg });
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 /**
  * What people read for the kind of a resource, the same words on every page: the format of a file where that is what it is
- * known by, else what it does. The API and the settings name types instead (DS-23).
+ * known by, else what it does. The API and the settings name types instead.
  */
 import { extensionOf } from '../base/paths.ts';
 import type { ResourceType } from '../docroot/kind.ts';

@@ -8,8 +8,8 @@ import { contentDisposition } from '../dataset/download-name.ts';
 import type { Row } from '../dataset/encode.ts';
 import { encoderFor } from '../dataset/encoders.ts';
 import { type Format, formatDetails, FORMATS } from '../dataset/format.ts';
-import type { ColumnType } from '../dataset/types.ts';
 import { bodyReply, type Reply } from './reply.ts';
+import type { ColumnType } from '../dataset/file-type.ts';
 
 /** More are for the API, which pages. */
 const MAX_LIST_ROWS = 10_000;

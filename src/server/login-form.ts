@@ -1,6 +1,5 @@
 /**
- * The sign-in page as an answer, on the first visit and after every failure a person can do something about (DS-98, DS-99,
- * DS-122).
+ * The sign-in page as an answer, on the first visit and after every failure a person can do something about.
  */
 import type { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
@@ -8,9 +7,8 @@ import { pageReply } from './page-reply.ts';
 import { loginPage } from './pages/login.tsx';
 import type { Reply } from './reply.ts';
 
-/** What the form shows again. */
 interface LastAttempt {
-  /** Where to go afterwards: a safe path (DS-100). */
+  /** Where to go afterwards: a safe path. */
   readonly next: string;
   readonly username?: string;
   /** Its text is shown and its status answered. */

@@ -1,5 +1,5 @@
 /**
- * The player of one media file and the gallery of all (DS-184, DS-185), read through the same operations as the API.
+ * The player of one media file and the gallery of all, read through the same operations as the API.
  */
 import { timestamp } from '../base/clock.ts';
 import { isVideo } from '../base/media-type.ts';
@@ -18,7 +18,6 @@ import { redirectReply, type Reply } from './reply.ts';
 /** Files of a gallery page; each is looked at once for its length and its cover. */
 const PAGE_FILES = 24;
 
-/** The player of a media file the caller may read. */
 export async function mediaPageReply(
   services: ContentServices,
   context: Context,
@@ -47,7 +46,7 @@ export async function mediaPageReply(
 
 /** Everything to hear and see the caller may read, a page at a time. Throws as `listMedia`. */
 export async function galleryReply(services: ContentServices, context: Context): Promise<Reply> {
-  // Whatever the Accept, because this address is a page only (DS-185).
+  // Whatever the Accept, because this address is a page only.
   if (context.caller === null) return redirectReply('/auth/login?next=/ui/media');
   const choice = choiceOf(context);
   const wanted = choice.filter.toLowerCase();

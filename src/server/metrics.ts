@@ -1,5 +1,5 @@
 /**
- * Figures about the running process in the Prometheus text format 0.0.4 (DS-189).
+ * Figures about the running process in the Prometheus text format 0.0.4.
  *
  * Labels hold route patterns, methods, statuses and types, never names of resources or users: the number of series is
  * bounded by the code.
@@ -11,7 +11,6 @@ type Sample = { readonly labels?: Labels; readonly value: number };
 /** Upper bounds in seconds. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counts up. */
 interface Counter {
   add(amount?: number): void;
 }
@@ -30,7 +29,6 @@ interface RouteSeries {
   count: number;
 }
 
-/** The registry of one server. */
 export class Metrics {
   readonly #families = new Map<string, Family>();
   readonly #routes = new Map<string, RouteSeries>();
@@ -108,7 +106,6 @@ export class Metrics {
     }
   }
 
-  /** Everything, as Prometheus reads it. */
   text(): string {
     let text = '';
     for (const [name, { type, help, lines }] of this.#families) {

@@ -15,7 +15,6 @@ const MAX_PARTS = 1000;
 
 type Bytes = Uint8Array;
 
-/** One field or file. */
 export interface Part {
   readonly name: string;
   /** Null for a plain field. As sent: may hold any characters. */

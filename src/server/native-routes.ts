@@ -38,7 +38,6 @@ export function nativeRoutes(
   return routes;
 }
 
-/** Whether a path starting with a slash has that shape. */
 export function hasShape(path: string, shape: PathShape): boolean {
   let segments = 0;
   let from = 1;

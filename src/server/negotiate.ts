@@ -1,5 +1,5 @@
 /**
- * What a client says it wants, read from its headers: media types (DS-44), gzip (DS-19), entity tags (DS-46, DS-82).
+ * What a client says it wants, read from its headers: media types, gzip, entity tags.
  *
  * A compressed answer has its own entity tag, the plain one with `-gz` at the end inside the quotes; both mean the same
  * version, so the suffix is taken off before tags are compared.

@@ -1,5 +1,5 @@
 /**
- * The `Link` header of a page of a list (DS-41).
+ * The `Link` header of a page of a list.
  */
 import type { Context } from './context.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What a route says about one of its methods, for the OpenAPI document (DS-190, DS-191).
+ * What a route says about one of its methods, for the OpenAPI document.
  *
  * Every built-in route describes every method it has; a test fails for one that does not. Schemas are TypeBox values, so
  * they are JSON Schema of OpenAPI 3.1. A schema with a `$id` is a named model and stands once, in `components.schemas`.
@@ -8,7 +8,6 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Grants } from '../auth/permissions.ts';
 import type { Caller } from '../auth/principal.ts';
 
-/** For whom the document is made. */
 export interface Viewer {
   readonly caller: Caller;
   readonly grants: Grants;
@@ -20,10 +19,9 @@ export interface Viewer {
   readonly usesEvents: boolean;
 }
 
-/** Groups of operations (DS-191); resources are tagged with their type instead. */
+/** Groups of operations; resources are tagged with their type instead. */
 export type OperationTag = 'auth' | 'admin' | 'search' | 'uploads' | 'system' | 'events';
 
-/** One query or header parameter. */
 export interface ParameterDescription {
   readonly name: string;
   readonly in: 'query' | 'header' | 'path';
@@ -40,7 +38,7 @@ export interface BodyDescription {
   readonly required?: boolean;
 }
 
-/** The bodies a failure with this status may have; null: those of every other route (DS-9). */
+/** The bodies a failure with this status may have; null: those of every other route. */
 export type FailureBodies = (status: number) => readonly BodyDescription[] | null;
 
 /** What comes back with one status. `schema` null: no body, or bytes of `mediaType`. */
@@ -52,7 +50,6 @@ export interface AnswerDescription {
   readonly hasPage?: boolean;
 }
 
-/** One method of a route. */
 export interface OperationDescription {
   /** One sentence without a full stop, in the imperative: `List the users`. */
   readonly summary: string;

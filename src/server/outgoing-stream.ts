@@ -1,7 +1,7 @@
 /**
  * Bodies that are made while they are sent: with backpressure, counted, and told to stop when the client goes.
  *
- * A failure after the first byte aborts the connection, so that nobody takes a cut body for a whole one (DS-39).
+ * A failure after the first byte aborts the connection, so that nobody takes a cut body for a whole one.
  */
 import type { BodyStream } from './reply.ts';
 

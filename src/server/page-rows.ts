@@ -1,10 +1,9 @@
 /**
- * Rows of a dataset as pages show them: texts with all digits of the file's numbers (DS-1).
+ * Rows of a dataset as pages show them: texts with all digits of the file's numbers.
  */
 import { JsonNumber, parseJson } from '../base/json.ts';
 import type { RowsPage } from '../dataset/table-memory.ts';
 
-/** A row by column names, with `_row_id`. */
 export type PageRow = Readonly<Record<string, unknown>>;
 
 /** The rows of a page read as `json`. */

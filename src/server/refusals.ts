@@ -1,5 +1,5 @@
 /**
- * Refusals with an `Allow` header, the same wherever they are found out (DS-7, DS-22).
+ * Refusals with an `Allow` header, the same wherever they are found out.
  */
 import { AppError } from '../base/errors.ts';
 import { allowed } from './route-table.ts';
@@ -18,7 +18,7 @@ export function readOnlyMode(): AppError {
   return new AppError('read-only', 'Server is in read-only mode', { headers });
 }
 
-/** Whether a method changes nothing and so needs no CSRF token (DS-111). */
+/** Whether a method changes nothing and so needs no CSRF token. */
 export function isSafeMethod(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

@@ -6,7 +6,6 @@
 /** Pieces of a body as they are made; text is UTF-8. Asked for no faster than the client takes them. */
 export type BodyStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
-/** An answer before it is a response. */
 export interface Reply {
   readonly status: number;
   /** Without the ones every response has. `Cache-Control` given here wins over that of the route. */
@@ -14,7 +13,7 @@ export interface Reply {
   /** Null: none; for a HEAD with a `Content-Type`, one that was not made. */
   readonly body: string | Uint8Array | BodyStream | null;
   /**
-   * Strong entity tag without quotes and `-gz` (DS-46). A GET or HEAD whose `If-None-Match` names it is answered 304 and
+   * Strong entity tag without quotes and `-gz`. A GET or HEAD whose `If-None-Match` names it is answered 304 and
    * the body dropped; to spare making it, ask `context.isNotModified` first.
    */
   readonly etag?: string;
@@ -28,17 +27,15 @@ interface ReplyOptions {
   readonly etag?: string;
 }
 
-/** A value as compact JSON (DS-1). Integers past 2^53 must be in their text already: bigint throws. */
+/** A value as compact JSON. Integers past 2^53 must be in their text already: bigint throws. */
 export function jsonReply(value: unknown, options: ReplyOptions = {}): Reply {
   return bodyReply(JSON.stringify(value), 'application/json', options);
 }
 
-/** A finished HTML page. */
 export function htmlReply(markup: string, options: ReplyOptions = {}): Reply {
   return bodyReply(markup, 'text/html; charset=utf-8', options);
 }
 
-/** Any body with its media type. */
 export function bodyReply(body: Reply['body'], type: string, options: ReplyOptions = {}): Reply {
   const { status = 200, headers, etag } = options;
   const contentType = { 'Content-Type': type };

@@ -1,12 +1,13 @@
 /**
  * The body of one request: counted while it comes in, so that a limit holds whatever `Content-Length` claims.
  *
- * It can be looked at ahead (for a CSRF field, DS-113) and still be read from the start afterwards. A client that stops
+ * It can be looked at ahead (for a CSRF field) and still be read from the start afterwards. A client that stops
  * sending is cut off by the idle limit of the connection; that surfaces here as `bad-request`. Who sends slowly has to be let in
  * still when the end comes: a body can be made to last for hours. What nobody wanted is taken in before the answer where
  * the connection ends with it, or the client would be cut off before it could read why.
  */
 import { AppError } from '../base/errors.ts';
+import { bodyMemory, SMALL_BODY_BYTES } from './body-room.ts';
 import { ByteBlocks } from './byte-blocks.ts';
 import type { IdleLimit } from './idle-limit.ts';
 
@@ -21,7 +22,16 @@ const LINGER_MS = { all: 30_000, piece: 2_000 };
 /** Between two looks at the credentials of who sends. */
 const RECHECK_MS = 2_000;
 
-/** Gathers a request's body at most once. */
+/** What holds for whoever sends. */
+interface BodyRules {
+  /** Most bytes he may send, whatever the route takes. */
+  readonly mostBytes: () => number;
+  /** Room for bytes that are kept. */
+  readonly take: (bytes: number) => Promise<void>;
+  /** Throws when he would no longer be let in. */
+  readonly requireStanding: () => Promise<void>;
+}
+
 export class RequestBody {
   readonly #request: Request;
   readonly #idleLimit: IdleLimit;
@@ -32,14 +42,13 @@ export class RequestBody {
   #isBeingRead = false;
   /** Nothing more will come. */
   #isOver = false;
-  readonly #requireStanding: () => Promise<void>;
+  readonly #rules: BodyRules;
   #checkedAt = performance.now();
 
-  /** `requireStanding` throws when the sender would no longer be let in. */
-  constructor(request: Request, idleLimit: IdleLimit, requireStanding: () => Promise<void>) {
+  constructor(request: Request, idleLimit: IdleLimit, rules: BodyRules) {
     this.#request = request;
     this.#idleLimit = idleLimit;
-    this.#requireStanding = requireStanding;
+    this.#rules = rules;
   }
 
   /** The media type of the body in lower case, without parameters; `''` when the header is missing. */
@@ -54,8 +63,8 @@ export class RequestBody {
    * credential meanwhile.
    */
   async bytes(maxBytes: number): Promise<Uint8Array> {
+    this.#requireLength(maxBytes);
     const declared = this.#request.headers.get('content-length');
-    if (declared !== null && Number(declared) > maxBytes) throw tooLarge();
     const isUntouched = this.#reader === null && !this.#isTaken;
     if (isUntouched && (declared !== null || this.#request.body === null)) {
       // The server holds the client to its Content-Length; this is the fast way.
@@ -70,22 +79,34 @@ export class RequestBody {
     return concatenated(blocks.pieces());
   }
 
+  /** As `bytes`, for a body that takes room: a long one before it comes in. */
+  async kept(maxBytes: number): Promise<Uint8Array> {
+    this.#requireLength(maxBytes);
+    const declared = Number(this.#request.headers.get('content-length') ?? 0);
+    if (declared > SMALL_BODY_BYTES) await this.#rules.take(bodyMemory(declared, 0));
+    if (declared > 0) return this.bytes(maxBytes);
+    const blocks = new ByteBlocks();
+    for await (const chunk of this.stream(maxBytes)) await this.#keep(blocks, chunk);
+    return concatenated(blocks.pieces());
+  }
+
   /** The body piece by piece; leaving the loop early gives up the rest. Errors as `bytes`. */
   async *stream(maxBytes: number): AsyncGenerator<Uint8Array> {
     if (this.#isTaken) throw new AppError('bad-request', 'The request body was read before');
     this.#isTaken = true;
     this.#isBeingRead = true;
+    const most = Math.min(maxBytes, this.#rules.mostBytes());
     let received = 0;
     try {
       for (const chunk of this.#ahead.pieces()) {
         received += chunk.length;
-        if (received > maxBytes) throw tooLarge();
+        if (received > most) throw tooLarge();
         yield chunk;
       }
       this.#ahead = new ByteBlocks();
       for (let chunk = await this.#next(); chunk !== null; chunk = await this.#next()) {
         received += chunk.length;
-        if (received > maxBytes) throw tooLarge();
+        if (received > most) throw tooLarge();
         await this.#recheck().catch(unlessUntold);
         yield chunk;
       }
@@ -142,7 +163,7 @@ export class RequestBody {
       const kept = seen < this.#ahead.length ? this.#ahead.from(seen) : null;
       const chunk = kept ?? (await this.#next());
       if (chunk === null) return;
-      if (kept === null) this.#ahead.add(chunk);
+      if (kept === null) await this.#keep(this.#ahead, chunk);
       seen += chunk.length;
       yield chunk;
     }
@@ -157,9 +178,21 @@ export class RequestBody {
     return value ?? null;
   }
 
+  async #keep(blocks: ByteBlocks, chunk: Uint8Array): Promise<void> {
+    if (blocks.length + chunk.length > SMALL_BODY_BYTES) {
+      await this.#rules.take(bodyMemory(blocks.growth(chunk.length), 0));
+    }
+    blocks.add(chunk);
+  }
+
+  #requireLength(maxBytes: number): void {
+    const declared = Number(this.#request.headers.get('content-length') ?? 0);
+    if (declared > Math.min(maxBytes, this.#rules.mostBytes())) throw tooLarge();
+  }
+
   async #recheck(): Promise<void> {
     if (performance.now() - this.#checkedAt < RECHECK_MS) return;
-    await this.#requireStanding();
+    await this.#rules.requireStanding();
     this.#checkedAt = performance.now();
   }
 

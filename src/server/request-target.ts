@@ -1,5 +1,5 @@
 /**
- * Path and query of a request, without `new URL` (DS-5).
+ * Path and query of a request, without `new URL`.
  *
  * Bun hands out a URL that is already normalised: `/a/../b` comes as `/b`, `/a/%2e/b` as `/a/b`. Such a path must match
  * nothing, so the shape of the path as it was sent is learnt from Bun's router and compared (see native-routes.ts).

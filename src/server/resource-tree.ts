@@ -1,5 +1,5 @@
 /**
- * The list of resources as folders (DS-183), cut to what one page can hold: a level with all that lies below it while that
+ * The list of resources as folders, cut to what one page can hold: a level with all that lies below it while that
  * is little, else its folders as links to pages of their own, and a long level a part at a time.
  */
 import { pageAddress } from '../docroot/addresses.ts';
@@ -10,7 +10,6 @@ import { folderAddress } from './trail.ts';
 
 /** A resource in the list. */
 export interface TreeEntry extends ResourceFacts {
-  /** Last part of the name. */
   readonly label: string;
   readonly href: string;
   readonly type: ResourceView['type'];
@@ -50,7 +49,6 @@ export interface ResourceTree {
   readonly next: number | null;
 }
 
-/** What to show of the list. */
 interface TreeRequest {
   /** Only below this folder; `''`: everywhere. */
   readonly folder: string;

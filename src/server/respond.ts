@@ -1,6 +1,6 @@
 /**
  * From a handler's answer to the response on the wire: conditional answers, compression, cookies and the headers every
- * response has (DS-19, DS-20, DS-46, DS-207).
+ * response has.
  */
 import { gzipBytes, gzipStream, isTextLike, MIN_GZIP_BYTES } from './compression.ts';
 import { acceptsGzip, isNotModified, namesGzipped, quotedTag } from './negotiate.ts';
@@ -19,13 +19,11 @@ const AT_ONCE_BYTES = { least: 12 * 1024, most: 2 * 1024 * 1024 };
 
 type EncodedBody = string | Uint8Array | ReadableStream<Uint8Array>;
 
-/** What a response needs besides the answer. */
 interface ResponseFacts {
   readonly request: Request;
   readonly requestId: string;
   /** `Cache-Control` of the route. */
   readonly cacheControl: string;
-  /** `Set-Cookie` values. */
   readonly cookies: readonly string[];
   /** The answer comes after the turn of the event loop that took the request. */
   readonly isLate: boolean;
@@ -39,7 +37,6 @@ interface Template {
   readonly isText: boolean;
 }
 
-/** Makes the responses of one server. */
 export class Responder {
   readonly #base: Headers;
   /** By cache rule, by media type. */
@@ -149,7 +146,7 @@ function notModified({ etag, body }: Reply, headers: Headers, facts: ResponseFac
   return send(null, 304, headers, facts);
 }
 
-/** Whether a text goes out compressed: it is long enough, and the client takes gzip (DS-19). The headers follow. */
+/** Whether a text goes out compressed: it is long enough, and the client takes gzip. The headers follow. */
 function agreeOnGzip({ body }: Reply, headers: Headers, request: Request): boolean {
   if (body !== null && isWhole(body) && body.length <= MIN_GZIP_BYTES) return false;
   if (!acceptsGzip(request.headers.get('accept-encoding'))) return false;

@@ -1,5 +1,5 @@
 /**
- * Built-in routes and how a path finds one (DS-4, DS-7, DS-29).
+ * Built-in routes and how a path finds one.
  *
  * A pattern is segments: plain text, `{name}` for any one segment, `{name:int}` for digits, `{name:rest}` last, for one or
  * more segments joined by `/`. Plain text wins over parameters. A path matches with and without one trailing slash; a
@@ -20,53 +20,64 @@ export type Handler = (context: Context) => Answer | Promise<Answer>;
 /** Methods a route can have; HEAD and OPTIONS follow from them. */
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** What a body may be that is read as a whole; events and uploads have limits of their own. */
+export interface BodyLimits {
+  /** MAX_JSON_BYTES when missing; never more than `limits.max_body_bytes`, and MAX_ANONYMOUS_BYTES without a credential. */
+  readonly maxBytes?: number;
+  /** Values of JSON; those of JSON_BOUNDS when missing. */
+  readonly maxValues?: number;
+}
+
 /** One path of the server. */
 export interface Route {
   readonly pattern: string;
   /** Who gets past the door: everybody, signed-in users, superusers. Finer rights are the operation's business. */
   readonly access: 'public' | 'user' | 'superuser';
   readonly methods: Readonly<Partial<Record<RouteMethod, Handler>>>;
-  /** Each method in the OpenAPI document; absent for what DS-190 does not list. */
+  readonly body?: BodyLimits;
+  /** Each method in the OpenAPI document; absent for what it does not list. */
   readonly describes?: Readonly<Partial<Record<RouteMethod, OperationDescription>>>;
   /** The contract writes the path with a trailing slash, so the OpenAPI document does too. */
   readonly endsInSlash?: boolean;
-  /** Who finds the route in the OpenAPI document (DS-190); by `access` unless said otherwise. */
+  /** Who finds the route in the OpenAPI document; by `access` unless said otherwise. */
   readonly isListedFor?: (viewer: Viewer) => boolean;
-  /** Unsafe methods that still work in read-only mode (DS-22). */
+  /** Unsafe methods that still work in read-only mode. */
   readonly isExemptFromReadOnly?: boolean;
-  /** Methods that only create events, the only ones open to a key with `create_only` (EV-58). */
+  /** Methods that only create events, the only ones open to a key with `create_only`. */
   readonly takesEventsBy?: readonly RouteMethod[];
-  /** Closed to API keys with scopes (DS-118). */
+  /** Closed to API keys with scopes. */
   readonly refusesScopedKeys?: boolean;
-  /** Unsafe methods must come from an own origin even without a session (DS-115). */
+  /** Unsafe methods must come from an own origin even without a session. */
   readonly requiresOwnOrigin?: boolean;
-  /** A foreign `Origin` is refused before anybody is asked who they are (DS-178). */
+  /** A foreign `Origin` is refused before anybody is asked who they are. */
   readonly refusesForeignOrigin?: boolean;
-  /** Takes the credentials of log clients (EV-63) and no cookies. */
+  /** Takes the credentials of log clients and no cookies. */
   readonly takesIngestCredentials?: boolean;
   /** A credential in the query, for those; null for none. */
   readonly queryToken?: (context: Context) => string | null;
-  /** Asked before an unsafe method that it does not have is refused; throws for who may not even write (EV-39). */
+  /** Asked before an unsafe method that it does not have is refused; throws for who may not even write. */
   readonly beforeMethodRefusal?: (context: Context) => Promise<void>;
-  /** Methods it does not have are looked up among the files (EV-10). */
+  /** Methods it does not have are looked up among the files. */
   readonly leavesOtherMethods?: boolean;
-  /** Answers the same whatever credentials come along, good or bad (DS-94: embedded assets). */
+  /** Answers the same whatever credentials come along, good or bad (embedded assets). */
   readonly ignoresCredentials?: boolean;
-  /** A 401 stays one for HTML clients too (exceptions of DS-12). */
+  /** Waits for no turn: who asks ends a server that answers late. */
+  readonly comesFirst?: boolean;
+  /** A 401 stays one for HTML clients too. */
   readonly neverRedirects?: boolean;
-  /** Errors are JSON for everybody, also outside the prefixes of DS-13. */
+  /** Errors are JSON for everybody, also outside of `/api`, `/schema`, `/admin` and `/mcp`. */
   readonly hasJsonErrors?: boolean;
-  /** Told of every request the door refuses (DS-8, steps 5 to 8), before the refusal goes out. */
+  /** Told of every request the door refuses, before the refusal goes out. */
   readonly onRefused?: (context: Context, reason: AppError) => Promise<void>;
   /** Failures in the words of another contract; redirects of HTML clients come first. */
   readonly answersFailure?: (failure: AppError, context: Context) => Reply;
-  /** Bodies of those with this status, for the OpenAPI document; null where they are as of DS-9. */
+  /** Bodies of those with this status, for the OpenAPI document; null where they are `{"detail"}`. */
   readonly describesFailure?: FailureBodies;
-  /** `Cache-Control` of its answers; `no-store` unless said otherwise (DS-20). */
+  /** `Cache-Control` of its answers; `no-store` unless said otherwise. */
   readonly cacheControl?: string;
-  /** False: the path is 404 for everyone (DS-11). Asked for each request. */
+  /** False: the path is 404 for everyone. Asked for each request. */
   readonly isOn?: (services: ServerServices) => boolean | Promise<boolean>;
-  /** False: not in the OpenAPI document, though the path answers: with why it is switched off (DS-121). */
+  /** False: not in the OpenAPI document, though the path answers: with why it is switched off. */
   readonly isListed?: (services: ServerServices) => boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A row as a page, and its plain forms (DS-184): the same operations as the API, with the version the form was made from as
+ * A row as a page, and its plain forms: the same operations as the API, with the version the form was made from as
  * `If-Match`, so that nobody's change is overwritten unseen. Every answer is a page; what was typed is never lost.
  */
 import { AppError } from '../base/errors.ts';

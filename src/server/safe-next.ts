@@ -1,5 +1,5 @@
 /**
- * Where to go after signing in: only ever a page of this site (DS-100).
+ * Where to go after signing in: only ever a page of this site.
  */
 
 const ELSEWHERE = '/';

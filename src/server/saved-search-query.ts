@@ -1,5 +1,5 @@
 /**
- * Query parameters of the list of saved searches (EV-87): those of the event lists where they have a meaning here.
+ * Query parameters of the list of saved searches: those of the event lists where they have a meaning here.
  */
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';

@@ -5,11 +5,11 @@
 import { resolve } from 'node:path';
 
 /**
- * The minified script of `client/<name>.ts` with everything it imports. Spawned, because a bundler cannot be called inside
+ * The minified script of `src/browser/<name>.ts` with everything it imports. Spawned, because a bundler cannot be called inside
  * of the bundler.
  */
 export function bundledScript(name: string): string {
-  const entry = resolve(import.meta.dir, 'client', `${name}.ts`);
+  const entry = resolve(import.meta.dir, '../browser', `${name}.ts`);
   const options = ['--minify', '--target=browser', '--format=iife'];
   const built = Bun.spawnSync([process.execPath, 'build', entry, ...options]);
   if (built.exitCode !== 0) throw new Error(built.stderr.toString());

@@ -9,7 +9,7 @@ import { byteStream } from './outgoing-stream.ts';
 import { bodyReply, jsonReply, type Reply } from './reply.ts';
 import { whileAllowed } from './standing-body.ts';
 
-/** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong (EV-97, EV-100). */
+/** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong. */
 export async function searchReply(context: Context, result: SearchResult): Promise<Reply> {
   if (result.kind === 'problem') {
     const help = { Link: '</docs/search-language>; rel="help"' };

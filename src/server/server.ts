@@ -2,7 +2,7 @@
  * The HTTP server: Elysia on Bun, in front of our own dispatcher.
  *
  * Elysia holds the listener and hands every request over in one piece. Its router is not used for paths, because the
- * contract fixes slashes, decoding and the order of checks (DS-4, DS-5, DS-7, DS-8) differently: so one wildcard route, and
+ * contract fixes slashes, decoding and the order of checks differently: so one wildcard route, and
  * Bun's native routes (native-routes.ts) in front of it. `standardHostname: false`, because Elysia otherwise looks for the path
  * from the eleventh character of the URL on, and a short Host shifts it.
  */
@@ -16,7 +16,7 @@ import { IDLE_SECONDS } from './idle-limit.ts';
 import type { IdleSeconds } from './idle-limit.ts';
 import { nativeRoutes } from './native-routes.ts';
 
-/** Longest request head, request line included (DS-18). Bun answers longer ones 431 by itself. */
+/** Longest request head, request line included. Bun answers longer ones 431 by itself. */
 const MAX_HEAD_BYTES = 256 * 1024;
 /** Bodies are counted where they are read, each against its own limit. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
@@ -50,7 +50,7 @@ export interface RunningServer {
   readonly port: number;
   /** New connections get this certificate; requests under the old one finish. Only for a server started with TLS. */
   renewCertificate(tls: TlsPair): Promise<void>;
-  /** Accepts nothing new, waits for running requests at most `graceMs`, then cuts them off (DS-21). */
+  /** Accepts nothing new, waits for running requests at most `graceMs`, then cuts them off. */
   stop(graceMs: number): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The cookies of a browser session: `svc_session` and its companion `svc_csrf` (DS-103, DS-104, DS-112).
+ * The cookies of a browser session: `svc_session` and its companion `svc_csrf`.
  */
 import { SESSION_LIFETIME_MS } from '../auth/sessions.ts';
 
@@ -40,7 +40,7 @@ export function clearedCsrfCookie(isSecure: boolean): string {
   return cookie(CSRF_COOKIE, '', 0, isSecure, false);
 }
 
-/** The cookies of a sign-in under way at the identity provider (DS-121). */
+/** The cookies of a sign-in under way at the identity provider. */
 export const OIDC_COOKIES = [
   'svc_oidc_state',
   'svc_oidc_verifier',

@@ -31,7 +31,7 @@ export function sessionStarted(context: Context, { token }: StartedSession): voi
   context.setCookie(CSRF_COOKIE, csrfCookie(csrf, context.isSecure));
 }
 
-/** The answer to a successful login (DS-99): cookies, and for an HTML client with a form the way to `next`. */
+/** The answer to a successful login: cookies, and for an HTML client with a form the way to `next`. */
 export function signedIn(context: Context, started: StartedSession, next: string | null): Reply {
   sessionStarted(context, started);
   if (next !== null && context.wantsHtml) return redirectReply(next, 303);

@@ -9,6 +9,7 @@ import { readHead } from '../auth/audit-chain.ts';
 import { pruneAudit } from '../auth/audit.ts';
 import type { Log } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
+import { SharedWork } from '../base/shared-work.ts';
 import { version } from '../base/version.ts';
 import type { Config } from '../config/schema.ts';
 import { pathsOf } from '../docroot/addresses.ts';
@@ -19,8 +20,8 @@ import { LOOK_MS, readCertificate, ServedCertificate } from './certificate.ts';
 import { createExchange } from './exchange.ts';
 import { registerEventMetrics } from './event-metrics.ts';
 import { Metrics, registerProcessMetrics } from './metrics.ts';
-import { type ApiSources, describeApi } from './openapi/api-description.ts';
-import { findOperation, listOperations } from './openapi/api-pages.ts';
+import { type ApiDescription, type ApiSources, describeApi } from './openapi/api-description.ts';
+import { type ApiListing, findOperation, listOperations } from './openapi/api-pages.ts';
 import { routes } from './routes/index.ts';
 import { resourceHandler } from './routes/resources.ts';
 import { type RunningServer, startServer, type TlsPair } from './server.ts';
@@ -31,16 +32,16 @@ import { SyslogListeners } from './syslog/listeners.ts';
 /** A server that answers. */
 interface RunningService {
   readonly url: string;
-  /** One-time link for the first superuser; null when there is one or others can reach the server (DS-211). */
+  /** One-time link for the first superuser; null when there is one or others can reach the server. */
   readonly setupUrl: string | null;
   readonly hasSuperuser: boolean;
-  /** Applies a re-read configuration (DS-199); the answers are warnings. */
+  /** Applies a re-read configuration; the answers are warnings. */
   reload(config: Config): string[];
-  /** Drains, then closes; resolves when nothing is open any more (DS-21). */
+  /** Drains, then closes; resolves when nothing is open any more. */
   stop(): Promise<void>;
 }
 
-/** How long running requests may finish after a stop (DS-21). */
+/** How long running requests may finish after a stop. */
 const GRACE_MS = 10_000;
 /** How long a change of accounts may stand in the write-ahead log alone. */
 const FOLD_MS = 60_000;
@@ -134,6 +135,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     log: app.log,
     audit: app.audit,
     lists: app.lists,
+    judgePassword: app.judgePassword,
     cache: app.cache,
     localLogin: app.localLogin,
     registry: app.registry,
@@ -182,10 +184,14 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
     ...app.eventParts,
     cacheSize: () => app.tables.size,
     endpointCount: () => endpointCount(app),
-    describeApi: (caller) => describeApi(api(), caller),
-    listOperations: (caller, choice) => listOperations(api(), caller, choice),
+    describeApi: (caller) =>
+      descriptions.get(JSON.stringify(caller), () => describeApi(api(), caller)),
+    listOperations: (caller, choice) =>
+      listings.get(JSON.stringify([caller, choice]), () => listOperations(api(), caller, choice)),
     findOperation: (caller, wanted) => findOperation(api(), caller, wanted),
   };
+  const descriptions = new SharedWork<ApiDescription>();
+  const listings = new SharedWork<ApiListing>();
   const api = (): ApiSources => ({
     app,
     services,
@@ -244,7 +250,7 @@ function registerAppMetrics(metrics: Metrics, app: App): void {
   );
 }
 
-/** Housekeeping: daily (DS-104, DS-140) and once at the start; the log of the state every minute. */
+/** Housekeeping: daily and once at the start; the log of the state every minute. */
 function startUpkeep(app: App, services: ServerServices): () => void {
   const prune = async (): Promise<void> => {
     const now = app.clock.now();
@@ -309,7 +315,7 @@ function certificateRenewal(
   };
 }
 
-/** Certificates are replaced by programs that do not know of SIGHUP (DS-206). */
+/** Certificates are replaced by programs that do not know of SIGHUP. */
 function followCertificate(app: App, certificate: CertificateRenewal | null): () => void {
   if (certificate === null) return () => undefined;
   const timer = setInterval(() => {

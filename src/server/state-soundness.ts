@@ -1,6 +1,6 @@
 /**
  * Whether the state database can be read and written and is where it was opened, found out at most once a second, however many
- * ask (DS-187). The log says when it no longer can, and when it can again.
+ * ask. The log says when it no longer can, and when it can again.
  */
 import { AppError } from '../base/errors.ts';
 import type { ServerServices } from './dependencies.ts';

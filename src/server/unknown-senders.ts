@@ -1,5 +1,5 @@
 /**
- * Credentials of senders that nobody has, for operators (EV-60): known only by the start of their hash.
+ * Credentials of senders that nobody has, for operators: known only by the start of their hash.
  */
 import { refusalOf } from '../auth/challenges.ts';
 import { splitAuthorization } from '../auth/method.ts';

@@ -1,6 +1,6 @@
 /**
  * A refused upload in a browser without script: a page with the reason and what would be right. Programs, and the script of the
- * start page, get the JSON of DS-153.
+ * start page, get JSON.
  */
 import type { AppError } from '../base/errors.ts';
 import { sizeText } from '../base/size-text.ts';
@@ -11,7 +11,7 @@ import { pageReply } from './page-reply.ts';
 import { uploadRefusedPage } from './pages/upload-refused.tsx';
 import type { Reply } from './reply.ts';
 
-/** The answer to a failed upload. Only a form sent by the browser itself is answered with a page: `/api` is JSON (DS-13). */
+/** The answer to a failed upload. Only a form sent by the browser itself is answered with a page: `/api` is JSON. */
 export function uploadFailureReply(failure: AppError, context: Context): Reply {
   const isForm = context.request.headers.get('sec-fetch-mode') === 'navigate';
   if (!isForm || !context.wantsHtml) return jsonError(failure, context.requestId);

@@ -1,8 +1,8 @@
 /**
  * The plain form of a dataset page, as it is sent: who has no script filters by the same words as everybody else.
  */
-import { formView } from './client/grid/plain-form.ts';
-import { rowsQuery } from './client/grid/view.ts';
+import { formView } from './grid/plain-form.ts';
+import { rowsQuery } from './grid/view.ts';
 import type { Context } from './context.ts';
 
 /** Parameters the form changes; null when the form was not sent. */

@@ -1,15 +1,11 @@
 /**
- * Folding the write-ahead log of a database that worker processes wrote: they are killed at a stop, so nobody else closes it
- * as SQLite wants it closed.
+ * Folds the write-ahead log of a database written by worker processes, which are killed at a stop without closing it.
  */
 import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 
-/**
- * Leaves one file that can be copied alone, unless somebody else has the database open. Blocks while it writes what the log
- * holds. A database that cannot be opened stays as it is; who needs it says what is wrong with it.
- */
+/** Leaves one file that can be copied alone, unless another process has the database open. Blocks while it writes. */
 export function foldLog(path: string, log: Log): void {
   if (!existsSync(path) || !existsSync(`${path}-wal`)) return;
   try {

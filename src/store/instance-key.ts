@@ -1,12 +1,13 @@
 /**
- * The instance key (EV-16): seals what must be told again, such as tokens, and may stand apart from the state it protects.
+ * The instance key seals values that must be shown again, such as tokens; it may be kept apart from the state it
+ * protects.
  */
 import { readFileSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 
 const LEAST_BYTES = 16;
 
-/** The bytes of the file named by `instance_key_file`. Throws `usage` for one that cannot be read or is too short to be secret. */
+/** Throws `usage`. */
 export function readInstanceKey(path: string): Uint8Array {
   let key: Uint8Array;
   try {

@@ -1,27 +1,23 @@
 /**
- * Steps from one schema version of the state database to the next.
- *
- * The version stands in SQLite's `user_version`. Each step commits together with its number, so a killed process
- * continues where it stopped, and two processes that start at once do each step once.
+ * The version is SQLite's `user_version` and commits together with its step, so a killed process continues where it
+ * stopped, and concurrent processes do each step once.
  */
 import type { Database } from './database.ts';
 
-/** One step; `statements` run in order inside one transaction. Released steps never change. */
+/** Released steps never change. */
 export interface Migration {
-  /** The schema version after this step; the list ascends. */
+  /** After this step; the list ascends. */
   readonly version: number;
   /** File name without its extension, for the log. */
   readonly name: string;
   readonly statements: readonly string[];
 }
 
-/** The schema version of the database; 0 for an empty one. */
 export async function schemaVersion(db: Database): Promise<number> {
   const row = await db.get<{ user_version: number }>('PRAGMA user_version');
   return row?.user_version ?? 0;
 }
 
-/** Runs the steps the database lacks; answers their names, oldest first. */
 export async function migrate(db: Database, migrations: readonly Migration[]): Promise<string[]> {
   const done: string[] = [];
   let previous = 0;
@@ -41,7 +37,6 @@ export async function migrate(db: Database, migrations: readonly Migration[]): P
   return done;
 }
 
-/** The schema version after all steps; 0 without any. */
 export function newestVersion(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 0;
 }

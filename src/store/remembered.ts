@@ -1,14 +1,8 @@
-/**
- * What was read of shared state, for as long as nobody has written to it.
- *
- * Who is asking and what he may do is looked up for every request, and mostly nothing has changed since the last one.
- * A write by anybody, another process included, forgets everything, so a revocation counts from the next request on.
- */
+/** A cache of shared state. A write by any process clears everything, so a revocation counts from the next request. */
 import { Lru } from '../base/lru.ts';
 import type { Soon } from '../base/soon.ts';
 import type { Database } from './database.ts';
 
-/** Answers of one question by its argument; at most `maxEntries`. */
 export class Remembered<Value> {
   readonly #values: Lru<string, Value>;
   #changeCount: number | null = null;
@@ -17,7 +11,7 @@ export class Remembered<Value> {
     this.#values = new Lru(maxEntries);
   }
 
-  /** The remembered answer at once, or what `read` gives. Null answers are remembered too. */
+  /** Synchronous when cached. Null results are cached too. */
   get(db: Database, argument: string, read: () => Promise<Value>): Soon<Value> {
     const before = db.changeCount();
     if (before === null) return read();
@@ -36,7 +30,7 @@ export class Remembered<Value> {
     before: number,
   ): Promise<Value> {
     const value = await read();
-    // What was written while it was read may or may not be in it; another question may have seen that write already.
+    // A write during the read may or may not be in the result; another query may have seen it already.
     if (before === this.#changeCount && db.changeCount() === before) {
       this.#values.set(argument, value);
     }
@@ -44,7 +38,7 @@ export class Remembered<Value> {
   }
 }
 
-/** One memory for each database; two servers in one process share nothing. */
+/** One cache per database; two servers in one process share nothing. */
 export function rememberedFor<Value>(maxEntries: number): (db: Database) => Remembered<Value> {
   const memories = new WeakMap<Database, Remembered<Value>>();
   return (db) => {

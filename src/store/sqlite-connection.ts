@@ -1,8 +1,6 @@
 /**
- * One SQLite connection with the pragmas we always want, and its prepared statements.
- *
- * SQLite works synchronously, so a statement must be short: nothing here may run SQL shaped by a user. Errors come out
- * as SQLite raised them; `translateSqliteError` is the one place that gives them a code.
+ * SQLite works synchronously, so statements must be short: nothing here may run SQL shaped by a user. Errors are
+ * thrown as SQLite raised them; `translate` gives them a code.
  */
 import { Database as Sqlite, SQLiteError } from 'bun:sqlite';
 import type { Statement } from 'bun:sqlite';
@@ -12,23 +10,22 @@ import { AppError } from '../base/errors.ts';
 import { Lru } from '../base/lru.ts';
 import type { SqlValue } from './database.ts';
 
-/** The code base holds about a hundred different statements; past this the one unused for longest is prepared anew. */
+/** The code base has about a hundred statements; past this the least recently used one is prepared anew. */
 const MAX_STATEMENTS = 256;
-/** While opening, nothing else runs in this process yet, so SQLite may do the waiting for another process itself. */
+/** Nothing else runs in this process while opening, so SQLite itself may wait for other processes. */
 const OPEN_WAIT_MS = 5000;
-/** Later a wait inside SQLite holds the event loop; longer waits are for the caller, asynchronously. */
+/** Later a wait inside SQLite blocks the event loop; callers wait longer asynchronously. */
 const STATEMENT_WAIT_MS = 20;
-/** The write-ahead log is cut back to this after a checkpoint; it grows past it only during one large transaction. */
+/** The write-ahead log is truncated to this after a checkpoint; only one large transaction makes it longer. */
 const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024;
 
 interface ConnectionOptions {
-  /** Opens without the right to write; the file must exist and be in WAL mode. */
+  /** The file must exist and be in WAL mode. */
   readonly readonly?: boolean;
   /** FULL: a commit is on the disk when it returns. NORMAL: it survives a killed process only. */
   readonly synchronous: 'FULL' | 'NORMAL';
 }
 
-/** A connection to one SQLite file; not safe to share between concurrent transactions. */
 export class SqliteConnection {
   readonly #path: string;
   readonly #sqlite: Sqlite;
@@ -36,7 +33,6 @@ export class SqliteConnection {
     statement.finalize(),
   );
 
-  /** Opens the file, creating it unless `readonly`. Throws SQLite's own error when it cannot. */
   constructor(path: string, options: ConnectionOptions) {
     this.#path = path;
     this.#sqlite = new Sqlite(
@@ -82,12 +78,11 @@ export class SqliteConnection {
     return { changes, lastId: Number(lastInsertRowid) };
   }
 
-  /** The code for an error one of the calls above threw. */
   translate(error: unknown): unknown {
     return translateSqliteError(error, this.#path);
   }
 
-  /** Closes; the last connection to a file folds the write-ahead log into it. Safe to call twice. */
+  /** The last connection to a file folds the write-ahead log into it. */
   close(): void {
     for (const [, statement] of this.#statements.entries()) statement.finalize();
     this.#statements.clear();
@@ -108,15 +103,12 @@ export class SqliteConnection {
   }
 }
 
-/** True when another connection holds a lock this one needs; the statement had no effect and may be tried again. */
+/** The statement had no effect and may be repeated. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '');
 }
 
-/**
- * The AppError for a SQLite error of the file at `path`: `unavailable` when it is locked by another process, `no-space`
- * when the disk is full. Anything else comes back unchanged: it is a bug or a broken disk, and belongs in the log.
- */
+/** `unavailable` when locked, `no-space` when the disk is full; anything else is returned unchanged, for the log. */
 function translateSqliteError(error: unknown, path: string): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.code ?? '';
@@ -126,7 +118,7 @@ function translateSqliteError(error: unknown, path: string): unknown {
       cause: error,
     });
   }
-  // Where it cannot say ENOSPC (shared memory, journal headers) SQLite reports a bare I/O error.
+  // Where SQLite cannot report ENOSPC (shared memory, journal headers) it reports a bare I/O error.
   if (code === 'SQLITE_FULL' || (code.startsWith('SQLITE_IOERR') && isDiskFull(path))) {
     return new AppError('no-space', 'Insufficient storage', { cause: error });
   }
@@ -137,7 +129,7 @@ function isDiskFull(path: string): boolean {
   try {
     return statfsSync(dirname(path)).bavail === 0;
   } catch {
-    // The folder cannot be asked: then the I/O error stands as it is.
+    // Free space is unknown: keep the I/O error.
     return false;
   }
 }

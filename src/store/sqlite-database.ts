@@ -1,44 +1,42 @@
 /**
- * The state database on SQLite: one writer at a time, readers beside it.
+ * The state database on SQLite: one writer at a time, concurrent readers.
  *
- * Writers share one mutex, so a lone statement never joins the transaction of somebody who is waiting in the middle of
- * it. Reads outside transactions use their own connection and see the last commit. Between processes SQLite's own lock
- * decides; waiting for it happens in slices, because SQLite waits by holding the thread.
+ * Writers share one mutex, so a lone statement never joins a transaction that is waiting in the middle. Reads outside
+ * transactions use their own connection and see the last commit. Between processes SQLite's own lock decides; waiting
+ * for it happens in slices, because SQLite waits by blocking the thread.
  */
+import { presentArrival } from '../base/arrival.ts';
 import { Mutex } from '../base/semaphore.ts';
-import { presentTurn } from '../base/turn.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
 import { SqliteConnection, isBusy } from './sqlite-connection.ts';
 
 const BUSY_WAIT_MS = 5000;
 const BUSY_PAUSE_MS = 20;
 
-/** A Database on a SQLite file; `relaxed` shares the writers' order but not the fsync. */
+/** `relaxed` shares the order of writers but not the fsync. */
 export interface SqliteDatabase extends Database {
-  /** Waits for the running writer, folds the write-ahead log into the file and closes. Calls after it fail. */
+  /** Waits for the running writer and folds the write-ahead log into the file. */
   close(): Promise<void>;
 }
 
 interface SqliteDatabaseOptions {
   /**
-   * How long a call waits for another process that is writing before it throws `unavailable`; counted from when it was
-   * made, time behind own writers included. 5 s unless given.
+   * Wait for another process that is writing, including the wait for own writers, before `unavailable`. Default 5 s.
    */
   readonly busyWaitMs?: number;
 }
 
-/** What the durable and the relaxed handle have in common. */
 interface Shared {
   readonly reader: SqliteConnection;
   readonly mutex: Mutex;
   readonly busyWaitMs: number;
-  /** What `changeCount` found in a turn of the event loop; null after a write of this process. */
-  seen: { readonly turn: number; readonly changeCount: number } | null;
+  /** `changeCount` at the last arrival; null after a write of this process. */
+  seen: { readonly arrival: number; readonly changeCount: number } | null;
 }
 
 /**
- * Opens the SQLite file at `path` in WAL mode, creating it when absent (mode as the umask says: who needs 0600 creates
- * it first). Blocks for up to 5 s when another process is just opening it. Throws SQLite's own error.
+ * The mode of a new file is by the umask (for 0600 create it first). Blocks for up to 5 s when another process is
+ * just opening it.
  */
 export function openSqliteDatabase(
   path: string,
@@ -96,17 +94,17 @@ class Handle implements Database {
 
   changeCount(): number | null {
     const shared = this.#shared;
-    const turn = presentTurn();
-    if (turn !== null && shared.seen?.turn === turn) return shared.seen.changeCount;
+    const arrival = presentArrival();
+    if (arrival !== null && shared.seen?.arrival === arrival) return shared.seen.changeCount;
     try {
-      // The reader writes nothing itself, so every commit is somebody else's to it.
+      // The reader never writes, so every commit counts as another connection's.
       const row = shared.reader.get<{ data_version: number }>('PRAGMA data_version');
       const changeCount = row!.data_version;
-      shared.seen = turn === null ? null : { turn, changeCount };
+      shared.seen = arrival === null ? null : { arrival, changeCount };
       return changeCount;
     } catch (error) {
       if (isBusy(error)) return null;
-      throw this.#shared.reader.translate(error);
+      throw shared.reader.translate(error);
     }
   }
 
@@ -146,7 +144,6 @@ class Handle implements Database {
     });
   }
 
-  /** Repeats a statement that found the file locked by another process, for as long as the options say. */
   async #patiently<T>(connection: SqliteConnection, since: number, statement: () => T): Promise<T> {
     for (;;) {
       try {
@@ -160,7 +157,6 @@ class Handle implements Database {
   }
 }
 
-/** The handle a transaction's work uses: straight to the writer, whose mutex is held meanwhile. */
 class Transaction implements Database {
   readonly #writer: SqliteConnection;
   #isOpen = true;

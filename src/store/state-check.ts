@@ -1,8 +1,8 @@
 /**
- * Reasons to refuse a state directory, each with the file and the way out.
+ * Reasons to refuse a state directory, each with the file and the remedy.
  *
- * A server that starts with an empty user base instead of a damaged one is open to the first who comes, so nothing here
- * repairs, replaces or starts afresh. The texts go to the operator and may name the directory.
+ * A server that starts with an empty user base instead of a damaged one is open to anybody, so nothing here repairs,
+ * replaces or starts afresh. The texts are for the operator and may name the directory.
  */
 import { SQLiteError } from 'bun:sqlite';
 import {
@@ -19,7 +19,7 @@ import { AppError, errnoOf } from '../base/errors.ts';
 import { isDamage } from '../base/sqlite-damage.ts';
 import type { Database } from './database.ts';
 import { schemaVersion } from './migrate.ts';
-import { APPLICATION_ID, DATABASE_FILE, SECRET_FILE } from './state-files.ts';
+import { APPLICATION_ID, DATABASE_FILE, RESTORE_MARKER, SECRET_FILE } from './state-files.ts';
 
 const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
@@ -31,11 +31,15 @@ const START_AFRESH = `or move ${DATABASE_FILE} and ${SECRET_FILE} away to start 
 const NOT_WRITABLE =
   'check the owner and the permissions of the file and its directory, and that the file system is not read-only; --state-dir keeps the state elsewhere';
 
-/**
- * Whether `svc.db` is there; throws `state-unusable` when what is there, or missing, cannot be taken for a new
- * directory or for our database.
- */
+/** Whether `svc.db` exists; throws `state-unusable` when the directory is neither new nor ours. */
 export function findDatabase(dir: string): boolean {
+  if (existsSync(join(dir, RESTORE_MARKER))) {
+    throw new AppError(
+      'state-unusable',
+      `${dir} is half restored (${RESTORE_MARKER} is there): wait for the restore that is under way, or, if it was killed, run svc ` +
+        'restore again; it puts back what was there and then begins anew',
+    );
+  }
   const path = join(dir, DATABASE_FILE);
   if (!existsSync(path)) {
     for (const trace of [SECRET_FILE, `${DATABASE_FILE}-wal`]) {
@@ -56,7 +60,7 @@ export function findDatabase(dir: string): boolean {
 function checkHeader(dir: string, path: string): void {
   const stat = statSync(path);
   if (!stat.isFile()) throw unusable(dir, 'is no file', RESTORE);
-  // We never leave an empty one behind (see state-files.ts), so it was cut or put there.
+  // We never leave an empty one (see state-files.ts), so it was truncated or put there.
   if (stat.size === 0) throw unusable(dir, 'is empty (0 bytes)', `${RESTORE}, ${START_AFRESH}`);
   const header = Buffer.alloc(HEADER_BYTES);
   const file = openSync(path, 'r');
@@ -75,10 +79,10 @@ function checkHeader(dir: string, path: string): void {
   checkSize(dir, stat.size, header);
 }
 
-/** SQLite takes the missing end of a last page for zeros, which its own check does not see. */
+/** SQLite reads the missing end of a last page as zeros, which its own check does not notice. */
 function checkSize(dir: string, size: number, header: Buffer): void {
   const log = statSync(join(dir, `${DATABASE_FILE}-wal`), { throwIfNoEntry: false });
-  // What is in the log may be on its way into the file, which then has any size.
+  // A checkpoint may be under way, so the file may have any size.
   if (log !== undefined && log.size > 0) return;
   const pageSize = header.readUInt16BE(PAGE_SIZE_OFFSET);
   const whole = header.readUInt32BE(PAGE_COUNT_OFFSET) * (pageSize === 1 ? 65_536 : pageSize);
@@ -86,7 +90,7 @@ function checkSize(dir: string, size: number, header: Buffer): void {
 }
 
 /**
- * Reads the whole database once (about a second per gigabyte) and throws `state-unusable` when it is damaged, cannot be
+ * Reads the whole database (about a second per gigabyte). Throws `state-unusable` when it is damaged, cannot be
  * written, or has a schema newer than `newestVersion`.
  */
 export async function checkDatabase(
@@ -106,20 +110,17 @@ export async function checkDatabase(
     );
   }
   accessSync(dir, constants.W_OK);
-  // Takes the write lock and gives it back: fails here, not at the first login, when the file is read-only.
+  // Takes and releases the write lock, so that a read-only file fails here, not at the first login.
   await db.transaction(async () => {});
 }
 
-/**
- * Which file `svc.db` is now, as long as it exists; null for none. A disk that is mounted again brings the same file, unless
- * the system took it for another one. Throws the file system's error when that cannot be told.
- */
+/** A remounted disk mostly gives the same identity. */
 export function identityOfDatabase(dir: string): string | null {
   const found = statSync(join(dir, DATABASE_FILE), { bigint: true, throwIfNoEntry: false });
   return found === undefined ? null : `${found.dev}.${found.ino}`;
 }
 
-/** The refusal to go on with a database of the identity `opened` that was moved away, deleted or replaced; null while it is there. */
+/** Null while the database is in place. */
 export function displacement(dir: string, opened: string | null): AppError | null {
   const present = identityOfDatabase(dir);
   if (present === opened) return null;
@@ -132,7 +133,6 @@ export function displacement(dir: string, opened: string | null): AppError | nul
     : unusable(dir, 'is another file than the one the server has open', 'restart the server');
 }
 
-/** The refusal for an error met while opening; unknown errors come back unchanged. */
 export function explain(dir: string, error: unknown): unknown {
   const errno = errnoOf(error) ?? '';
   if (['EACCES', 'EPERM', 'EROFS'].includes(errno)) {

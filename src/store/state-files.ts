@@ -1,8 +1,8 @@
 /**
- * The files of a state directory and how they come into being.
+ * The files of a state directory.
  *
- * Every file is made under another name and gets its own name when it is complete, so a half-made one is never found
- * and the first of several processes wins. `svc.db` comes before `secret.key`: the secret proves that there was a database.
+ * Every file is made under another name and renamed when complete, so a half-made one is never found and the first of
+ * several processes wins. `svc.db` comes before `secret.key`: the secret proves that there was a database.
  */
 import {
   closeSync,
@@ -24,30 +24,28 @@ import type { Migration } from './migrate.ts';
 import { migrate } from './migrate.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 
-/** The state database. */
 export const DATABASE_FILE = 'svc.db';
-/** The server secret: SECRET_BYTES random bytes. */
 export const SECRET_FILE = 'secret.key';
+/** Exists while a restore moves files; only another restore may continue from there. */
+export const RESTORE_MARKER = 'restore-under-way.json';
 /** Marks a database as ours in SQLite's header ("svc1"). */
 export const APPLICATION_ID = 0x73766331;
 const SECRET_BYTES = 32;
 /** Errors of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** Makes the directory (0700) with its parents when absent. An existing one keeps its mode. */
+/** 0700, with its parents. An existing directory keeps its mode. */
 export function ensureDirectory(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (!statSync(dir).isDirectory()) throw new AppError('state-unusable', `${dir} is no directory`);
 }
 
-/** Path of a folder (0700) in the state directory, made when absent. */
 export function stateFolder(stateDir: string, name: string): string {
   const path = join(stateDir, name);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   return path;
 }
 
-/** Makes `svc.db` (0600) with the newest schema unless another process was faster. */
 export async function createDatabase(dir: string, migrations: readonly Migration[]): Promise<void> {
   const draft = join(dir, `${DATABASE_FILE}.new-${shortId()}`);
   const target = join(dir, DATABASE_FILE);
@@ -63,16 +61,14 @@ export async function createDatabase(dir: string, migrations: readonly Migration
     publish(draft, target);
     syncDirectory(dir);
   } catch (error) {
-    // Two processes made the directory at once and the other one has cleaned up our draft: its file counts.
+    // A concurrent process made the file and removed our draft: its file counts.
     if (!existsSync(target)) throw error;
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
   }
 }
 
-/**
- * The server secret, made (0600) when absent; `isNew` says so. Throws `state-unusable` for a file of another length.
- */
+/** Throws `state-unusable` for a file of another length. */
 export function readSecret(dir: string): { secret: Uint8Array; isNew: boolean } {
   const path = join(dir, SECRET_FILE);
   const isNew = !existsSync(path);
@@ -101,14 +97,13 @@ function createSecret(dir: string, path: string): void {
     publish(draft, path);
     syncDirectory(dir);
   } catch (error) {
-    // As in createDatabase.
     if (!existsSync(path)) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-/** Gives a complete draft its final name; when that is taken already, the file there stays. */
+/** Keeps a file that already has the final name. */
 function publish(draft: string, target: string): void {
   try {
     linkSync(draft, target);

@@ -1,8 +1,6 @@
 /**
- * The exclusive lock of the state directory (DS-92): one `serve` per directory.
- *
- * The kernel keeps the lock and drops it with the process, however that ends, so there is no stale lock to clean up.
- * The pid in the file is only for the message; it decides nothing.
+ * One `serve` per directory. The kernel drops the lock with the process, so there is no stale lock to clean up; the
+ * pid in the file is only for the message.
  */
 import { dlopen } from 'bun:ffi';
 import { Database as Sqlite } from 'bun:sqlite';
@@ -10,30 +8,24 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 
-/** Names of the C library: glibc, musl (x86-64 and arm64), macOS. */
+/** glibc, musl (x86-64 and arm64), macOS. */
 const LIBC_NAMES = [
   'libc.so.6',
   'libc.musl-x86_64.so.1',
   'libc.musl-aarch64.so.1',
   'libSystem.B.dylib',
 ];
-/** Name of the lock in the state directory. */
 export const LOCK_FILE = 'lock';
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NO_WAIT = 4;
-/** The holder writes its pid right after it got the lock; this long a reader waits for it. */
+/** The holder writes its pid right after it got the lock; a reader waits so long for it. */
 const PID_WAIT_MS = 200;
 
-/** A held lock of a state directory. */
 export interface StateLock {
-  /** Gives the directory free; calling it again does nothing. */
   release(): void;
 }
 
-/**
- * Locks `dir` for this process. Throws `state-unusable` (`State directory is in use by process <pid>`) when another
- * process, or another part of this one, holds it; file system errors come as they are.
- */
+/** Throws `state-unusable` when another process, or another part of this one, holds it. */
 export function lockStateDirectory(dir: string, tryLock: TryLock = tryKernelLock): StateLock {
   const path = join(dir, LOCK_FILE);
   const file = openSync(path, 'a+', 0o600);
@@ -64,7 +56,7 @@ export function lockStateDirectory(dir: string, tryLock: TryLock = tryKernelLock
   };
 }
 
-/** Takes the lock without waiting and answers how to undo it (the file is closed afterwards); null: somebody has it. */
+/** Returns how to release; null: held by another. */
 type TryLock = (file: number, path: string) => (() => void) | null;
 
 function tryKernelLock(file: number, path: string): (() => void) | null {
@@ -73,13 +65,13 @@ function tryKernelLock(file: number, path: string): (() => void) | null {
 }
 
 function tryFlock(flock: Flock, file: number): (() => void) | null {
-  // Closing the file gives the lock back.
+  // Closing the file releases the lock.
   return flock(file, LOCK_EXCLUSIVE | LOCK_NO_WAIT) === 0 ? () => {} : null;
 }
 
 /**
- * The same without the C library: a transaction on a database of its own, which SQLite guards by a record lock. Not
- * the first choice because other tools (`flock`) cannot see it.
+ * Without the C library: a transaction on a database of its own. Not the first choice because other tools (`flock`)
+ * cannot see SQLite's record lock.
  */
 export function trySqliteLock(_file: number, path: string): (() => void) | null {
   const database = new Sqlite(`${path}.sqlite`, { create: true, readwrite: true });
@@ -87,7 +79,7 @@ export function trySqliteLock(_file: number, path: string): (() => void) | null 
     database.run('BEGIN EXCLUSIVE');
     return () => database.close();
   } catch {
-    // Whatever the reason, the lock was not obtained; an unusable file reads as "in use", never as free.
+    // Any failure means "in use": an unusable file must never read as free.
     database.close();
     return null;
   }

@@ -1,8 +1,6 @@
 /**
- * Opening the state directory: the one place where accounts, locks and audit of a docroot live.
- *
- * Either the state is whole and usable or nothing opens (`state-unusable` with the file and the remedy); see
- * state-check.ts for why.
+ * Either the state is whole and usable or nothing opens (`state-unusable` with the file and the remedy);
+ * state-check.ts says why.
  */
 import { chmodSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,23 +28,19 @@ import {
 import type { StateLock } from './state-lock.ts';
 import { lockStateDirectory } from './state-lock.ts';
 
-/** An open state directory. */
 export interface State {
   readonly dir: string;
   readonly db: Database;
-  /** 32 bytes that only this server knows; the same after a restart. */
+  /** The same after a restart. */
   readonly serverSecret: Uint8Array;
-  /**
-   * Folds the write-ahead log into svc.db, so that a copy of that one file holds the accounts. Does what it can beside
-   * others who read or write.
-   */
+  /** So that a copy of svc.db alone holds the accounts, as far as concurrent users allow. */
   foldLog(): Promise<void>;
   /**
-   * Throws `state-unusable` when svc.db is no longer where it was opened: what is written from then on, no other process will
-   * find. Costs one `stat`.
+   * Throws `state-unusable` when svc.db is no longer where it was opened: later writes would be lost. Costs one
+   * `stat`.
    */
   requireInPlace(): void;
-  /** Waits for the running writer, then closes the database and frees the directory. */
+  /** Waits for the running writer. */
   close(): Promise<void>;
 }
 
@@ -54,13 +48,13 @@ interface StateOptions {
   readonly stateDir: string;
   readonly migrations: readonly Migration[];
   readonly log: Log;
-  /** True for `serve`: one process at a time. Account commands work beside it and pass false. */
+  /** True for `serve`: one process at a time. Account commands run beside it and pass false. */
   readonly exclusive: boolean;
 }
 
 /**
- * Opens the state directory, making it when absent and bringing its schema up to date. Blocks the event loop while it
- * checks the database (about a second per gigabyte). Throws `state-unusable`.
+ * Creates and migrates it as needed. Blocks the event loop while it checks the database (about a second per
+ * gigabyte). Throws `state-unusable`.
  */
 export async function openState(options: StateOptions): Promise<State> {
   const { stateDir: dir, exclusive } = options;
@@ -99,7 +93,7 @@ async function openedState(
     await db.run('PRAGMA wal_checkpoint(PASSIVE)');
   };
   const opened = identityOfDatabase(dir);
-  // What an earlier run left behind when it was killed.
+  // Left by an earlier run that was killed.
   if (lock !== null) await foldLog();
   return {
     dir,
@@ -117,7 +111,7 @@ async function openedState(
   };
 }
 
-/** SQLite's log needs memory that all who open it share, and locks that hold: https://sqlite.org/wal.html#noshm */
+/** SQLite's log needs shared memory and locks that hold: https://sqlite.org/wal.html#noshm */
 function warnOfSharedDisk(dir: string, log: Log): void {
   if (!new MountList().of(realpathSync(dir)).liesOnShared) return;
   log.warning('the state folder lies on a file system other machines may share', {
@@ -125,14 +119,15 @@ function warnOfSharedDisk(dir: string, log: Log): void {
   });
 }
 
-/** Drafts of a process that was killed while it made a file. One that is just working on its draft finds ours made. */
+/** Of a process that was killed while it made a file. A live one that loses its draft finds our file. */
 function removeDrafts(dir: string): void {
   for (const name of readdirSync(dir)) {
-    if (/^(?:svc\.db|secret\.key)\.new-/.test(name)) rmSync(join(dir, name), { force: true });
+    if (/^(?:svc\.db|secret\.key)\.new-[0-9a-f]+(?:-wal|-shm)?$/.test(name))
+      rmSync(join(dir, name), { force: true });
   }
 }
 
-/** A restored copy often comes back readable for everybody. */
+/** A restored copy is often readable for everybody. */
 function closeToOthers(dir: string, log: Log): void {
   for (const name of [DATABASE_FILE, SECRET_FILE]) {
     const path = join(dir, name);

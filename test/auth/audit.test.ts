@@ -181,16 +181,62 @@ describe('limits (DS-141)', () => {
     expect(await rows(at.db)).toBe(3);
   });
 
-  test('600 rows a minute together; other actions are not held up', async () => {
+  const texts = async (db: Database): Promise<(string | null)[]> =>
+    (await db.all<{ details: string | null }>('SELECT details FROM audit ORDER BY id')).map(
+      ({ details }) => details,
+    );
+
+  test('a caller has an allowance for each action, and what is left out is one row', async () => {
     await using at = await temporaryDatabase();
     const { audit, clock } = auditOf(at.db);
-    await Promise.all(Array.from({ length: 700 }, (_, n) => audit.record(failed(`user${n}`))));
-    expect(await rows(at.db)).toBe(600);
+    const denied = (resource: string) =>
+      audit.record(note({ userId: null, action: 'permission_denied', resource, details: 'read' }));
+    const tries = (from: number, to: number, address: (n: number) => string) =>
+      Promise.all(
+        Array.from({ length: to - from }, (_, n) =>
+          audit.record(failed(`u${from + n}`, address(n))),
+        ),
+      );
+    await Promise.all(Array.from({ length: 700 }, (_, n) => denied(`r${n}`)));
+    expect(await rows(at.db)).toBe(100);
+    // One customer has all addresses of a /64.
+    await tries(0, 700, (n) => `2001:db8::${n.toString(16)}`);
+    await audit.record(failed('ada', '2001:db8:0:1::1'));
+    expect(await rows(at.db)).toBe(201);
+    expect((await texts(at.db)).at(-1)).toBe('Failed login for user ada');
     await Promise.all(Array.from({ length: 3 }, () => audit.record(note({ action: 'login' }))));
-    expect(await rows(at.db)).toBe(603);
+    await audit.drain();
+    expect(await rows(at.db)).toBe(206);
+    const summaries = (await listAudit(at.db, everything)).entries.slice(0, 2).toReversed();
+    expect(summaries).toMatchObject([
+      { action: 'permission_denied', details: '600 more within a minute, not listed one by one' },
+      { action: 'login_failed', details: '600 more within a minute, not listed one by one' },
+    ]);
     clock.pass(60_000);
-    await audit.record(failed('user0'));
-    expect(await rows(at.db)).toBe(604);
+    await tries(0, 1, () => '2001:db8::1');
+    await audit.drain();
+    expect(await rows(at.db)).toBe(207);
+  });
+
+  test('all callers together write 600 rows of an action a minute', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db);
+    await Promise.all(
+      Array.from({ length: 700 }, (_, n) =>
+        audit.record(failed('ada', `10.0.${n >> 8}.${n & 255}`)),
+      ),
+    );
+    await audit.drain();
+    expect(await rows(at.db)).toBe(601);
+    expect((await texts(at.db)).at(-1)).toStartWith('100 more');
+  });
+
+  test('texts that anybody may send are cut', async () => {
+    await using at = await temporaryDatabase();
+    const { audit } = auditOf(at.db);
+    await audit.record(failed('n'.repeat(10_000)));
+    expect((await texts(at.db))[0]).toEndWith('nnn…');
+    expect((await texts(at.db))[0]).toHaveLength(4097);
   });
 });
 

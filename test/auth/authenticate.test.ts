@@ -152,7 +152,8 @@ describe('the caller (DS-93, DS-94)', () => {
       const { principal, session } = await at.ask(credentials);
       expect(principal).toMatchObject({
         userId: at.ada.id,
-        isSuperuser: true,
+        isSuperuser: false,
+        isNarrowedSuperuser: true,
         credential: 'api-key',
         apiKeyId: key.id,
         scopes: [{ verb: 'read', pattern: null }],

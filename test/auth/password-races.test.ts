@@ -39,7 +39,8 @@ async function accounts(meanwhile: (db: Database, userId: number) => Promise<unk
       return found;
     },
   } as unknown as LocalLogin;
-  const services = { db, clock, log, audit, localLogin, oidc: null };
+  const judgePassword = () => Promise.resolve(null);
+  const services = { db, clock, log, audit, localLogin, oidc: null, judgePassword };
   const browser = { clientAddress: 'A', userAgent: null, sessionToken: null };
   const caller = {
     userId: id,

@@ -45,6 +45,32 @@ test('fifty failures close an address for every name', () => {
   expect(retryAfter(throttle, 'ada', 'B')).toBeNull();
 });
 
+test('an IPv6 client is its /64, and many of them their /48 (DS-102)', () => {
+  const throttle = new LoginThrottle(testClock());
+  for (let n = 0; n < 10; n++) {
+    throttle.failed({ username: 'ada', address: `2001:db8:1:1::${n.toString(16)}` });
+  }
+  expect(retryAfter(throttle, 'ada', '2001:DB8:1:1:ffff::1')).not.toBeNull();
+  for (let n = 0; n < 40; n++) {
+    throttle.failed({ username: `u${n}`, address: `2001:db8:1:1:${n.toString(16)}::` });
+  }
+  expect(retryAfter(throttle, 'bob', '2001:0db8:0001:0001::7%eth0')).not.toBeNull();
+  expect(retryAfter(throttle, 'bob', '2001:db8:1:2::7')).toBeNull();
+  for (let n = 0; n < 450; n++) {
+    throttle.failed({ username: 'eve', address: `2001:db8:1:${(n + 2).toString(16)}::1` });
+  }
+  expect(retryAfter(throttle, 'bob', '2001:db8:1:ffff::1')).not.toBeNull();
+  expect(retryAfter(throttle, 'bob', '2001:db8:2:1::1')).toBeNull();
+});
+
+test('IPv4 clients behind a translator are clients of their own', () => {
+  const throttle = new LoginThrottle(testClock());
+  for (let n = 0; n < 50; n++) throttle.failed({ username: `u${n}`, address: '64:ff9b::c000:201' });
+  expect(retryAfter(throttle, 'bob', '64:ff9b::192.0.2.1')).toBeNull();
+  expect(retryAfter(throttle, 'bob', '64:ff9b::c000:201')).not.toBeNull();
+  expect(retryAfter(throttle, 'bob', '64:ff9b::c000:202')).toBeNull();
+});
+
 test('a success resets the pair, not the address', () => {
   const throttle = new LoginThrottle(testClock());
   for (let round = 0; round < 5; round++) {

@@ -112,6 +112,43 @@ test('what was there is moved aside, but for what is made anew', async () => {
   new Database(join(stateDir, 'svc.db'), { readonly: true }).close();
 });
 
+test('companions in folders that are named like those of the state stay, whether they are in the archive or not', async () => {
+  using at = await folders();
+  const { stateDir } = at.order;
+  const mine = [
+    'tables/own',
+    'tables/2024/own',
+    'search/own',
+    'run/own',
+    'tmp/tables-1/own',
+    'events/own',
+    'svc.db-files/own',
+  ];
+  for (const name of mine) {
+    mkdirSync(join(stateDir, name, '..'), { recursive: true });
+    writeFileSync(join(stateDir, `${name}.csv.schema.json`), name);
+  }
+  const options = join(stateDir, 'tables/ids.csv.options.json');
+  writeFileSync(options, 'mine');
+  mkdirSync(join(at.docroot, '../from/.svc/tables/deep'));
+  for (const name of ['ids.csv', 'deep/ids.csv'])
+    writeFileSync(join(at.docroot, '../from/.svc/tables', `${name}.options.json`), 'theirs');
+  const from = join(at.docroot, '../from');
+  const root = new DocumentRoot(from, join(from, '.svc'));
+  const order = { root, stateDir: join(from, '.svc'), target: at.archive, withDocroot: true };
+  await makeBackup({ ...order, schema, now: 0 });
+  const before = contents(at.docroot);
+  const { movedAside } = await restoreBackup(at.order);
+  for (const name of mine)
+    expect(readFileSync(join(stateDir, `${name}.csv.schema.json`), 'utf8')).toBe(name);
+  expect(readFileSync(options, 'utf8')).toBe('theirs');
+  expect(readFileSync(join(stateDir, 'tables/deep/ids.csv.options.json'), 'utf8')).toBe('theirs');
+  const aside = movedAside.map((folder) => join(folder, 'tables/ids.csv.options.json'));
+  expect(aside.filter(existsSync).map((path) => readFileSync(path, 'utf8'))).toEqual(['mine']);
+  expect(existsSync(join(stateDir, 'tables/ids.sqlite'))).toBe(false);
+  expect(before.has('.svc/tables/ids.sqlite')).toBe(true);
+});
+
 test('after a restore that was killed the server refuses to start without accounts', async () => {
   using at = await folders();
   const elsewhere = mkdtempSync('/dev/shm/svc-test-');
@@ -135,10 +172,7 @@ test('after a restore that was killed the server refuses to start without accoun
     await until(() => existsSync(restored) && readFileSync(restored, 'utf8') === 'n\n1\n');
     child.kill('SIGKILL');
     await child.exited;
-    expect(existsSync(join(at.order.stateDir, 'svc.db'))).toBe(false);
-    expect(() => findDatabase(at.order.stateDir)).toThrow(
-      /is missing although secret\.key is there/,
-    );
+    expect(() => findDatabase(at.order.stateDir)).toThrow(/is half restored/);
   } finally {
     rmSync(elsewhere, { recursive: true, force: true });
   }

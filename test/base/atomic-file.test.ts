@@ -51,6 +51,18 @@ describe('replacing', () => {
     expect(names(folder)).toEqual(['a.csv']);
   });
 
+  test('the new file is dated before the tick it was written in, so that the next write in it shows', async () => {
+    using folder = temporaryFolder();
+    let dated = 0;
+    for (let attempt = 0; attempt < 50; attempt++) {
+      await replace(folder, { pieces: [bytes(`${attempt}\n`)] });
+      const { mtimeNs, birthtimeNs } = statSync(folder.at('a.csv'), { bigint: true });
+      // Mostly made and written within one tick.
+      if (mtimeNs < birthtimeNs && birthtimeNs - mtimeNs < 3_000n) dated++;
+    }
+    expect(dated).toBeGreaterThan(0);
+  });
+
   test('any pieces give the same bytes as joining them in memory', async () => {
     using folder = temporaryFolder();
     const old = Buffer.alloc(3 << 20);

@@ -1,5 +1,17 @@
 import { expect, test } from 'bun:test';
-import { closeSync, mkdirSync, openSync, statSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { sourceOf } from '../../src/base/file-source.ts';
 import {
@@ -10,6 +22,7 @@ import {
   RACY_WINDOW_MS,
   sameContent,
   sameStamp,
+  StampedPath,
   statFile,
   type FileStamp,
 } from '../../src/base/file-stamp.ts';
@@ -101,4 +114,37 @@ test('different contents have different hashes, and sizes count', async () => {
 test('hashing stops when it is told to', async () => {
   const source = { size: 1, read: async () => new Uint8Array(1) };
   await expect(hashFile(source, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+});
+
+test('a path that is looked at again and again is seen as it is', () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'a');
+  const other = join(folder.path, 'b');
+  const link = join(folder.path, 'link');
+  symlinkSync(path, link);
+  const looks = [new StampedPath(path), new StampedPath(link)];
+  const steps: (() => void)[] = [
+    () => {},
+    () => writeFileSync(path, 'one'),
+    () => writeFileSync(path, 'three'),
+    () => utimesSync(path, 1, 1),
+    () => utimesSync(path, 1, 1.000001),
+    () => {
+      writeFileSync(other, 'three');
+      utimesSync(other, 1, 1.000001);
+      renameSync(other, path);
+    },
+    () => rmSync(path),
+    () => mkdirSync(path),
+    () => rmdirSync(path),
+    () => writeFileSync(path, 'one'),
+  ];
+  for (const step of steps) {
+    step();
+    for (const look of looks) {
+      const stamp = look.stamp();
+      expect(stamp).toEqual(statFile(path));
+      expect(look.stamp()).toBe(stamp);
+    }
+  }
 });

@@ -18,16 +18,6 @@ test('no more than the limit runs at once, and waiters start in order', async ()
   expect([semaphore.running, semaphore.queued]).toEqual([0, 0]);
 });
 
-test('a full queue is refused at once', async () => {
-  const semaphore = new Semaphore(1, 1);
-  const release = await semaphore.acquire();
-  const waiting = semaphore.acquire();
-  await expect(semaphore.acquire()).rejects.toMatchObject({ code: 'unavailable' });
-  release();
-  (await waiting)();
-  expect(semaphore.running).toBe(0);
-});
-
 test('a waiter that gives up leaves its place to the next', async () => {
   const mutex = new Mutex();
   const release = await mutex.acquire();

@@ -2,6 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../src/base/errors.ts';
+import { TooMuchWork } from '../../src/children/child-job.ts';
+import { askedBy } from '../../src/base/asker.ts';
+import { Turn } from '../../src/children/turn.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { childPid, startPool, until } from './pool-fixture.ts';
 
@@ -258,10 +261,14 @@ describe('a caller that goes away', () => {
     await until(async () => {
       const before = await childPid(pool);
       const caller = new AbortController();
-      const echo = pool.request('echo', 'x'.repeat(1_000_000), { ...LIMIT, signal: caller.signal });
-      await until(() => pool.stats().busy === 1);
+      let isOver = false;
+      const echo = pool
+        .request('echo', 'x'.repeat(1_000_000), { ...LIMIT, signal: caller.signal })
+        .catch(() => {})
+        .finally(() => (isOver = true));
+      await until(() => isOver || pool.stats().busy === 1);
       caller.abort(new Error('left'));
-      await echo.catch(() => {});
+      await echo;
       await until(() => pool.stats().busy === 0);
       return (await childPid(pool)) === before;
     }, 15_000);
@@ -397,5 +404,60 @@ describe('what a child prints', () => {
     await fixture.pool.request('print', { lines: 1, length: 5_000_000 }, LIMIT);
     await until(() => fixture.lines.some((line) => line.includes('0 xxx')));
     expect(Math.max(...fixture.lines.map((line) => line.length))).toBeLessThan(2_300);
+  });
+});
+
+describe('fair turns', () => {
+  const turnOf = (person: string) => askedBy(person, () => new Turn());
+  const background = () => ({ ...LIMIT, isOfWork: true, turn: Turn.background() });
+  const of = (person: string) => ({ ...LIMIT, turn: turnOf(person) });
+
+  test('one person never has all places for long, and the others come first', async () => {
+    const options = { size: 2, maxDedicated: 2, perPerson: 2, longMs: 50 };
+    await using fixture = startPool(options);
+    const { pool } = fixture;
+    const gone = new AbortController();
+    const spins = Array.from({ length: 8 }, () =>
+      pool.request('spin', null, { ...of('mallory'), signal: gone.signal }).catch(() => 'gone'),
+    );
+    for (let n = 0; n < 5; n++) {
+      expect(await (await pool.request('echo', n, of('anna'))).json()).toBe(n);
+    }
+    expect(pool.stats().busy).toBeLessThanOrEqual(2);
+    gone.abort();
+    expect(await Promise.all(spins)).toEqual(spins.map(() => 'gone'));
+  });
+
+  test('work in the background leaves the places of people free, and long work that of short', async () => {
+    await using fixture = startPool({ longMs: 50 });
+    const { pool } = fixture;
+    const long = Array.from({ length: 3 }, background);
+    for (const options of long) pool.request('spin', null, options).catch(() => undefined);
+    for (let n = 0; n < 3; n++) {
+      expect(await (await pool.request('echo', n, background())).json()).toBe(n);
+      expect(await (await pool.request('echo', n, of('anna'))).json()).toBe(n);
+    }
+    await Promise.all(long.map(({ turn }) => turn.long));
+    expect(pool.stats()).toMatchObject({ busy: 1, queued: 2, restarts: 0 });
+  });
+
+  test('work in the background that somebody waits for is done as that of a person', async () => {
+    await using fixture = startPool();
+    const { pool } = fixture;
+    pool.request('spin', null, background()).catch(() => undefined);
+    const options = background();
+    const waiting = pool.request('echo', 1, options);
+    expect(pool.stats().queued).toBe(1);
+    options.turn.join(turnOf('anna'));
+    expect(await (await waiting).json()).toBe(1);
+  });
+
+  test('a job is stopped for the time it computes, not for the time it waits', async () => {
+    await using fixture = startPool();
+    const { pool } = fixture;
+    const slept = await pool.request('sleep', 400, { ...LIMIT, processorMs: 300 });
+    expect(await slept.text()).toBe('slept');
+    const error = await failure(pool.request('spin', null, { ...LIMIT, processorMs: 300 }));
+    expect(error).toBeInstanceOf(TooMuchWork);
   });
 });

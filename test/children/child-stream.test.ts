@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { AppError } from '../../src/base/errors.ts';
+import { createLog } from '../../src/base/log.ts';
 import type { ChildPool } from '../../src/children/child-pool.ts';
+import { Spool, SpoolRoom } from '../../src/children/spool.ts';
 import { childPid, startPool, until } from './pool-fixture.ts';
 import { onSharedCores } from '../support/patience.ts';
 
@@ -31,6 +36,23 @@ async function readSome(response: Response, bytes: number): Promise<ByteReader> 
     seen += value?.byteLength ?? 0;
   }
   return reader;
+}
+
+/** Room for spools in a folder of its own. */
+function spoolRoom(maxBytes: number) {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-spool-'));
+  const lines: string[] = [];
+  const log = createLog({ level: 'debug', format: 'text', write: (line) => lines.push(line) });
+  const options = { directory, maxBytes: () => maxBytes, minFreeBytes: () => 0, log };
+  const room = new SpoolRoom(options);
+  return {
+    room,
+    options,
+    directory,
+    kept: () => room.held,
+    lines: () => lines.join(''),
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+  };
 }
 
 test('a long answer arrives whole and frees its child', async () => {
@@ -126,44 +148,89 @@ test('a caller that goes away half-way ends the production', async () => {
   expect(await produced(pool)).toBeLessThan(100 * MEGABYTE);
 });
 
-test('a stream moves out of the way of waiting jobs, up to the dedicated places', async () => {
-  await using fixture = startPool({ maxDedicated: 1 });
+test('what a slow reader leaves goes to the disk at once when others wait, and frees the child', async () => {
+  using disk = spoolRoom(1e9);
+  await using fixture = startPool({ spoolRoom: disk.room });
   const { pool } = fixture;
-  const stream = { bytes: 200 * MEGABYTE };
-  const first = await pool.request('stream', stream, LIMIT);
+  const first = await pool.request('stream', { bytes: 50 * MEGABYTE }, LIMIT);
   expect(await (await pool.request('echo', 1, LIMIT)).json()).toBe(1);
-  const second = await pool.request('stream', stream, LIMIT);
-  expect(pool.stats()).toMatchObject({ busy: 2, running: 2 });
-  const refused = await pool.request('echo', 2, { timeoutMs: 50 }).catch((e: unknown) => e);
-  expect((refused as AppError).code).toBe('unavailable');
-  await first.body?.cancel();
-  expect(await (await pool.request('echo', 3, LIMIT)).json()).toBe(3);
-  expect(await readAll(second)).toBeGreaterThanOrEqual(stream.bytes);
-  await until(() => pool.stats().busy === 0);
+  expect(disk.kept()).toBeGreaterThan(40 * MEGABYTE);
+  expect(await readAll(first)).toBe(await produced(pool));
+  expect([disk.kept(), readdirSync(disk.directory)]).toEqual([0, []]);
+  expect(pool.stats()).toMatchObject({ busy: 0, killed: 0 });
 });
 
-test('a reader that stands still loses its stream only when others wait and no place is left', async () => {
-  await using fixture = startPool({ maxDedicated: 1, readerPatienceMs: 100 });
-  const { pool } = fixture;
-  const stream = { bytes: 200 * MEGABYTE };
-  const first = await pool.request('stream', stream, LIMIT);
-  const second = await pool.request('stream', stream, LIMIT);
-  await Bun.sleep(200);
-  expect(pool.stats()).toMatchObject({ busy: 2, killed: 0 });
-  expect(await (await pool.request('echo', 1, LIMIT)).json()).toBe(1);
-  expect(pool.stats().killed).toBe(1);
-  const outcomes = await Promise.allSettled([first, second].map(readAll));
-  expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
+test('bytes come in their order, however the reader and the disk take turns', async () => {
+  using disk = spoolRoom(20 * MEGABYTE);
+  const spool = new Spool(disk.room, 'a', () => {});
+  spool.useDisk();
+  let random = 1;
+  const next = (most: number): number => (random = (random * 48_271) % 2_147_483_647) % most;
+  const COUNT = 2_000;
+  const adding = (async () => {
+    for (let at = 0; at < COUNT; at++) {
+      if (next(100) === 0) await Bun.sleep(1);
+      const piece = new Uint8Array(new Uint32Array(1 + next(8_000)).fill(at).buffer);
+      expect(await spool.add(piece)).toBe(true);
+    }
+    spool.complete();
+  })();
+  let last = 0;
+  let left = new Uint8Array();
+  for await (const chunk of spool.body) {
+    const bytes = Buffer.concat([left, chunk]);
+    const whole = bytes.length - (bytes.length % 4);
+    for (let at = 0; at < whole; at += 4) {
+      const value = bytes.readUInt32LE(at);
+      if (value !== last && value !== last + 1) throw new Error(`${value} comes after ${last}`);
+      last = value;
+    }
+    left = bytes.subarray(whole);
+    if (next(50) === 0) await Bun.sleep(2);
+  }
+  await adding;
+  expect([last, left.length, disk.kept()]).toEqual([COUNT - 1, 0, 0]);
 });
 
-test('a reader that stands still loses its stream to a job that already waits, once it has been patient', async () => {
-  await using fixture = startPool({ maxDedicated: 1, readerPatienceMs: 100 });
+test('one person has half of the disk, and a reader that is too slow beyond it loses its answer to who waits', async () => {
+  using disk = spoolRoom(20 * MEGABYTE);
+  await using fixture = startPool({ spoolRoom: disk.room, readerPatienceMs: 300 });
   const { pool } = fixture;
-  const stream = { bytes: 200 * MEGABYTE };
-  for (const _ of [1, 2]) await pool.request('stream', stream, LIMIT);
-  // Both have just been read from, and nothing happens from here on but that time passes.
+  const first = await pool.request('stream', { bytes: 200 * MEGABYTE }, LIMIT);
   expect(await (await pool.request('echo', 1, LIMIT)).json()).toBe(1);
   expect(pool.stats()).toMatchObject({ killed: 1, queued: 0 });
+  expect(fixture.lines.join('')).toContain('bytes a second while others waited');
+  const error = await readAll(first).catch((reason: unknown) => reason);
+  expect((error as AppError).code).toBe('timed-out');
+  expect(disk.kept()).toBe(0);
+});
+
+test('a reader that stands still keeps its answer while nobody waits', async () => {
+  await using fixture = startPool({ readerPatienceMs: 100 });
+  const { pool } = fixture;
+  const first = await pool.request('stream', { bytes: 50 * MEGABYTE }, LIMIT);
+  await Bun.sleep(500);
+  expect(pool.stats()).toMatchObject({ busy: 1, killed: 0 });
+  expect(await readAll(first)).toBe(await produced(pool));
+});
+
+test('a disk that takes nothing makes the child wait, and nothing is lost', async () => {
+  using disk = spoolRoom(1e9);
+  rmSync(disk.directory, { recursive: true });
+  const spool = new Spool(
+    new SpoolRoom({ ...disk.options, directory: tmpdir() + '/missing' }),
+    'a',
+    () => {},
+  );
+  spool.useDisk();
+  const adding = (async () => {
+    for (let at = 0; at < 40; at++) await spool.add(new Uint8Array(100_000));
+    spool.complete();
+  })();
+  await until(() => spool.isFull);
+  expect(await readAll(new Response(spool.body))).toBe(4_000_000);
+  await adding;
+  expect(disk.lines()).toContain('could not be kept on disk');
 });
 
 test('dedicated jobs have their own places and leave no more children than the pool keeps', async () => {

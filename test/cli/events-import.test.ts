@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { eventually } from '../http/eventually.ts';
 import type { Client, Service } from '../support/service.ts';
-import { startService } from '../support/service.ts';
+import { program, startService } from '../support/service.ts';
 
 let svc: Service;
 let root: Client;
@@ -76,6 +76,26 @@ describe('import', () => {
     });
   });
 
+  test('cuts nothing but line ends from plain lines, also of standard input', async () => {
+    const text = '  padded \r\nx=1\t\n\n \t\nlast';
+    writeFileSync(file('padded.log'), text);
+    const args = ['--lines', '--sourcetype', 'kv', '--index'];
+    expect((await command('import', file('padded.log'), ...args, 'padded')).exitCode).toBe(0);
+    const piped = Bun.spawnSync(
+      [...program(), 'events', 'import', svc.docroot, '-', ...args, 'piped', '--config', config()],
+      { stdin: Buffer.from(text) },
+    );
+    expect([piped.exitCode, piped.stdout.toString()]).toEqual([0, '-: 3 event(s) imported\n']);
+    for (const index of ['padded', 'piped']) {
+      const found = await events(`index=${index}`);
+      expect(found.map(({ data, host, source }) => [data, host, source])).toEqual(
+        ['  padded ', 'x=1\t', 'last'].map((data) => [data, 'default', 'default']),
+      );
+    }
+    const resumed = await command('import', '-', '--resume');
+    expect([resumed.exitCode, resumed.stderr]).toEqual([2, expect.stringContaining('--resume')]);
+  });
+
   test('reads files that begin with the mark of UTF-8, and refuses UTF-16 whole', async () => {
     const marked =
       '\ufeff{"data":"first","host":"marked"}\r\n{"data":"second","host":"marked"}\r\n';
@@ -136,7 +156,7 @@ describe('import', () => {
     const reading = (async () => {
       for await (const chunk of body!) text += new TextDecoder().decode(chunk as Uint8Array);
     })().catch(() => undefined);
-    await eventually(() => expect(text).toContain(': ok'));
+    await eventually(() => expect(text).toContain('id: '));
     writeFileSync(file('heard.log'), 'heard by the tail\n');
     await command('import', file('heard.log'), '--lines', '--index', 'heard');
     await eventually(() => expect(text).toContain('heard by the tail'));

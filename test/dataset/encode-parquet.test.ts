@@ -51,9 +51,15 @@ describe('DS-44: lists as Parquet', () => {
     ]);
   });
 
-  test('DS-61: a cell that does not fit its declared type is null', async () => {
-    expect(await duckRows(encoded([[1, 'n/a', 'n/a', 'maybe', 'n/a']]))).toEqual([
-      [null, null, null, 'n/a'],
+  test('DS-44: a column with cells that do not fit its declared type is one of texts', async () => {
+    const columns = shape.columns.map((column) => ({ ...column, isText: true }));
+    const rows: Row[] = [
+      [1, 'n/a', 1.5, 1, 'x'],
+      [2, 7, 'n/a', 'maybe', null],
+    ];
+    expect(await duckRows(encoded(rows, { ...shape, columns }))).toEqual([
+      ['n/a', '1.5', 'true', 'x'],
+      ['7', 'n/a', 'maybe', null],
     ]);
   });
 

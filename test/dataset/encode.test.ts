@@ -5,7 +5,7 @@ import { ByteWriter } from '../../src/dataset/byte-writer.ts';
 import { contentDisposition } from '../../src/dataset/download-name.ts';
 import { encoders, type Row, type RowShape } from '../../src/dataset/encode.ts';
 import type { Format } from '../../src/dataset/format.ts';
-import type { ColumnType } from '../../src/dataset/types.ts';
+import type { ColumnType } from '../../src/dataset/file-type.ts';
 
 function textOf(format: Format, shape: RowShape, rows: Iterable<Row>): string {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.ts';
-import { type FilterColumn, parseFilter } from '../../src/dataset/filter.ts';
+import { parseFilter } from '../../src/dataset/filter.ts';
 import { matchesFilter, type PresentedValue } from '../../src/dataset/filter-match.ts';
+import { onSharedCores } from '../support/patience.ts';
+import type { FilterColumn } from '../../src/dataset/filter-operand.ts';
 
 const COLUMNS: FilterColumn[] = [
   { name: 'id', type: 'integer' },
@@ -255,4 +257,13 @@ test('no text whatever makes the parser throw anything but invalid-query', () =>
     ),
     { numRuns: 500 },
   );
+});
+
+test('DS-53: an operand of 60,000 digits is refused at once', () => {
+  const start = performance.now();
+  for (const number of [`1.${'0'.repeat(60_000)}1`, '1'.repeat(60_000)]) {
+    expect(problemOf(`{"price":{"$eq":"${number}"}}`)).toContain('expects a number');
+    expect(problemOf(`{"price":{"$eq":${number}}}`)).toContain('not valid JSON');
+  }
+  expect(performance.now() - start).toBeLessThan(onSharedCores(500));
 });

@@ -6,9 +6,10 @@ import { parseFilter } from '../../src/dataset/filter.ts';
 import { matchesFilter } from '../../src/dataset/filter-match.ts';
 import { tableColumns } from '../../src/dataset/query-table.ts';
 import { indexName } from '../../src/dataset/table-index.ts';
-import type { Cell, ColumnType } from '../../src/dataset/types.ts';
+import type { Cell } from '../../src/dataset/types.ts';
 import { TEXTS } from './query-arbitraries.ts';
 import { read, type TypedCopy, typedCopy } from './typed-copy.ts';
+import type { ColumnType } from '../../src/dataset/file-type.ts';
 
 const RANGES = ['$gt', '$gte', '$lt', '$lte'];
 const EQUALITIES = ['$eq', '$ne'];

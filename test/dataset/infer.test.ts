@@ -13,7 +13,8 @@ import {
   storedValue,
   typeOfCounts,
 } from '../../src/dataset/infer.ts';
-import type { Cell, ColumnType } from '../../src/dataset/types.ts';
+import type { Cell } from '../../src/dataset/types.ts';
+import type { ColumnType } from '../../src/dataset/file-type.ts';
 
 /** The table of DS-59, word for word. */
 function classByRules(text: string): CellClass {

@@ -4,8 +4,9 @@
 import fc from 'fast-check';
 import type { Blank } from '../../src/dataset/query-table.ts';
 import { indexName } from '../../src/dataset/table-index.ts';
-import type { Cell, ColumnType } from '../../src/dataset/types.ts';
+import type { Cell } from '../../src/dataset/types.ts';
 import type { TableSketch } from './typed-copy.ts';
+import type { ColumnType } from '../../src/dataset/file-type.ts';
 
 export const TEXTS = [
   '',

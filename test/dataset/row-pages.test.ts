@@ -3,10 +3,10 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
 import { CopyFile } from '../../src/dataset/copy-file.ts';
-import type { StoredValue } from '../../src/dataset/infer.ts';
 import { putVarint, varintSize } from '../../src/dataset/record-buffer.ts';
 import { pageAfter } from '../../src/dataset/row-pages.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import type { StoredValue } from '../../src/dataset/types.ts';
 
 interface Row {
   readonly id: number;

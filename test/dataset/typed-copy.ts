@@ -2,14 +2,15 @@
  * A typed copy in memory, filled the way the loader fills one, and its rows as a caller would see them.
  */
 import { Database } from 'bun:sqlite';
-import { storedValue, type StoredValue } from '../../src/dataset/infer.ts';
+import { storedValue } from '../../src/dataset/infer.ts';
 import type { PresentedValue } from '../../src/dataset/filter-match.ts';
 import { type ListParameters, parseListParameters } from '../../src/dataset/list-parameters.ts';
 import { planQuery, type QueryPlan } from '../../src/dataset/query-plan.ts';
 import { type Page, runPage } from '../../src/dataset/query-run.ts';
 import type { Blank, QueryTable } from '../../src/dataset/query-table.ts';
 import { createIndexSql } from '../../src/dataset/table-index.ts';
-import type { Cell, Column, ColumnType } from '../../src/dataset/types.ts';
+import type { Cell, Column, StoredValue } from '../../src/dataset/types.ts';
+import type { ColumnType } from '../../src/dataset/file-type.ts';
 
 /** Query parameters as a client writes them. */
 export type Query = Readonly<Record<string, string | number | undefined>>;

@@ -124,6 +124,40 @@ test('the index narrows a rare term and leaves a common one to the scan', () => 
   store.close();
 });
 
+test('the way to an answer, and what it reads, do not tell how often a term occurs in events that may not be read', () => {
+  const dir = stateDir();
+  const store = new EventStore(join(dir, EVENTS_FILE));
+  insert(
+    store,
+    Array.from({ length: 25_000 }, (_, at) =>
+      draftEvent(
+        at % 5 === 0
+          ? { index: 'mine', data: `own line ${at}` }
+          : { index: 'hidden', data: `frequent ${at < 100 ? 'seldom' : ''}` },
+      ),
+    ),
+  );
+  const indexer = new Indexer(dir);
+  while (indexer.step());
+  const reader = new EventReader(dir);
+  reader.snapshot(() => {
+    const ways = ['absent', 'seldom', 'frequent', 'own line', 'own line 75'].map((term) => {
+      const { sql, params, usesIndex } = reader.term(term, 'data', ['mine', 'none']);
+      const n = reader.db.query(`SELECT id FROM events WHERE ${sql}`).values(...params).length;
+      // All but the term itself, which is the pattern and the folded text.
+      return { way: [sql, usesIndex, ...params.slice(0, -2)], n };
+    });
+    for (const { way } of ways) expect(way).toEqual(ways[0]!.way);
+    expect(ways.map(({ n }) => n)).toEqual([0, 0, 0, 5_000, 23]);
+    const all = ['mine', 'hidden'];
+    expect(reader.term('seldom', 'data', all).usesIndex).toBe(true);
+    expect(reader.term('frequent', 'data', all).usesIndex).toBe(true);
+  });
+  reader.close();
+  indexer.close();
+  store.close();
+});
+
 test('a term with NUL is in no event, and the index is not asked for it', () => {
   const dir = stateDir();
   const store = new EventStore(join(dir, EVENTS_FILE));

@@ -27,9 +27,9 @@ test('ends of the writer between which it worked make no pause', async () => {
   const writer = new WriterProcess(options);
   for (let end = 1; end <= 7; end++) {
     const child = await writer.open();
-    expect(await writer.run(child, [])).toEqual([]);
+    expect(await writer.run([])).toEqual([]);
     process.kill(child.pid, 'SIGKILL');
-    await expect(writer.run(child, [])).rejects.toThrow('not writable');
+    expect(await writer.run([])).toEqual([]);
   }
   await writer.close();
 });

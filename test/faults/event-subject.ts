@@ -15,6 +15,8 @@ export interface EventSubject extends AsyncDisposable {
   send(data: string): Promise<number>;
   /** Process id of whoever writes the store now. */
   writer(): Promise<number>;
+  /** Process id of whoever starts another writer when one ends; null where nobody does. */
+  readonly starter: number | null;
   /** Kills everything at once (SIGKILL). */
   kill(): Promise<void>;
   /** Starts it again after `kill`. */
@@ -44,6 +46,10 @@ class Product implements EventSubject {
 
   get stateDir(): string {
     return this.#service.stateDir;
+  }
+
+  get starter(): number {
+    return this.#service.pid;
   }
 
   async send(data: string): Promise<number> {
@@ -103,6 +109,7 @@ export async function startCarelessEvents(mode: 'unsynced' | 'early'): Promise<E
 
 class Careless implements EventSubject {
   readonly stateDir: string;
+  readonly starter = null;
   readonly #mode: string;
   #process: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | null = null;
   #url = '';

@@ -7,6 +7,16 @@ type Finding = readonly [foundBy: string, what: string, test: string];
 export const findings: readonly Finding[] = [
   [
     'attack',
+    'A list over a fresh connection had the rows before a replacement: it is read in the midst of a turn of the event loop, of which all requests shared one look at the file.',
+    'faults/recipes/replaced-file.ts',
+  ],
+  [
+    'attack',
+    'Beside a program that replaces a file every 25 ms one read in five and most changes were refused with 409.',
+    'http/replaced-files.test.ts',
+  ],
+  [
+    'attack',
     'A path of 100,000 segments held the event loop for minutes: every beginning of it was tried as the name of a handler.',
     'http/long-inputs.test.ts',
   ],

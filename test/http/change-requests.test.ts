@@ -104,14 +104,32 @@ describe('a body that is no JSON object is a 422 in list form (DS-76)', () => {
     expect(detail).toMatchObject([{ type: 'json_invalid', loc: ['body', offset] }]);
   });
 
-  test.each(['[]', '"create"', '1', 'null', 'true', '[{"action":"create"}]', '1e400'])(
-    '%s is no object',
-    async (body) => {
+  test('what is no object is told in an answer that stays small (DS-9)', async () => {
+    for (const body of [
+      JSON.stringify('x'.repeat(3_000_000)),
+      `[${'"xxxxxxxx",'.repeat(90_000)}1]`,
+    ]) {
       const { status, detail } = await change(shared.writer, 'POST', 'people', body);
       expect(status).toBe(422);
       expect(detail).toMatchObject([{ type: 'dict_type', loc: ['body'] }]);
-    },
-  );
+      expect(JSON.stringify(detail).length).toBeLessThan(2_000);
+    }
+  });
+
+  test.each([
+    '[]',
+    '"create"',
+    '1',
+    'null',
+    'true',
+    '[{"action":"create"}]',
+    '1e400',
+    '[9007199254740993]',
+  ])('%s is no object', async (body) => {
+    const { status, detail } = await change(shared.writer, 'POST', 'people', body);
+    expect(status).toBe(422);
+    expect(detail).toMatchObject([{ type: 'dict_type', loc: ['body'] }]);
+  });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'x'])(
     'the body is JSON whatever the Content-Type says: %s (DS-17)',

@@ -205,7 +205,9 @@ describe('where the request comes from (DS-114, S-C1, S-C2)', () => {
   const cases: readonly (readonly [string, () => { site?: string; origin?: string }, boolean])[] = [
     ['nothing said', () => ({}), true],
     ['same-origin', () => ({ site: 'same-origin', origin: own() }), true],
-    ['same-site', () => ({ site: 'same-site' }), true],
+    ['same-site', () => ({ site: 'same-site' }), false],
+    ['same-site in capitals', () => ({ site: 'Same-Site' }), false],
+    ['same-site with the own origin', () => ({ site: 'same-site', origin: own() }), true],
     ['none', () => ({ site: 'none' }), true],
     ['cross-site', () => ({ site: 'cross-site' }), false],
     ['cross-site in capitals', () => ({ site: 'Cross-Site' }), false],

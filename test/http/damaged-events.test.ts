@@ -4,10 +4,13 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startService } from '../support/service.ts';
+import { program, startService } from '../support/service.ts';
 import { eventually, soon } from './eventually.ts';
 
-test('answers 503, names the remedy, and leaves the rest running', async () => {
+test.each([
+  ['no database any more', 'this is no database'.repeat(1000)],
+  ['cut to 0 bytes', ''],
+])('%s: answers 503, names the remedy, and leaves the rest running', async (_, content) => {
   await using svc = await startService({
     files: { 'a.csv': 'x\n1\n' },
     config: { events: { min_free_bytes: 1 } },
@@ -17,7 +20,12 @@ test('answers 503, names the remedy, and leaves the rest running', async () => {
   const post = () => root.fetch('/api/events/', { method: 'POST', body: '{"data":"x"}' });
   expect((await post()).status).toBe(201);
   await svc.kill('SIGTERM');
-  writeFileSync(join(svc.stateDir, 'events.sqlite'), 'this is no database'.repeat(1000));
+  writeFileSync(join(svc.stateDir, 'events.sqlite'), content);
+  const check = Bun.spawnSync([...program(), 'check', svc.docroot]);
+  expect([check.exitCode === 0, check.stdout.toString() + check.stderr.toString()]).toEqual([
+    false,
+    expect.stringContaining('events.sqlite cannot be used'),
+  ]);
   await svc.start();
   const refused = await post();
   expect([refused.status, await refused.json()]).toEqual([

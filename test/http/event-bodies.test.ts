@@ -151,7 +151,7 @@ describe('bombs', () => {
   test('bodies that only begin hold what they have sent, and give it back when they break off', async () => {
     const other = await svc.as('other');
     const stop = new AbortController();
-    const half = 'x'.repeat(9 * MIB);
+    const half = 'x'.repeat(7 * MIB);
     const begun = [root, root, other, other].map((client) =>
       client
         .fetch('/api/events/', {
@@ -204,4 +204,21 @@ describe('damaged codings', () => {
       expect(await total()).toBe(stored);
     },
   );
+});
+
+test('a legal body of more than 128 MiB decompressed is stored (EV-53)', async () => {
+  await using large = await startService({ config: { events: { min_free_bytes: 1 } } });
+  await large.accounts.user('root', { superuser: true });
+  const event = { data: 'x'.repeat(MIB - 1000), index: 'main' };
+  const body = gzipSync(JSON.stringify(Array.from({ length: 132 }, () => event)), { level: 1 });
+  const answer = await (
+    await large.as('root')
+  ).fetch('/api/events/', {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+  });
+  expect({ status: answer.status, text: (await answer.text()).slice(0, 200) }).toMatchObject({
+    status: 201,
+  });
 });

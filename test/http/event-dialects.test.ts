@@ -560,6 +560,13 @@ describe('credentials (EV-58, EV-63, EV-65)', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   test('every form of a key is taken', async () => {
+    for (const [path, detail] of [
+      ['/api/apikeys/9999/ingest', 'API key not found'],
+      ['/admin/api-keys/9999/ingest', 'API Key not found'],
+    ] as const) {
+      const missing = await root.fetch(path);
+      expect([path, missing.status, await missing.json()]).toEqual([path, 404, { detail }]);
+    }
     const put = await root.fetch('/api/apikeys/1/ingest', {
       method: 'PUT',
       body: '{"alias":true,"index":"aliased"}',

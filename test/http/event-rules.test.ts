@@ -267,6 +267,26 @@ describe('identity and rights', () => {
     expect((await send(reading, 'POST', '/api/savedsearches/', saved)).status).toBe(403);
   });
 
+  test('DS-118, EV-90 a scoped key of a superuser reads what its scopes cover, and is no superuser', async () => {
+    await svc.accounts.user('chief', { superuser: true });
+    const clerk = await svc.as('clerk');
+    const made = await send(clerk, 'POST', '/api/savedsearches/', { name: 'private', query: 'q' });
+    expect(made.status).toBe(201);
+    const path = `/api/savedsearches/${made.body.id}/`;
+    const chief = await svc.as('chief');
+    expect((await send(chief, 'GET', path)).status).toBe(200);
+    await create({ index: 'ev118', data: 'seen by scope' });
+    const scoped = svc.withHeaders({ 'X-API-Key': await svc.accounts.apiKey('chief', ['read']) });
+    expect((await send(scoped, 'GET', path)).status).toBe(404);
+    const { body: names } = await send(scoped, 'GET', '/api/savedsearches/');
+    expect(JSON.stringify(names)).not.toContain('private');
+    expect((await send(scoped, 'GET', '/auth/me')).body.is_superuser).toBe(false);
+    const run = await send(scoped, 'POST', '/search2/api/run/', {
+      query: 'search index=ev118 | table data',
+    });
+    expect(run.body.rows).toEqual([{ data: 'seen by scope' }]);
+  });
+
   test('EV-22 default access is for whoever is signed in, and for nobody else', async () => {
     await using open = await startService({
       config: { events: { default_access: 'read', min_free_bytes: 1 } },
@@ -710,6 +730,8 @@ describe('around it', () => {
       { shared_with: [true] },
       { shared_with: ['Incorrect type. Expected pk value, received bool.'] },
     ],
+    [{ shared_with: 'x' }, { shared_with: ['Expected a list of items but got type "str".'] }],
+    [{ shared_with: '5' }, { shared_with: ['Expected a list of items but got type "str".'] }],
     [{ shared_with: 5 }, { shared_with: ['Expected a list of items but got type "int".'] }],
     [{ shared_with: null }, { shared_with: ['This field may not be null.'] }],
     [{ is_public: 'perhaps' }, { is_public: ['Must be a valid boolean.'] }],

@@ -110,6 +110,69 @@ describe('a key with create_only (EV-58)', () => {
   );
 });
 
+describe('a repeat with an Idempotency-Key (EV-49)', () => {
+  const repeats = { 'Idempotency-Key': 'same' };
+  const line = { 'Content-Type': 'application/x-ndjson' };
+  let sender: Client;
+  let settings: string;
+  beforeAll(async () => {
+    const made = await send(root, 'POST', '/api/apikeys', { description: 'repeats' });
+    sender = svc.withHeaders({ 'X-API-Key': made.body.key });
+    settings = `/api/apikeys/${made.body.id}/ingest`;
+    const values = { create_only: true, indexes: ['open'], index: 'open' };
+    expect((await send(root, 'PUT', settings, values)).status).toBe(200);
+  });
+  afterAll(() => send(root, 'PUT', settings, {}));
+
+  test('shows what was sent, not what became of it', async () => {
+    const post = () =>
+      send(sender, 'POST', '/api/events/', [{ data: 'a=1', sourcetype: 'kv' }], repeats);
+    const first = await post();
+    const change = { index: 'secret', data: 'confidential' };
+    await send(root, 'PATCH', `/api/events/${first.body[0].id}/`, change);
+    const again = await post();
+    expect(again.body).toEqual(first.body);
+    expect(again.status).toBe(201);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    await send(root, 'DELETE', `/api/events/${first.body[0].id}/`);
+    expect((await post()).body).toEqual(first.body);
+  });
+
+  test('is read as the first was, whatever the key names by now', async () => {
+    const key = { 'Idempotency-Key': 'settings' };
+    const made = await send(sender, 'POST', '/api/events/', { data: 'x' }, key);
+    const renamed = { create_only: true, indexes: ['open', 'new'], index: 'new', host: 'h' };
+    await send(root, 'PUT', settings, renamed);
+    expect((await send(sender, 'POST', '/api/events/', { data: 'x' }, key)).body).toEqual(
+      made.body,
+    );
+  });
+
+  test.each([
+    ['an event', '/api/events/', '{"data":"x","index":"shut"}', {}, 'detail'],
+    ['lines', '/api/events/', '{"data":"line","index":"shut"}', line, 'detail'],
+    ['HEC', '/services/collector', '{"event":"x","index":"shut"}', {}, 'code'],
+    ['_bulk', '/_bulk', '{"index":{"_index":"shut"}}\n{"m":"x"}\n', {}, 'error'],
+  ])('of %s is refused once its index may not be written', async (_, path, body, more, member) => {
+    await send(root, 'PUT', settings, { create_only: true, indexes: ['open', 'shut'] });
+    const headers = { ...more, 'Idempotency-Key': `right-${body.length}-${member}` };
+    const post = async () => {
+      const type = { 'Content-Type': 'application/json', ...headers };
+      const answer = await sender.fetch(path, { method: 'POST', headers: type, body });
+      return { status: answer.status, text: (await answer.text()).replace(/"took":\d+/, '') };
+    };
+    const first = await post();
+    expect(first.status).toBeLessThan(300);
+    expect(await post()).toEqual({ status: first.status, text: first.text });
+    await send(root, 'PUT', settings, { create_only: true, indexes: ['open'] });
+    const refused = await post();
+    expect(refused.status).toBe(403);
+    expect(Object.keys(JSON.parse(refused.text))).toContain(member);
+    await send(root, 'PUT', settings, { create_only: true, indexes: ['open', 'shut'] });
+    expect((await post()).text).toBe(first.text);
+  });
+});
+
 test('a tail ends when its key becomes one that may only create events (EV-58, EV-79)', async () => {
   const made = await send(root, 'POST', '/api/apikeys', { description: 'watcher' });
   const watcher = svc.withHeaders({ 'X-API-Key': made.body.key });

@@ -273,6 +273,44 @@ describe('many events at once', () => {
     });
   });
 
+  test('days, weeks and months of a histogram begin by the clocks of the zone (EV-80)', async () => {
+    const times = [
+      '2026-10-24T21:59:59Z',
+      '2026-10-24T22:00:00Z',
+      '2026-10-25T22:59:00Z',
+      '2026-10-25T23:00:00Z',
+    ];
+    const data = 'autumn';
+    const events = times.map((event_time) => ({
+      index: 'autumn',
+      data,
+      extracted_fields: { event_time },
+    }));
+    expect((await send(root, 'POST', '/api/events/', events)).status).toBe(201);
+    const counted = async (query: string): Promise<unknown> => {
+      const { body } = await send(root, 'GET', `/api/events/histogram?index=autumn&${query}`);
+      return body.buckets?.map(({ t, count }: any) => [t.slice(0, 16), count]) ?? body;
+    };
+    expect(await counted('interval=1d&timezone=Europe/Berlin')).toEqual([
+      ['2026-10-23T22:00', 1],
+      ['2026-10-24T22:00', 2],
+      ['2026-10-25T23:00', 1],
+    ]);
+    expect(await counted('interval=1mon&timezone=Asia/Kolkata')).toEqual([['2026-09-30T18:30', 4]]);
+    expect(await counted('interval=1w&timezone=-05:00')).toEqual([['2026-10-19T05:00', 4]]);
+    expect(
+      await counted(
+        'interval=1d&timezone=Europe/Berlin&query=autumn&earliest=2026-10-25&latest=2026-10-26',
+      ),
+    ).toEqual([['2026-10-24T22:00', 2]]);
+    expect(await counted('interval=12h')).toEqual(
+      await counted('interval=12h&timezone=Asia/Kolkata'),
+    );
+    expect(await counted('timezone=Nowhere')).toEqual({
+      timezone: ['Enter UTC, an offset such as +02:00, or a name such as Europe/Vienna.'],
+    });
+  });
+
   test('fields with their commonest values (EV-81)', async () => {
     const { body } = await send(root, 'GET', '/api/events/fields?index=many&top=1');
     expect(body.sampled).toBe(60);

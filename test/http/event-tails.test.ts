@@ -43,7 +43,8 @@ async function follow(query: string, reads = true): Promise<Tail> {
         const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
         rest = lines.pop()!;
         for (const line of lines) {
-          const id = /^id: (\d+)$/.exec(line)?.[1];
+          // Without an event it only says where to resume.
+          const id = /^data: \{"id":(\d+)/.exec(line)?.[1];
           if (id !== undefined) ids.push(Number(id));
           const count = /^data: \{"count":(\d+)\}$/.exec(line)?.[1];
           if (count !== undefined) dropped += Number(count);

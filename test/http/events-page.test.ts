@@ -50,3 +50,22 @@ test('of large events it shows as many as fit, and offers more', async () => {
   expect(html.length).toBeLessThan(4 * 2 ** 20);
   expect(html).toContain('first ');
 });
+
+test('its days are of the zone in its address, which its form and its links keep (EV-95)', async () => {
+  const q = 'index=big | eval d=strftime("2026-07-01T23:30:00Z","%F") | table d';
+  const get = async (query: Record<string, string>): Promise<string> =>
+    (
+      await root.fetch(`/events?${new URLSearchParams(query)}`, {
+        headers: { Accept: 'text/html' },
+      })
+    ).text();
+  const zoned = await get({ q, earliest: '', timezone: 'Europe/Berlin' });
+  expect(zoned).toContain('2026-07-02');
+  expect(zoned).toContain('<input type="hidden" name="timezone" value="Europe/Berlin"');
+  expect(zoned).toMatch(/href="\/events\?[^"]*timezone=Europe%2FBerlin[^"]*format=csv/);
+  for (const timezone of ['', 'UTC', '"><script>', 'Nowhere']) {
+    const plain = await get({ q, earliest: '', timezone });
+    expect(plain).toContain('2026-07-01');
+    expect(plain).not.toContain('name="timezone"');
+  }
+});

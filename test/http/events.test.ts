@@ -397,9 +397,7 @@ describe('repeats', () => {
       second.headers.get('idempotent-replayed'),
     ]).toEqual([null, 'true']);
     await send(root, 'DELETE', `/api/events/${first.body[0].id}/`);
-    expect((await create([{ data: 'once' }, { data: 'twice' }], headers)).body).toEqual([
-      first.body[1],
-    ]);
+    expect((await create([{ data: 'once' }, { data: 'twice' }], headers)).body).toEqual(first.body);
     expect(await create({ data: 'other' }, headers)).toMatchObject({
       status: 422,
       body: { detail: 'Idempotency-Key was used with a different body.' },

@@ -220,6 +220,29 @@ describe('the reasons', () => {
     ]);
   });
 
+  test('a key that may only create events, for a superuser too (EV-58)', async () => {
+    const { accounts } = shared.service;
+    await accounts.apiKey('root');
+    const { id } = (await accounts.db.get<{ id: number }>('SELECT max(id) AS id FROM api_keys'))!;
+    const root = await shared.service.as('root');
+    const settings = { create_only: true, indexes: ['web'], index: 'web' };
+    const path = `/admin/api-keys/${id}/ingest`;
+    const body = JSON.stringify(settings);
+    expect((await root.fetch(path, { method: 'PUT', body })).status).toBe(200);
+    const answers = [
+      await ask('root', 'sales', 'read', { key_id: id }),
+      await ask('root', '@events/web', 'read', { key_id: id }),
+      await ask('root', '@events/app', 'write', { key_id: id }),
+      await ask('root', '@events/web', 'write', { key_id: id }),
+    ].map(({ allowed, reason, explanation }) => [allowed, reason, explanation.split(': ')[1]]);
+    expect(answers).toEqual([
+      [false, 'key-scope', `API key ${id} may only create events`],
+      [false, 'key-scope', `API key ${id} may only create events`],
+      [false, 'key-scope', `API key ${id} may only write to web`],
+      [true, 'superuser', 'superusers may do everything'],
+    ]);
+  });
+
   test('a name nobody has published yet can be permitted (DS-131)', async () => {
     expect(await ask('ann', 'reports/2031')).toMatchObject({ allowed: true, exists: false });
     expect(await ask('root', 'no such thing')).toMatchObject({ allowed: true, exists: false });

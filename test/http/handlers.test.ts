@@ -121,6 +121,12 @@ describe.each(languages)('a handler in %s', (name) => {
     expect((await echo(`/api/${name}/echo/x`, {}, 'boss')).headers['x-svc-superuser']).toBe('true');
   });
 
+  test('is not told of a superuser whose key is scoped (DS-118, DS-168)', async () => {
+    const scoped = svc.withHeaders({ 'X-API-Key': await svc.accounts.apiKey('boss', ['read']) });
+    const { headers } = (await (await scoped.fetch(`/api/${name}/echo/x`)).json()) as Echo;
+    expect([headers['x-svc-user'], headers['x-svc-superuser']]).toEqual(['boss', 'false']);
+  });
+
   test('needs identity, then a right for the method (DS-167)', async () => {
     const post = { method: 'POST', body: 'x' };
     const status = async (client: Client, init: RequestInit = {}): Promise<number> =>

@@ -3,7 +3,9 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startService } from '../support/service.ts';
 import { create } from './changes.ts';
 import { eventually } from './eventually.ts';
 import { list } from './listing.ts';
@@ -114,6 +116,26 @@ describe('while the state database cannot be written (DS-187)', () => {
     await eventually(async () => expect(await health()).toMatchObject({ code: 200, status: 'ok' }));
     expect((await create(shared.writer, 'b', [{ n: 2 }])).status).toBe(200);
   });
+});
+
+test('health is degraded also beside a credential that cannot be checked (DS-187)', async () => {
+  await using service = await startService({ files: { 'a.csv': 'n\n1\n' } });
+  const key = await service.accounts.apiKey('reader');
+  await service.accounts.close();
+  const state = join(service.stateDir, 'svc.db');
+  const size = statSync(state).size;
+  writeFileSync(state, Buffer.alloc(size, 0xff));
+  rmSync(`${state}-wal`, { force: true });
+  for (const headers of [{}, { 'X-API-Key': key }, { Cookie: `svc_session=${'x'.repeat(43)}` }]) {
+    const answer = await eventually(async () => {
+      const response = await service.fetch('/health', {
+        headers: headers as Record<string, string>,
+      });
+      expect(response.status).toBe(503);
+      return response;
+    });
+    expect(await answer.json()).toMatchObject({ status: 'degraded', version: '0.3.0' });
+  }
 });
 
 describe('/metrics (DS-189)', () => {

@@ -74,3 +74,12 @@ test('declared types, unknown columns and values that no cell can hold stay refu
     });
   }
 });
+
+test('an answer tells that the preference was honoured, and only then (DS-215)', async () => {
+  const { writer } = shared;
+  const body = JSON.stringify({ action: 'create', data: [{ n: 'told' }] });
+  const lenient = await writer.fetch('/api/words/', { method: 'POST', body, headers: LENIENT });
+  expect(lenient.headers.get('Preference-Applied')).toBe('handling=lenient');
+  const strict = await writer.fetch('/api/words/', { method: 'POST', body });
+  expect([strict.status, strict.headers.get('Preference-Applied')]).toEqual([200, null]);
+});

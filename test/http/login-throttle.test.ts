@@ -22,7 +22,7 @@ const shared = sharedService({
 });
 
 beforeAll(async () => {
-  for (const name of ['anna', 'berta', 'carla', 'doris', 'emma']) {
+  for (const name of ['anna', 'berta', 'carla', 'doris', 'emma', 'frida']) {
     await shared.service.accounts.user(name, { password: PASSWORD });
   }
 });
@@ -65,6 +65,16 @@ async function fail(
 }
 
 const all = (status: number, times: number) => Array<number>(times).fill(status);
+
+test('an IPv6 client is its /64, whatever address of it he comes from', async () => {
+  for (let n = 0; n < PER_PAIR; n++) {
+    const { status } = await login(shared.service, 'frida', 'wrong', from(`2001:db8:7:7::${n}`));
+    expect(status).toBe(401);
+  }
+  const same = await login(shared.service, 'frida', PASSWORD, from('2001:db8:7:7:ffff::1'));
+  const other = await login(shared.service, 'frida', PASSWORD, from('2001:db8:7:8::1'));
+  expect([same.status, other.status]).toEqual([429, 200]);
+});
 
 describe('ten failures of one name from one address', () => {
   const address = from('192.0.2.1');

@@ -193,7 +193,7 @@ describe('who cannot sign in hears the same words (DS-99, DS-101, S-A3)', () => 
     ['an empty password', 'anna', ''],
     ['an empty name', '', PASSWORD],
     ['a name of control characters', 'a\u0000b', PASSWORD],
-    ['a name of a million characters', 'x'.repeat(500_000), 'wrong'],
+    ['a name of sixty thousand characters', 'x'.repeat(60_000), 'wrong'],
     ['SQL as a name', "' OR 1=1 --", 'x'],
   ];
 

@@ -58,8 +58,8 @@ test.each(['a&', 'a=b&', 'columns=c1&', 'filter=&', 'x%20=1&'])(
   },
 );
 
-test('a row of four hundred thousand columns is refused by the first unknown one (DS-77)', async () => {
-  const members = Array.from({ length: 400_000 }, (_, n) => `"k${n}":1`).join(',');
+test('a row of 390,000 columns is refused by the first unknown one (DS-77)', async () => {
+  const members = Array.from({ length: 390_000 }, (_, n) => `"k${n}":1`).join(',');
   for (const [method, body] of [
     ['POST', `{"action":"create","data":[{${members}}]}`],
     ['PATCH', `{"action":"update","data":{"_row_id":1,${members}}}`],

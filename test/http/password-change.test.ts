@@ -38,7 +38,10 @@ async function put(current_password: unknown, new_password: unknown, client: Cli
 const refusal = (detail: string) => ({ status: 400, text: JSON.stringify({ detail }) });
 const WRONG = refusal('Current password is incorrect');
 const EQUAL = refusal('New password must be different');
-const WEAK = refusal('New password is too weak');
+const WEAK = {
+  status: 400,
+  text: expect.stringMatching(/^{"detail":"New password is too weak","hint":"It /),
+};
 
 describe('is refused (DS-108)', () => {
   test('in this order: wrong current, equal, weak', async () => {
@@ -67,12 +70,11 @@ describe('is refused (DS-108)', () => {
   test.each([
     'Short-1x!',
     'password123',
-    'P-a-s-s-w-o-r-d-1',
-    'My name is Anna 27',
+    'P@ssw0rd123',
     'aaaaaaaaaaaaB',
-    'Xy 12345 zzz!',
-    'onlylowercase',
-    'lowerand27more',
+    'qwertyuiop123',
+    'Anna-Anna-1',
+    '24.12.2024.',
   ])('%j is too weak (DS-110)', async (weak) => {
     expect(await put(PASSWORD, weak)).toMatchObject(WEAK);
   });

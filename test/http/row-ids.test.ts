@@ -105,3 +105,32 @@ test('a column that gets another type is no edit (DS-48, DS-60)', async () => {
   ]);
   expect(await create(50)).toBe(5);
 });
+
+test('a number that no row can have is that of no row, however long it is (DS-79)', async () => {
+  const ask = async (method: string, body: string) => {
+    const path = `/api/${encodeURIComponent(name)}/`;
+    const answer = await shared.writer.fetch(path, { method, body });
+    return [answer.status, ((await answer.json()) as { detail: string }).detail];
+  };
+  const long = '9'.repeat(40);
+  for (const id of ['9007199254740992', '9007199254740993', long]) {
+    for (const sent of [id, `"${id}"`]) {
+      const missing = [404, `Row ${id} not found`];
+      const update = `{"action":"update","data":{"_row_id":${sent},"n":1}}`;
+      expect(await ask('PATCH', update)).toEqual(missing);
+      const remove = `{"action":"delete","data":{"_row_id":${sent}}}`;
+      expect(await ask('DELETE', remove)).toEqual(missing);
+    }
+  }
+  const change = `{"resource":"${name}","action":"delete","data":{"_row_id":${long}}}`;
+  const params = `{"name":"write_resource","arguments":${change}}`;
+  const told = await shared.writer.fetch('/mcp', {
+    method: 'POST',
+    headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+    body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
+  });
+  expect(await told.text()).toContain(`Row ${long} not found`);
+  const wrong = '{"action":"update","data":{"_row_id":9007199254740993,"x":1}}';
+  expect((await ask('PATCH', wrong))[0]).toBe(422);
+  expect(await ids()).toEqual([1, 2, 3, 4]);
+});

@@ -20,6 +20,15 @@ test('svc search runs a query beside the server and shows where it is wrong', as
   const json = await search('from hosts | where host={h}', '--json', '--param', 'h=alpha');
   expect(JSON.parse(json.stdout).rows).toEqual([{ host: 'alpha', tier: 1 }]);
 
+  const day = 'from hosts | head 1 | eval d=strftime("2026-07-01T23:30:00Z","%F") | table d';
+  const zoned = await search(day, '--csv', '--timezone', 'Europe/Berlin');
+  expect(zoned.stdout).toBe('d\r\n2026-07-02\r\n');
+  const nowhere = await search(day, '--timezone', 'Nowhere');
+  expect([nowhere.exitCode, nowhere.stderr]).toEqual([
+    2,
+    expect.stringContaining('timezone must be UTC, an offset such as +02:00'),
+  ]);
+
   const wrong = await search('from hosts | hed 1');
   expect(wrong.exitCode).toBe(1);
   expect(wrong.stderr).toContain("did you mean 'head'?");

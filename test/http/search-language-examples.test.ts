@@ -72,12 +72,17 @@ const CLOCK = {
   today: '2026-11-20',
 };
 
-async function run({ query, caller, params }: Pick<Example, 'query' | 'caller' | 'params'>) {
+async function run({
+  query,
+  caller,
+  params,
+  timezone,
+}: Pick<Example, 'query' | 'caller' | 'params' | 'timezone'>) {
   const client = caller === 'viewer' ? viewer : owner;
   const response = await client.fetch('/search2/api/run/', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ query, params: { ...CLOCK, ...params } }),
+    body: JSON.stringify({ query, timezone, params: { ...CLOCK, ...params } }),
   });
   return { status: response.status, text: await response.text() };
 }

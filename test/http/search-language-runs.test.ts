@@ -10,10 +10,15 @@ let root: Client;
 let user: Client;
 
 const ROWS = Array.from({ length: 3000 }, (_, index) => `${index},h${index % 7},=1+${index}`);
+const WIDE = Array.from({ length: 600 }, (_, at) => `c${at}`);
 
 beforeAll(async () => {
   svc = await startService({
-    files: { 'many.csv': `n,host,formula\n${ROWS.join('\n')}\n`, 'secret.csv': 'a\n1\n' },
+    files: {
+      'many.csv': `n,host,formula\n${ROWS.join('\n')}\n`,
+      'wide.csv': `${WIDE.join(',')}\n${WIDE.join(',')}\n`,
+      'secret.csv': 'a\n1\n',
+    },
     config: {
       events: {
         min_free_bytes: 1,
@@ -25,6 +30,7 @@ beforeAll(async () => {
   await svc.accounts.user('root', { superuser: true });
   await svc.accounts.user('user');
   await svc.accounts.grant('user', 'many', 'read');
+  await svc.accounts.grant('user', 'wide', 'read');
   root = await svc.as('root');
   user = await svc.as('user');
 });
@@ -47,6 +53,36 @@ async function run(client: Client, body: unknown, headers: Record<string, string
 }
 
 describe('shapes', () => {
+  test('days and times without offset are of the zone asked for (EV-95, SL-13)', async () => {
+    const query = 'from many | head 1 | eval d=strftime("2026-07-01T23:30:00Z", "%F %z") | table d';
+    const told = async (timezone: unknown): Promise<unknown> =>
+      (await run(user, { query, timezone })).json.rows[0].d;
+    expect(await told('Europe/Berlin')).toBe('2026-07-02 +0200');
+    expect(await told('-07:00')).toBe('2026-07-01 -0700');
+    // A worker keeps no zone of the query before.
+    for (const timezone of [undefined, null, 'UTC'])
+      expect(await told(timezone)).toBe('2026-07-01 +0000');
+    for (const timezone of [
+      'Europe/Nowhere',
+      '',
+      5,
+      '+2',
+      '+24:00',
+      '../etc',
+      {},
+      'x'.repeat(999),
+    ]) {
+      const { status, json } = await run(user, { query, timezone });
+      expect([timezone, status, json.code, Object.keys(json)]).toEqual([
+        timezone,
+        400,
+        'bad_request',
+        ['error', 'code'],
+      ]);
+      expect(json.error).toStartWith('timezone must be UTC, an offset');
+    }
+  });
+
   test('a blank query has no rows, and says why (EV-93)', async () => {
     for (const query of ['', ' ', '|', ' | | ', undefined]) {
       const { status, json } = await run(user, { query });
@@ -194,6 +230,55 @@ describe('hostile queries', () => {
     expect(json.error).toStartWith('Query exceeded its memory budget of 4 MiB');
   });
 
+  const LONG = `eval s="0123456789"${' | eval s=s . s'.repeat(12)}`;
+  const outgrown: Record<string, [query: string, stage: number]> = {
+    'doubled stage by stage': [
+      `from many | eval a="0123456789"${' | eval a=a . a'.repeat(28)}`,
+      20,
+    ],
+    'doubled in one stage': [`from many | eval a=formula${', a=a . a'.repeat(31)}`, 2],
+    'doubled in the flag form': [
+      `search --model=dataset.many | annotate${" --set='formula=Concat(formula, formula)'".repeat(31)}`,
+      2,
+    ],
+    'doubled and counted': [
+      `from many | eval a=host${', a=a . a'.repeat(31)} | stats count BY a`,
+      2,
+    ],
+    'past what the runtime holds, inside of an expression': [
+      `from many | ${LONG} | eval n=len(mvjoin(split(s . s . s, ""), s . s . s))`,
+      15,
+    ],
+    'put in place of every match': [
+      `from many | ${LONG} | eval n=len(replace(s . s . s, "", s . s . s))`,
+      15,
+    ],
+    'in a list': [`from many | ${LONG} | stats list(s) AS l | eventstats list(l)`, 15],
+    'among distinct ones': [`from many | ${LONG} | eval s=s . n | stats values(s)`, 16],
+  };
+
+  test.each(Object.entries(outgrown))(
+    'values that outgrow memory say so, %s (SL-152)',
+    async (_case, [query, stage]) => {
+      for (const format of ['json', 'csv', 'parquet']) {
+        const { status, json } = await run(user, { query, format });
+        expect({ query, format, status, ...json }).toMatchObject({
+          status: 400,
+          code: 'memory_budget',
+          stage,
+        });
+      }
+    },
+    60_000,
+  );
+
+  test('a pattern made of a row is refused at its stage, also where SQL counts (SL-150)', async () => {
+    const { json } = await run(user, {
+      query: 'from many | where match(host, "(" . host) | stats count BY host',
+    });
+    expect(json).toMatchObject({ code: 'bad_regex', stage: 2, command: 'where' });
+  });
+
   test('a join that explodes ends at a budget, and the service answers on', async () => {
     const query =
       'from many | fields host | join host [ from many | fields host ] | join host [ from many | fields host ] | stats count';
@@ -269,7 +354,7 @@ describe('hostile queries', () => {
 });
 
 describe('checking and describing', () => {
-  const ask = async (path: string, body: unknown) => {
+  const ask = async (path: string, body: unknown): Promise<any> => {
     const response = await user.fetch(path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -277,6 +362,49 @@ describe('checking and describing', () => {
     });
     return response.json();
   };
+
+  test('validate tells columns beside placeholders nobody gave a value (EV-102)', async () => {
+    const columns = async (query: string): Promise<unknown> => {
+      const told = await ask('/search2/api/validate/', { query });
+      expect([query, told.valid, told.errors]).toEqual([query, true, []]);
+      return told.columns;
+    };
+    expect(await columns('from many | where host="{h}" | head {n} | table n, host')).toEqual([
+      'n',
+      'host',
+    ]);
+    expect(await columns('from many | eval day="{t:%d.%m.%Y}" | fields day')).toEqual(['day']);
+    expect(await columns('from many | eval a="{h}" | stats count BY host')).toEqual([
+      'host',
+      'count',
+    ]);
+    expect(await columns('search --model={m} | groupby --keys=\'["host"]\'')).toBeNull();
+    expect(await columns('from many | groupby --keys=\'["host"]\' --out={o}')).toBeNull();
+  });
+
+  test('of very many possibilities 500 are told, and that there are more (SL-171)', async () => {
+    const told = (path: string) => ask(path, { query: 'from wide | table nope' });
+    const { allowed, allowed_truncated } = await told('/search2/api/run/');
+    const all = ['_row_id', ...WIDE].sort();
+    expect([allowed, allowed_truncated]).toEqual([all.slice(0, 500), true]);
+    const { errors } = await told('/search2/api/validate/');
+    expect([errors[0].allowed, errors[0].allowed_truncated]).toEqual([all.slice(0, 500), true]);
+    const few = await ask('/search2/api/run/', { query: 'from many | table nope' });
+    expect(few.allowed).toEqual(['_row_id', 'formula', 'host', 'n']);
+    expect(few).not.toHaveProperty('allowed_truncated');
+  });
+
+  test('very many members, columns and sorts of one query are no failure (SL-7)', async () => {
+    const some = (count: number, one: (at: number) => string): string =>
+      Array.from({ length: count }, (_, at) => one(at)).join(', ');
+    for (const query of [
+      `* | where coalesce(${some(25, (of) => `coalesce(${some(99, (at) => `m${of}_${at}`)})`)})=1 | table id, data`,
+      `* | sort ${some(2_500, (at) => ['host', '-index', 'source'][at % 3]!)} | head 1`,
+      `from many | sort ${some(2_500, (at) => ['n', '-host', 'formula'][at % 3]!)} | head 1`,
+      `from wide | sort ${some(600, (at) => `c${at}`)} | head 1`,
+    ])
+      expect(await run(user, { query })).toMatchObject({ status: 200 });
+  });
 
   test('validate tells stages, columns, parameters and a canonical text (EV-102)', async () => {
     const good = await ask('/search2/api/validate/', {
@@ -302,7 +430,7 @@ describe('checking and describing', () => {
       columns: null,
     });
     const open = await ask('/search2/api/validate/', { query: 'index={idx} | stats count' });
-    expect(open).toMatchObject({ valid: true, parameters: ['idx'], columns: null });
+    expect(open).toMatchObject({ valid: true, parameters: ['idx'], columns: ['count'] });
   });
 
   test('commands describes every command, function and readable source (EV-101)', async () => {
@@ -314,7 +442,7 @@ describe('checking and describing', () => {
     };
     expect(language.version).toBe(1);
     expect(language.commands).toHaveLength(33);
-    expect(language.sources).toEqual(['events', 'many']);
+    expect(language.sources).toEqual(['events', 'many', 'wide']);
     const head = language.commands.find(({ name }) => name === 'head')!;
     expect(head).toMatchObject({ forms: ['flag', 'terse'], row_wise: false });
     expect(head.flags[0]).toEqual({

@@ -154,7 +154,6 @@ describe('what is read otherwise than meant says so', () => {
       'search index=web --limit 5',
       "'--limit' was searched as text: flags stand right behind the command",
     ],
-    ['index=web | sort 0 -bytes', "'sort' with 0 keeps no rows; leave it out to keep all"],
     ['index=web | top limit=0 host', "'top' with limit=0 keeps no rows; leave it out to keep all"],
     [
       'index=web | sort bytes desc',

@@ -16,6 +16,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { startService } from '../support/service.ts';
 import type { Client } from '../support/service.ts';
 import { auditAfter, lastAuditId, locksOn } from './changes.ts';
+import { eventually } from './eventually.ts';
 import { listNoticed } from './listing.ts';
 import { sharedService } from './shared-service.ts';
 import { BOUNDARY, field, file, formOf, namesIn, send, upload } from './upload-form.ts';
@@ -470,3 +471,37 @@ test('handlers may be uploaded where the configuration says so (row 9)', async (
   mkdirSync(join(service.docroot, 'sub'));
   expect(await upload(root, 'sub', 'x')).toMatchObject({ status: 400 });
 });
+
+test.each([true, false])(
+  'an upload gets no name when the right to it went while it came (DS-216), new: %p',
+  async (isNew) => {
+    const { accounts } = shared.service;
+    const name = `left-${isNew}.txt`;
+    if (!isNew) shared.service.write(name, 'kept');
+    await accounts.grant('leaver', '', 'write');
+    const leaver = await shared.service.as('leaver');
+    const body = formOf([field('filename', name), file('x'.repeat(50_000))]);
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const before = await lastAuditId(shared.service);
+    const answer = leaver.fetch('/api/uploads', {
+      method: 'POST',
+      headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
+      body: readable,
+    });
+    await writer.write(body.subarray(0, -20));
+    const temporary = () => namesIn(shared.service).filter((one) => one.includes('left-'));
+    await eventually(() => expect(temporary()).toHaveLength(isNew ? 1 : 2));
+    await accounts.db.run("DELETE FROM groups WHERE name = 'only leaver'");
+    await writer.write(body.subarray(-20));
+    await writer.close();
+    const refused = await answer;
+    expect(await refused.json()).toEqual({ detail: 'Permission denied: write on document root' });
+    expect(refused.status).toBe(403);
+    expect(temporary()).toEqual(isNew ? [] : [name]);
+    if (!isNew) expect(onDisk(name)).toBe('kept');
+    expect(await groupsOf('leaver')).toEqual([]);
+    const audit = await auditAfter(shared.service, before);
+    expect(audit.map(({ action }) => action)).toEqual(['upload_failed']);
+  },
+);

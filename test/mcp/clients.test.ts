@@ -114,6 +114,10 @@ describe.each(Object.entries(connected))('%s', (_, connect) => {
     expect(await called('search_events', { query: 'from people | stats count' })).toMatchObject({
       structuredContent: { rows: [{ count: 2 }] },
     });
+    const day = 'from people | head 1 | eval d=strftime("2026-07-01T23:30:00Z","%F") | table d';
+    expect(await called('search_events', { query: day, timezone: 'Europe/Berlin' })).toMatchObject({
+      structuredContent: { rows: [{ d: '2026-07-02' }] },
+    });
     expect(await called('list_saved_searches')).toMatchObject({
       structuredContent: { saved_searches: [] },
     });

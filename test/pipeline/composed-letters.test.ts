@@ -41,7 +41,14 @@ for (const [condition, ids] of wanted) {
 
 async function rowsOf(query: string): Promise<unknown> {
   const order: SearchOrder = {
-    ...{ query, parameters: {}, now: '2026-11-20T10:15:00.000000Z', format: 'json', limit: 100 },
+    ...{
+      query,
+      parameters: {},
+      timezone: 'UTC',
+      now: '2026-11-20T10:15:00.000000Z',
+      format: 'json',
+      limit: 100,
+    },
     ...{ explains: false, implicitTerms: true, joinMaxRows: 100, scratch: stateDir },
     ...{ timeoutMs: 30_000, memoryBytes: 2 ** 28 },
     scope: {

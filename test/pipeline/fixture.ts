@@ -82,14 +82,24 @@ export function memorySource(
   };
 }
 
-const ASSETS = new Schema([
+const ASSETS_SCHEMA = new Schema([
   { name: 'host', type: 'json' },
   { name: 'owner', type: 'json' },
   { name: 'tier', type: 'json' },
   { name: '_row_id', type: 'int', isHidden: true },
 ]);
 
-const SAVED: Record<string, FoundSavedSearch> = {
+/** The dataset of the fixture. */
+export function assetsSource(): Source {
+  const rows: Row[] = [
+    ['alpha', 'soc', 1, 1],
+    ['beta', 'web', 2, 2],
+    ['epsilon', 'lab', 3, 3],
+  ];
+  return memorySource('assets', ASSETS_SCHEMA, rows);
+}
+
+export const SAVED: Record<string, FoundSavedSearch> = {
   S1: saved('S1', `search --select='["id","host"]' --limit=2`),
   filt: saved('filt', "filter --condition='host=alpha'"),
   loop: saved('loop', 'run_saved_search loop'),
@@ -105,6 +115,7 @@ function saved(key: string, query: string): FoundSavedSearch {
 interface Asked {
   readonly caller?: string;
   readonly params?: Record<string, Value>;
+  readonly timezone?: string;
 }
 
 interface Answer {
@@ -116,25 +127,20 @@ interface Answer {
 const freeMeter: RunWatch = { meter: { tick: () => {}, hold: () => {} }, onRead: () => {} };
 
 /** What a query answers on the fixture. */
-export function ask(text: string, { caller, params = {} }: Asked = {}): Answer {
+export function ask(text: string, { caller, params = {}, timezone = 'UTC' }: Asked = {}): Answer {
   const readable = caller === 'viewer' ? ['web'] : null;
   const rows = eventRows().filter(
     (row) => readable === null || readable.includes(row[1] as string),
   );
-  const assets: Row[] = [
-    ['alpha', 'soc', 1, 1],
-    ['beta', 'web', 2, 2],
-    ['epsilon', 'lab', 3, 3],
-  ];
   const { context, notices } = createContext({
     now: NOW,
+    timezone,
     parameters: params,
     implicitTerms: true,
     joinMaxRows: 100_000,
     source: (name) => {
       if (name.kind === 'events') return memorySource('events', EVENT_SCHEMA, rows, readable);
-      if (name.kind === 'dataset' && name.name === 'assets')
-        return memorySource('assets', ASSETS, assets);
+      if (name.kind === 'dataset' && name.name === 'assets') return assetsSource();
       return null;
     },
     datasetNames: ['assets'],

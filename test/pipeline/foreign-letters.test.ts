@@ -1,6 +1,14 @@
 /** Words with letters that no bare word of the terse form has: the error shows them in the quotes they need (SL-71, SL-174). */
 import { expect, test } from 'bun:test';
 import { parseQuery } from '../../src/pipeline/parse.ts';
+import { onSharedCores } from '../support/patience.ts';
+
+test('a long word before such a letter takes no time', () => {
+  const start = performance.now();
+  const { problem } = parseQuery(`from a | where ${'a'.repeat(60_000)} ß`, { implicitTerms: true });
+  expect(problem?.text).toStartWith('Unexpected text');
+  expect(performance.now() - start).toBeLessThan(onSharedCores(500));
+});
 
 const told: readonly (readonly [string, string])[] = [
   ['where Name=Groß', `Unexpected text, found 'ß'; did you mean '"Groß"'?`],

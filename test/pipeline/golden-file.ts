@@ -11,6 +11,7 @@ export interface Example {
   readonly query: string;
   readonly caller?: string;
   readonly params?: Record<string, Value>;
+  readonly timezone?: string;
   /** Right only at the time of the fixture. */
   readonly isRelative?: boolean;
   rows: string | null;
@@ -26,7 +27,7 @@ export function readExamples(): Example[] {
 
 function examplesOf(file: string): Example[] {
   const examples: Example[] = [];
-  let asked: Pick<Example, 'caller' | 'params' | 'isRelative'> = {};
+  let asked: Pick<Example, 'caller' | 'params' | 'timezone' | 'isRelative'> = {};
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     const start = /^(E\d+|SL-\d+\.\d+): (.*)$/.exec(line);
     if (start) {

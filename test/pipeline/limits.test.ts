@@ -55,6 +55,34 @@ const limits: Record<string, Limited> = {
     says: 'A regular expression may have 1000 characters',
     query: (count) => `* | rex field=host "(?<a>${many(count - 6, 'b')})"`,
   },
+  ...Object.fromEntries(
+    Object.entries({
+      eval: (at: number) => `m${at}=1`,
+      table: (at: number) => `m${at}`,
+      'eventstats count,': (at: number) => `sum(m${at})`,
+      fillnull: (at: number) => `m${at}`,
+      'rename host AS h,': (at: number) => `m${at} AS o${at}`,
+    }).map(([command, one]) => [
+      `columns made by ${command}`,
+      {
+        limit: 500,
+        says: 'A stage may make 500 columns',
+        query: (count: number) => {
+          // What the command names itself is one more.
+          const made = Array.from({ length: count - Number(command.includes(',')) }, (_, at) =>
+            one(at),
+          );
+          return `* | ${command} ${made.join(', ')}`;
+        },
+      },
+    ]),
+  ),
+  'columns of --select': {
+    limit: 500,
+    says: 'A stage may make 500 columns',
+    query: (count) =>
+      `search --select='[${Array.from({ length: count }, (_, at) => `"extracted_fields__m${at}"`).join(',')}]'`,
+  },
 };
 
 describe('a query may have (SL-7)', () => {

@@ -1,14 +1,21 @@
 /**
  * A planned query gives what the naive interpreter gives: the same rows in the same order, the same columns, the same
- * notices, the same problem (SL-150). Over a real event store. `SEED` repeats a run, `CASES` sets its length.
+ * notices, the same problem (SL-150, SL-63), whatever strategy its size, its index and the caller's rights lead to. Over real
+ * event stores. `SEED` repeats a run, `CASES` sets its length; `EVENTS` makes stores of so many events, with the strategies as
+ * they are in use.
  */
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EventDraft } from '../../src/events/event.ts';
+import { Indexer } from '../../src/events/indexer.ts';
+import { STRATEGY as EVENTS } from '../../src/events/limits.ts';
 import { EventReader } from '../../src/events/reader.ts';
-import { createEventSchema, EVENTS_FILE } from '../../src/events/schema.ts';
+import { EVENTS_FILE } from '../../src/events/schema.ts';
+import { EventStore } from '../../src/events/store.ts';
+import { STRATEGY } from '../../src/pipeline/limits.ts';
 import { microsOf } from '../../src/pipeline/micros.ts';
 import { parseQuery } from '../../src/pipeline/parse.ts';
 import { planPrefix } from '../../src/pipeline/plan.ts';
@@ -17,13 +24,17 @@ import { createContext } from '../../src/pipeline/query-context.ts';
 import { checkQuery, runQuery, type RunWatch } from '../../src/pipeline/run.ts';
 import { eventSource } from '../../src/pipeline/sources/events.ts';
 import { jsonOf } from '../../src/pipeline/value.ts';
-import { memorySource } from './fixture.ts';
+import { lowered } from '../support/lowered.ts';
+import { assetsSource, memorySource, SAVED } from './fixture.ts';
+import { readExamples } from './golden-file.ts';
+import { extractPairs } from './pairs.ts';
 import { RandomQueries, randomFrom } from './random-query.ts';
 
 const SEED = Number(process.env['SEED'] ?? 20_261_121);
 const CASES = Number(process.env['CASES'] ?? 1_000);
+const EVENT_COUNT = process.env['EVENTS'] === undefined ? null : Number(process.env['EVENTS']);
 /** Rows change every so many queries. */
-const PER_STORE = 250;
+const PER_STORE = EVENT_COUNT === null ? 40 : 100;
 const NOW = '2026-11-20T10:15:00.000000Z';
 
 let folder = '';
@@ -84,63 +95,101 @@ const DATA = [
   'nothing 7',
 ];
 
-function makeStore(random: () => number, name: string): string {
-  const queries = new RandomQueries(random);
-  const db = new Database(join(folder, `${name}.sqlite`), { create: true });
-  createEventSchema(db);
-  const insert = db.prepare(
-    `INSERT INTO events (id, created, updated, event_time, "index", sourcetype, source, host, data, fields, ascii, bytes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?), ?, 1)`,
-  );
-  const indexes = new Map<string, number>();
-  let created = microsOf('2026-11-20T10:00:00.000000Z');
-  const count = Math.floor(random() * 40);
-  db.run('BEGIN');
-  for (let id = 1; id <= count; id++) {
-    created += Math.floor(random() * 30_000_000);
-    const eventTime = random() < 0.4 ? created - Math.floor(random() * 120_000_000) : null;
-    const texts = [
-      queries.pick(INDEXES),
-      queries.pick(['json', 'text']),
-      queries.pick(['nginx', 'x', 'X']),
-      queries.pick(HOSTS),
-      queries.pick(DATA),
-    ];
-    indexes.set(texts[0]!, id);
-    const isAscii = texts.every((text) => /^[\x00-\x7f]*$/.test(text)) ? 1 : 0;
-    insert.run(
-      id,
-      created,
-      created,
-      eventTime,
-      ...(texts as [string, string, string, string, string]),
-      queries.pick(FIELDS),
-      isAscii,
-    );
-  }
-  for (const index of indexes.keys()) db.run('INSERT INTO indexes VALUES (?, 1, 1, 1)', [index]);
-  db.run('COMMIT');
-  db.close();
-  return name;
-}
+/** How much of a store its substring index covers. */
+const INDEXED = ['whole', 'partly', 'changed', 'none'] as const;
 
-function openStore(name: string): EventReader {
+/** A store of so many events, some of them changed after they were indexed. */
+function openStore(queries: RandomQueries, count: number, indexed: string): EventReader {
   const directory = mkdtempSync(join(folder, 'store-'));
-  const from = new Database(join(folder, `${name}.sqlite`), { readonly: true });
-  from.run(`VACUUM INTO '${join(directory, EVENTS_FILE)}'`);
-  from.close();
+  const store = new EventStore(join(directory, EVENTS_FILE));
+  let created = microsOf('2026-11-20T10:00:00.000000Z');
+  const draft = (): EventDraft => ({
+    index: queries.pick(INDEXES),
+    sourcetype: queries.pick(['json', 'text']),
+    source: queries.pick(['nginx', 'x', 'X']),
+    host: queries.pick(HOSTS),
+    data: queries.pick(DATA),
+    fields: queries.pick(FIELDS),
+    eventTime: queries.chance(0.4) ? created - Math.floor(queries.below(120_000_000)) : null,
+  });
+  const insert = (some: number): void => {
+    store.begin();
+    for (let at = 0; at < some; at++) {
+      created += Math.floor(queries.below(30_000_000));
+      store.insert([draft()], created);
+    }
+    store.commit();
+  };
+  const index = (): void => {
+    const indexer = new Indexer(directory);
+    while (indexer.step()) continue;
+    indexer.close();
+  };
+  insert(count >> 1);
+  if (indexed === 'partly') index();
+  insert(count - (count >> 1));
+  if (indexed === 'whole' || indexed === 'changed') index();
+  if (indexed === 'changed') {
+    store.begin();
+    for (let id = 1; id <= count; id += 3) store.update(id, draft(), created);
+    store.delete(count > 2 ? [2] : []);
+    store.commit();
+  }
+  store.close();
   const reader = new EventReader(directory);
   reader.begin();
   return reader;
 }
 
+/** Each way to an answer is met with few events, some of the time. */
+function strategies(queries: RandomQueries): DisposableStack {
+  const stack = new DisposableStack();
+  const pick = <T>(...choices: readonly T[]): T => queries.pick(choices);
+  stack.use(
+    lowered(STRATEGY, {
+      rareFromEvents: pick(0, 0, 10, 20_000),
+      rareProbedEvents: pick(0, 1, 5, 2_000),
+      rareProbedHits: pick(1, 3),
+      rareMostIds: pick(0, 3, 20_000),
+      rareShare: pick(0, 0.45, 1),
+      searchConditions: pick(0, 1, 100),
+      planConditions: pick(0, 2, 400),
+      groupedParts: pick(0, 1, 8),
+      firstBatchRows: pick(1, 16),
+      batchRows: pick(1, 512),
+      batchCharacters: pick(1, 1024 * 1024),
+      tailSlackRows: pick(0, 512),
+      nativeItems: pick(0, 100),
+    }),
+  );
+  stack.use(
+    lowered(EVENTS, {
+      termCandidates: pick(0, 5, 20_000, 20_000),
+      ownEvents: pick(0, 5, 20_000),
+      termTrigrams: pick(2, 24),
+      likeCharacters: pick(0, 3, 200),
+      partitionIds: pick(3, 2 ** 20),
+      indexStepEvents: pick(6, 2_000),
+      indexStepCharacters: pick(1, 4 * 1024 * 1024),
+      indexChanges: pick(0, 20_000),
+    }),
+  );
+  return stack;
+}
+
 let countedInSql = 0;
 
-interface Run {
+interface Answer {
   readonly rows: string[];
   readonly columns: string[];
   readonly notices: readonly string[];
   readonly problem: string | null;
+}
+
+interface Run {
+  readonly answer: Answer;
+  readonly statements: readonly string[];
+  readonly usedIndex: boolean;
 }
 
 function run(
@@ -148,18 +197,21 @@ function run(
   text: string,
   isPlanned: boolean,
   readable: readonly string[] | null,
+  timezone: string,
 ): Run {
+  const statements: string[] = [];
+  let usedIndex = false;
   const store = {
-    db: reader.db,
+    db: watched(reader.db, (sql) => statements.push(sql)),
     indexNames: () => reader.indexNames(),
-    term: (term: string) => reader.term(term, 'data'),
+    term: (term: string) => reader.term(term, 'data', readable),
   };
   const grants = {
     isSuperuser: readable === null,
     patterns: { read: (readable ?? []).map((index) => `@events/${index}`), write: [] },
     scopes: null,
   };
-  const source = eventSource(store, grants, () => {});
+  const source = eventSource(store, grants, () => (usedIndex = true));
   source.schema.columns.forEach((_column, index) => {
     if (!isPlanned) source.schema.use(index);
   });
@@ -185,14 +237,20 @@ function run(
       );
   const { context, notices } = createContext({
     now: NOW,
+    timezone,
     parameters: { n: 5, w: 'al*' },
     implicitTerms: true,
     joinMaxRows: 1000,
-    source: (name) => (name.kind === 'events' ? given : null),
-    datasetNames: [],
+    source: (name) =>
+      name.kind === 'events'
+        ? given
+        : name.kind === 'dataset' && name.name === 'assets'
+          ? assetsSource()
+          : null,
+    datasetNames: ['assets'],
     readableIndexes: () => source.readableIndexes,
-    savedSearch: () => ({ kind: 'missing' }),
-    extract: () => null,
+    savedSearch: (name) => SAVED[name] ?? { kind: 'missing' },
+    extract: (_style, data) => extractPairs(data),
     watch,
   });
   const query = parseQuery(text, { implicitTerms: true });
@@ -203,44 +261,67 @@ function run(
     const rows = [...batches]
       .flat()
       .map((row) => shown.map(({ index }) => jsonOf(row[index] ?? null)).join('|'));
-    return {
-      rows,
-      columns: shown.map(({ column }) => `${column.name}:${column.type}`),
-      notices,
-      problem: null,
-    };
+    const columns = shown.map(({ column }) => `${column.name}:${column.type}`);
+    return { answer: { rows, columns, notices, problem: null }, statements, usedIndex };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { rows: [], columns: [], notices: [], problem: JSON.stringify(error.told(text)) };
+    const problem = JSON.stringify(error.told(text));
+    return { answer: { rows: [], columns: [], notices: [], problem }, statements, usedIndex };
   }
 }
 
+/** The connection; tells the statements that are prepared. */
+function watched(db: Database, tell: (sql: string) => void): Database {
+  return new Proxy(db, {
+    get: (target, name) => {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== 'function') return member;
+      return (sql: string, ...rest: unknown[]) => {
+        if (name === 'prepare') tell(sql);
+        return Reflect.apply(member, target, [sql, ...rest]) as unknown;
+      };
+    },
+  });
+}
+
+/** Callers with all indexes, some, one and none. */
+const CALLERS = [null, null, ['web', 'app'], ['auth'], []];
+const GOLDEN = readExamples();
+const ZONES = ['UTC', 'UTC', 'Europe/Berlin', 'Asia/Kolkata', '-05:00'];
+
 test(`planned and naive runs agree (seed ${SEED}, ${CASES} cases)`, () => {
-  const random = randomFrom(SEED);
-  const queries = new RandomQueries(random);
+  const queries = new RandomQueries(randomFrom(SEED));
   let withRows = 0;
   let problems = 0;
+  let rare = 0;
+  let usedIndex = 0;
   for (let at = 0; at < CASES; at += PER_STORE) {
-    const reader = openStore(makeStore(random, `s${at}`));
+    using _lowered = EVENT_COUNT === null ? strategies(queries) : null;
+    const count = EVENT_COUNT ?? queries.pick([0, 1, 2, 20, 50, 50, 50]);
+    const indexed = queries.pick(INDEXED);
+    const reader = openStore(queries, count, indexed);
     for (let index = at; index < Math.min(CASES, at + PER_STORE); index++) {
-      const text = queries.query();
-      const readable = queries.chance(0.2) ? ['web', 'app'] : null;
-      const naive = run(reader, text, false, readable);
-      const planned = run(reader, text, true, readable);
-      expect({ seed: SEED, index, text, ...planned }).toEqual({
-        seed: SEED,
-        index,
-        text,
-        ...naive,
-      });
-      if (naive.rows.length > 0) withRows++;
-      if (naive.problem !== null) problems++;
+      const text = queries.chance(0.2) ? queries.pick(GOLDEN).query : queries.query();
+      const readable = queries.pick(CALLERS);
+      const timezone = queries.pick(ZONES);
+      const naive = run(reader, text, false, readable, timezone);
+      const planned = run(reader, text, true, readable, timezone);
+      const told = { seed: SEED, index, text, readable, timezone, count, indexed };
+      if (JSON.stringify(planned.answer) !== JSON.stringify(naive.answer))
+        expect({ ...told, ...planned.answer }).toEqual({ ...told, ...naive.answer });
+      if (naive.answer.rows.length > 0) withRows++;
+      if (naive.answer.problem !== null) problems++;
+      if (planned.statements.some((sql) => sql.includes('NOT INDEXED'))) rare++;
+      if (planned.usedIndex) usedIndex++;
     }
     reader.end();
     reader.close();
   }
-  // A property over queries that find nothing would prove little.
-  expect(withRows).toBeGreaterThan(CASES * 0.25);
+  // A property over queries that find nothing, or take one way only, would prove little.
+  expect(withRows).toBeGreaterThan(CASES * 0.15);
   expect(problems).toBeLessThan(CASES * 0.5);
   expect(countedInSql).toBeGreaterThan(CASES * 0.02);
+  if (EVENT_COUNT !== null) return;
+  expect(rare).toBeGreaterThan(CASES * 0.01);
+  expect(usedIndex).toBeGreaterThan(CASES * 0.005);
 }, 600_000);

@@ -28,6 +28,11 @@ export class RandomQueries {
     return this.#random() < share;
   }
 
+  /** A number from 0 up to and without that. */
+  below(most: number): number {
+    return this.#random() * most;
+  }
+
   many<T>(least: number, most: number, make: () => T): T[] {
     const count = least + Math.floor(this.#random() * (most - least + 1));
     return Array.from({ length: count }, make);
@@ -210,6 +215,8 @@ export class RandomQueries {
       'deep.k',
       'deep.list.0',
       'tags',
+      'data',
+      'data',
       'created',
       '_time',
       'extracted_fields.n',
@@ -246,6 +253,10 @@ export class RandomQueries {
       '"2026-11-20T10:00:00Z"',
       '1e3',
       '\\*x',
+      'bob',
+      '*b*',
+      '"*failed*"',
+      'nothing*',
     ]);
   }
 
@@ -253,7 +264,18 @@ export class RandomQueries {
     const value = this.termValue();
     switch (Math.floor(this.#random() * 6)) {
       case 0:
-        return this.pick(['alpha', 'fail*bob', 'straße', '"a b"', '*', 'É', '"100%_x"', '7']);
+        return this.pick([
+          'alpha',
+          'fail*bob',
+          'straße',
+          '"a b"',
+          '*',
+          'É',
+          '"100%_x"',
+          '7',
+          'nothing',
+          'bob',
+        ]);
       case 1:
         return `${this.field()}${this.pick(['=', '!=', '<', '<=', '>', '>='])}${value}`;
       case 2:
@@ -386,6 +408,7 @@ export class RandomQueries {
       () =>
         `${this.atom()} ${this.pick(['IS NULL', 'IS NOT NULL', 'IN (1, "x", null)', 'NOT IN ("alpha", 5)'])}`,
       () => `if(${this.expression(depth - 1)}, ${this.atom()}, ${this.atom()})`,
+      () => `match(${this.atom()}, ${this.pick(['"a"', 'host', '"(" . host', 'v'])})`,
       () => `${this.pick(['upper', 'len', 'typeof', 'tonumber', 'abs'])}(${this.atom()})`,
     ])();
   }

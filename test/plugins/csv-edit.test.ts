@@ -1,7 +1,7 @@
 /** Edits of CSV files: DS-86, and what an edit must leave as it was. */
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
-import { storedDialect } from '../../plugins/csv/dialect.ts';
+import type { Dialect } from '../../plugins/csv/dialect.ts';
 import { editCsv } from '../../plugins/csv/editor.ts';
 import { NewFile } from '../../plugins/csv/new-file.ts';
 import { SegmentText } from '../../plugins/csv/segment-text.ts';
@@ -46,7 +46,13 @@ async function expectFreshRead(plan: EditPlan, bytes: Uint8Array, next: FileMode
   let offset = plan.layout.bodyOffset;
   for (const segment of plan.layout.segments) {
     const file = new NewFile(sourceOf(bytes), 0);
-    await SegmentText.read(sourceOf(bytes), storedDialect(plan.layout), segment, offset, file);
+    await SegmentText.read(
+      sourceOf(bytes),
+      plan.layout.dialect as unknown as Dialect,
+      segment,
+      offset,
+      file,
+    );
     offset += segment.bytes;
   }
   expect(offset).toBe(bytes.length);

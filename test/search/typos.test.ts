@@ -72,3 +72,31 @@ test('the catalogue follows the index, and its snapshot spares it the work; a da
     rmSync(folder, { recursive: true });
   }
 });
+
+test('a mistyped word that is frequent in titles the caller may not read costs as one that stands nowhere (DS-150)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-catalogue-'));
+  try {
+    const writer = new IndexWriter(join(folder, 'index.sqlite'));
+    const titled = (title: string) => ({ title, anchor: null, text: '' });
+    const hidden = Array.from({ length: 20_000 }, (_, n) => titled(`confidential report ${n}`));
+    writer.replaceDocument('hidden.md', '1', hidden);
+    const own = writer.replaceDocument('own.md', '1', [titled('confidential'), titled('public')]);
+    const catalogue = new Catalogue(join(folder, 'titles.json'));
+    catalogue.follow(writer.db);
+    const accepts = (no: number): boolean => no === own;
+    expect(catalogue.near('confidentail', 2, accepts)).toEqual([entryId(own, 0)]);
+    const fastest = (word: string): number =>
+      Math.min(
+        ...Array.from({ length: 15 }, () => {
+          const start = performance.now();
+          catalogue.near(word, 2, accepts);
+          return performance.now() - start;
+        }),
+      );
+    fastest('warming up');
+    expect(fastest('confidentail')).toBeLessThan(10 * fastest('zzzzzzzzzzzz'));
+    writer.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

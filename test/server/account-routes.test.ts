@@ -100,10 +100,13 @@ describe('DS-108: a password', () => {
     ['wrong before equal', 'no', 'no', 'Current password is incorrect'],
     ['equal before weak', PASSWORD, PASSWORD, 'New password must be different'],
     ['weak', PASSWORD, 'password1', 'New password is too weak'],
-    ['with the user name in it', PASSWORD, 'Anna-Battery-7', 'New password is too weak'],
+    ['made of the user name', PASSWORD, 'Anna-Anna-1', 'New password is too weak'],
     ['empty', PASSWORD, '', 'New password is too weak'],
   ])('is refused when it is %s', async (_, current, next, detail) => {
-    expect(await change(current, next)).toEqual([400, { detail }]);
+    expect(await change(current, next)).toEqual([
+      400,
+      detail.endsWith('weak') ? { detail, hint: expect.any(String) } : { detail },
+    ]);
   });
 
   test('is text of at most 1024 characters', async () => {

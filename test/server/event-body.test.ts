@@ -43,6 +43,24 @@ describe('pieces', () => {
     expect(own.held.bytes).toBeLessThanOrEqual(100_000);
   });
 
+  test('of many bodies of one credential leave room for others; one body alone may have it all', async () => {
+    const own = room(100_000);
+    const bodies = Array.from({ length: 8 }, () => own.place('anna'));
+    const taken = await Promise.allSettled(bodies.map((place) => place.take({ bytes: 10_000 })));
+    expect(taken.map(({ status }) => status)).toEqual([
+      ...Array<'fulfilled'>(6).fill('fulfilled'),
+      ...Array<'rejected'>(2).fill('rejected'),
+    ]);
+    expect((taken[7] as PromiseRejectedResult).reason).toMatchObject({ code: 'throttled' });
+    using other = own.place('bob');
+    await other.take({ bytes: 40_000 });
+    for (const place of bodies) place.leave();
+    using large = own.place('anna');
+    await large.take({ bytes: 30_000 });
+    await large.take({ bytes: 30_000 });
+    expect(own.held.bytes).toBe(100_000);
+  });
+
   test('can be read from any place while more is added', () => {
     const blocks = new ByteBlocks();
     const all: number[] = [];

@@ -6,9 +6,9 @@ import {
   planFill,
   planPaste,
   withoutMisfits,
-} from '../../src/server/client/grid/block-plan.ts';
-import { clipOf } from '../../src/server/client/grid/clip.ts';
-import type { GridColumn } from '../../src/server/client/grid/model.ts';
+} from '../../src/browser/grid/writing/block-plan.ts';
+import { clipOf } from '../../src/browser/grid/table/clip.ts';
+import type { GridColumn } from '../../src/server/grid/model.ts';
 
 const COLUMNS: readonly GridColumn[] = [
   { name: 'code', type: 'string', isWritable: true },

@@ -2,9 +2,9 @@
  * What pulling the corner of a block writes: patterns and series, in every direction.
  */
 import { expect, test } from 'bun:test';
-import { fillArea, planFillArea } from '../../src/server/client/grid/fill-plan.ts';
-import type { GridColumn, GridRow } from '../../src/server/client/grid/model.ts';
-import type { CellBlock, Place } from '../../src/server/client/grid/places.ts';
+import { fillArea, planFillArea } from '../../src/browser/grid/writing/fill-plan.ts';
+import type { GridColumn, GridRow } from '../../src/server/grid/model.ts';
+import type { CellBlock, Place } from '../../src/browser/grid/table/places.ts';
 
 const COLUMNS: readonly GridColumn[] = [
   { name: 'text', type: 'string', isWritable: true },

@@ -1,6 +1,6 @@
 /** The order in which changes of the grid are taken back and done again. */
 import { expect, test } from 'bun:test';
-import { joined, type Step, UndoHistory } from '../../src/server/client/grid/undo-history.ts';
+import { joined, type Step, UndoHistory } from '../../src/browser/grid/writing/undo-history.ts';
 
 /** A step that writes down what becomes of it; `failures` times it is refused first. */
 function step(label: string, log: string[], failures = 0): Step {

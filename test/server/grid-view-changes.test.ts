@@ -6,7 +6,7 @@ import {
   pinToggled,
   sortedBy,
   sortToggled,
-} from '../../src/server/client/grid/view-changes.ts';
+} from '../../src/browser/grid/view/view-changes.ts';
 
 const up = (column: string) => ({ column, isDescending: false });
 const down = (column: string) => ({ column, isDescending: true });

@@ -67,6 +67,33 @@ describe('DS-10: a body that is no JSON', () => {
   });
 });
 
+describe('DS-17: a JSON body is bounded', () => {
+  const many = (count: number): string => `[${'{},'.repeat(count - 2)}{}]`;
+
+  test('in its values, 100,000 unless the route says more', async () => {
+    expect(await parse(many(100_000))).toHaveLength(99_999);
+    expect(await refusal(many(100_001))).toEqual({ type: 'json_invalid', loc: ['body', 299_997] });
+    const bytes = new TextEncoder().encode(many(150_000));
+    expect(await parseJsonBody(bytes, { values: 150_000, depth: 32 })).toHaveLength(149_999);
+  });
+
+  test.each(['1'.repeat(1001), `-1.${'0'.repeat(999)}`, `1e${'0'.repeat(31_000_000)}`])(
+    'in the characters of a number, wherever it stands',
+    async (number) => {
+      expect(await refusal(number)).toEqual({ type: 'json_invalid', loc: ['body', 0] });
+      expect((await refusal(`{"a":[1, ${number} ]}`)).loc).toEqual(['body', 9]);
+    },
+  );
+
+  test('but takes texts, names and white space of any length', async () => {
+    const digits = '1'.repeat(1000);
+    expect(await parse(`[${digits}]`)).toEqual([BigInt(digits)]);
+    const body = { [digits.repeat(70)]: `\\"${digits}\\`, b: 'a,[{}]' };
+    expect(await parse(JSON.stringify(body, null, ' '.repeat(10)))).toEqual(body);
+    expect(await parse(`[${' '.repeat(3000)}1]`)).toEqual([1]);
+  });
+});
+
 describe('DS-1: a JSON body keeps', () => {
   test('all digits of its numbers', async () => {
     expect(await parse('[9007199254740993,-12345678901234567890]')).toEqual([
@@ -160,7 +187,7 @@ describe('a long body', () => {
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
-    await parse(text);
+    await parseJsonBody(new TextEncoder().encode(text), { values: 200_000, depth: 32 });
     isDone = true;
     expect(turns).toBeGreaterThanOrEqual(2);
   });

@@ -216,6 +216,7 @@ describe('DS-184, DS-208: pages', () => {
   const everybody: Audience = 'everyone';
   const frame: FrameView = {
     theme: null,
+    isLongAddress: false,
     path: '/x',
     username: EVIL,
     csrfToken: EVIL,
@@ -455,6 +456,7 @@ describe('DS-184, DS-208: pages', () => {
         q: EVIL,
         earliest: EVIL,
         latest: EVIL,
+        timezone: 'UTC',
         full: EVIL,
         terms: EVIL,
         problem: {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { Audit } from '../../src/auth/audit.ts';
 import { createApiKey } from '../../src/auth/api-keys.ts';
 import { csrfToken } from '../../src/auth/csrf.ts';
+import { judgePassword } from '../../src/auth/password-strength.ts';
 import { LocalLogin } from '../../src/auth/local-login.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { parseScopes } from '../../src/auth/scopes.ts';
@@ -118,6 +119,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     firstRun: new FirstRun({ db, clock, isLoopback: isLoopback(config.host) }),
     startedAt: clock.monotonic(),
     lists: { read: async (plan) => runList({ path: database.path, plan }) },
+    judgePassword: (password, username) => judgePassword(password, [username]),
     cache: new CacheEntries(clock),
     listReadable: async (caller) =>
       (caller === null ? null : options.readable) ?? { resources: [], problems: [] },

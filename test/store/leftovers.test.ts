@@ -1,6 +1,6 @@
 /** Copies that a killed command left in the state directory do not fill the disk for ever. */
 import { expect, test } from 'bun:test';
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeLeftovers } from '../../src/store/leftovers.ts';
 import { temporaryDirectory } from '../support/database.ts';
@@ -22,6 +22,12 @@ test('those of two days ago are deleted, and nothing else', async () => {
     const at = new Date(now - 49 * HOUR_MS);
     utimesSync(join(tmp, name), at, at);
   }
+  // The companion of a file `tmp/tables-4711/a.csv` of a document root whose state folder this is.
+  const companion = join(tmp, 'tables-4711', 'a.csv.schema.json');
+  writeFileSync(companion, '{}');
+  utimesSync(join(tmp, 'tables-4711'), 0, 0);
   await removeLeftovers(directory.path, now);
+  expect(readdirSync(join(tmp, 'tables-4711'))).toEqual(['a.csv.schema.json']);
+  rmSync(join(tmp, 'tables-4711'), { recursive: true });
   expect(readdirSync(tmp).sort()).toEqual(kept.toSorted());
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
-import { openTurn } from '../../src/base/turn.ts';
+import { noteArrival } from '../../src/base/arrival.ts';
 import { Remembered } from '../../src/store/remembered.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite-database.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -34,22 +34,25 @@ test('an answer is remembered until anybody writes, in this process or another',
   await db.close();
 });
 
-test('within a turn of the event loop one look counts, but for own writes', async () => {
+test('a look counts for the request it was made for and never for the next, also in the same turn', async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'a.db');
   const db = openSqliteDatabase(path);
   await db.run('CREATE TABLE t (x INTEGER)');
   using other = new Database(path);
-  openTurn();
+  noteArrival();
   const before = db.changeCount();
   other.run('INSERT INTO t VALUES (1)');
   expect(db.changeCount()).toBe(before);
+  noteArrival();
+  const next = db.changeCount();
+  expect(next).not.toBe(before);
   await db.run('INSERT INTO t VALUES (2)');
-  const after = db.changeCount();
-  expect(after).not.toBe(before);
+  const own = db.changeCount();
+  expect(own).not.toBe(next);
   other.run('INSERT INTO t VALUES (3)');
   await new Promise(setImmediate);
-  expect(db.changeCount()).not.toBe(after);
+  expect(db.changeCount()).not.toBe(own);
   await db.close();
 });
 

@@ -7,7 +7,6 @@ import { kinds } from '../../plugins/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { ChildPool } from '../../src/children/child-pool.ts';
 import { defaultConfig } from '../../src/config/schema.ts';
-import type { EditResult } from '../../src/dataset/edits.ts';
 import { parseMutation } from '../../src/dataset/mutation.ts';
 import type { Table } from '../../src/dataset/table.ts';
 import type { TableTarget } from '../../src/dataset/table-target.ts';
@@ -16,6 +15,7 @@ import { loadJobs } from '../../src/docroot/load-table.ts';
 import { type Docroot, openDocroot } from '../../src/docroot/open-docroot.ts';
 import { temporaryDatabase, testLog } from './database.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
+import type { EditResult } from '../../src/dataset/draft.ts';
 
 const METHODS = { create: 'POST', update: 'PATCH', delete: 'DELETE' } as const;
 

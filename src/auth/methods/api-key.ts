@@ -1,6 +1,4 @@
-/**
- * API keys: `X-API-Key: ak_...` or `Authorization: Bearer ak_...` (DS-93, DS-116); aliases of keys likewise (EV-58).
- */
+/** `X-API-Key: ak_...` or `Authorization: Bearer ak_...`; aliases of keys likewise. */
 import { type Soon, whenThere } from '../../base/soon.ts';
 import type { FoundApiKey } from '../api-keys.ts';
 import { findApiKey, isApiKeyText, isUseDue, noteApiKeyUse } from '../api-keys.ts';
@@ -9,10 +7,10 @@ import type { AuthenticationMethod, AuthServices, Claim, Proof } from '../method
 import { getIngestSettings } from '../ingest-settings.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
 
-/** `Splunk` is what clients of HEC say (EV-58). */
+/** HEC clients send `Splunk`. */
 const SCHEMES: ReadonlySet<string> = new Set(['bearer', 'splunk']);
 
-/** Both headers may come at once; each is checked. */
+/** Both headers may be sent; each is checked. */
 export const apiKey: AuthenticationMethod = {
   credential: 'api-key',
   claims({ apiKeyHeader, authorization }) {

@@ -1,11 +1,8 @@
-/**
- * `Authorization: Basic` with a local username and password (RFC 7617, DS-93).
- */
+/** `Authorization: Basic` with a local username and password (RFC 7617). */
 import { BASIC_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod, RefusalReason } from '../method.ts';
 import { splitAuthorization } from '../method.ts';
 
-/** Counts towards the limits of failed logins (DS-102). */
 export const basic: AuthenticationMethod = {
   credential: 'basic',
   claims({ authorization }) {
@@ -22,7 +19,6 @@ export const basic: AuthenticationMethod = {
   },
 };
 
-/** Name and password of the header's text; the password is empty when there is no colon. */
 function decodeBasic(text: string): { username: string; password: string } | RefusalReason {
   if (text === '') return 'empty';
   if (/\s/.test(text)) return 'spaces';

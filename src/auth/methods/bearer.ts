@@ -1,13 +1,11 @@
-/**
- * `Authorization: Bearer <JWT>` of the identity provider (DS-93, DS-126); API keys and tokens have methods of their own.
- */
+/** JWTs of the identity provider; API keys and tokens have methods of their own. */
 import { isApiKeyText } from '../api-keys.ts';
 import { BEARER_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { splitAuthorization } from '../method.ts';
 import { isTokenText } from '../tokens.ts';
 
-/** May also throw `permission-denied` for a name that somebody else holds here. */
+/** Also throws `permission-denied` for a name another account holds. */
 export const bearer: AuthenticationMethod = {
   credential: 'bearer',
   claims({ authorization }) {

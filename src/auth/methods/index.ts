@@ -1,6 +1,4 @@
-/**
- * Every way to authenticate, first the one whose identity wins (DS-94). A new one is one more line.
- */
+/** Sign-in methods in order of precedence. */
 import type { AuthenticationMethod } from '../method.ts';
 import { apiKey } from './api-key.ts';
 import { basic } from './basic.ts';
@@ -8,5 +6,4 @@ import { bearer } from './bearer.ts';
 import { session } from './session.ts';
 import { token } from './token.ts';
 
-/** In order of precedence. */
 export const methods: readonly AuthenticationMethod[] = [session, apiKey, basic, token, bearer];

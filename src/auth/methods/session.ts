@@ -1,11 +1,8 @@
-/**
- * The browser session: cookie `svc_session` (DS-103).
- */
 import { ANY_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { findSession } from '../sessions.ts';
 
-/** A bad one counts as absent (DS-94). */
+/** An invalid cookie counts as absent. */
 export const session: AuthenticationMethod = {
   credential: 'session',
   claims({ sessionToken }) {

@@ -1,12 +1,10 @@
-/**
- * `Authorization: Token <40 hex>`, the same value as Bearer too (EV-12).
- */
+/** `Authorization: Token <40 hex>`, the same value as Bearer too. */
 import { BEARER_CHALLENGE, TOKEN_CHALLENGE } from '../challenges.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
 import { findToken, isTokenText, isTokenUseDue, noteTokenUse } from '../tokens.ts';
 
-/** An inactive owner is told from an unknown value only where the contract says so. */
+/** Most routes answer an inactive owner like an unknown value. */
 export const token: AuthenticationMethod = {
   credential: 'token',
   claims({ authorization }) {

@@ -1,9 +1,9 @@
 /**
- * The account of somebody the provider vouches for: keyed by (issuer, sub), made at first sight, kept in step with the
- * roles there (DS-124, DS-125).
+ * Accounts of OIDC users: keyed by (issuer, sub), created at the first sign-in, kept in step with the provider's
+ * roles.
  *
- * A name proves nothing: an account somebody else holds is never taken over because a token carries its name, unless the
- * operator allows linking. Everything happens in one transaction, so two first sign-ins make one account.
+ * An existing account is never taken over because a token carries its name, unless the operator allows linking. One
+ * transaction, so two concurrent first sign-ins create one account.
  */
 import { timestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -14,13 +14,11 @@ import type { User, UserRow } from '../users.ts';
 import { checkUsername, countActiveSuperusers, getUser, userColumns, userOf } from '../users.ts';
 import type { Identity } from './claims.ts';
 
-/** The account, and what became of it. */
 interface Admitted {
   readonly user: User;
   readonly isNew: boolean;
 }
 
-/** The account of that identity; null when there is none. */
 export async function findIdentity(
   db: Database,
   { issuer, sub }: Pick<Identity, 'issuer' | 'sub'>,
@@ -32,10 +30,7 @@ export async function findIdentity(
   return row === null ? null : userOf(row);
 }
 
-/**
- * The account of that identity, made or linked at first sight; null when it is unknown and has no usable name. Throws
- * `permission-denied` (`Account exists locally`, `Account already linked`).
- */
+/** Null when it is unknown and has no usable name. Throws `permission-denied` for a name that is taken or linked. */
 export async function admitIdentity(
   db: Database,
   identity: Identity,
@@ -64,21 +59,15 @@ export async function admitIdentity(
   });
 }
 
-/** What `followRoles` changed. */
 interface Followed {
-  /** The account as it is now. */
   readonly user: User;
-  /** Names of groups. */
   readonly joined: readonly string[];
   readonly left: readonly string[];
-  /** The superuser right should have gone, but nobody else has it. */
+  /** The superuser right should have been removed, but nobody else has it. */
   readonly isLastSuperuser: boolean;
 }
 
-/**
- * Brings the superuser right of an account made by OIDC, and the memberships OIDC manages, in step with the roles. Groups
- * are never made, memberships added by hand never removed.
- */
+/** Never creates groups or removes memberships added by hand. */
 export async function followRoles(
   db: Database,
   userId: number,
@@ -116,7 +105,7 @@ export async function followRoles(
   });
 }
 
-/** Answers true when the right stays only because nobody else has it (DS-138). */
+/** True when the right stays only because nobody else has it. */
 async function followSuperuser(tx: Database, userId: number, shouldBe: boolean): Promise<boolean> {
   const row = await tx.get<UserRow & { is_oidc_created: number }>(
     `SELECT ${userColumns}, is_oidc_created FROM users WHERE id = ?`,
@@ -146,7 +135,6 @@ async function createAccount(
   return { id, username, isActive: true, isSuperuser: false, createdAt };
 }
 
-/** The claim as a name of DS-136; null when it cannot be one. */
 function usableName(claim: string | null): string | null {
   if (claim === null) return null;
   try {

@@ -1,30 +1,24 @@
-/**
- * What a verified token says about a person, in the forms it is used here (DS-124, DS-125). A token is signed but its
- * claims may still have any shape: what does not fit counts as absent.
- */
+/** A verified token is signed but its claims may have any shape: what does not fit counts as absent. */
 import type { JWTPayload } from 'jose';
 
-/** More than a directory gives anybody; the rest is not looked at. */
+/** More than any directory assigns; the rest is ignored. */
 const MAX_NAMES = 2_000;
 const MAX_NAME_LENGTH = 1_000;
 
-/** Names of the claims. */
 export interface ClaimNames {
   readonly username: string;
   readonly groups: string;
 }
 
-/** Who somebody is at the provider. */
 export interface Identity {
   readonly issuer: string;
   readonly sub: string;
-  /** Null: the token has no such claim. */
   readonly username: string | null;
-  /** Roles and groups by name, a leading `/` dropped; null when the token says nothing about either. */
+  /** Roles and groups by name, a leading `/` dropped; null when the token has neither claim. */
   readonly roles: readonly string[] | null;
 }
 
-/** The identity a token speaks of; null without a usable `sub`. */
+/** Null without a usable `sub`. */
 export function identityOf(claims: JWTPayload, issuer: string, names: ClaimNames): Identity | null {
   const { sub } = claims;
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_NAME_LENGTH) return null;
@@ -37,7 +31,6 @@ export function identityOf(claims: JWTPayload, issuer: string, names: ClaimNames
   };
 }
 
-/** DS-125: the groups claim and `realm_access.roles`. */
 function rolesOf(claims: JWTPayload, groupsClaim: string): string[] | null {
   const groups = namesIn(claimOf(claims, groupsClaim));
   const access = claimOf(claims, 'realm_access');
@@ -48,7 +41,6 @@ function rolesOf(claims: JWTPayload, groupsClaim: string): string[] | null {
   return [...new Set(all)].filter((name) => name !== '');
 }
 
-/** A list of texts, or one text; null for anything else. */
 function namesIn(value: unknown): string[] | null {
   if (typeof value === 'string') return [value];
   if (!Array.isArray(value)) return null;

@@ -1,7 +1,3 @@
-/**
- * Everything this server does with its identity provider (DS-119 to DS-127): sign-in, bearer tokens, and the accounts of
- * those it vouches for. Null stands for "OIDC is off" everywhere.
- */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -19,7 +15,7 @@ import type { CompletedFlow } from './sign-in-flow.ts';
 import { SignInFlow } from './sign-in-flow.ts';
 import { TokenVerifier } from './tokens.ts';
 
-/** Accounts whose last roles are remembered; for others the first bearer token compares them again. */
+/** Accounts whose last roles are cached; for others the next bearer token compares them again. */
 const MAX_REMEMBERED = 10_000;
 
 interface OidcOptions {
@@ -30,27 +26,25 @@ interface OidcOptions {
   readonly audit: Audit;
 }
 
-/** What came of a sign-in: an active account, or who was not let in and, where the answer may say it, why. */
+/** `refusal` is null where the answer may not tell why. */
 type Vouched =
   | { readonly user: User }
   | { readonly user: null; readonly username: string | null; readonly refusal: AppError | null };
 
-/** Whether OIDC is on (DS-119). */
 export function isOidcOn({ issuer, client_id: clientId }: Config['oidc']): boolean {
   return issuer !== '' && clientId !== '';
 }
 
-/** OIDC of a server; null while it is off. Asks the provider for nothing yet. */
+/** Makes no request to the provider yet. */
 export function openOidc(options: OidcOptions): Oidc | null {
   return isOidcOn(options.settings) ? new Oidc(options) : null;
 }
 
-/** The identity provider and its people. */
 export class Oidc {
   readonly flow: SignInFlow;
   readonly #options: OidcOptions;
   readonly #verifier: TokenVerifier;
-  /** The roles a bearer token showed last, by account. */
+  /** The roles of the last bearer token, by account. */
   readonly #seenRoles = new Lru<number, string>(MAX_REMEMBERED);
 
   constructor(options: OidcOptions) {
@@ -67,7 +61,6 @@ export class Oidc {
     this.flow = new SignInFlow({ settings, provider, verifier, log });
   }
 
-  /** The account of a completed sign-in, with its roles brought up to date. */
   async vouchFor(flow: CompletedFlow, clientAddress: string | null): Promise<Vouched> {
     const { settings } = this.#options;
     const identity = identityOf(flow.claims, settings.issuer, this.#names);
@@ -79,7 +72,7 @@ export class Oidc {
     const whole: Identity = {
       ...identity,
       username: identity.username ?? second?.username ?? null,
-      // Signing in is the moment to lose what the provider no longer mentions.
+      // At sign-in, rights the provider no longer mentions are removed.
       roles: identity.roles ?? second?.roles ?? [],
     };
     const { username } = whole;
@@ -93,7 +86,6 @@ export class Oidc {
     }
   }
 
-  /** Whose bearer token this is, or why it is nobody's. Throws `permission-denied` and `unavailable`. */
   async bearer(token: string, clientAddress: string): Promise<{ user: User } | RefusalReason> {
     const { settings, db } = this.#options;
     const claims = await this.#verifier.accessToken(token);
@@ -104,7 +96,7 @@ export class Oidc {
     if (user === null) return 'unknown';
     if (!user.isActive) return 'inactive-user';
     const seen = this.#seenRoles.get(user.id);
-    // Many access tokens never say anything about roles; that is no reason to take away what signing in gave.
+    // Many access tokens never mention roles; that must not remove what sign-in granted.
     if (identity.roles === null && seen === undefined) return { user };
     const roles = identity.roles ?? [];
     const shown = JSON.stringify(roles.toSorted());
@@ -136,7 +128,7 @@ export class Oidc {
   async #follow(user: User, roles: readonly string[], clientAddress: string | null): Promise<User> {
     const { db, settings, log } = this.#options;
     const followed = await followRoles(db, user.id, roles, settings.superuser_roles);
-    // Deleted in this very moment: then the account as it was is refused with the next request.
+    // Deleted at this very moment: the next request is refused.
     if (followed === null) return user;
     const { username } = user;
     if (followed.isLastSuperuser) {
@@ -155,7 +147,7 @@ export class Oidc {
     return followed.user;
   }
 
-  /** Done in the name of nobody here: the provider decided. */
+  /** Without an actor: the provider decided. */
   async #note(
     action: string,
     resource: string,

@@ -1,16 +1,16 @@
 /**
- * Requests to the identity provider: the only ones this server makes by itself, so each is short, small and goes nowhere
- * but where the operator or the provider's checked metadata said (DS-120).
+ * Requests to the identity provider, the only ones this server makes by itself: short, small, and only to addresses
+ * from the operator or the provider's checked metadata.
  *
- * Redirects are not followed. A host other than the issuer's own must not resolve to an address of a private network; the
- * issuer itself may stand there, because the operator named it. Names are resolved again by the connection, but an answer
- * that changed in between meets https, and a private machine has no certificate for that name.
+ * Redirects are not followed. A host other than the issuer's own must not resolve to an address of a private network;
+ * the issuer itself may, because the operator named it. The connection resolves names again, but an answer that
+ * changed in between meets https, and a private machine has no certificate for that name.
  */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { isLoopback } from '../../base/loopback.ts';
 
-/** Largest answer that is read; metadata and key sets are a few kilobytes. */
+/** Metadata and key sets are a few kilobytes. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
 const privateNetworks = new BlockList();
@@ -39,15 +39,12 @@ for (const [network, bits] of [
   privateNetworks.addSubnet(network, bits, 'ipv6');
 }
 
-/** Why an address of the provider cannot be used; says what is wrong with it, for the log. */
+/** Its message is for the log. */
 export class RefusedAddress extends Error {
   override readonly name = 'RefusedAddress';
 }
 
-/**
- * The address, when it is one the provider may name: https, or http where the issuer itself is http on this machine.
- * Throws `RefusedAddress`. Looks at the text only.
- */
+/** https, or http where the issuer itself is http on this machine. Checks the text only. */
 export function checkedAddress(text: unknown, what: string, issuer: URL): URL {
   if (typeof text !== 'string' || !URL.canParse(text)) {
     throw new RefusedAddress(`${what} is no address`);
@@ -67,18 +64,15 @@ export function checkedAddress(text: unknown, what: string, issuer: URL): URL {
   return url;
 }
 
-/** Whether an IP address belongs to no public network; false for a name. */
+/** False for a name. */
 export function isPrivate(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
-  // An IPv4 address in IPv6 form is looked for among the IPv4 networks too.
+  // An IPv4 address in IPv6 form is checked against the IPv4 networks too.
   return privateNetworks.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/**
- * `fetch` for a provider. Rejects with `RefusedAddress`, with an Error when the answer is too large, and as `fetch`.
- * The response is complete when it resolves, which takes `timeoutMs` at most.
- */
+/** The response is complete when it resolves, within `timeoutMs`. */
 export function createFetch(
   issuer: URL,
   timeoutMs: number,
@@ -122,7 +116,7 @@ async function boundedBody(response: Response, signal: AbortSignal): Promise<Uin
   return Buffer.concat(chunks);
 }
 
-/** A read that a dripping server cannot hold beyond the limit, whatever the runtime does with the signal by then. */
+/** Ends a read from a dripping server at the limit, whatever the runtime does with the signal by then. */
 async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -135,7 +129,6 @@ async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-/** The host without port and brackets. */
 function bareHost(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -1,9 +1,8 @@
 /**
- * The identity provider as far as it is known here: its metadata and its keys, fetched when needed and remembered
- * (DS-120).
+ * The identity provider's metadata and keys, fetched when needed and cached.
  *
- * Everybody who needs them at the same moment shares one request, a failure is remembered for some seconds, and an unknown
- * key id leads to one refresh a minute at most: requests of strangers must not become requests to the provider.
+ * Concurrent callers share one request, a failure is cached for some seconds, and unknown key ids cause at most one
+ * refresh a minute: requests of strangers must not become requests to the provider.
  */
 import type { FlattenedJWSInput, JWSHeaderParameters, JWTVerifyGetKey, RemoteJWKSet } from 'jose';
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
@@ -16,20 +15,19 @@ import { checkedAddress, createFetch, RefusedAddress } from './outgoing.ts';
 const REQUEST_TIMEOUT_MS = 10_000;
 const HOUR_MS = 60 * 60 * 1000;
 const KEY_REFRESH_MS = 60_000;
-/** How long after a failure the provider is left alone; short, because people wait at the sign-in page. */
+/** Pause after a failure; short, because people wait at the sign-in page. */
 const RETRY_MS = 10_000;
-/** Clocks may differ by this much (DS-123). */
+/** Allowed clock difference. */
 export const LEEWAY_SECONDS = 30;
 
 interface ProviderOptions {
-  /** Longest a request may take, its body included; 10 s unless said otherwise (DS-120). */
+  /** Of one request including its body; default 10 s. */
   readonly timeoutMs?: number;
   readonly settings: Config['oidc'];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** One provider, for as long as the server runs. */
 export class Provider {
   readonly issuer: string;
   readonly #options: ProviderOptions;
@@ -49,7 +47,7 @@ export class Provider {
     this.#fetch = createFetch(this.#issuerUrl, this.#timeoutMs);
   }
 
-  /** What the provider says about itself, its addresses checked. Throws `bad-gateway`; the log says why. */
+  /** Throws `bad-gateway`; the log says why. */
   async metadata(): Promise<ServerMetadata> {
     const now = this.#options.clock.monotonic();
     if (this.#metadata !== null && now < this.#metadata.until) return this.#metadata.value;
@@ -62,12 +60,12 @@ export class Provider {
     }
   }
 
-  /** For the calls of openid-client; `watch` sees each answer, whose body it may read. Throws as `metadata`. */
+  /** `watch` sees each answer, whose body it may read. */
   async configuration(watch?: (response: Response) => void): Promise<Configuration> {
     const metadata = await this.metadata();
     const client = await import('openid-client');
     const { client_id: clientId, client_secret: secret } = this.#options.settings;
-    // DS-123: the client id stands in the body whether or not there is a secret.
+    // The client id is in the body whether or not there is a secret.
     const authentication: ClientAuth = (as, about, body, headers) => {
       client.None()(as, about, body, headers);
       if (secret !== '') client.ClientSecretBasic(secret)(as, about, body, headers);
@@ -84,10 +82,7 @@ export class Provider {
     return configuration;
   }
 
-  /**
-   * The key a token names, for `jwtVerify`. Rejects with an error of jose when there is none, with `unavailable` when the
-   * provider cannot be asked.
-   */
+  /** Rejects with an error of jose when there is no such key, with `unavailable` when the provider cannot be asked. */
   readonly key: JWTVerifyGetKey = async (header, token) => {
     const set = await this.#keySet();
     try {
@@ -119,7 +114,7 @@ export class Provider {
     return set;
   }
 
-  /** DS-126: without a key id only the one key of a set can be meant. */
+  /** Without a key id the set must have exactly one key. */
   async #requireSingleKey(
     set: RemoteJWKSet,
     header: JWSHeaderParameters,
@@ -142,7 +137,7 @@ export class Provider {
     });
   }
 
-  /** Runs `work` unless the same failed a moment ago; a failure is logged with its reason, once. */
+  /** A failure is logged once. */
   async #unlessJustFailed<T>(what: string, work: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const failedAt = this.#failedAt.get(what);
@@ -162,7 +157,7 @@ export class Provider {
   }
 }
 
-/** What went wrong with the provider, in words for the log: never a token, a body or an address with a query. */
+/** For the log: never a token, a body or an address with a query. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { name, message } = error;
@@ -188,7 +183,7 @@ function checkMetadata(found: unknown, issuer: string, issuerUrl: URL): ServerMe
   return metadata;
 }
 
-/** jose's failures that say something about the token; the others are about the provider. */
+/** Errors of jose about the token; the others are about the provider. */
 function isAboutToken(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return (

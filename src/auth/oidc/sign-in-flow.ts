@@ -1,14 +1,12 @@
 /**
- * The authorization code flow with PKCE (DS-121 to DS-123): where to send the browser, and what its return proves.
- *
- * State, verifier and nonce go with the browser in cookies, so a code that somebody else was given is of no use in it; each
- * state counts once, also before the provider has noticed a replay.
+ * The authorization code flow with PKCE. State, verifier and nonce are in browser cookies, so a code issued to
+ * somebody else is useless in this browser. Each state is accepted once, before the provider would notice a replay.
  */
 import type { JWTPayload } from 'jose';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Lru } from '../../base/lru.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import { Lane } from '../../children/lane.ts';
 import { sha256Hex } from '../../base/ids.ts';
 import type { Config } from '../../config/schema.ts';
 import { ANY_CHALLENGE } from '../challenges.ts';
@@ -17,10 +15,8 @@ import type { Provider } from './provider.ts';
 import { reasonOf } from './provider.ts';
 import type { TokenVerifier } from './tokens.ts';
 
-/** Where the provider sends the browser back to, below the public address. */
 const CALLBACK_PATH = '/auth/oidc/callback';
 const LOGIN_PATH = '/auth/login';
-/** An error code of the provider is short; more is not repeated. */
 const MAX_SHOWN_ERROR = 200;
 /** States that came back; the cookies of older ones have expired. */
 const MAX_USED = 10_000;
@@ -32,36 +28,29 @@ interface FlowOptions {
   readonly log: Log;
 }
 
-/** Anybody may come back with a made-up code, and each is a request to the provider: so few at once. */
+/** Anybody may come back with a made-up code, and each causes a request to the provider: so only a few at once. */
 const MAX_EXCHANGES = 8;
 const MAX_WAITING = 64;
+const MAX_WAIT_MS = 30_000;
 
-/** A sign-in under way: the browser keeps the three secrets. */
 export interface StartedFlow {
-  /** The provider's page. */
   readonly location: string;
   readonly state: string;
   readonly verifier: string;
   readonly nonce: string;
 }
 
-/** A browser that comes back. */
 export interface ReturnedFlow {
-  /** The query it came back with. */
   readonly query: URLSearchParams;
-  /** From its cookies; null when missing. */
   readonly state: string | null;
   readonly verifier: string | null;
   readonly nonce: string | null;
 }
 
-/** What a completed sign-in proves. */
 export interface CompletedFlow {
-  /** Claims of the ID token. */
   readonly claims: JWTPayload;
-  /** Claims of the access token; null when it is none of ours to read. */
+  /** Null when it is not for this server to read. */
   readonly accessClaims: JWTPayload | null;
-  /** Kept for signing out at the provider. */
   readonly idToken: string;
 }
 
@@ -77,11 +66,10 @@ interface GrantedTokens {
   readonly idToken: string;
 }
 
-/** Sign-ins at one provider. */
 export class SignInFlow {
   readonly #options: FlowOptions;
   readonly #used = new Lru<string, true>(MAX_USED);
-  readonly #exchanges = new Semaphore(MAX_EXCHANGES, MAX_WAITING);
+  readonly #exchanges = new Lane(MAX_EXCHANGES, MAX_WAITING);
 
   constructor(options: FlowOptions) {
     this.#options = options;
@@ -110,7 +98,7 @@ export class SignInFlow {
     return { location: location.href, state, verifier, nonce };
   }
 
-  /** Throws what DS-122 says, in its order. */
+  /** Checks in a fixed order; each failure has its own text. */
   async finish(returned: ReturnedFlow): Promise<CompletedFlow> {
     const { provider, verifier } = this.#options;
     const parameters = checkReturn(returned, provider.issuer);
@@ -118,12 +106,11 @@ export class SignInFlow {
     const claims = await verifier.idToken(tokens.idToken, parameters.nonce);
     if (claims === null) throw unauthenticated('Invalid OIDC ID token');
     const accessClaims = await verifier.grantedToken(tokens.accessToken);
-    // An access token of another person than the ID token speaks of would lend that person's roles.
+    // An access token of another person would lend that person's roles.
     const isOwn = accessClaims !== null && accessClaims.sub === claims.sub;
     return { claims, accessClaims: isOwn ? accessClaims : null, idToken: tokens.idToken };
   }
 
-  /** Where to go to sign out at the provider as well; null when it has no such place or cannot be asked. */
   async signOutAddress(idToken: string): Promise<string | null> {
     const { settings, provider } = this.#options;
     try {
@@ -136,7 +123,6 @@ export class SignInFlow {
       };
       return buildEndSessionUrl(configuration, parameters).href;
     } catch {
-      // Signed out here in any case; why the provider cannot be asked is in the log already.
       return null;
     }
   }
@@ -144,7 +130,7 @@ export class SignInFlow {
   async #exchange({ query, state, verifier, nonce }: CheckedReturn): Promise<GrantedTokens> {
     const { provider, log } = this.#options;
     const client = await import('openid-client');
-    // What came back decides which of DS-122's texts applies; the library tells the cases apart in another order.
+    // The answer decides which error text applies; the library distinguishes the cases in another order.
     let answer: Promise<unknown> = Promise.resolve(null);
     const configuration = await provider.configuration((response) => {
       answer = response.ok ? response.json().catch(() => null) : Promise.resolve(null);
@@ -160,7 +146,7 @@ export class SignInFlow {
       if (value !== null) address.searchParams.set(name, value);
     }
     try {
-      const granted = await this.#exchanges.run(() =>
+      const granted = await this.#exchanges.run(MAX_WAIT_MS, () =>
         client.authorizationCodeGrant(configuration, address, {
           pkceCodeVerifier: verifier,
           expectedState: state,
@@ -189,7 +175,6 @@ export class SignInFlow {
   }
 }
 
-/** The rows of DS-122 that need nothing of the provider. */
 function checkReturn(returned: ReturnedFlow, issuer: string): CheckedReturn {
   const { query, state, verifier, nonce } = returned;
   const error = query.get('error');
@@ -203,7 +188,7 @@ function checkReturn(returned: ReturnedFlow, issuer: string): CheckedReturn {
   return { query, state, verifier, nonce };
 }
 
-/** The provider's error code as a text for a person: one line, short. */
+/** One line, shortened, for display. */
 function shownError(error: string): string {
   const shown = error
     .toWellFormed()
@@ -212,7 +197,6 @@ function shownError(error: string): string {
   return [...shown].slice(0, MAX_SHOWN_ERROR).join('') || 'OIDC sign-in failed';
 }
 
-/** Which row of DS-122 an answer of the token endpoint is. */
 function problemOf(answer: unknown): string {
   if (answer === null || typeof answer !== 'object') return 'OIDC token exchange failed';
   const { access_token: access, id_token: id } = answer as Record<string, unknown>;

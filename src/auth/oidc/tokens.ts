@@ -1,8 +1,6 @@
 /**
- * Whether a token of the provider is genuine and meant for this server (DS-122, DS-123, DS-126).
- *
- * What can be seen without a key is looked at first, so a token of somebody else never makes this server ask the provider
- * for anything. Keys come from the configured issuer only: `jku`, `x5u`, `jwk` and `x5c` of a token are not looked at.
+ * What can be checked without a key is checked first, so foreign tokens never cause a request to the provider. Keys
+ * come from the configured issuer only: `jku`, `x5u`, `jwk` and `x5c` of a token are ignored.
  */
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import type { Clock } from '../../base/clock.ts';
@@ -19,29 +17,29 @@ const ALGORITHMS = [
 ];
 /** A token with a few hundred groups has some 20 KB. */
 const MAX_TOKEN_LENGTH = 64 * 1024;
-/** No issuer needs more for a bearer token; one for ten years is a key that cannot be revoked. */
+/** No issuer needs more for a bearer token; one valid for ten years is a key that cannot be revoked. */
 const MAX_LIFETIME_SECONDS = 24 * 60 * 60;
 const REMEMBER_MS = 60_000;
 const MAX_REMEMBERED = 1_000;
-/** `typ` of the header, lower case, of what may be an access token; absent in most. */
+/** `typ` of the header of access tokens, lower case; absent in most. */
 const ACCESS_TYPES: ReadonlySet<unknown> = new Set([
   undefined,
   'jwt',
   'at+jwt',
   'application/at+jwt',
 ]);
-/** `typ` of the payload by which Keycloak tells its other tokens apart. */
+/** `typ` of the payload by which Keycloak marks its other tokens. */
 const OTHER_TOKENS: ReadonlySet<unknown> = new Set(['ID', 'Refresh', 'Offline', 'Logout']);
 
 interface TokenVerifierOptions {
   readonly provider: Provider;
   readonly clientId: string;
-  /** What a bearer token must name; `''` accepts none. */
+  /** The audience a bearer token must name; `''` accepts none. */
   readonly audience: string;
   readonly clock: Clock;
 }
 
-/** Verifies tokens of one provider. All methods answer null for a token that is no good and throw `unavailable`. */
+/** All methods return null for a bad token and throw `unavailable`. */
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
   readonly #remembered = new Lru<string, { claims: JWTPayload; until: number }>(MAX_REMEMBERED);
@@ -50,7 +48,7 @@ export class TokenVerifier {
     this.#options = options;
   }
 
-  /** The claims of a bearer token that is meant for this server; remembered for a minute, never beyond its end. */
+  /** Cached for a minute, never beyond its expiry. */
   async accessToken(token: string): Promise<JWTPayload | null> {
     const { audience, clock } = this.#options;
     if (audience === '') return null;
@@ -64,15 +62,11 @@ export class TokenVerifier {
     return claims;
   }
 
-  /**
-   * The claims of an access token that came straight from the token endpoint, whoever else it is meant for; null too for
-   * one that is no JWT.
-   */
+  /** Straight from the token endpoint, so its audience does not matter; also null for one that is no JWT. */
   async grantedToken(token: string): Promise<JWTPayload | null> {
     return this.#verify(token, {});
   }
 
-  /** The claims of the ID token of this sign-in. */
   async idToken(token: string, nonce: string): Promise<JWTPayload | null> {
     const { clientId } = this.#options;
     const claims = await this.#verify(token, {
@@ -109,7 +103,6 @@ export class TokenVerifier {
       return isFromTheFuture(payload, clock) ? null : payload;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      // Everything else jose throws means that the token is no good; which way does not matter to anybody.
       return null;
     }
   }

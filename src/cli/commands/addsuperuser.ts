@@ -1,10 +1,9 @@
-/** `svc addsuperuser`: the first account, or another one with every right; works while a server runs (DS-200). */
+/** `svc addsuperuser`: works while a server runs. Fails when the name is taken. */
 import type { Command } from '../command.ts';
 import { describeConfiguration } from '../configuration.ts';
 import { describePassword } from '../password-prompt.ts';
 import { makeUser } from './admin/users.ts';
 
-/** Creates an active superuser; exit 1 when the name is taken. */
 export const addsuperuser: Command = {
   name: 'addsuperuser',
   summary: 'Create a user who may do everything.',

@@ -1,10 +1,13 @@
-/** `svc backup`: one archive of the state, and with a flag of the document root; works while a server runs. */
+/**
+ * `svc backup`: an archive of the state and, with a flag, of the document root. Works while a
+ * server runs.
+ */
 import { resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
 
-/** Writes `<file>`, which appears when it is complete; `-` is standard output, as of other archivers. */
+/** The file appears when complete; `-` is standard output. */
 export const backup: Command = {
   name: 'backup',
   summary: 'Write accounts, rights, audit and events into one archive.',

@@ -1,6 +1,7 @@
 /**
- * `svc check`: reads the configuration, every published file, the audit and the events once and says what is wrong (DS-29,
- * DS-34, DS-200, EV-51).
+ * `svc check`: reads the configuration, every published file, the audit and the events once. Exits
+ * with 1 for an unreadable file, a changed audit, a damaged event store, or a certificate no server
+ * would start with.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -20,10 +21,6 @@ interface Findings {
   readonly problems: readonly { readonly resource: string; readonly reason: string }[];
 }
 
-/**
- * Prints what was found; the exit code is 1 when a file cannot be read, the audit was changed, the store of events is damaged, or
- * no server would start with the certificate.
- */
 export const check: Command = {
   name: 'check',
   summary: 'Check the configuration, published files, audit and events.',
@@ -64,7 +61,7 @@ export const check: Command = {
   },
 };
 
-/** Why no server starts with the certificate (DS-206); null when one does. */
+/** Null when a server would start with the certificate. */
 async function certificateProblem(config: Config): Promise<string | null> {
   const { readCertificate } = await import('../../server/certificate.ts');
   try {
@@ -90,7 +87,7 @@ function asText(findings: Findings): string {
   ].join('\n');
 }
 
-/** What can be done about a problem that people meet with their first file. */
+/** Advice for problems people meet with their first file. */
 function adviceFor(resource: string, reason: string): string[] {
   if (!resource.endsWith('.csv') || !reason.startsWith('invalid UTF-8')) return [];
   const options = `.svc/${resource}.options.json`;

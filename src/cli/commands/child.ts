@@ -1,7 +1,6 @@
-/** `svc child <role> <socket>`: how a server starts its own worker processes; nothing a person calls. */
+/** `svc child <role> <socket>`: started by the server as its worker process. */
 import type { Command } from '../command.ts';
 
-/** Runs one worker until its server ends it. */
 export const child: Command = {
   name: 'child',
   summary: 'Worker process of a running server.',

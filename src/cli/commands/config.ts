@@ -1,7 +1,6 @@
 /**
- * `svc config`: the effective configuration with the source of every value.
- *
- * The YAML it prints is a valid configuration file with the same effect, as far as it can be: secrets show as `***`.
+ * `svc config`: the effective configuration and the source of every value. The YAML is a valid
+ * configuration file, except that secrets show as `***`.
  */
 import type { LoadedConfig } from '../../config/load.ts';
 import { settingAt, settingKeys, valueAt } from '../../config/schema.ts';
@@ -10,7 +9,6 @@ import type { Command } from '../command.ts';
 import { describeConfiguration, loadInvocation } from '../configuration.ts';
 import { describeJson, wantsJson } from '../json-output.ts';
 
-/** Prints the effective configuration as YAML, or with `--json` as `{"<key>":{"value","source"}}`. */
 export const config: Command = {
   name: 'config',
   summary: 'Show the effective configuration and where each value comes from.',
@@ -43,14 +41,14 @@ function asYaml(loaded: LoadedConfig): string {
     const parent = names.join('.');
     yaml += sectionHeads(section, names);
     section = parent;
-    // A flow value in JSON is YAML, and nothing in a value can be taken for a comment or a tag.
+    // A JSON value is valid YAML and cannot be misread as a comment or a tag.
     const value = JSON.stringify(shownValue(loaded, key));
     yaml += `${'  '.repeat(names.length)}${name}: ${value} # ${loaded.sources[key]}\n`;
   }
   return yaml;
 }
 
-/** The lines that lead from one section to another; a section stands in one piece. */
+/** The section headings between two settings; each section is contiguous. */
 function sectionHeads(from: string, to: readonly string[]): string {
   const open = from.split('.');
   const common = to.findIndex((name, index) => open[index] !== name);
@@ -61,7 +59,7 @@ function sectionHeads(from: string, to: readonly string[]): string {
     .join('');
 }
 
-/** Settings that only the environment can hold are shown when it does. */
+/** Settings allowed only in the environment are shown only when set there. */
 function shownKeys({ sources }: LoadedConfig): SettingKey[] {
   return settingKeys.filter(
     (key) => settingAt(key).environmentOnly === undefined || sources[key] !== 'default',

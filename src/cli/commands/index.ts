@@ -1,4 +1,3 @@
-/** The commands, in the order of the help. */
 import type { Command } from '../command.ts';
 import { addsuperuser } from './addsuperuser.ts';
 import { admin } from './admin/index.ts';
@@ -16,7 +15,6 @@ import { reindex } from './reindex.ts';
 import { serve } from './serve.ts';
 import { version } from './version.ts';
 
-/** Every command there is. */
 export const commands: readonly Command[] = [
   serve,
   check,

@@ -1,4 +1,6 @@
-/** `svc licenses`: what others wrote and is inside the executable, with the texts of its licences. */
+/**
+ * `svc licenses`: third-party packages in the executable, or the licence texts of the named one.
+ */
 import { AppError } from '../../base/errors.ts';
 import { suggestion } from '../../config/nearest-name.ts';
 import type { Command } from '../command.ts';
@@ -6,7 +8,6 @@ import { textTable } from '../text-table.ts';
 import type { ThirdParty } from '../third-party.ts';
 import { describeJson } from '../json-output.ts';
 
-/** Lists every package with its licence, or prints the texts of those that have the given name. */
 export const licenses: Command = {
   name: 'licenses',
   summary: 'Show what others wrote, and its licences.',
@@ -46,7 +47,7 @@ function list(all: readonly ThirdParty[]): string {
   return textTable(['package', 'version', 'licence', 'part of'], rows);
 }
 
-/** The text of a package, or for a part without one the text of what brought it. */
+/** A part without a text of its own has that of the package that contains it. */
 function inFull(one: ThirdParty, all: readonly ThirdParty[]): string {
   const { name, version, license, partOf } = one;
   const head = `${version === null ? name : `${name} ${version}`}: `;

@@ -1,4 +1,3 @@
-/** `svc list-endpoints`: the addresses the published files answer at, without starting a server (DS-200). */
 import { compareBytes, encodePath } from '../../base/paths.ts';
 import { pathsOf } from '../../docroot/addresses.ts';
 import type { Command } from '../command.ts';
@@ -8,12 +7,14 @@ import { describeJson, printAnswer } from '../json-output.ts';
 interface Endpoint {
   readonly path: string;
   readonly methods: readonly string[];
-  /** Canonical name. */
   readonly resource: string;
   readonly type: string;
 }
 
-/** Prints the paths of both name forms in byte order, or with `--json` what stands behind each. */
+/**
+ * `svc list-endpoints`: the published addresses in both name forms, in byte order, without starting
+ * a server.
+ */
 export const listEndpoints: Command = {
   name: 'list-endpoints',
   summary: 'List the addresses of the published files.',

@@ -1,7 +1,6 @@
-/** `svc openapi`: the OpenAPI document of an empty document root (DS-192). */
+/** `svc openapi`: the document of an empty document root. */
 import type { Command } from '../command.ts';
 
-/** Prints the document as indented JSON. */
 export const openapi: Command = {
   name: 'openapi',
   summary: 'Print the OpenAPI document of an empty document root.',

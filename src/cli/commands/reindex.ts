@@ -1,12 +1,13 @@
 /**
- * `svc reindex`: brings the search index up to date, or with `--force` builds all of it again (DS-200).
+ * `svc reindex`: updates the search index, or rebuilds it with `--force`.
  *
- * Beside a running server the server does it, since the index has one writer; this only asks and waits.
+ * Beside a running server the server does it, since the index has one writer; the command asks and
+ * waits.
  */
-import type { Command, Invocation } from '../command.ts';
+import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
+import { progressLine } from '../progress-line.ts';
 
-/** Prints the root, the index file and the counts. */
 export const reindex: Command = {
   name: 'reindex',
   summary: 'Bring the search index up to date.',
@@ -18,10 +19,11 @@ export const reindex: Command = {
     const { outside, options } = invocation;
     const { config } = await loadInvocation(invocation);
     const { rebuildIndex } = await import('../rebuild-index.ts');
-    const { path, counts } = await rebuildIndex(config, commandLog(config, outside), {
+    const line = progressLine(outside);
+    const { path, counts } = await rebuildIndex(config, commandLog(config, line.outside), {
       isForced: options['force'] === true,
-      onProgress: progressOf(invocation),
-    });
+      onProgress: (done, total) => line.show(`${done} of ${total} resource(s)`),
+    }).finally(() => line.clear());
     const { indexed, documents, skipped, pruned } = counts;
     outside.out(`Document root: ${config.docroot}\nSearch index: ${path}\n`);
     outside.out(
@@ -30,11 +32,3 @@ export const reindex: Command = {
     return 0;
   },
 };
-
-/** Rewrites one line of a terminal; elsewhere nothing is shown until the end. */
-function progressOf({ outside }: Invocation): (done: number, total: number) => void {
-  if (!outside.input.isTerminal) return () => {};
-  return (done, total) => {
-    outside.err(`\r${done} of ${total} resource(s)${done === total ? '\n' : ''}`);
-  };
-}

@@ -1,4 +1,7 @@
-/** `svc restore`: puts a backup in place; refuses while a server runs there, and an archive of a newer version. */
+/**
+ * `svc restore`: changes nothing unless the whole archive is sound. Refuses while a server runs,
+ * and archives of a newer version.
+ */
 import { createReadStream, existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -6,7 +9,6 @@ import { AppError } from '../../base/errors.ts';
 import type { Command, Outside } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
 
-/** Restores `<file>`, or what standard input holds for `-`; nothing is changed unless all of it is sound. */
 export const restore: Command = {
   name: 'restore',
   summary: 'Put a backup in place; no server may run there.',
@@ -35,7 +37,7 @@ export const restore: Command = {
   },
 };
 
-/** The bytes of the archive. Throws `not-found`, and `usage` for somebody's keyboard. */
+/** Throws `not-found`, and `usage` when standard input is a terminal. */
 function archiveOf(file: string, { cwd, streams }: Outside): () => Readable {
   if (file === '-') {
     if (streams.input.isTTY === true)
@@ -57,7 +59,9 @@ function archiveOf(file: string, { cwd, streams }: Outside): () => Readable {
   return () => createReadStream(path);
 }
 
-/** On a new machine the folder is not there yet. Made for a restore that fails, and so empty, it goes again. */
+/**
+ * Creates the folder on a new machine; removed again if the restore fails and it is still empty.
+ */
 function folderFor(root: string | null): Disposable {
   const made = root === null || existsSync(root) ? undefined : mkdirSync(root, { recursive: true });
   return {

@@ -1,4 +1,4 @@
-/** `svc search`: runs a query of the search language from the command line (EV-108). */
+/** `svc search`: runs a query from the command line. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -10,10 +10,9 @@ import { commandLog, describeConfiguration, loadInvocation } from '../configurat
 const EXAMPLE = `The ten hosts with most failures of the last day:
   svc search 'earliest=-24h status>=500 | top limit=10 host'`;
 
-/** Known once the command line is described. */
+/** Set when the command is described. */
 let usage = (): string => '';
 
-/** Prints the rows as a table, or as JSON or CSV. */
 export const search: Command = {
   name: 'search',
   summary: 'Run a query over events and datasets.',
@@ -25,6 +24,10 @@ export const search: Command = {
       .option('--json', 'Print the whole answer as JSON.')
       .option('--csv', 'Print the rows as CSV.')
       .option('--param <n=v>', 'Value of a placeholder; may be repeated.', collected)
+      .option(
+        '--timezone <zone>',
+        'Zone of days and of times without offset: UTC, +02:00, Europe/Vienna.',
+      )
       .helpOption(false)
       .option('-h, --help [command]', 'Show this help, or what a command of the language does.');
     usage = () => parser.helpInformation();
@@ -64,7 +67,7 @@ function readPositionals({ positionals, outside }: Invocation): {
   return { root: positionals.length > 1 ? positionals[0]! : null, query };
 }
 
-/** Usage, the commands of the language, and a query to begin with. */
+/** Usage, the language's commands, and a first query. */
 async function overview(): Promise<string> {
   const { commands } = await import('../../pipeline/commands/index.ts');
   const { textTable } = await import('../text-table.ts');
@@ -107,7 +110,7 @@ async function runQuery(
     const { rates } = eventParts;
     const services = { config, db, clock, audit, registry, datasets, tables, searches, rates };
     const request = readSearchRequest(
-      { query, params: parametersOf(options['param']) },
+      { query, params: parametersOf(options['param']), timezone: options['timezone'] ?? null },
       isCsv ? 'csv' : 'json',
       config,
     );
@@ -145,7 +148,7 @@ async function callerOf(
 ): Promise<Principal> {
   const common = { credential: 'basic', sessionId: null, apiKeyId: null, scopes: null } as const;
   if (typeof name !== 'string') {
-    // Nobody's own saved searches: the operator has no account.
+    // The operator has no account, so no saved searches.
     return { userId: -1, username: 'operator', isSuperuser: true, ...common };
   }
   const { findUser } = await import('../../auth/users.ts');
@@ -154,7 +157,7 @@ async function callerOf(
   return { userId: user.id, username: user.username, isSuperuser: user.isSuperuser, ...common };
 }
 
-/** The problem under the place it is at. */
+/** Marks the position of the error below the query. */
 function pointedAt(
   query: string,
   { error, offset, length }: { error: string; offset: number; length: number },

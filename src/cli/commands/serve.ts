@@ -1,8 +1,9 @@
 /**
- * `svc serve`: the server, from its configuration to its last request (DS-21, DS-199, DS-200).
+ * `svc serve`: the server's life.
  *
- * SIGTERM and SIGINT stop it, a second one ends it at once; SIGHUP re-reads the configuration. With `--reload` a
- * changed configuration file restarts it in this process. An invalid file changes nothing in either case.
+ * SIGTERM and SIGINT stop it, a second one kills it; SIGHUP rereads the configuration. With
+ * `--reload` a changed configuration file restarts it in this process. An invalid file changes
+ * nothing in either case.
  */
 import { AppError } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
@@ -18,7 +19,6 @@ import { tlsWarnings } from '../tls-warnings.ts';
 
 type Service = Awaited<ReturnType<typeof import('../../server/start.ts').startService>>;
 
-/** Serves a folder until it is told to stop. */
 export const serve: Command = {
   name: 'serve',
   summary: 'Publish a folder (the default command).',
@@ -38,7 +38,6 @@ export const serve: Command = {
   },
 };
 
-/** A server says at its start which folder it serves; its end is too late to tell more about that. */
 function serving(invocation: Invocation): Invocation {
   return { ...invocation, atEnd: () => {} };
 }
@@ -81,8 +80,8 @@ async function start(config: Config, outside: Outside, log: Log): Promise<Servic
 }
 
 /**
- * Starts with the new configuration, or with the old one again when the server cannot start with it: a certificate that
- * is not there yet must not take the service down.
+ * Falls back to the old configuration when the server cannot start with the new one: a missing
+ * certificate must not take the service down.
  */
 async function restart(
   running: Config,
@@ -103,7 +102,7 @@ async function restart(
   }
 }
 
-/** The configuration as it stands now, or null, with the findings logged, when it is not valid. */
+/** Null when invalid; the findings are logged. */
 async function reread(invocation: Invocation, log: Log): Promise<Config | null> {
   try {
     const err = (warning: string): void => log.warning(warning.trimEnd());
@@ -145,7 +144,6 @@ function levelOf(config: Config): LogLevel {
   return config.debug ? 'debug' : config.logging.level;
 }
 
-/** An error nobody awaited is a bug, but no reason to drop everybody's requests. */
 function surviveBugs(log: Log): void {
   const record = (error: unknown): void => {
     const stack = error instanceof Error ? error.stack : String(error);

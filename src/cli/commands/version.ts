@@ -1,11 +1,9 @@
-/** `svc version`: which build this is. */
+/** Also printed by `svc --version`. */
 import { version as build } from '../../base/version.ts';
 import type { Command } from '../command.ts';
 
-/** The line `svc version` and `svc --version` print. */
 export const versionLine = `svc ${build}`;
 
-/** Prints the build. */
 export const version: Command = {
   name: 'version',
   summary: 'Print the version of this build.',

@@ -1,5 +1,5 @@
 /**
- * Compression of pages (parquet-format, Compression.md).
+ * Compression of Parquet pages (parquet-format, Compression.md).
  *
  * Nothing expands past the size the page announces. All codecs but LZO can be read and written.
  */
@@ -8,7 +8,7 @@ import { snappyCompressor, snappyUncompressor } from 'hysnappy';
 import { AppError } from '../../base/errors.ts';
 import { lz4Compress, lz4Decompress } from './lz4.ts';
 
-/** Names of the codecs by their number in the format. */
+/** By number. */
 export const CODEC_NAMES = [
   'UNCOMPRESSED',
   'SNAPPY',
@@ -20,13 +20,13 @@ export const CODEC_NAMES = [
   'LZ4_RAW',
 ] as const;
 
-/** Numbers of the codecs this project names itself. */
+/** Codec numbers used by name. */
 export const Codec = { uncompressed: 0, snappy: 1, gzip: 2, lzo: 3, zstd: 6 } as const;
 
-/** Brotli's highest level takes a hundred times as long as this one. */
+/** Brotli's highest level takes a hundred times as long. */
 const BROTLI_LEVEL = 4;
 
-// Its memory grows to the largest page and is shared by all of them.
+// Its memory grows to the largest page and is shared by all.
 let snappy: Snappy | null = null;
 
 interface Snappy {
@@ -39,7 +39,7 @@ function loadedSnappy(): Snappy {
   return snappy;
 }
 
-/** The page of `length` bytes. Throws `unreadable-file` when `input` is no such page. */
+/** Throws `unreadable-file` unless `input` is a page of `length` bytes. */
 export function decompress(codec: number, input: Uint8Array, length: number): Uint8Array {
   if (codec === Codec.uncompressed) {
     if (input.length !== length) throw damaged(codec);
@@ -54,7 +54,7 @@ export function decompress(codec: number, input: Uint8Array, length: number): Ui
     throw damaged(codec, error);
   }
   if (output.length !== length) throw damaged(codec);
-  // A Buffer's slices and views behave differently from those of plain bytes.
+  // A Buffer's slices behave differently from those of plain bytes.
   return new Uint8Array(output.buffer, output.byteOffset, length);
 }
 
@@ -62,7 +62,7 @@ function expanded(codec: number, input: Uint8Array, length: number): Uint8Array 
   const limit = { maxOutputLength: length };
   switch (CODEC_NAMES[codec]) {
     case 'SNAPPY':
-      // The decoder believes this size, and writes as much.
+      // The decoder trusts this size and writes as much.
       if (snappySize(input) !== length) throw damaged(codec);
       return loadedSnappy().uncompress(input, length);
     case 'GZIP':
@@ -80,7 +80,7 @@ function expanded(codec: number, input: Uint8Array, length: number): Uint8Array 
   }
 }
 
-/** The bytes of a page compressed; the codec must be one that `decompress` reads. */
+/** `codec` must be one that `decompress` reads. */
 export function compress(codec: number, input: Uint8Array): Uint8Array {
   switch (CODEC_NAMES[codec]) {
     case 'UNCOMPRESSED':
@@ -111,12 +111,11 @@ export function compress(codec: number, input: Uint8Array): Uint8Array {
   }
 }
 
-/** The name of a codec, known or not. */
 export function codecName(codec: number): string {
   return CODEC_NAMES[codec] ?? `codec ${codec}`;
 }
 
-/** The uncompressed size in front of a snappy block, -1 when there is none. */
+/** -1 when there is none. */
 function snappySize(input: Uint8Array): number {
   let size = 0;
   for (let index = 0; index < 5 && index < input.length; index++) {
@@ -126,7 +125,7 @@ function snappySize(input: Uint8Array): number {
   return -1;
 }
 
-/** The blocks of Hadoop's LZ4 framing (two big-endian sizes before each); null when it is not that. */
+/** Hadoop's LZ4 framing (two big-endian sizes before each block); null when it is not that. */
 function hadoopLz4(input: Uint8Array, length: number): Uint8Array | null {
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   const output = new Uint8Array(length);
@@ -141,7 +140,7 @@ function hadoopLz4(input: Uint8Array, length: number): Uint8Array | null {
     try {
       output.set(lz4Decompress(input.subarray(at, at + packed), size), filled);
     } catch {
-      // Then the sizes were data: the caller tries the plain form and reports its failure.
+      // The sizes were data: the caller tries the plain form and reports its failure.
       return null;
     }
     at += packed;

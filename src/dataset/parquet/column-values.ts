@@ -1,22 +1,18 @@
-/**
- * The values of a column in a row group, gathered in the PLAIN encoding (parquet-format, Encodings.md).
- */
+/** Gathers the values of a column in a row group, in PLAIN encoding (parquet-format, Encodings.md). */
 
 const HALF = 4_294_967_296;
 
-/** A stored value. */
 export type WritableValue = string | number | bigint | null;
 
-/** Least and greatest value in their plain form. */
+/** In plain form. */
 export interface ValueBounds {
   readonly least: Uint8Array;
   readonly greatest: Uint8Array;
 }
 
-/** The plain form of the values gathered so far. */
 export interface GatheredValues {
   add(value: WritableValue): boolean;
-  /** Bytes they take. */
+  /** In bytes. */
   readonly size: number;
   plain(): Uint8Array;
   dictionary?(): { values: Uint8Array; count: number; indexes: Int32Array } | null;
@@ -24,7 +20,6 @@ export interface GatheredValues {
   clear(): void;
 }
 
-/** A buffer of values of one width that grows. */
 abstract class Buffered {
   protected bytes = new Uint8Array(8192);
   protected view = new DataView(this.bytes.buffer);
@@ -51,7 +46,7 @@ abstract class Buffered {
   }
 }
 
-/** Integers of 64 bits, also unsigned ones made of texts. */
+/** Integers of 64 bits, also unsigned ones from texts. */
 export class LongValues extends Buffered implements GatheredValues {
   readonly #valueOf: ((text: string) => bigint) | null;
 
@@ -92,7 +87,6 @@ export class LongValues extends Buffered implements GatheredValues {
   }
 }
 
-/** Doubles. */
 export class DoubleValues extends Buffered implements GatheredValues {
   add(value: WritableValue): boolean {
     if (typeof value !== 'number' && typeof value !== 'bigint') return false;
@@ -110,7 +104,7 @@ export class DoubleValues extends Buffered implements GatheredValues {
       if (value < least) least = value;
       if (value > greatest) greatest = value;
     }
-    // The format wants zeros so that both of them lie within.
+    // The format wants signed zeros so that both lie within.
     return { least: doubleBytes(least === 0 ? -0 : least), greatest: doubleBytes(greatest + 0) };
   }
 }
@@ -121,7 +115,7 @@ function doubleBytes(value: number): Uint8Array {
   return bytes;
 }
 
-/** Booleans, eight to a byte. */
+/** Eight to a byte. */
 export class BooleanValues extends Buffered implements GatheredValues {
   add(value: WritableValue): boolean {
     if (typeof value !== 'number' && typeof value !== 'bigint') return false;
@@ -139,7 +133,7 @@ export class BooleanValues extends Buffered implements GatheredValues {
   }
 }
 
-/** Values of one width, made of texts. */
+/** Values of one width, from texts. */
 export class FixedValues extends Buffered implements GatheredValues {
   readonly #width: number;
   readonly #bytesOf: (text: string) => Uint8Array;
@@ -160,15 +154,15 @@ export class FixedValues extends Buffered implements GatheredValues {
 }
 
 const encoder = new TextEncoder();
-/** More different texts than this in a row group are not worth a dictionary. */
+/** More different texts in a row group are not worth a dictionary. */
 const MAX_DICTIONARY = 16_384;
 
-/** UTF-8 texts, and a dictionary of them. */
+/** UTF-8 texts with a dictionary. */
 export class TextValues extends Buffered implements GatheredValues {
   readonly #places = new Map<string, number>();
   #indexes = new Int32Array(1024);
   #count = 0;
-  /** Length of the values that repeat others, which a dictionary saves. */
+  /** Bytes of repeated values, which a dictionary saves. */
   #saved = 0;
 
   add(value: WritableValue): boolean {

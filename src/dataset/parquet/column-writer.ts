@@ -1,7 +1,7 @@
 /**
- * A nullable column of a new file: gathers the values of a row group and writes them as one chunk.
+ * A nullable column of a new file, written as one chunk per row group.
  *
- * Texts that repeat become a dictionary. Memory is the values of one row group.
+ * Repeated texts become a dictionary. Memory is the values of one row group.
  */
 import { Codec } from './codec.ts';
 import {
@@ -17,23 +17,22 @@ import {
 import { Encoding, Physical } from './format.ts';
 import { dataPage, dictionaryPage, indexBytes, type PageStyle } from './page-writer.ts';
 
-/** A column chunk as it stands in the file. */
+/** As it stands in the file. */
 export interface WrittenChunk {
   readonly pages: readonly Uint8Array[];
   readonly size: number;
   readonly plainSize: number;
-  /** Bytes of the dictionary page, which comes first; 0 without one. */
+  /** The dictionary page comes first; 0 without one. */
   readonly dictionarySize: number;
   readonly encodings: readonly number[];
   readonly rows: number;
   readonly nulls: number;
-  /** Null when they are not known. */
+  /** Null when not known. */
   readonly bounds: ValueBounds | null;
 }
 
 const STYLE: PageStyle = { codec: Codec.snappy, version: 1, hasChecksum: false };
 
-/** One column, row group after row group. */
 export class ColumnWriter {
   readonly physical: number;
   readonly #values: GatheredValues;
@@ -62,22 +61,22 @@ export class ColumnWriter {
     return new ColumnWriter(Physical.bytes, new TextValues());
   }
 
-  /** Values of `width` bytes, made of texts. */
+  /** Values of `width` bytes. */
   static fixed(width: number, bytesOf: (text: string) => Uint8Array): ColumnWriter {
     return new ColumnWriter(Physical.fixed, new FixedValues(width, bytesOf));
   }
 
-  /** Unsigned integers of 64 bits, made of texts. */
+  /** Unsigned integers of 64 bits. */
   static unsigned(valueOf: (text: string) => bigint): ColumnWriter {
     return new ColumnWriter(Physical.int64, new LongValues(valueOf));
   }
 
-  /** Bytes of the values gathered. */
+  /** Bytes gathered. */
   get size(): number {
     return this.#values.size + this.#rows;
   }
 
-  /** Adds a row's value; one that does not fit the column is a null. */
+  /** A value that does not fit the column becomes null. */
   add(value: WritableValue): void {
     if (this.#rows === this.#definition.length) {
       const larger = new Uint8Array(this.#definition.length * 2);
@@ -89,7 +88,7 @@ export class ColumnWriter {
     if (!isPresent) this.#nulls++;
   }
 
-  /** The chunk of all rows added; the column starts anew. */
+  /** Afterwards the column starts anew. */
   take(): WrittenChunk {
     const dictionary = this.#values.dictionary?.() ?? null;
     const head = dictionary && dictionaryPage(dictionary.values, dictionary.count, STYLE);

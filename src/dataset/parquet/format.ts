@@ -1,12 +1,8 @@
-/**
- * Numbers of the Parquet format (parquet-format, parquet.thrift): physical types, encodings, page types and the ids of
- * the fields this project reads or writes.
- */
+/** Numbers of the Parquet format (parquet-format, parquet.thrift): types, encodings and field ids used here. */
 
-/** Bytes at both ends of a file. */
+/** At both ends of a file. */
 export const MAGIC = new TextEncoder().encode('PAR1');
 
-/** Physical types. */
 export const Physical = {
   boolean: 0,
   int32: 1,
@@ -48,7 +44,6 @@ export const ENCODING_NAMES = [
   'BYTE_STREAM_SPLIT',
 ] as const;
 
-/** Types of pages. */
 export const PageType = { data: 0, index: 1, dictionary: 2, dataV2: 3 } as const;
 
 /** Legacy annotations of a schema element. */

@@ -1,20 +1,20 @@
 /**
- * The run-length and bit-packing hybrid of levels, dictionary indexes and booleans (parquet-format, Encodings.md,
- * RLE = 3), read within given bounds.
+ * The run-length and bit-packing hybrid of levels, dictionary indexes and booleans (parquet-format, Encodings.md, RLE =
+ * 3).
  */
 import { AppError } from '../../base/errors.ts';
 
-/** Arrays the hybrid is read into; levels fit bytes. */
+/** Levels fit bytes. */
 export type HybridValues = Uint8Array | Int32Array;
 
-/** Runs shorter than this are bit-packed. */
+/** Shorter runs are bit-packed. */
 const MIN_RUN = 8;
-/** Above this an accumulator of 32 bits could overflow. */
+/** Above this a 32-bit accumulator could overflow. */
 const MAX_QUICK_WIDTH = 24;
 
 /**
- * Fills `out` from the bytes between `from` and `to`; `width` is the number of bits of a value. Answers where it
- * stopped reading. Throws `unreadable-file` when the bytes end early or the width is none.
+ * Fills `out` from `from` to `to`; `width` is the bits of a value. Returns where it stopped. Throws `unreadable-file`
+ * when the bytes end early or the width is invalid.
  */
 export function readHybrid(
   bytes: Uint8Array,
@@ -51,7 +51,7 @@ export function readHybrid(
     } else {
       const groups = (head - 1) / 2;
       const count = Math.min(groups * 8, out.length - filled);
-      // Some writers leave the padding of the last group out.
+      // Some writers leave out the padding of the last group.
       if (at + Math.ceil((count * width) / 8) > to) throw damaged();
       unpack(bytes, at, width, out, filled, count);
       at = Math.min(at + groups * width, to);
@@ -103,7 +103,7 @@ function unpackWide(
   }
 }
 
-/** Bits needed for values up to `largest`. */
+/** For values up to `largest`. */
 export function bitWidth(largest: number): number {
   return 32 - Math.clz32(largest);
 }
@@ -122,7 +122,7 @@ class HybridWriter {
   constructor(values: HybridValues, width: number) {
     this.#values = values;
     this.#width = width;
-    // The worst case is short runs alternating with single groups: a head and a value for each.
+    // The worst case is short runs alternating with single groups: a head and a value each.
     this.#out = new Uint8Array((Math.ceil(values.length / 8) + 1) * (width + 16));
   }
 
@@ -150,7 +150,7 @@ class HybridWriter {
     }
   }
 
-  /** Packs whole groups of eight; what is missing at the end of the values is zero. */
+  /** Packs groups of eight, filled up with zeros at the end. */
   #pack(from: number, to: number): void {
     const groups = Math.ceil((to - from) / 8);
     if (groups === 0) return;

@@ -1,6 +1,4 @@
-/**
- * LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md), read and written within given bounds.
- */
+/** LZ4 blocks (github.com/lz4/lz4, doc/lz4_Block_format.md), read and written within given bounds. */
 
 const MIN_MATCH = 4;
 /** The format wants the last bytes as literals, and no match to begin within the last twelve. */
@@ -9,12 +7,12 @@ const MATCH_LIMIT = 12;
 const MAX_DISTANCE = 65_535;
 const HASH_BITS = 14;
 
-/** The block of exactly `length` bytes; throws RangeError when `input` is none. */
+/** Throws RangeError unless `input` is a block of exactly `length` bytes. */
 export function lz4Decompress(input: Uint8Array, length: number): Uint8Array {
   const output = new Uint8Array(length);
   let at = 0;
   let filled = 0;
-  /** A length whose first four bits were all set goes on byte by byte. */
+  /** A length whose first four bits are all set continues byte by byte. */
   const extended = (start: number): number => {
     let size = start;
     for (let byte = 255; byte === 255; size += byte) {

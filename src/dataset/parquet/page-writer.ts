@@ -1,6 +1,4 @@
-/**
- * Pages as bytes: header, levels and encoded values (parquet-format, README "Data Pages").
- */
+/** Pages as bytes: header, levels and encoded values (parquet-format, README "Data Pages"). */
 import * as zlib from 'node:zlib';
 import { Codec, compress } from './codec.ts';
 import { Encoding, PageField, PageType } from './format.ts';
@@ -10,16 +8,13 @@ import { thriftBytes } from './thrift-writer.ts';
 
 const { i32, struct } = ThriftType;
 
-/** How a chunk's pages are written. */
 export interface PageStyle {
-  /** Number of the codec. */
   readonly codec: number;
   readonly version: 1 | 2;
-  /** With a checksum of the compressed bytes. */
+  /** Of the compressed bytes. */
   readonly hasChecksum: boolean;
 }
 
-/** What stands in a data page. */
 export interface PageContent {
   /** Rows that begin in it. */
   readonly rows: number;
@@ -31,18 +26,17 @@ export interface PageContent {
   readonly maxDefinition: number;
   readonly maxRepetition: number;
   readonly encoding: number;
-  /** The values that are not null, encoded. */
+  /** Encoded, without nulls. */
   readonly values: Uint8Array;
 }
 
 /** A page as it stands in the file. */
 export interface WrittenPage {
   readonly bytes: Uint8Array;
-  /** Size with its header if nothing were compressed. */
+  /** With its header, uncompressed. */
   readonly plainSize: number;
 }
 
-/** A data page. */
 export function dataPage(content: PageContent, style: PageStyle): WrittenPage {
   return style.version === 1 ? firstVersion(content, style) : secondVersion(content, style);
 }
@@ -92,7 +86,7 @@ function secondVersion(content: PageContent, style: PageStyle): WrittenPage {
   return written(page, [body], size);
 }
 
-/** A dictionary page of `count` plain values. */
+/** `count` plain values. */
 export function dictionaryPage(values: Uint8Array, count: number, style: PageStyle): WrittenPage {
   const header = new ThriftStruct().set(1, i32, count).set(2, i32, Encoding.plain);
   const packed = compress(style.codec, values);
@@ -104,10 +98,10 @@ export function dictionaryPage(values: Uint8Array, count: number, style: PageSty
   return written(page, [packed], values.length);
 }
 
-/** Values that are indexes of a dictionary of `size` entries, encoded. */
+/** Indexes of a dictionary of `size` entries. */
 export function indexBytes(indexes: Int32Array, size: number): Uint8Array {
   const width = bitWidth(Math.max(0, size - 1));
-  // Width 0 is allowed but seldom tested; one bit is understood by every reader.
+  // Width 0 is allowed but seldom tested; every reader understands one bit.
   return joined([new Uint8Array([Math.max(1, width)]), hybridBytes(indexes, Math.max(1, width))]);
 }
 
@@ -124,7 +118,6 @@ function pageHeader(
   return hasChecksum ? header.set(PageField.crc, i32, checksum(body)) : header;
 }
 
-/** The checksum of a page's bytes as its header holds it. */
 export function checksum(bytes: Uint8Array): number {
   return zlib.crc32(bytes) | 0;
 }
@@ -141,7 +134,6 @@ function prefixed(bytes: Uint8Array): Uint8Array {
   return out;
 }
 
-/** The parts one after another. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0]!;
   const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

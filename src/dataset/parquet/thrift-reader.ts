@@ -1,6 +1,6 @@
 /**
- * Thrift's compact protocol, read. Sizes are checked before anything is allocated and nesting is bounded: the bytes come
- * from strangers.
+ * Reads Thrift's compact protocol. Sizes are checked before allocation and nesting is bounded, because the bytes are
+ * untrusted.
  */
 import { AppError } from '../../base/errors.ts';
 import {
@@ -13,15 +13,15 @@ import {
 
 /** Parquet's own structures nest eight deep. */
 const MAX_DEPTH = 32;
-/** Values of one tree; a footer of the largest size has a million. */
+/** Per tree; a footer of the largest size has a million. */
 const MAX_VALUES = 4_000_000;
 
-/** Raised when the bytes end inside a structure: more of them may help. */
+/** The bytes end inside a structure: more of them may help. */
 export class ThriftEnd extends Error {}
 
 /**
- * The struct at `from` and the offset after it. Throws `ThriftEnd` when the bytes end within it and `unreadable-file`
- * when they are none.
+ * Returns the offset after the struct too. Throws `ThriftEnd` when the bytes end within it and `unreadable-file` when
+ * they are invalid.
  */
 export function readThrift(bytes: Uint8Array, from = 0): { value: ThriftStruct; end: number } {
   const reader = new ThriftReader(bytes, from);
@@ -129,7 +129,7 @@ class ThriftReader {
     return size;
   }
 
-  /** Up to five bytes; further bits are dropped as the protocol's 32-bit arithmetic does. */
+  /** Up to five bytes; further bits are dropped as in the protocol's 32-bit arithmetic. */
   #varint(): number {
     let value = 0;
     for (let shift = 0; shift < 35; shift += 7) {

@@ -1,6 +1,3 @@
-/**
- * Thrift's compact protocol, written.
- */
 import {
   type ThriftList,
   type ThriftMap,
@@ -9,7 +6,7 @@ import {
   type ThriftValue,
 } from './thrift.ts';
 
-/** The bytes of a struct, fields in ascending order. */
+/** `fields` ascend. */
 export function thriftBytes(struct: ThriftStruct): Uint8Array {
   const writer = new ThriftWriter();
   writer.struct(struct);

@@ -1,10 +1,9 @@
 /**
- * Values of Thrift's compact protocol as Parquet uses it: a tree that keeps every field, known or not, so that a file
- * rewritten from it loses nothing.
+ * Values of Thrift's compact protocol as Parquet uses it: a tree that keeps every field, known or not, so that
+ * rewriting a file loses nothing.
  *
  * Source: github.com/apache/thrift, doc/specs/thrift-compact-protocol.md.
  */
-/** Field and element types of the protocol. */
 export const ThriftType = {
   true: 1,
   false: 2,
@@ -20,17 +19,16 @@ export const ThriftType = {
   struct: 12,
 } as const;
 
-/** Integers are numbers as far as those are exact. */
+/** Integers are numbers where exact. */
 export type ThriftValue =
   boolean | number | bigint | Uint8Array | ThriftList | ThriftMap | ThriftStruct;
 
-/** A list or set with its element type. */
 export interface ThriftList {
   readonly element: number;
   readonly items: ThriftValue[];
 }
 
-/** A map; Parquet has none, so it is only carried along. */
+/** Parquet has none; it is only carried along. */
 export interface ThriftMap {
   readonly key: number;
   readonly value: number;
@@ -39,7 +37,7 @@ export interface ThriftMap {
 
 const decoder = new TextDecoder();
 
-/** A struct by field id. The accessors answer null for a field that is absent or of another type. */
+/** By field id. Accessors return null for a field that is absent or of another type. */
 export class ThriftStruct {
   readonly #ids: number[] = [];
   readonly #types: number[] = [];
@@ -50,7 +48,7 @@ export class ThriftStruct {
     return index < 0 ? null : this.#values[index]!;
   }
 
-  /** An integer of any width that a number holds exactly. */
+  /** Any width that a number holds exactly. */
   int(id: number): number | null {
     const value = this.get(id);
     return typeof value === 'number' ? value : null;
@@ -76,25 +74,25 @@ export class ThriftStruct {
     return value instanceof ThriftStruct ? value : null;
   }
 
-  /** Items of a list of structs; empty when there is no such list. */
+  /** Empty when there is no such list. */
   structs(id: number): ThriftStruct[] {
     return this.list(id).filter((item) => item instanceof ThriftStruct);
   }
 
-  /** Items of a list; empty when there is no such list. */
+  /** Empty when there is no such list. */
   list(id: number): readonly ThriftValue[] {
     const value = this.get(id);
     return value !== null && typeof value === 'object' && 'element' in value ? value.items : [];
   }
 
-  /** Ids and types of the fields, in ascending order of their ids. */
+  /** In ascending order of ids. */
   fields(): { readonly id: number; readonly type: number; readonly value: ThriftValue }[] {
     return this.#ids
       .map((id, index) => ({ id, type: this.#types[index]!, value: this.#values[index]! }))
       .sort((a, b) => a.id - b.id);
   }
 
-  /** Sets or replaces a field; `type` is ignored for booleans. */
+  /** `type` is ignored for booleans. */
   set(id: number, type: number, value: ThriftValue): this {
     const found = this.#ids.indexOf(id);
     const index = found < 0 ? this.#ids.length : found;
@@ -114,7 +112,7 @@ export class ThriftStruct {
     return this;
   }
 
-  /** A copy whose own fields can be changed; values are shared. */
+  /** Own fields can be changed; values are shared. */
   copy(): ThriftStruct {
     const copy = new ThriftStruct();
     for (const { id, type, value } of this.fields()) copy.set(id, type, value);
@@ -122,7 +120,6 @@ export class ThriftStruct {
   }
 }
 
-/** A list of structs as a field value. */
 export function structList(items: ThriftStruct[]): ThriftList {
   return { element: ThriftType.struct, items };
 }

@@ -1,5 +1,5 @@
 /**
- * Elasticsearch `_bulk`: an action line, then a document line (EV-71, EV-72).
+ * Elasticsearch `_bulk`: an action line, then a document line.
  */
 import { parseTime } from '../event-time.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   Stored,
 } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
-import { isObject, JsonParseError, parseEventJson } from '../json-text.ts';
+import { isObject, JsonParseError, parseEntry } from '../json-text.ts';
 import {
   Entries,
   forEachLine,
@@ -24,18 +24,17 @@ import {
   numberOf,
 } from '../wire/entries.ts';
 
-/** Clients refuse to talk to a server that does not say so. */
+/** Elasticsearch clients refuse a server that does not send it. */
 export const ELASTIC_PRODUCT = { 'X-Elastic-Product': 'Elasticsearch' } as const;
 
 const HEADERS = { 'Content-Type': 'application/json', ...ELASTIC_PRODUCT };
 const ACTIONS: ReadonlySet<string> = new Set(['index', 'create', 'update', 'delete']);
 
-/** The index of the path comes as the parameter `_index`. */
 export const bulk: Dialect = {
   name: 'bulk',
   read(body, order, tools) {
     const startedAt = performance.now();
-    const entries = new Entries(tools, (message) =>
+    const entries = new Entries(tools, body.length, (message) =>
       refusal(413, 'content_too_long_exception', message),
     );
     const items = new BulkReader(order, entries, tools).read(body);
@@ -50,7 +49,6 @@ export const bulk: Dialect = {
   },
 };
 
-/** The body of an error answer. */
 export function bulkError(status: number, type: string, reason: string): string {
   return JSON.stringify({ error: { type, reason }, status });
 }
@@ -61,12 +59,11 @@ function refusal(status: number, type: string, reason: string): IntakeRefusal {
 
 interface Action {
   readonly name: string;
-  /** `''`: the action names none. */
+  /** Empty when the action names none. */
   readonly index: string;
   readonly line: number;
 }
 
-/** An item of the answer: a stored event, or an error. */
 interface Item {
   readonly action: string;
   readonly index: string;
@@ -80,7 +77,6 @@ class BulkReader {
   readonly #timeField: string;
   readonly #items: Item[] = [];
   #action: Action | null = null;
-  /** Most requests repeat one action line. */
   #known: { readonly bytes: Uint8Array; readonly action: Action } | null = null;
 
   constructor(order: IntakeOrder, entries: Entries, tools: IntakeTools) {
@@ -132,8 +128,8 @@ class BulkReader {
       this.#refuse(action, bytes, 'update is not supported');
       return;
     }
-    const text = lenientText(bytes);
-    const value = this.#parsed(bytes, text);
+    let text = '';
+    const value = this.#parsed(bytes, () => (text = lenientText(bytes)));
     if (value instanceof JsonParseError || !isObject(value)) {
       const why = value instanceof JsonParseError ? value.message : 'the document is no object';
       this.#reject(action, bytes, line, why);
@@ -167,10 +163,10 @@ class BulkReader {
     return { ...names, data: message, fields, eventTime };
   }
 
-  /** The value; for damaged text what is wrong. */
-  #parsed(bytes: Uint8Array, text = lenientText(bytes)): unknown {
+  /** For damaged text: the problem. */
+  #parsed(bytes: Uint8Array, decode = lenientText): unknown {
     try {
-      return parseEventJson(text, this.#tools.limits.maxDepth);
+      return parseEntry(bytes, decode, this.#tools.limits);
     } catch (error) {
       if (error instanceof JsonParseError) return error;
       throw error;
@@ -198,7 +194,7 @@ class BulkReader {
   }
 }
 
-/** EV-2 text of RFC 3339 or epoch milliseconds; null for anything else. */
+/** RFC 3339, or null unless the value is RFC 3339 or epoch milliseconds. */
 function timeOf(value: unknown): string | null {
   if (typeof value === 'string') {
     if (/^\d{1,16}$/.test(value)) return microsText(Number(value) * 1000);
@@ -227,7 +223,7 @@ function pathOf(...names: string[]): Path {
   return { names, dotted: names.join('.') };
 }
 
-/** The text at a path, its names nested or joined by dots; `''` for none. */
+/** Names may be nested or joined by dots; empty when missing. */
 function textAt(value: Record<string, unknown>, { names, dotted }: Path): string {
   let at: unknown = value;
   for (const name of names) {

@@ -1,5 +1,5 @@
 /**
- * Splunk's HTTP Event Collector: `event` and `raw` (EV-66 to EV-69).
+ * Splunk's HTTP Event Collector: `event` and `raw`.
  */
 import type {
   Dialect,
@@ -12,7 +12,7 @@ import type {
 } from '../intake.ts';
 import { answerWith, IntakeRefusal, META_NAMES } from '../intake.ts';
 import type { EntryProblem } from '../intake.ts';
-import { exactJson, isObject, JsonParseError, parseEventJson } from '../json-text.ts';
+import { exactJson, isObject, JsonParseError, parseEntry } from '../json-text.ts';
 import {
   Entries,
   forEachLine,
@@ -25,7 +25,6 @@ import {
 import type { JsonPiece } from '../wire/json-run.ts';
 import { JsonRun } from '../wire/json-run.ts';
 
-/** Answers of HEC by code, as far as this service gives them. */
 export const HEC_TEXTS = {
   0: 'Success',
   1: 'Token disabled',
@@ -48,7 +47,6 @@ export const HEC_TEXTS = {
   23: 'Server is shutting down',
   27: 'Request entity too large',
 } as const;
-/** One of the codes. */
 export type HecCode = keyof typeof HEC_TEXTS;
 
 const MAX_LISTED_ERRORS = 100;
@@ -56,12 +54,11 @@ const HEADERS = { 'Content-Type': 'application/json' };
 const DEFAULTS = { sourcetype: 'default', source: 'hec' };
 const CHANNEL = /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i;
 
-/** Modes `event` and `raw`. */
 export const hec: Dialect = {
   name: 'hec',
   read(body, order, tools) {
     const channel = channelOf(order);
-    const entries = new Entries(tools, () => refusal(413, 27));
+    const entries = new Entries(tools, body.length, () => refusal(413, 27));
     if (order.mode === 'raw') readRaw(body, order, entries);
     else readEvents(body, order, entries, tools);
     if (entries.seen === 0) throw refusal(400, 5);
@@ -76,7 +73,7 @@ export const hec: Dialect = {
   },
 };
 
-/** The channel of a request as it is kept; null for none. Throws for one that is no UUID. */
+/** Throws for a channel that is not a UUID. */
 function channelOf({ headers, parameters }: IntakeOrder): string | null {
   const given = headers['x-splunk-request-channel'] ?? parameters['channel'] ?? '';
   if (given === '') return null;
@@ -84,12 +81,10 @@ function channelOf({ headers, parameters }: IntakeOrder): string | null {
   return channelKey(given);
 }
 
-/** Whether a text can name a channel. */
 export function isChannel(text: string): boolean {
   return CHANNEL.test(text);
 }
 
-/** The one spelling a channel is kept by. */
 export function channelKey(text: string): string {
   return text.replaceAll('-', '').toLowerCase();
 }
@@ -135,7 +130,6 @@ function readRaw(body: Uint8Array, order: IntakeOrder, entries: Entries): void {
   });
 }
 
-/** Why an entry is left out: the code of HEC, and more for people. */
 class Fault {
   constructor(
     readonly code: HecCode,
@@ -172,7 +166,7 @@ function rejectEntry(
 
 function objectOf({ bytes }: JsonPiece, { limits }: IntakeTools): Record<string, unknown> | Fault {
   try {
-    return parseEventJson(lenientText(bytes), limits.maxDepth) as Record<string, unknown>;
+    return parseEntry(bytes, lenientText, limits) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof JsonParseError) return new Fault(6, error.message);
     throw error;
@@ -207,14 +201,14 @@ function codeOf({ part }: EntryProblem): HecCode {
   return part === 'fields' ? 15 : 6;
 }
 
-/** `''` when nothing is said; null for what is no text. */
+/** Empty when missing; null when not text. */
 function metaText(value: unknown): string | null {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   return numberOf(value) === null ? null : exactJson(value);
 }
 
-/** EV-2 text; null when there is none, undefined for what is no time. */
+/** Null when missing, undefined when not a time. */
 function timeOf(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return null;
   const seconds =

@@ -1,6 +1,3 @@
-/**
- * Every way to write events, by its name. A new dialect is a file beside this and one more line.
- */
 import type { Dialect } from '../intake.ts';
 import { bulk } from './bulk.ts';
 import { hec } from './hec.ts';
@@ -9,5 +6,4 @@ import { otlp } from './otlp.ts';
 import { rest } from './rest.ts';
 import { syslog } from './syslog.ts';
 
-/** In no particular order. */
 export const dialects: readonly Dialect[] = [rest, hec, bulk, otlp, loki, syslog];

@@ -1,5 +1,5 @@
 /**
- * Loki's push API: JSON, and protobuf under snappy (EV-75).
+ * Loki's push API: JSON, and protobuf under snappy.
  */
 import { snappyUncompress } from 'hysnappy';
 import type {
@@ -12,22 +12,23 @@ import type {
   Stored,
 } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
-import { JsonParseError, parseEventJson } from '../json-text.ts';
-import { Entries, lenientText, nanosText } from '../wire/entries.ts';
+import { JsonParseError } from '../json-text.ts';
+import { Entries, lenientText, nanosText, tooManyEvents } from '../wire/entries.ts';
+import { readEntries } from '../wire/json-entries.ts';
 import type { Labels, LokiEntry, LokiVisitor } from '../wire/loki-streams.ts';
 import { LokiEntryError, visitJsonStreams, visitProtobufStreams } from '../wire/loki-streams.ts';
 import { ProtobufError } from '../wire/protobuf.ts';
 
 const HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' };
 const FRAME_DEPTH = 100;
+const LISTS = { depth: 4, names: ['values'] };
 const HOST_LABELS = ['host', 'hostname', 'instance', 'node_name'];
 const SOURCE_LABELS = ['filename', 'source', 'service_name', 'job'];
 
-/** Mode `json` or `protobuf`. */
 export const loki: Dialect = {
   name: 'loki',
   read(body, order, tools) {
-    const entries = new Entries(tools, (message) => refusal(413, message));
+    const entries = new Entries(tools, body.length, (message) => refusal(413, message));
     readStreams(body, order, tools, (labels, position, read) =>
       take(entries, order, { labels, position, read }),
     );
@@ -53,17 +54,16 @@ function readStreams(
   visit: LokiVisitor,
 ): void {
   if (body.length === 0) throw refusal(400, 'empty body');
+  const { limits } = tools;
   try {
     if (order.mode === 'protobuf') {
-      visitProtobufStreams(uncompressed(body, tools.limits.maxDecodedBytes), visit);
-    } else if (
-      !visitJsonStreams(
-        parseEventJson(lenientText(body), tools.limits.maxDepth + FRAME_DEPTH),
-        visit,
-      )
-    ) {
-      throw refusal(400, 'the body has no streams');
+      visitProtobufStreams(uncompressed(body, limits.maxDecodedBytes), limits, visit);
+      return;
     }
+    const maxDepth = limits.maxDepth + FRAME_DEPTH;
+    const tooMany = () => refusal(413, tooManyEvents(limits));
+    const request = readEntries(body, LISTS, { limits, maxDepth, decode: lenientText, tooMany });
+    if (!visitJsonStreams(request, limits, visit)) throw refusal(400, 'the body has no streams');
   } catch (error) {
     if (error instanceof ProtobufError || error instanceof JsonParseError)
       throw refusal(400, error.message);
@@ -71,7 +71,7 @@ function readStreams(
   }
 }
 
-/** Snappy tells its size in front, so a bomb is refused before anything is made of it. */
+/** Snappy states the decompressed size first, so a bomb is refused before any decompression. */
 function uncompressed(body: Uint8Array, maxBytes: number): Uint8Array {
   let length = 0;
   let factor = 1;
@@ -106,7 +106,7 @@ function take(
   const place = `stream ${position.stream} entry ${position.entry}`;
   try {
     const entry = entryOf(labels(), read());
-    // A blank line is no event and no error (EV-62).
+    // Blank lines are neither events nor errors.
     if (entry.data.trim() === '') return;
     const problem = entries.add(entry, {
       sourcetype: 'loki',

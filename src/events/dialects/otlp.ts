@@ -1,5 +1,5 @@
 /**
- * OTLP/HTTP logs, JSON and protobuf (EV-74).
+ * OTLP/HTTP logs, JSON and protobuf.
  */
 import type {
   Dialect,
@@ -12,23 +12,24 @@ import type {
   Stored,
 } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
-import { exactJson, isDeeper, JsonParseError, parseEventJson } from '../json-text.ts';
-import { Entries, lenientText, nanosText } from '../wire/entries.ts';
+import { exactJson, isDeeper, JsonParseError } from '../json-text.ts';
+import { Entries, lenientText, nanosText, tooManyEvents } from '../wire/entries.ts';
+import { readEntries } from '../wire/json-entries.ts';
 import type { OtlpOrigin, OtlpRecord } from '../wire/otlp-records.ts';
 import { OtlpRecordError, visitJsonRecords, visitProtobufRecords } from '../wire/otlp-records.ts';
 import { ProtobufError, protobufMessage } from '../wire/protobuf.ts';
 
-/** Media type of binary OTLP and Loki requests. */
 export const PROTOBUF = 'application/x-protobuf';
 
 const INVALID_ARGUMENT = 3;
 const FRAME_DEPTH = 100;
+const LISTS = { depth: 6, names: ['logRecords', 'log_records'] };
 
-/** Mode `json` or `protobuf`; the answer comes in the same. */
+/** Mode `json` or `protobuf`; the answer uses the same. */
 export const otlp: Dialect = {
   name: 'otlp',
   read(body, order, tools) {
-    const entries = new Entries(tools, (message) => refusal(order, 413, message));
+    const entries = new Entries(tools, body.length, (message) => refusal(order, 413, message));
     const visit = (origin: OtlpOrigin, read: () => OtlpRecord): void =>
       take(origin, read, { order, entries, limits: tools.limits });
     try {
@@ -48,7 +49,7 @@ export const otlp: Dialect = {
   },
 };
 
-/** A failure as google.rpc.Status in the encoding of the request. */
+/** google.rpc.Status in the encoding of the request. */
 export function otlpStatus(isBinary: boolean, code: number, message: string): Uint8Array | string {
   if (!isBinary) return JSON.stringify({ code, message });
   return protobufMessage([
@@ -75,18 +76,20 @@ function visitAll(
   visit: (origin: OtlpOrigin, read: () => OtlpRecord) => void,
 ): void {
   if (order.mode === 'protobuf') {
-    visitProtobufRecords(body, limits.maxDepth, visit);
+    visitProtobufRecords(body, limits, visit);
     return;
   }
-  let request: unknown;
   try {
-    // What is too deep in a record is left out alone; the frame around records has levels of its own.
-    request = parseEventJson(lenientText(body), limits.maxDepth + FRAME_DEPTH);
+    // A record nested too deep is rejected alone; the frame around records has levels of its own.
+    const maxDepth = limits.maxDepth + FRAME_DEPTH;
+    const tooMany = () => refusal(order, 413, tooManyEvents(limits));
+    const request = readEntries(body, LISTS, { limits, maxDepth, decode: lenientText, tooMany });
+    if (!visitJsonRecords(request, limits, visit))
+      throw refusal(order, 400, 'The request is no object');
   } catch (error) {
     if (error instanceof JsonParseError) throw refusal(order, 400, error.message);
     throw error;
   }
-  if (!visitJsonRecords(request, visit)) throw refusal(order, 400, 'The request is no object');
 }
 
 function take(
@@ -97,6 +100,7 @@ function take(
   const index = entries.next();
   let record: OtlpRecord;
   try {
+    if (origin.problem !== null) throw new OtlpRecordError(origin.problem);
     record = read();
     const { maxDepth } = limits;
     if (isDeeper(record.attributes, maxDepth) || isDeeper(record.body, maxDepth))
@@ -116,12 +120,12 @@ function take(
   if (problem !== null) entries.reject(`record ${index}`, problem.reason, () => entry.data);
 }
 
-/** Null for a record without anything to store. */
+/** Null: nothing to store. */
 function entryOf({ resource, scope }: OtlpOrigin, record: OtlpRecord): Entry | null {
   const { body, attributes } = record;
   const text = textIn(body);
   if (text.trim() === '' && isEmpty(attributes)) return null;
-  // An event is never blank; what says most takes the place of the body.
+  // An event must not be blank.
   const data = text.trim() === '' ? record.eventName || exactJson(attributes) : text;
   const fields: Record<string, unknown> = Object.assign(Object.create(null), attributes);
   const set = (name: string, value: unknown): void => {

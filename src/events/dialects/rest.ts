@@ -1,6 +1,4 @@
-/**
- * `POST /api/events/`: one event, an array of them, or one a line (EV-36, EV-37).
- */
+/** `POST /api/events/`: one event, an array, or one event per line. */
 import type { EventDraft } from '../event.ts';
 import type {
   Dialect,
@@ -11,17 +9,23 @@ import type {
   Stored,
 } from '../intake.ts';
 import { IntakeRefusal, Rejection } from '../intake.ts';
-import { decodeUtf8, isObject, JsonParseError, parseEventJson } from '../json-text.ts';
+import { decodeUtf8, isObject, JsonParseError, parseEntry } from '../json-text.ts';
 import type { FieldErrors } from '../validation.ts';
 import { metaOf, notAnObject, readEvent } from '../validation.ts';
+import { lenientText, tooManyEvents } from '../wire/entries.ts';
+import type { JsonEntries } from '../wire/json-entries.ts';
+import { readEntries } from '../wire/json-entries.ts';
 
 const MAX_LISTED_ERRORS = 100;
 const MAX_SAMPLE = 2048;
 const NO_PERMISSION = 'You do not have permission to perform this action.';
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 const NEWLINE = 0x0a;
+const LISTS = { depth: 1, names: null };
+/** A list behind more white space is treated as a single event. */
+const MAX_LEADING_BYTES = 4096;
 
-/** Reads objects and arrays all-or-nothing, NDJSON (`mode` `lines`) entry by entry; `mode` `form`: fields of a form. */
+/** Objects and arrays are all-or-nothing, NDJSON (mode `lines`) per entry; mode `form` reads form fields. */
 export const rest: Dialect = {
   name: 'rest',
   read(body, order, tools) {
@@ -30,21 +34,26 @@ export const rest: Dialect = {
 };
 
 function readJson(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Reading {
-  const value = parsed(body, tools.limits.maxDepth);
-  if (!Array.isArray(value)) {
+  const { frame, entry } = entriesOf(body, tools);
+  if (!Array.isArray(frame)) {
     const errors: FieldErrors = {};
-    const draft = draftOf(value, order, tools, errors);
+    const draft = draftOf(frame, order, tools, errors);
     if (draft === null) throw invalid(errors);
     requireRights([draft], tools);
     return reading([draft], (stored) => created(order, stored, () => stored.events()[0] ?? 'null'));
   }
-  requireCount(value.length, tools);
+  requireCount(frame.length, tools);
   const drafts: EventDraft[] = [];
   let failures: FieldErrors[] | null = null;
-  for (const [index, item] of value.entries()) {
+  for (const [index, item] of frame.entries()) {
     const errors: FieldErrors = {};
-    const draft = draftOf(item, order, tools, errors);
-    if (draft === null) (failures ??= Array.from(value, () => ({})))[index] = errors;
+    const draft = draftOf(
+      parsed(() => entry(item)),
+      order,
+      tools,
+      errors,
+    );
+    if (draft === null) (failures ??= Array.from(frame, () => ({})))[index] = errors;
     else if (failures === null) drafts.push(draft);
   }
   if (failures !== null) throw invalid(failures);
@@ -52,9 +61,20 @@ function readJson(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Rea
   return reading(drafts, (stored) => created(order, stored, () => stored.array()));
 }
 
-function parsed(body: Uint8Array, maxDepth: number): unknown {
+function entriesOf(body: Uint8Array, tools: IntakeTools): JsonEntries {
+  const { limits } = tools;
+  const decode = decodeUtf8;
+  const tooMany = () => tooManyOf(tools);
+  return parsed(() =>
+    /^\s*\[/.test(lenientText(body.subarray(0, MAX_LEADING_BYTES)))
+      ? readEntries(body, LISTS, { limits, maxDepth: limits.maxDepth, decode, tooMany })
+      : { frame: parseEntry(body, decode, limits), entry: (item) => item },
+  );
+}
+
+function parsed<Value>(read: () => Value): Value {
   try {
-    return parseEventJson(decodeUtf8(body), maxDepth);
+    return read();
   } catch (error) {
     if (error instanceof JsonParseError) throw refusal(400, error.message);
     throw error;
@@ -90,9 +110,13 @@ function requireRights(drafts: readonly EventDraft[], tools: IntakeTools): void 
   }
 }
 
-function requireCount(count: number, { limits }: IntakeTools): void {
-  if (count <= limits.maxEvents) return;
-  throw refusal(413, `Too many events in one request (maximum ${limits.maxEvents})`);
+function requireCount(count: number, tools: IntakeTools): void {
+  const { limits } = tools;
+  if (count > limits.maxEvents) throw tooManyOf(tools);
+}
+
+function tooManyOf({ limits }: IntakeTools): IntakeRefusal {
+  return refusal(413, tooManyEvents(limits));
 }
 
 function reading(drafts: readonly EventDraft[], answer: Reading['answer']): Reading {
@@ -149,7 +173,7 @@ function isBlank(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** The event of a line, or the error object of it. */
+/** The event, or its error object. */
 function lineOf(
   bytes: Uint8Array,
   order: IntakeOrder,
@@ -157,7 +181,7 @@ function lineOf(
 ): EventDraft | { failure: unknown } {
   const errors: FieldErrors = {};
   try {
-    const value = parseEventJson(decodeUtf8(bytes), tools.limits.maxDepth);
+    const value = parseEntry(bytes, decodeUtf8, tools.limits);
     const draft = draftOf(value, order, tools, errors);
     if (draft === null) return { failure: errors };
     if (tools.mayWrite(draft.index)) return draft;

@@ -1,6 +1,4 @@
-/**
- * Messages of the syslog listeners (EV-76): how they cross to the writer, and the events they are.
- */
+/** Messages of the syslog listeners: their framing on the way to the writer, and the resulting events. */
 import { extractSyslog } from '../extract/syslog.ts';
 import type { Dialect, Reading } from '../intake.ts';
 import { IntakeRefusal } from '../intake.ts';
@@ -8,7 +6,7 @@ import { Entries, isBlankLine, lenientText } from '../wire/entries.ts';
 
 const LENGTH_BYTES = 4;
 
-/** Messages with the addresses they came from, as one body; `source` comes as the parameter of that name. */
+/** `source` comes as the parameter of that name. */
 export function syslogBody(messages: readonly { peer: string; bytes: Uint8Array }[]): Uint8Array {
   const parts: Uint8Array[] = [];
   for (const { peer, bytes } of messages) parts.push(prefixed(Buffer.from(peer)), prefixed(bytes));
@@ -22,11 +20,14 @@ function prefixed(bytes: Uint8Array): Buffer {
   return framed;
 }
 
-/** One message, one event. */
 export const syslog: Dialect = {
   name: 'syslog',
   read(body, _order, tools) {
-    const entries = new Entries(tools, (message) => new IntakeRefusal(413, message, message));
+    const entries = new Entries(
+      tools,
+      body.length,
+      (message) => new IntakeRefusal(413, message, message),
+    );
     const view = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const part = (at: number): Buffer => {
       const from = at + LENGTH_BYTES;
@@ -55,9 +56,8 @@ function take(
   if (problem !== null) entries.reject(`message ${index} of ${peer}`, problem.reason, () => data);
 }
 
-/** The hostname a message carries; null for none. */
 function hostnameIn(data: string, now: number): string | null {
-  // The zone makes no difference to the name.
+  // The time zone does not affect the host name.
   const name = extractSyslog(data, now, 'UTC')?.['hostname'];
   return typeof name === 'string' ? name : null;
 }

@@ -1,18 +1,15 @@
-/**
- * `access_combined`: lines of web servers, combined or common format (EV-45).
- */
+/** `access_combined`: web server lines in the combined or common format. */
 import { timeText } from '../event-time.ts';
 import { timeReader } from './calendar.ts';
 import type { Members } from './members.ts';
 import { memberSet, setPresent } from './members.ts';
 
-// Escapes are counted: a choice for each character would cost seconds in a text of a megabyte.
+// The pattern counts escapes: alternation per character would take seconds in a megabyte of text.
 const LINE =
   /^(\S+) (\S+) (\S+) \[([^\]]{1,40})\] "([^"\\]*(?:\\.[^"\\]*){0,5000})" (\d{3}|-) (\d+|-)(?: "([^"\\]*(?:\\.[^"\\]*){0,5000})" "([^"\\]*(?:\\.[^"\\]*){0,5000})")?/s;
 const REQUEST = /^([A-Z]+) (\S+)(?: (HTTP\/[\d.]+))?$/;
 const readTime = timeReader('%d/%b/%Y:%H:%M:%S %z', 'UTC')!;
 
-/** The parts of the line; null for any other text. */
 export function extractAccessLog(text: string): Members | null {
   const match = LINE.exec(text);
   if (match === null) return null;

@@ -1,10 +1,8 @@
-/**
- * Civil times of a zone as microseconds, and the time formats of SL-81 read from text.
- */
+/** Civil times of a time zone as microseconds, and time formats read from text. */
 
+import { TimeZone } from '../../base/time-zone.ts';
 import { isInRange } from '../event-time.ts';
 
-/** English month names as logs write them. */
 export const MONTHS = [
   'Jan',
   'Feb',
@@ -21,8 +19,8 @@ export const MONTHS = [
 ];
 
 /**
- * Microseconds of `[year, month from 0, day, hour, minute, second]` in a zone: `UTC`, `+02:00`, or a name such as
- * `Europe/Vienna`. Null for a day that does not exist, and outside of the years 0 to 9999.
+ * `parts`: year, month from 0, day, hour, minute, second; `timezone`: `UTC`, `+02:00` or a name. Null for a day that
+ * does not exist and outside years 0 to 9999.
  */
 export function zonedMicros(parts: readonly number[], timezone: string): number | null {
   const [year = 0, month = 0, day = 1, hour = 0, minute = 0, second = 0] = parts;
@@ -38,39 +36,23 @@ function inRange(micros: number): number | null {
   return isInRange(micros) ? micros : null;
 }
 
+let last = TimeZone.UTC;
+
+/** The configuration has checked the name. */
+function zoneNamed(name: string): TimeZone {
+  if (last.name !== name) last = TimeZone.named(name) ?? TimeZone.UTC;
+  return last;
+}
+
 function offsetMs(localMs: number, timezone: string): number {
   if (timezone === 'UTC' || timezone === '') return 0;
   const fixed = /^([+-])(\d{2}):?(\d{2})$/.exec(timezone);
   if (fixed !== null) {
     return (fixed[1] === '-' ? -1 : 1) * (Number(fixed[2]) * 60 + Number(fixed[3])) * 60_000;
   }
-  // Twice: the first guess may lie on the other side of a change of the clocks.
-  const first = offsetAt(localMs, timezone);
-  return offsetAt(localMs - first, timezone);
-}
-
-function offsetAt(utcMs: number, timezone: string): number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  const part: Record<string, number> = {};
-  for (const { type, value } of format.formatToParts(utcMs)) part[type] = Number(value);
-  const local = Date.UTC(
-    part['year']!,
-    part['month']! - 1,
-    part['day'],
-    part['hour'],
-    part['minute'],
-    part['second'],
-  );
-  return local - Math.floor(utcMs / 1000) * 1000;
+  // Twice: the first guess may be on the other side of a clock change.
+  const zone = zoneNamed(timezone);
+  return zone.offsetAt(localMs - zone.offsetAt(localMs));
 }
 
 const FORMAT_PARTS: Readonly<Record<string, string>> = {
@@ -93,7 +75,7 @@ const FORMAT_PARTS: Readonly<Record<string, string>> = {
   '%': '%',
 };
 
-/** A reader of times written in a format of SL-81, in microseconds or null; null when the format is none. */
+/** The reader returns microseconds or null; null instead of a reader when the format is invalid. */
 export function timeReader(
   format: string,
   timezone: string,
@@ -110,7 +92,7 @@ export function timeReader(
   try {
     pattern = new RegExp(`^${source}$`);
   } catch {
-    // The same part twice.
+    // Repeated part.
     return null;
   }
   return (text) => {

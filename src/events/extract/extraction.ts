@@ -1,10 +1,17 @@
 /**
- * What is found in an event's data, by its sourcetype and the extractors of the configuration (EV-40 to EV-47).
- *
- * Extraction never fails: what cannot be read yields nothing.
+ * Fields found in an event's data, by its sourcetype and the configured extractors. Never fails: unreadable data
+ * yields nothing.
  */
-import { exactJson, hasAwkwardNumbers, isDeeper, isObject, isPlain } from '../json-text.ts';
+import {
+  exactJson,
+  hasAwkwardNumbers,
+  isDeeper,
+  isObject,
+  isPlain,
+  MAX_EVENT_VALUES,
+} from '../json-text.ts';
 import { parseJson } from '../../base/json.ts';
+import { requireJsonBounds } from '../../base/json-outline.ts';
 import { parseTime } from '../event-time.ts';
 import { extractAccessLog } from './access-log.ts';
 import type { Members } from './members.ts';
@@ -15,22 +22,20 @@ import type { ExtractorSetting } from '../../config/extractor-pattern.ts';
 import { compileExtractor } from './pattern.ts';
 import { extractSyslog } from './syslog.ts';
 
-/** Deeper data would overflow recursive code; it is kept as text. */
+/** Deeper data would overflow recursive code; it stays text. */
 const MAX_DEPTH = 200;
 
-/** What extraction is configured with. */
 export interface ExtractionSettings {
   readonly extractors: readonly ExtractorSetting[];
   readonly syslogTimezone: string;
 }
 
-/** Members of `extracted_fields`, and whether some hold numbers that JSON.stringify would change. */
+/** With whether some hold numbers that JSON.stringify would change. */
 interface Found {
   readonly members: Members;
   readonly isAwkward: boolean;
 }
 
-/** Extracts for one process; made anew when the configuration changes. */
 export class Extraction {
   readonly #timezone: string;
   readonly #patterns: { sourcetype: string; field: string; extract: Extractor }[];
@@ -44,14 +49,14 @@ export class Extraction {
     }));
   }
 
-  /** What the data yields; null for nothing. `now`: microseconds. */
+  /** `now`: microseconds. */
   membersOf(sourcetype: string, data: string, now: number): Members | null {
     return this.#find(sourcetype.toLowerCase(), data, now)?.members ?? null;
   }
 
   /**
-   * `extracted_fields` as JSON text: the client's value with what was found merged over it (EV-40). `client` undefined:
-   * none was sent. `json`: the value of `data`, when somebody has read it already.
+   * JSON text of `extracted_fields`: the extracted members override the client's. `client` undefined: none sent.
+   * `json`: `data` already parsed.
    */
   fieldsOf(
     sourcetype: string,
@@ -88,7 +93,6 @@ export class Extraction {
   }
 }
 
-/** The event time an `extracted_fields` value names (EV-30). */
 export function eventTimeOf(fields: unknown): number | null {
   if (!isObject(fields)) return null;
   const value = Object.hasOwn(fields, 'event_time') ? fields['event_time'] : null;
@@ -133,14 +137,16 @@ function plain(members: Members | null): Found | null {
 }
 
 function jsonObject(data: string): Found | null {
-  // NaN and 1e999 are no JSON values a client could get back.
+  // NaN and 1e999 are not JSON a client could get back.
   if (!/^\s*\{/.test(data)) return null;
   const isAwkward = hasAwkwardNumbers(data);
   let value: unknown;
   try {
+    if (isAwkward || data.length > 2 * MAX_EVENT_VALUES)
+      requireJsonBounds(data, { values: MAX_EVENT_VALUES, depth: MAX_DEPTH });
     value = isAwkward ? parseJson(data) : JSON.parse(data);
   } catch {
-    // No JSON: nothing is extracted.
+    // Not JSON, or beyond the limits of an event.
     return null;
   }
   if (!isObject(value) || (isAwkward && /[0-9][eE]\+?[0-9]{3}/.test(data) && hasInfinite(value)))
@@ -149,7 +155,7 @@ function jsonObject(data: string): Found | null {
   return { members: Object.assign(memberSet(), value), isAwkward };
 }
 
-/** As `jsonObject`, of a value that was read before. */
+/** As `jsonObject`, already parsed. */
 function readObject(value: unknown, data: string): Found | null {
   if (!isObject(value)) return null;
   const isAwkward = !isPlain(value);

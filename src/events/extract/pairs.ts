@@ -1,10 +1,8 @@
-/**
- * `kv` and `logfmt`: `key=value` pairs of a line (EV-43).
- */
+/** `kv` and `logfmt`: `key=value` pairs. */
 import type { Members } from './members.ts';
 import { memberSet } from './members.ts';
 
-// Escapes are counted: a choice for each character would cost seconds in a text of a megabyte.
+// Patterns count escapes: alternation per character would take seconds in a megabyte of text.
 const KV =
   /(?:^|[\s,;([{|])([A-Za-z_][A-Za-z0-9_.-]*)=(?:"([^"\\]*(?:\\.[^"\\]*){0,5000})"|([^\s,;)\]}]*))/gs;
 const LOGFMT =
@@ -12,7 +10,6 @@ const LOGFMT =
 const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '"': '"', '\\': '\\' };
 
-/** The pairs of a text; null for none. */
 export function extractPairs(text: string, style: 'kv' | 'logfmt'): Members | null {
   if (style === 'kv' && !text.includes('=')) return null;
   const members = memberSet();
@@ -25,7 +22,6 @@ export function extractPairs(text: string, style: 'kv' | 'logfmt'): Members | nu
   return found ? members : null;
 }
 
-/** How many pairs a text holds, two at most. */
 export function hasTwoPairs(text: string): boolean {
   let count = 0;
   for (const _ of text.matchAll(KV)) if (++count === 2) return true;

@@ -1,6 +1,4 @@
-/**
- * Extractors of the configuration: RE2 patterns and grok (EV-47). Linear time, whatever the text.
- */
+/** Configured extractors: RE2 patterns and grok, in linear time for any text. */
 import type { ExtractorSetting, MemberType } from '../../config/extractor-pattern.ts';
 import { compilePattern } from '../../config/extractor-pattern.ts';
 import { timeText } from '../event-time.ts';
@@ -8,13 +6,12 @@ import { timeReader } from './calendar.ts';
 import type { Members } from './members.ts';
 import { memberSet } from './members.ts';
 
-/** A compiled one: members of a text, or null. */
 export type Extractor = (text: string) => Members | null;
 
 /** Only the start of an event is searched. */
 const MAX_SEARCHED = 64 * 1024;
 
-/** The extractor of a setting. Throws an Error whose message names what is wrong with it. */
+/** Throws an Error whose message names the fault. */
 export function compileExtractor(setting: ExtractorSetting): Extractor {
   const { pattern, names, types } = compilePattern(setting);
   const { time } = setting;
@@ -36,7 +33,7 @@ export function compileExtractor(setting: ExtractorSetting): Extractor {
   };
 }
 
-/** A text that does not fit its type stays text. */
+/** A value that does not fit its type stays text. */
 function typed(text: string, type: MemberType | undefined): unknown {
   if (type === 'integer' && /^[+-]?\d{1,15}$/.test(text)) return Number(text);
   if (type === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);

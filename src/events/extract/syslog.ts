@@ -1,29 +1,32 @@
 /**
- * `syslog`: RFC 5424, else RFC 3164, with or without `<PRI>` (EV-44).
+ * `syslog`: RFC 5424, else RFC 3164, with or without `<PRI>`.
  */
 import { parseTime, timeText } from '../event-time.ts';
 import { MONTHS, zonedMicros } from './calendar.ts';
 import type { Members } from './members.ts';
 import { memberSet, setPresent } from './members.ts';
 
-// Escapes are counted: a choice for each character would cost seconds in a text of a megabyte.
+// Patterns count escapes: alternation per character would take seconds in a megabyte of text.
 const RFC5424 =
   /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[[^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000}\])+)(?: (.*))?$/s;
 const RFC3164 =
   /^(?:<(\d{1,3})>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\S+) ([^\s:[]+)(?:\[([^\]]*)\])?:? ?(.*)$/s;
 const PRIORITY_ONLY = /^<(\d{1,3})>(.*)$/s;
 const SEVERITIES = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'];
+const DATE = /^\d{4}-\d\d-\d\dT/;
 const MAX_PRIORITY = 191;
 const DAY_MICROS = 86_400_000_000;
 
-/** The parts of a syslog line; null for any other text. `now`: microseconds, for the year RFC 3164 leaves out. */
+/** Null for other text. `now` (microseconds) supplies the year that RFC 3164 omits. */
 export function extractSyslog(text: string, now: number, timezone: string): Members | null {
   const members = memberSet();
   const modern = RFC5424.exec(text);
   if (modern !== null && setPriority(members, modern[1])) {
     const [, , time, hostname, appname, procid, msgid, data, message] = modern;
     const micros = time === '-' ? null : parseTime(time!);
-    if (time !== '-' && micros === null) return null;
+    // Without a priority, only the date distinguishes a syslog line from other text.
+    if (time !== '-' && micros === null && modern[1] === undefined && !DATE.test(time!))
+      return null;
     if (micros !== null) members['event_time'] = timeText(micros);
     setPresent(members, 'hostname', hostname);
     setPresent(members, 'appname', appname);
@@ -37,8 +40,8 @@ export function extractSyslog(text: string, now: number, timezone: string): Memb
   if (old !== null && setPriority(members, old[1])) {
     const [, , month, day, hour, minute, second, hostname, appname, procid, message] = old;
     const time = recentTime([month!, day!, hour!, minute!, second!], now, timezone);
-    if (time === null) return null;
-    members['event_time'] = timeText(time);
+    if (time === null && old[1] === undefined && !MONTHS.includes(month!)) return null;
+    if (time !== null) members['event_time'] = timeText(time);
     setPresent(members, 'hostname', hostname);
     setPresent(members, 'appname', appname);
     setPresent(members, 'procid', procid);
@@ -51,7 +54,7 @@ export function extractSyslog(text: string, now: number, timezone: string): Memb
   return members;
 }
 
-/** False for a number that is no priority. */
+/** False for an invalid priority. */
 function setPriority(members: Members, text: string | undefined): boolean {
   if (text === undefined) return true;
   const priority = Number(text);
@@ -78,7 +81,7 @@ function structuredData(text: string): Members {
   return elements;
 }
 
-/** The year puts the time into (now - 364 d, now + 1 d]. */
+/** Chooses the year that puts the time into (now - 364 d, now + 1 d]. */
 function recentTime(
   [month, day, hour, minute, second]: readonly [string, string, string, string, string],
   now: number,

@@ -1,54 +1,57 @@
-/**
- * What the dialects have in common: entries go in one by one, events and rejections come out (EV-62).
- */
+/** Collects the entries of one request: valid events and rejections. */
 import { JsonNumber } from '../../base/json.ts';
 import type { EventDraft } from '../event.ts';
 import { isInRange, timeText } from '../event-time.ts';
-import type { Entry, IntakeRefusal, IntakeTools, MetaDefaults } from '../intake.ts';
+import type { Entry, IntakeLimits, IntakeRefusal, IntakeTools, MetaDefaults } from '../intake.ts';
 import { EntryProblem, Rejection } from '../intake.ts';
 
 const MAX_KEPT = 100;
 const MAX_SAMPLE = 2048;
+/** Characters of all events of a request, in addition to what its size allows. */
+const BASE_LENGTH = 32 * 1024 * 1024;
+const LENGTH_PER_BODY_BYTE = 8;
 
-/** The entries of one request. */
 export class Entries {
   readonly drafts: EventDraft[] = [];
-  /** The first hundred. */
   readonly rejections: Rejection[] = [];
   rejected = 0;
   readonly #tools: IntakeTools;
   readonly #tooMany: (message: string) => IntakeRefusal;
+  /** Each event repeats shared values: a label of a megabyte could become a terabyte. */
+  readonly #maxLength: number;
+  #length = 0;
   #seen = 0;
 
-  /** `tooMany` makes the 413 of the dialect. */
-  constructor(tools: IntakeTools, tooMany: (message: string) => IntakeRefusal) {
+  /** `tooMany` makes the dialect's 413. */
+  constructor(tools: IntakeTools, bodyBytes: number, tooMany: (message: string) => IntakeRefusal) {
     this.#tools = tools;
     this.#tooMany = tooMany;
+    this.#maxLength = BASE_LENGTH + LENGTH_PER_BODY_BYTE * bodyBytes;
   }
 
-  /** Entries so far, good and bad. */
   get seen(): number {
     return this.#seen;
   }
 
-  /** Counts an entry, from 0. Throws the refusal for one too many. */
+  /** Returns the position from 0. Throws when there are too many. */
   next(): number {
-    const { maxEvents } = this.#tools.limits;
-    if (this.#seen >= maxEvents) {
-      throw this.#tooMany(`Too many events in one request (maximum ${maxEvents})`);
-    }
+    const { limits } = this.#tools;
+    if (this.#seen >= limits.maxEvents) throw this.#tooMany(tooManyEvents(limits));
     return this.#seen++;
   }
 
-  /** Takes the event in; or says why it is none, for `reject`. */
+  /** Returns the problem, for `reject`, when the entry is invalid. */
   add(entry: Entry, defaults: MetaDefaults): EntryProblem | null {
     const draft = this.#tools.draft(entry, defaults);
     if (draft instanceof EntryProblem) return draft;
+    this.#length += draft.data.length + draft.fields.length;
+    if (this.#length > this.#maxLength)
+      throw this.#tooMany(`The events come to more than ${this.#maxLength} characters`);
     this.drafts.push(draft);
     return null;
   }
 
-  /** Leaves an entry out; `sample` is asked only for those that are kept. */
+  /** `sample` is called only for rejections that are kept. */
   reject(position: string, reason: string, sample: () => string, details: unknown = null): void {
     this.rejected += 1;
     if (this.rejections.length >= MAX_KEPT) return;
@@ -56,12 +59,16 @@ export class Entries {
   }
 }
 
-/** Bytes as text; what is no UTF-8 becomes U+FFFD. */
+export function tooManyEvents({ maxEvents }: IntakeLimits): string {
+  return `Too many events in one request (maximum ${maxEvents})`;
+}
+
+/** Invalid UTF-8 becomes U+FFFD. */
 export function lenientText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** Calls back for every line with its number from 1, without its line feed; also for blank ones. */
+/** Line numbers start at 1; lines come without their line feed, blank ones included. */
 export function forEachLine(
   body: Uint8Array,
   visit: (line: Uint8Array, number: number) => void,
@@ -75,20 +82,19 @@ export function forEachLine(
   }
 }
 
-/** Whether a line holds nothing but white space. */
 export function isBlankLine(bytes: Uint8Array): boolean {
   for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false;
   return true;
 }
 
-/** The time of so many microseconds as EV-2 text; null outside of the years 0 to 9999. */
+/** RFC 3339; null outside years 0 to 9999. */
 export function microsText(micros: number): string | null {
   return isInRange(micros) ? timeText(micros) : null;
 }
 
 /**
- * Microseconds of a decimal number of a coarser unit, `digits` places above them; finer fractions are cut (EV-2), which
- * is seen in the digits as they were written: a multiplied double may have passed the next microsecond.
+ * `amount` is in a unit `digits` decimal places above microseconds. Finer fractions are cut from the written digits,
+ * because multiplying a double may round up to the next microsecond.
  */
 export function cutMicros(amount: number | string, digits: 3 | 6): number {
   const text = /[eE]/.test(String(amount)) ? String(Number(amount)) : String(amount);
@@ -97,16 +103,16 @@ export function cutMicros(amount: number | string, digits: 3 | 6): number {
   const [, sign, whole = '', fraction = ''] = match;
   const micros = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'));
   if (sign !== '-') return micros;
-  // Before 1970 the digits count backwards, so what is cut leads to the microsecond before.
+  // Rounds down: before 1970 a cut fraction belongs to the microsecond before.
   return /[1-9]/.test(fraction.slice(digits)) ? -micros - 1 : -micros;
 }
 
-/** The time of so many nanoseconds as EV-2 text, cut to microseconds; null for 0 and out of range. */
+/** RFC 3339, cut to microseconds; null for 0 and out of range. */
 export function nanosText(nanos: bigint): string | null {
   return nanos === 0n ? null : microsText(Number(nanos / 1000n));
 }
 
-/** A JSON number as a double; null for any other value. */
+/** Null unless a JSON number. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);

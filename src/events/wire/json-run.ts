@@ -1,8 +1,8 @@
 /**
- * JSON objects one after another, with or without white space between them, or in an array (EV-66).
+ * JSON objects one after another, separated by nothing, white space, or in an array.
  *
- * The ends of objects are found without parsing them. A string never spans lines and the ways back are counted, so damaged
- * input costs no more than a few passes over it.
+ * Finds the ends of objects without parsing. Strings must not span lines and rescans are limited, so damaged input
+ * costs only a few passes.
  */
 
 const QUOTE = 0x22;
@@ -13,21 +13,19 @@ const OBJECT_END = 0x7d;
 const LIST = 0x5b;
 const LIST_END = 0x5d;
 const COMMA = 0x2c;
-/** Deeper ones are damaged for us; what the contract allows is far less. */
+/** Deeper objects count as damaged; the allowed depth of events is far less. */
 const MAX_DEPTH = 128;
-/** How often damaged input may be read over, in lengths of the body. */
+/** Limit on rescans of damaged input, in lengths of the body. */
 const MAX_PASSES = 4;
 
-/** An object, or what stands where one should. */
 export interface JsonPiece {
   readonly bytes: Uint8Array;
   /** From 1. */
   readonly line: number;
-  /** False: it cannot be an object; `bytes` is the line it begins. */
+  /** False: not an object; `bytes` is the line it begins. */
   readonly isWhole: boolean;
 }
 
-/** Walks over the objects of a body. */
 export class JsonRun {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -46,7 +44,6 @@ export class JsonRun {
     }
   }
 
-  /** The next object; null at the end. */
   next(): JsonPiece | null {
     const bytes = this.#bytes;
     this.#skipBlank();
@@ -72,7 +69,7 @@ export class JsonRun {
     return piece;
   }
 
-  /** Goes on at the first line behind the start of the last piece that begins with `{`. */
+  /** Continues at the first line after the start of the last piece that begins with `{`. */
   skipDamaged(): void {
     const bytes = this.#bytes;
     let at = this.#pieceFrom;
@@ -101,14 +98,14 @@ export class JsonRun {
   }
 
   #countLines(from: number, to: number): void {
-    // Looking past the object would read the whole body for each of its objects.
+    // Looking beyond the object would read the whole body once per object.
     const piece = this.#bytes.subarray(from, to);
     for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, at + 1))
       this.#line += 1;
   }
 }
 
-/** Behind the `}` of the object; for none the negative count of bytes that were looked at. */
+/** Offset after the closing `}`; if missing, the negative count of bytes read. */
 function objectEnd(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   let depth = 0;
@@ -128,7 +125,7 @@ function objectEnd(bytes: Uint8Array, from: number): number {
   return from - length - 1;
 }
 
-/** Where the closing quote stands; for none the negative of where that was seen. */
+/** Position of the closing quote; if missing, the negative of where that was seen. */
 function stringEnd(bytes: Uint8Array, quote: number): number {
   const { length } = bytes;
   for (let at = quote + 1; at < length; at += 1) {

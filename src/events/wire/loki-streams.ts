@@ -1,36 +1,38 @@
-/**
- * The streams of a Loki push request in JSON or protobuf, in one shape (EV-75).
- */
-import { exactJson, isObject } from '../json-text.ts';
+/** The streams of a Loki push request, JSON or protobuf, in one shape. */
+import type { IntakeLimits } from '../intake.ts';
+import { fieldsProblem } from '../intake.ts';
+import { exactJson, isObject, JsonBoundsError } from '../json-text.ts';
 import { numberOf } from './entries.ts';
+import type { JsonEntries } from './json-entries.ts';
 import { ProtobufReader } from './protobuf.ts';
 
-/** Labels or metadata by name. */
 export type Labels = Record<string, string>;
 
-/** One line of a stream. */
 export interface LokiEntry {
   readonly nanos: bigint;
   readonly line: string;
   readonly metadata: Labels;
 }
 
-/** A stream or entry that cannot be used. */
 export class LokiEntryError extends Error {}
 
-/** Told of every entry in order, with the numbers of stream and entry from 0. `read` throws `LokiEntryError` for a bad one. */
+/** Called for every entry in order; stream and entry count from 0. `read` throws `LokiEntryError`. */
 export type LokiVisitor = (
   labels: () => Labels,
   position: { readonly stream: number; readonly entry: number },
   read: () => LokiEntry,
 ) => void;
 
-/** The entries of a parsed JSON request; false when it is no such request. */
-export function visitJsonStreams(request: unknown, visit: LokiVisitor): boolean {
-  const streams = isObject(request) ? request['streams'] : null;
+/** False when the body is not such a request. */
+export function visitJsonStreams(
+  { frame, entry: entryAt }: JsonEntries,
+  limits: IntakeLimits,
+  visit: LokiVisitor,
+): boolean {
+  const streams = isObject(frame) ? frame['streams'] : null;
   if (!Array.isArray(streams)) return false;
   for (const [stream, value] of streams.entries()) {
-    const labels = once(() => labelsOf(isObject(value) ? value['stream'] : null));
+    const labels = once(() => labelsOf(isObject(value) ? value['stream'] : null), limits);
     const values: unknown = isObject(value) ? value['values'] : null;
     if (!Array.isArray(values)) {
       visit(labels, { stream, entry: 0 }, () => {
@@ -39,15 +41,39 @@ export function visitJsonStreams(request: unknown, visit: LokiVisitor): boolean 
       continue;
     }
     for (const [entry, item] of values.entries()) {
-      visit(labels, { stream, entry }, () => jsonEntry(item));
+      visit(labels, { stream, entry }, () => jsonEntry(entryOf(item, entryAt)));
     }
   }
   return true;
 }
 
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+function entryOf(item: unknown, entryAt: (item: unknown) => unknown): unknown {
+  try {
+    return entryAt(item);
+  } catch (error) {
+    if (error instanceof JsonBoundsError) throw new LokiEntryError(error.reason);
+    throw error;
+  }
+}
+
+/** Labels, or their problem, made once per stream: a stream may have thousands of entries. */
+function once(make: () => Labels, limits: IntakeLimits): () => Labels {
+  let made: Labels | LokiEntryError | undefined;
+  const checked = (): Labels | LokiEntryError => {
+    try {
+      const labels = make();
+      const problem = fieldsProblem(labels, limits);
+      return problem === null ? labels : new LokiEntryError(`labels: ${problem}`);
+    } catch (error) {
+      if (error instanceof LokiEntryError) return error;
+      throw error;
+    }
+  };
+  return () => {
+    made ??= checked();
+    if (made instanceof LokiEntryError) throw made;
+    return made;
+  };
 }
 
 function jsonEntry(item: unknown): LokiEntry {
@@ -68,37 +94,57 @@ function labelsOf(value: unknown): Labels {
   return labels;
 }
 
-/** The entries of a protobuf request (already without its snappy coding). Throws `ProtobufError` for damaged bytes. */
-export function visitProtobufStreams(bytes: Uint8Array, visit: LokiVisitor): void {
+/** Expects uncompressed bytes. Throws `ProtobufError`. */
+export function visitProtobufStreams(
+  bytes: Uint8Array,
+  limits: IntakeLimits,
+  visit: LokiVisitor,
+): void {
   const request = new ProtobufReader(bytes);
   for (let stream = 0; request.next();) {
     if (request.field !== 1) continue;
-    visitStream(request.message(), stream, visit);
+    visitStream(request.message(), stream, limits, visit);
     stream += 1;
   }
 }
 
-function visitStream(message: ProtobufReader, stream: number, visit: LokiVisitor): void {
+function visitStream(
+  message: ProtobufReader,
+  stream: number,
+  limits: IntakeLimits,
+  visit: LokiVisitor,
+): void {
   let text = '';
   const entries: Uint8Array[] = [];
   while (message.next()) {
     if (message.field === 1) text = message.text();
-    else if (message.field === 2) entries.push(message.bytes());
+    // The visitor throws at the first entry too many.
+    else if (message.field === 2 && entries.length <= limits.maxEvents)
+      entries.push(message.bytes());
   }
-  const labels = once(() => parseLabels(text));
+  const labels = once(() => {
+    if (text.length > 2 * limits.maxEventBytes) throw new LokiEntryError('the labels are too long');
+    return parseLabels(text);
+  }, limits);
   for (const [entry, bytes] of entries.entries()) {
-    visit(labels, { stream, entry }, () => protobufEntry(new ProtobufReader(bytes)));
+    visit(labels, { stream, entry }, () =>
+      protobufEntry(new ProtobufReader(bytes), limits.maxFields),
+    );
   }
 }
 
-function protobufEntry(message: ProtobufReader): LokiEntry {
+function protobufEntry(message: ProtobufReader, maxFields: number): LokiEntry {
   let nanos = 0n;
   let line = '';
   const metadata = Object.create(null) as Labels;
+  let pairs = 0;
   while (message.next()) {
     if (message.field === 1) nanos = timestampIn(message.message());
     else if (message.field === 2) line = message.text();
-    else if (message.field === 3) addLabel(metadata, message.message());
+    else if (message.field === 3) {
+      if (++pairs > maxFields) throw new LokiEntryError('too much metadata');
+      addLabel(metadata, message.message());
+    }
   }
   return { nanos, line, metadata };
 }
@@ -123,10 +169,10 @@ function addLabel(labels: Labels, pair: ProtobufReader): void {
   labels[name] = value;
 }
 
-// Escapes are counted: a choice for each character would cost seconds in a text of a megabyte.
+// Counts escapes: alternation per character would take seconds in a megabyte of text.
 const LABEL = /\s*([a-zA-Z_][\w.:-]*)\s*=\s*("[^"\\]*(?:\\.[^"\\]*){0,5000}"|`[^`]*`)\s*(,|$)/gsy;
 
-/** The labels of `{name="value", ...}`. Throws `LokiEntryError`. */
+/** Reads `{name="value", ...}`. Throws `LokiEntryError`. */
 export function parseLabels(text: string): Labels {
   const inner = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1];
   if (inner === undefined) throw new LokiEntryError('the labels cannot be read');
@@ -152,7 +198,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** As Go writes texts. */
 function unquoted(quoted: string): string {
   const inner = quoted.slice(1, -1);
   if (quoted.startsWith('`') || !inner.includes('\\')) return inner;

@@ -1,58 +1,78 @@
 /**
- * The log records of an OTLP request in JSON or protobuf, in one shape (EV-74).
+ * The log records of an OTLP request, JSON or protobuf, in one shape.
  *
- * JSON takes camelCase and snake_case, 64-bit numbers as text or number. Attribute values become plain JSON values: bytes
- * as base64, NaN and infinities as text, integers past 2^53 as bigint.
+ * JSON may use camelCase or snake_case, and text or numbers for 64-bit integers. Attribute values become plain JSON:
+ * bytes as base64, NaN and infinities as text, integers beyond 2^53 as bigint.
  */
 import { JsonNumber } from '../../base/json.ts';
-import { isObject } from '../json-text.ts';
+import type { IntakeLimits } from '../intake.ts';
+import { fieldsProblem } from '../intake.ts';
+import { isObject, JsonBoundsError, MAX_EVENT_VALUES } from '../json-text.ts';
+import type { JsonEntries } from './json-entries.ts';
 import { ProtobufReader } from './protobuf.ts';
 
-/** Attributes by name. */
 type Attributes = Record<string, unknown>;
 
-/** What the records of one resource and scope have in common. */
+/** Shared by the records of one resource and scope. */
 export interface OtlpOrigin {
   readonly resource: Attributes;
-  /** `''` for none. */
+  /** Empty when missing. */
   readonly scope: string;
+  /** Why none of its records can be an event; checked once for what may be thousands of records. */
+  readonly problem: string | null;
 }
 
-/** One log record. */
 export interface OtlpRecord {
   timeNanos: bigint;
   observedNanos: bigint;
   severityNumber: number;
   severityText: string;
-  /** Undefined for none. */
   body: unknown;
   attributes: Attributes;
-  /** Lower-case hex, `''` for none. */
+  /** Lower-case hex, empty when missing. */
   traceId: string;
   spanId: string;
   eventName: string;
 }
 
-/** A record that cannot be used; the others of the request can. */
+/** An unusable record; others of the request are still accepted. */
 export class OtlpRecordError extends Error {}
 
-/** Told of every record in order. `read` throws `OtlpRecordError` for a bad one. */
+/** Called for every record in order. `read` throws `OtlpRecordError`. */
 type OtlpVisitor = (origin: OtlpOrigin, read: () => OtlpRecord) => void;
 
-/** The records of a parsed JSON request; false when it is none. Throws `OtlpRecordError` for one whose frame is no such request. */
-export function visitJsonRecords(request: unknown, visit: OtlpVisitor): boolean {
-  if (!isObject(request)) return false;
-  for (const resourceLogs of framedList(request, 'resourceLogs')) {
+/** False when the body is not such a request. Throws `OtlpRecordError` for an invalid frame. */
+export function visitJsonRecords(
+  { frame, entry }: JsonEntries,
+  limits: IntakeLimits,
+  visit: OtlpVisitor,
+): boolean {
+  if (!isObject(frame)) return false;
+  for (const resourceLogs of framedList(frame, 'resourceLogs')) {
     const resource = attributesOf(listOf(member(resourceLogs, 'resource'), 'attributes'));
     for (const scopeLogs of framedList(resourceLogs, 'scopeLogs')) {
       const name = member(member(scopeLogs, 'scope'), 'name');
-      const origin = { resource, scope: typeof name === 'string' ? name : '' };
+      const origin = originOf(resource, typeof name === 'string' ? name : '', limits);
       for (const record of framedList(scopeLogs, 'logRecords')) {
-        visit(origin, () => jsonRecord(record));
+        visit(origin, () => jsonRecord(recordOf(record, entry)));
       }
     }
   }
   return true;
+}
+
+function originOf(resource: Attributes, scope: string, limits: IntakeLimits): OtlpOrigin {
+  const problem = fieldsProblem({ resource, scope }, limits);
+  return { resource, scope, problem: problem === null ? null : `resource and scope: ${problem}` };
+}
+
+function recordOf(record: unknown, entry: (item: unknown) => unknown): unknown {
+  try {
+    return entry(record);
+  } catch (error) {
+    if (error instanceof JsonBoundsError) throw new OtlpRecordError(error.reason);
+    throw error;
+  }
 }
 
 function member(value: unknown, name: string): unknown {
@@ -67,7 +87,7 @@ function listOf(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** A list of the frame around records. One that cannot be read may hold any number of them, so the request is refused. */
+/** An unreadable list might hold any number of records, so the whole request is refused. */
 function framedList(value: unknown, name: string): readonly unknown[] {
   const list = member(value, name) ?? [];
   if (isObject(value) && Array.isArray(list)) return list;
@@ -100,7 +120,7 @@ function nanosOf(value: unknown): bigint {
   return nanos;
 }
 
-/** A number of 64 bits as text or number; null for anything else. */
+/** 64 bits, from text or number; null otherwise. */
 function integerOf(value: unknown): bigint | null {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null;
@@ -121,7 +141,6 @@ function noAttributes(): Attributes {
   return Object.create(null) as Attributes;
 }
 
-/** The plain value; undefined for none. */
 function anyValue(value: unknown): unknown {
   if (!isObject(value)) return undefined;
   const text = member(value, 'stringValue');
@@ -150,34 +169,45 @@ function plainDouble(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }
 
-/** The records of a protobuf request. Throws `ProtobufError` for damaged bytes. */
+/** Throws `ProtobufError`. */
 export function visitProtobufRecords(
   bytes: Uint8Array,
-  maxDepth: number,
+  limits: IntakeLimits,
   visit: OtlpVisitor,
 ): void {
   const request = new ProtobufReader(bytes);
   while (request.next()) {
-    if (request.field === 1) visitResourceLogs(request.bytes(), maxDepth, visit);
+    if (request.field === 1) visitResourceLogs(request.bytes(), limits, visit);
   }
 }
 
-function visitResourceLogs(bytes: Uint8Array, maxDepth: number, visit: OtlpVisitor): void {
-  // The resource may stand behind its records.
+class ValueBudget {
+  #left = MAX_EVENT_VALUES;
+
+  spend(): void {
+    this.#left -= 1;
+    if (this.#left < 0) throw new OtlpRecordError(`More than ${MAX_EVENT_VALUES} values`);
+  }
+}
+
+function visitResourceLogs(bytes: Uint8Array, limits: IntakeLimits, visit: OtlpVisitor): void {
+  // The resource may come after its records.
   let resource = noAttributes();
   const scopes: Uint8Array[] = [];
   const message = new ProtobufReader(bytes);
   while (message.next()) {
-    if (message.field === 1) resource = attributesIn(message.message(), 1, maxDepth);
+    if (message.field === 1)
+      resource = attributesIn(message.message(), limits.maxDepth, new ValueBudget());
     else if (message.field === 2) scopes.push(message.bytes());
+    if (scopes.length > limits.maxEvents) throw new OtlpRecordError('too many scopes');
   }
-  for (const scope of scopes) visitScopeLogs(scope, resource, maxDepth, visit);
+  for (const scope of scopes) visitScopeLogs(scope, resource, limits, visit);
 }
 
 function visitScopeLogs(
   bytes: Uint8Array,
   resource: Attributes,
-  maxDepth: number,
+  limits: IntakeLimits,
   visit: OtlpVisitor,
 ): void {
   let scope = '';
@@ -185,10 +215,12 @@ function visitScopeLogs(
   const message = new ProtobufReader(bytes);
   while (message.next()) {
     if (message.field === 1) scope = nameIn(message.message());
-    else if (message.field === 2) records.push(message.bytes());
+    // The visitor throws at the first record too many.
+    else if (message.field === 2 && records.length <= limits.maxEvents)
+      records.push(message.bytes());
   }
-  const origin = { resource, scope };
-  for (const record of records) visit(origin, () => protobufRecord(record, maxDepth));
+  const origin = originOf(resource, scope, limits);
+  for (const record of records) visit(origin, () => protobufRecord(record, limits.maxDepth));
 }
 
 function nameIn(message: ProtobufReader): string {
@@ -197,20 +229,26 @@ function nameIn(message: ProtobufReader): string {
   return name;
 }
 
-function attributesIn(message: ProtobufReader, field: number, maxDepth: number): Attributes {
+function attributesIn(message: ProtobufReader, maxDepth: number, budget: ValueBudget): Attributes {
   const attributes = noAttributes();
   while (message.next()) {
-    if (message.field === field) addPair(attributes, message.message(), maxDepth);
+    if (message.field === 1) addPair(attributes, message.message(), maxDepth, budget);
   }
   return attributes;
 }
 
-function addPair(attributes: Attributes, pair: ProtobufReader, maxDepth: number): void {
+function addPair(
+  attributes: Attributes,
+  pair: ProtobufReader,
+  maxDepth: number,
+  budget: ValueBudget,
+): void {
+  budget.spend();
   let key = '';
   let value: unknown = null;
   while (pair.next()) {
     if (pair.field === 1) key = pair.text();
-    else if (pair.field === 2) value = protobufValue(pair.message(), maxDepth) ?? null;
+    else if (pair.field === 2) value = protobufValue(pair.message(), maxDepth, budget) ?? null;
   }
   attributes[key] = value;
 }
@@ -228,11 +266,17 @@ function protobufRecord(bytes: Uint8Array, maxDepth: number): OtlpRecord {
     eventName: '',
   };
   const message = new ProtobufReader(bytes);
-  while (message.next()) readRecordField(record, message, maxDepth);
+  const budget = new ValueBudget();
+  while (message.next()) readRecordField(record, message, maxDepth, budget);
   return record;
 }
 
-function readRecordField(record: OtlpRecord, message: ProtobufReader, maxDepth: number): void {
+function readRecordField(
+  record: OtlpRecord,
+  message: ProtobufReader,
+  maxDepth: number,
+  budget: ValueBudget,
+): void {
   switch (message.field) {
     case 1:
       record.timeNanos = message.fixed64();
@@ -244,10 +288,10 @@ function readRecordField(record: OtlpRecord, message: ProtobufReader, maxDepth: 
       record.severityText = message.text();
       break;
     case 5:
-      record.body = protobufValue(message.message(), maxDepth);
+      record.body = protobufValue(message.message(), maxDepth, budget);
       break;
     case 6:
-      addPair(record.attributes, message.message(), maxDepth);
+      addPair(record.attributes, message.message(), maxDepth, budget);
       break;
     case 9:
       record.traceId = Buffer.from(message.bytes()).toString('hex');
@@ -265,8 +309,8 @@ function readRecordField(record: OtlpRecord, message: ProtobufReader, maxDepth: 
   }
 }
 
-function protobufValue(message: ProtobufReader, depth: number): unknown {
-  // One level more than allowed: the check of the record then says so in one way for both encodings.
+function protobufValue(message: ProtobufReader, depth: number, budget: ValueBudget): unknown {
+  // Allows one level too many, so that the later check reports it in the same way for both encodings.
   if (depth < -1) throw new OtlpRecordError('a value is nested too deeply');
   let value: unknown;
   while (message.next()) {
@@ -284,10 +328,10 @@ function protobufValue(message: ProtobufReader, depth: number): unknown {
         value = plainDouble(message.double());
         break;
       case 5:
-        value = valuesIn(message.message(), depth - 1);
+        value = valuesIn(message.message(), depth - 1, budget);
         break;
       case 6:
-        value = attributesIn(message.message(), 1, depth - 1);
+        value = attributesIn(message.message(), depth - 1, budget);
         break;
       case 7:
         value = Buffer.from(message.bytes()).toString('base64');
@@ -298,10 +342,12 @@ function protobufValue(message: ProtobufReader, depth: number): unknown {
   return value;
 }
 
-function valuesIn(message: ProtobufReader, depth: number): unknown[] {
+function valuesIn(message: ProtobufReader, depth: number, budget: ValueBudget): unknown[] {
   const values: unknown[] = [];
   while (message.next()) {
-    if (message.field === 1) values.push(protobufValue(message.message(), depth) ?? null);
+    if (message.field !== 1) continue;
+    budget.spend();
+    values.push(protobufValue(message.message(), depth, budget) ?? null);
   }
   return values;
 }

@@ -1,11 +1,10 @@
 /**
- * The wire format of protocol buffers, as far as log clients use it: fields in any order, unknown ones skipped.
+ * The protocol buffers wire format as log clients use it: fields in any order, unknown ones skipped.
  *
- * Hand-written because a whole runtime with reflection would be larger than what it reads: two requests and two answers.
- * Lengths are checked against the message they stand in, so damaged input ends in `ProtobufError`, never in a wrong read.
+ * Hand-written because a runtime with reflection would be larger than the two requests and two answers it reads.
+ * Lengths are checked against the enclosing message, so damaged input ends in `ProtobufError`, never in a wrong read.
  */
 
-/** The bytes are no message of the expected kind. */
 export class ProtobufError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -19,9 +18,8 @@ const BYTES = 2;
 const FIXED32 = 5;
 const MAX_VARINT_BYTES = 10;
 
-/** Walks over the fields of one message: `next()`, then one of the readers for the field or nothing to skip it. */
+/** After `next()`, call one reader for the field, or none to skip it. */
 export class ProtobufReader {
-  /** Number of the field `next` found. */
   field = 0;
   readonly #bytes: Buffer;
   readonly #end: number;
@@ -35,7 +33,6 @@ export class ProtobufReader {
     this.#end = end;
   }
 
-  /** Moves to the next field; false at the end. */
   next(): boolean {
     if (this.#isPending) this.#skip();
     if (this.#at >= this.#end) return false;
@@ -47,7 +44,7 @@ export class ProtobufReader {
     return true;
   }
 
-  /** A text; what is no UTF-8 becomes U+FFFD. */
+  /** Invalid UTF-8 becomes U+FFFD. */
   text(): string {
     const [from, to] = this.#range();
     return this.#bytes.toString('utf8', from, to);
@@ -58,19 +55,17 @@ export class ProtobufReader {
     return this.#bytes.subarray(from, to);
   }
 
-  /** The message inside of this field. */
   message(): ProtobufReader {
     const [from, to] = this.#range();
     return new ProtobufReader(this.#bytes, from, to);
   }
 
-  /** An unsigned number below 2^53; a larger one loses digits. */
+  /** Unsigned; loses digits from 2^53. */
   number(): number {
     this.#expect(VARINT);
     return this.#small();
   }
 
-  /** A signed number of 64 bits. */
   int64(): bigint {
     this.#expect(VARINT);
     let value = 0n;
@@ -146,7 +141,7 @@ export class ProtobufReader {
   }
 }
 
-/** A message of texts, numbers and messages by field number; empty ones are left out, as the format wants. */
+/** Keyed by field number; empty values are omitted, as the format requires. */
 export function protobufMessage(
   fields: readonly (readonly [number, string | number | Uint8Array])[],
 ): Uint8Array {

@@ -1,6 +1,6 @@
-"""The process in which Python handlers run (DS-165, DS-169): FastAPI routers behind uvicorn on a unix socket.
+"""The process in which Python handlers run: FastAPI routers behind uvicorn on a unix socket.
 
-Speaks what src/handlers/host-protocol.ts says; keep both alike. Arguments: socket path, document root.
+Protocol: src/handlers/host-protocol.ts; keep both alike. Arguments: socket path, document root.
 Exit code 3: fastapi or uvicorn is not installed.
 """
 import sys
@@ -156,7 +156,7 @@ async def body_of(receive):
 
 
 async def obey(scope, receive, send):
-    """Commands of the server."""
+    """A command of the server."""
     path = scope["path"]
     if path == "/ping":
         return await reply(send, 200, b"idle")
@@ -183,7 +183,7 @@ async def obey(scope, receive, send):
 
 
 class Exchange:
-    """One request to a router: watches for the client's end and gives failures the shapes of the contract."""
+    """One request to a router: notices a client that disconnects and gives errors our shapes."""
 
     def __init__(self, scope, receive, send):
         self.scope, self.receive, self.send = scope, receive, send
@@ -227,7 +227,7 @@ class Exchange:
         await reply(self.send, 405, {"detail": "Method Not Allowed"}, headers)
 
     async def tell(self, message):
-        """Holds back a 405, which says more with the methods that do exist, and a 500, which may be an exception's."""
+        """Holds back a 405, to add the methods that do exist, and a 500, which may be an exception's."""
         if message["type"] == "http.response.start" and message["status"] == 500:
             self.held.append(message)
             return
@@ -254,7 +254,7 @@ class Exchange:
         await self.send(message)
 
     def begin_watch(self):
-        """From here on nothing of the request is left to be read but its end."""
+        """The body has been read: only the disconnect of the client can follow."""
         self.messages = asyncio.Queue()
         self.watcher = asyncio.ensure_future(self.watch())
 
@@ -278,7 +278,7 @@ class Exchange:
 
 
 def routed(app, scope):
-    """With or without a final slash, whichever has a route: nothing redirects for it."""
+    """With or without a final slash, whichever has a route, instead of a redirect."""
     if any(route.matches(scope)[0] != Match.NONE for route in app.router.routes):
         return scope
     path = scope["path"]
@@ -307,7 +307,7 @@ async def application(scope, receive, send):
 
 
 class Server(uvicorn.Server):
-    """The terminal's signals are the server's business; it drains first and kills then."""
+    """Ignores the terminal's signals: the server drains first and then kills."""
 
     def install_signal_handlers(self):
         pass

@@ -1,8 +1,4 @@
-/**
- * Which methods a router has for a path, for `Allow` (DS-7).
- */
-
-/** The methods whose routes match the path, HEAD and OPTIONS among them; none when no route does. */
+/** For `Allow`: includes HEAD and OPTIONS; empty when no route matches. */
 export function methodsAt(
   routes: readonly { readonly method: string; readonly path: string }[],
   path: string,

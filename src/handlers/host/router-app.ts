@@ -1,17 +1,16 @@
 /**
- * The router of a handler file as a function from request to response, with errors in the shapes of the contract.
+ * The router of a handler file as a function from request to response, with errors in our shapes.
  *
- * A handler may deal with errors itself (`onError`); its hooks come after ours and cannot be asked. So ours only notes the
- * error, and an answer that is Elysia's own rendering of it, recognised by its text, is replaced: Elysia would tell
- * the message of an exception to everybody (DS-14).
+ * A handler may have its own `onError`; its hooks run after ours and cannot be queried. So our hook only records the
+ * error, and an answer that is Elysia's own rendering of it, recognised by its text, is replaced: Elysia would show
+ * the message of an exception to everybody.
  */
 import { Elysia, ValidationError } from 'elysia';
 import { THROWN_HEADER, type Thrown } from '../host-protocol.ts';
 import { methodsAt } from './route-methods.ts';
 
-/** A router that answers requests. Never rejects. */
+/** Never rejects. */
 export interface RouterApp {
-  /** For its description. */
   readonly elysia: Elysia;
   answer(request: Request): Promise<Response>;
 }
@@ -23,7 +22,7 @@ interface Noted {
 
 const MAX_ISSUES = 20;
 
-/** The router, ready to answer; awaits the plugins it loads lazily. Throws what they throw. */
+/** Awaits lazily loaded plugins and throws what they throw. */
 export async function createRouterApp(router: Elysia): Promise<RouterApp> {
   const noted = new WeakMap<Request, Noted>();
   // standardHostname: Elysia otherwise looks for the path from the eleventh character of the URL on.
@@ -65,7 +64,7 @@ export async function createRouterApp(router: Elysia): Promise<RouterApp> {
   }
 }
 
-/** Elysia's answer to HEAD lacks the type that the runtime gives text when it is sent (DS-6). */
+/** Elysia's answer to HEAD lacks the type that the runtime adds when it sends text. */
 function withTypeOfText(response: Response): Response {
   const { headers } = response;
   const hasText = Number(headers.get('content-length')) > 0 && !headers.has('content-type');
@@ -73,7 +72,7 @@ function withTypeOfText(response: Response): Response {
   return response;
 }
 
-/** Whether the handler left the error to Elysia, whose answer to it is the error's text. */
+/** Elysia answers with the error's text. */
 async function isOwnRendering(response: Response, error: unknown): Promise<boolean> {
   if (!(error instanceof Error) || response.bodyUsed) return false;
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) return false;
@@ -89,7 +88,7 @@ function thrown(error: unknown): Response {
   });
 }
 
-/** 404, or what DS-6 and DS-7 say about other methods of an existing path. */
+/** 404, or 405 and OPTIONS for an existing path. */
 function nothingThere(elysia: Elysia, { method, url }: Request): Response {
   const methods = methodsAt(elysia.routes, new URL(url).pathname);
   if (methods.length === 0) return Response.json({ detail: 'Not Found' }, { status: 404 });
@@ -98,7 +97,6 @@ function nothingThere(elysia: Elysia, { method, url }: Request): Response {
   return Response.json({ detail: 'Method Not Allowed' }, { status: 405, headers });
 }
 
-/** The list form of DS-9. */
 function issuesOf(error: unknown): object[] {
   if (!(error instanceof ValidationError)) return [];
   const source = error.type === 'params' ? 'path' : error.type;

@@ -1,8 +1,8 @@
 /**
- * The process in which TypeScript and JavaScript handlers run (DS-164, DS-169).
+ * The process in which TypeScript and JavaScript handlers run, in one event loop that the server watches.
  *
- * One event loop for all of them, watched by the server. What one request leaves behind, a rejection nobody handles or a
- * throw in a timer, is printed and must not end the others (reliability M4); an endless loop is the server's to notice.
+ * An unhandled rejection or a throw in a timer is printed and must not end the other handlers; the server detects
+ * endless loops.
  */
 import http from 'node:http';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,6 @@ import { MAY_BE_SILENT } from '../../children/silent-socket.ts';
 /** As much as the server in front accepts. */
 const MAX_HEAD_BYTES = 512 * 1024;
 
-/** Serves handlers of the document root until the server has ended, then resolves. */
 export async function serveScripts(socketPath: string, docroot: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -61,7 +60,7 @@ class ScriptHost {
     return this.#observed(request, app.answer(request));
   }
 
-  /** Commands of the server, which the name of a handler keeps apart from what its clients send. */
+  /** Commands of the server; client requests always carry the name of a handler. */
   async #obey(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === '/ping') return new Response('idle');
@@ -110,6 +109,6 @@ function volunteerForOutOfMemory(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500');
   } catch {
-    // Not Linux, or not permitted: the order of victims is then the system's.
+    // Not Linux, or not permitted: the system chooses whom to kill.
   }
 }

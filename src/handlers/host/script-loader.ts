@@ -1,9 +1,8 @@
 /**
- * Loads handler files and loads them anew when they change (DS-172).
+ * Loads and reloads handler files.
  *
- * Each file gets its own copy of the modules it imports from the document root: the module cache is emptied of them
- * before, so what is in it afterwards is what the file depends on, and a reload leaves nothing stale. Requests in
- * progress keep the old modules alive.
+ * Before a load the module cache is emptied of the document root, so each file gets its own copies: what is cached
+ * afterwards is what the file depends on, and nothing stale remains. Requests in progress keep the old modules alive.
  */
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -11,18 +10,17 @@ import { Elysia } from 'elysia';
 import type { LoadResult } from '../host-protocol.ts';
 import { type RouterApp, createRouterApp } from './router-app.ts';
 
-/** A module whose top level awaits for longer is given up. */
+/** Limit for a module's top-level await. */
 const LOAD_LIMIT_MS = 10_000;
 
-/** The runtime takes what follows it for no part of the path. */
+/** The runtime cuts a path at '?'. */
 const UNUSABLE_NAME = "a module whose path has a '?' cannot be loaded";
 
-/** The result of loading, and the routes when there are some. */
 export interface LoadedScript extends LoadResult {
   readonly app: RouterApp | null;
 }
 
-/** Loads a file by its path in the document root. Never rejects. One at a time: loads share the module cache. */
+/** Never rejects. One at a time: loads share the module cache. */
 export async function loadScript(docroot: string, rel: string): Promise<LoadedScript> {
   const folder = docroot.endsWith(sep) ? docroot : docroot + sep;
   if (rel.includes('?')) return { problem: UNUSABLE_NAME, modules: [rel], app: null };
@@ -67,7 +65,7 @@ async function withinLimit<T>(loading: Promise<T>): Promise<T> {
 
 const ENDINGS = ['', '.ts', '.tsx', '.js', '.jsx', '.mjs', '.cjs', '.json', '/package.json'];
 
-/** Whether a module that was not found is there: the runtime remembers for good what a folder did not hold. */
+/** A module reported missing exists: the runtime caches for good what a folder did not hold. */
 function isStale(error: unknown): boolean {
   if (!(error instanceof ResolveMessage)) return false;
   const { specifier, referrer } = error;
@@ -75,7 +73,7 @@ function isStale(error: unknown): boolean {
   for (let folder = dirname(referrer); ; folder = dirname(folder)) {
     const path = resolve(folder, isPath ? specifier : join('node_modules', specifier));
     const isThere = ENDINGS.some((ending) => existsSync(path + ending));
-    // A folder is a module only with an index, but then the next process tells so, once.
+    // A folder is a module only with an index; if there is none, the next process reports it once.
     if (isThere || isPath || folder === dirname(folder)) return isThere;
   }
 }

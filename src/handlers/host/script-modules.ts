@@ -1,6 +1,6 @@
 /**
- * Modules that are inside the executable for handler files: `import { Elysia, t } from 'elysia'` needs no `node_modules`
- * (DS-164). They win over a copy that lies beside the handler, because there can be only one class `Elysia`.
+ * Modules in the executable for handler files: `import { Elysia, t } from 'elysia'` needs no `node_modules`. They win
+ * over a copy beside the handler, because there can be only one class `Elysia`.
  */
 import * as elysia from 'elysia';
 import * as typebox from '@sinclair/typebox';
@@ -16,7 +16,6 @@ const MODULES: Readonly<Record<string, object>> = {
   '@sinclair/typebox/value': value,
 };
 
-/** Makes the modules known to every import of this process from now on. */
 export function provideModules(): void {
   void Bun.plugin({
     name: 'svc',

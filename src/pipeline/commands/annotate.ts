@@ -1,6 +1,3 @@
-/**
- * `annotate`: columns computed per row, in the flag form.
- */
 import { defineCommand, expressionContext, type StageContext } from '../command.ts';
 import { compileExpression, typeOfExpression } from '../evaluate.ts';
 import { parseFlagExpression } from '../flag-expression.ts';
@@ -10,7 +7,9 @@ import type { Evaluate } from '../function-definition.ts';
 import type { ColumnType, Schema } from '../schema.ts';
 import { withColumns } from '../shape.ts';
 
-/** A column set to what an expression gives. */
+/** No budget is smaller. */
+const COUNTED_CHARACTERS = 4_096;
+
 export function setting(
   input: Schema,
   name: string,
@@ -19,15 +18,20 @@ export function setting(
 ): Compiled {
   const { schema, positions } = withColumns(input, [{ name, type }]);
   const [position] = positions;
-  return mapped(schema, (row) => {
+  return mapped(schema, (row, meter) => {
     const next = row.slice();
     while (next.length < position!) next.push(null);
-    next[position!] = evaluate(row);
+    const value = evaluate(row);
+    if (typeof value === 'string' && value.length > COUNTED_CHARACTERS) {
+      // The text counts while it passes.
+      meter.hold(value.length * 2);
+      meter.hold(value.length * -2);
+    }
+    next[position!] = value;
     return next;
   });
 }
 
-/** The command. */
 export const annotate = defineCommand({
   name: 'annotate',
   forms: ['flag'],

@@ -1,12 +1,8 @@
-/**
- * `append`: more rows behind the present ones.
- */
 import { defineCommand } from '../command.ts';
 import { parseRightSide, printRightSide, rightSide, type RightSide } from '../right-side.ts';
 import { Schema, type Column } from '../schema.ts';
 import type { Row } from '../value.ts';
 
-/** The command. */
 export const append = defineCommand<RightSide>({
   name: 'append',
   forms: ['terse'],
@@ -53,7 +49,7 @@ export const append = defineCommand<RightSide>({
   },
 });
 
-/** The column of both sides: what is wanted of it is wanted of each, also where it is hidden. */
+/** What is used of the result's column is used of both sides, also where it is hidden. */
 function usedWith(column: Column, other: Column): Column {
   const use: Column['use'] = (part) => {
     column.use?.(part);
@@ -62,7 +58,6 @@ function usedWith(column: Column, other: Column): Column {
   return { ...column, use };
 }
 
-/** Rows of one schema in the columns of another. */
 function moved(rows: readonly Row[], from: Schema, to: Schema): Row[] {
   const positions = to.columns.map(({ name }) => from.indexOf(name));
   return rows.map((row) => positions.map((index) => (index < 0 ? null : (row[index] ?? null))));

@@ -1,6 +1,3 @@
-/**
- * `bin`: numbers and times rounded down to a span.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
@@ -16,7 +13,6 @@ interface Args {
   readonly alias: string | null;
 }
 
-/** The command. */
 export const bin = defineCommand<Args>({
   name: 'bin',
   forms: ['terse'],

@@ -1,6 +1,3 @@
-/**
- * `dedup`: the first rows of each combination.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { requireWhole } from '../count.ts';
@@ -14,7 +11,6 @@ interface Args {
   readonly keepsEmpty: boolean;
 }
 
-/** The command. */
 export const dedup = defineCommand<Args>({
   name: 'dedup',
   forms: ['terse'],

@@ -1,10 +1,6 @@
-/**
- * `drop`: rows without some columns.
- */
 import { defineCommand } from '../command.ts';
 import { allKept, projected } from '../shape.ts';
 
-/** The command. */
 export const drop = defineCommand({
   name: 'drop',
   forms: ['flag'],

@@ -1,6 +1,3 @@
-/**
- * `eval`: columns computed per row, in the terse form.
- */
 import type { Expression, Word } from '../ast.ts';
 import { chained } from '../chain.ts';
 import { defineCommand, expressionContext } from '../command.ts';
@@ -14,7 +11,6 @@ interface Setting {
   readonly expression: Expression;
 }
 
-/** The command. */
 export const evaluate = defineCommand<readonly Setting[]>({
   name: 'eval',
   forms: ['terse'],

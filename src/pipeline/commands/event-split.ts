@@ -1,12 +1,8 @@
-/**
- * `event_split`: one row per element of an array.
- */
 import { defineCommand } from '../command.ts';
 import { unchanged } from '../operator.ts';
 import { withColumns } from '../shape.ts';
 import { isArray, type Row, type Value } from '../value.ts';
 
-/** The command. */
 export const eventSplit = defineCommand({
   name: 'event_split',
   forms: ['flag'],

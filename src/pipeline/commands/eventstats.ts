@@ -1,6 +1,3 @@
-/**
- * `eventstats`: aggregates beside the rows they were computed from.
- */
 import { defineCommand } from '../command.ts';
 import { Groups, type Group } from '../grouping.ts';
 import { collected } from '../operator.ts';
@@ -13,7 +10,6 @@ import {
 } from '../terse-aggregate.ts';
 import type { Value } from '../value.ts';
 
-/** The command. */
 export const eventstats = defineCommand<AggregateArguments>({
   name: 'eventstats',
   forms: ['terse'],

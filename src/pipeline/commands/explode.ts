@@ -1,13 +1,9 @@
-/**
- * `explode`: the members of an object as columns.
- */
 import { defineCommand } from '../command.ts';
 import { MAX_MADE_COLUMNS } from '../limits.ts';
 import { requireAtMost } from '../operator.ts';
 import { Schema, type Column } from '../schema.ts';
 import { isObject, valueOfJson, type Row } from '../value.ts';
 
-/** The command. */
 export const explode = defineCommand({
   name: 'explode',
   forms: ['flag'],
@@ -50,7 +46,7 @@ export const explode = defineCommand({
           }
           return next;
         });
-        return { schema: new Schema(columns), rows: made };
+        return { schema: new Schema(columns, { isOpen: true }), rows: made };
       },
     };
   },

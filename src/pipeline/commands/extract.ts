@@ -1,6 +1,3 @@
-/**
- * `extract`: columns from the pairs or the JSON object in a text (EV-42, EV-43), at search time.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { MAX_MADE_COLUMNS } from '../limits.ts';
@@ -16,7 +13,6 @@ interface Args {
   readonly prefix: string;
 }
 
-/** The command. */
 export const extract = defineCommand<Args>({
   name: 'extract',
   forms: ['terse'],
@@ -64,7 +60,7 @@ export const extract = defineCommand<Args>({
         );
         const list = [...names.keys()];
         return {
-          schema: made.schema,
+          schema: new Schema(made.schema.columns, { isOpen: true }),
           rows: rows.map((row, at) => {
             const next: Row = row.slice();
             while (next.length < made.schema.columns.length) next.push(null);

@@ -1,10 +1,6 @@
-/**
- * `fields`: which columns to show, or to leave out.
- */
 import { defineCommand } from '../command.ts';
 import { bindFields, parseFields, printFields, type FieldArguments } from '../field-list.ts';
 
-/** The command. */
 export const fields = defineCommand<FieldArguments>({
   name: 'fields',
   forms: ['terse'],

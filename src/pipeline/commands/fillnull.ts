@@ -1,6 +1,3 @@
-/**
- * `fillnull`: a value in place of null.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { mapped } from '../operator.ts';
@@ -15,7 +12,6 @@ interface Args {
   readonly fields: readonly Word[];
 }
 
-/** The command. */
 export const fillnull = defineCommand<Args>({
   name: 'fillnull',
   forms: ['terse'],

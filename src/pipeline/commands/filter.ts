@@ -1,13 +1,9 @@
-/**
- * `filter`: rows that meet one condition.
- */
 import { defineCommand } from '../command.ts';
 import { conditionTest, readCondition, splitCondition } from '../condition.ts';
 import { noteIndexes } from '../index-notices.ts';
 import { filtered } from '../operator.ts';
 import { Problem } from '../problem.ts';
 
-/** The command. */
 export const filter = defineCommand({
   name: 'filter',
   forms: ['flag'],

@@ -1,13 +1,9 @@
-/**
- * `from`: reads a source by name.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { parseSourceName, printSourceName, sourceNamed } from '../source-name.ts';
 import { unchanged } from '../operator.ts';
 import { Problem } from '../problem.ts';
 
-/** The command. */
 export const from = defineCommand<Word>({
   name: 'from',
   forms: ['terse'],

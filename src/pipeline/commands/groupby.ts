@@ -1,6 +1,3 @@
-/**
- * `groupby`: one row per combination of keys, with a count or one aggregate.
- */
 import { flagAggregates, type AccumulatorFactory } from '../aggregates.ts';
 import { defineCommand } from '../command.ts';
 import { parseFlagAggregate } from '../flag-aggregate.ts';
@@ -9,7 +6,6 @@ import { grouped } from '../grouping.ts';
 import { Problem } from '../problem.ts';
 import { type Column, Schema } from '../schema.ts';
 
-/** The command. */
 export const groupby = defineCommand({
   name: 'groupby',
   forms: ['flag'],

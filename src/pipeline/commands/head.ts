@@ -1,11 +1,7 @@
-/**
- * `head`: the first rows.
- */
 import { defineCommand } from '../command.ts';
 import { head as headRows } from '../operator.ts';
 import { parseCount, readCount, type Count } from '../count.ts';
 
-/** The command. */
 export const head = defineCommand<Count>({
   name: 'head',
   forms: ['flag', 'terse'],

@@ -1,6 +1,3 @@
-/**
- * All commands of the language, by name.
- */
 import type { Command } from '../command.ts';
 import { annotate } from './annotate.ts';
 import { append } from './append.ts';
@@ -36,7 +33,6 @@ import { top } from './top.ts';
 import { unique } from './unique.ts';
 import { where } from './where.ts';
 
-/** In alphabetical order. */
 export const commands: readonly Command[] = [
   annotate,
   append,

@@ -1,6 +1,3 @@
-/**
- * `join`: columns of other rows with the same keys.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { bindJoin, JOIN_TYPES, type JoinType } from '../joining.ts';
@@ -16,7 +13,6 @@ interface Args {
   readonly right: RightSide;
 }
 
-/** The command. */
 export const join = defineCommand<Args>({
   name: 'join',
   forms: ['flag', 'terse'],

@@ -1,6 +1,3 @@
-/**
- * `lookup`: columns of the first dataset row with the same keys.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
@@ -12,9 +9,7 @@ import type { TerseReader } from '../terse-reader.ts';
 import { textOf, type Row, type Value } from '../value.ts';
 
 interface Pair {
-  /** A column of the dataset. */
   readonly theirs: Word;
-  /** A field of the rows. */
   readonly ours: Word;
 }
 
@@ -25,7 +20,6 @@ interface Args {
   readonly output: readonly Pair[] | null;
 }
 
-/** The command. */
 export const lookup = defineCommand<Args>({
   name: 'lookup',
   forms: ['terse'],

@@ -1,10 +1,6 @@
-/**
- * `rare`: the least frequent combinations of values.
- */
 import { defineCommand } from '../command.ts';
 import { bindFrequent, parseFrequent, printFrequent, type FrequentArguments } from '../frequent.ts';
 
-/** The command. */
 export const rare = defineCommand<FrequentArguments>({
   name: 'rare',
   forms: ['terse'],

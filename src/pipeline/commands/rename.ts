@@ -1,6 +1,3 @@
-/**
- * `rename`: other names for columns.
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
@@ -13,7 +10,6 @@ interface Pair {
   readonly to: Word;
 }
 
-/** The command. */
 export const rename = defineCommand<readonly Pair[]>({
   name: 'rename',
   forms: ['flag', 'terse'],

@@ -1,6 +1,3 @@
-/**
- * `rex`: columns from the named groups of a regular expression.
- */
 import type { RE2JS } from 're2js';
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
@@ -19,7 +16,6 @@ interface Args {
   readonly pattern: Word;
 }
 
-/** The command. */
 export const rex = defineCommand<Args>({
   name: 'rex',
   forms: ['terse'],
@@ -89,10 +85,8 @@ export const rex = defineCommand<Args>({
   },
 });
 
-/** The groups of a match by number. */
 type Match = (group: number) => string | null;
 
-/** The matches of a text, one after another. */
 function finder(pattern: string, regex: RE2JS): (text: string) => Generator<Match> {
   const native = nativePattern(pattern);
   if (native === null)

@@ -1,10 +1,6 @@
-/**
- * `run_saved_search`: the stages of a saved search (SL-130).
- */
 import { defineCommand } from '../command.ts';
 import { fillText } from '../placeholder.ts';
 
-/** The command. */
 export const runSavedSearch = defineCommand({
   name: 'run_saved_search',
   forms: ['flag'],

@@ -1,6 +1,3 @@
-/**
- * `savedsearch`: the stages of a saved search, with parameters (SL-130).
- */
 import type { Word } from '../ast.ts';
 import { defineCommand } from '../command.ts';
 import { fillText, fillValue, unmarkPlaceholders } from '../placeholder.ts';
@@ -13,7 +10,6 @@ interface Args {
   readonly parameters: readonly { readonly name: string; readonly value: Word }[];
 }
 
-/** The command. */
 export const savedsearch = defineCommand<Args>({
   name: 'savedsearch',
   forms: ['terse'],

@@ -1,6 +1,3 @@
-/**
- * `search`: reads events, datasets or the audit, or filters the rows it gets (sections 4 and 5).
- */
 import type { Terms } from '../ast.ts';
 import {
   defineCommand,
@@ -28,7 +25,6 @@ const FLAGS: readonly Flag[] = [
   { name: 'order-by', type: 'list', help: 'columns to sort by; a leading - sorts downwards' },
 ];
 
-/** Conditions and order of a flag-form search on rows of one schema. */
 export function searchStages(flags: FlagValues, input: Schema, context: StageContext): Compiled {
   const steps: Compiled[] = [];
   for (const flag of ['filter', 'exclude'] as const) {
@@ -64,7 +60,6 @@ export function searchStages(flags: FlagValues, input: Schema, context: StageCon
   return chained(input, steps);
 }
 
-/** The command. */
 export const search = defineCommand<Terms>({
   name: 'search',
   forms: ['flag', 'terse'],

@@ -1,28 +1,22 @@
-/**
- * `sort`: rows in order (SL-11).
- */
 import type { Word } from '../ast.ts';
 import { requireWhole } from '../count.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expression.ts';
-import { keepsNothing } from '../count.ts';
 import { sortKeys } from '../flag-columns.ts';
 import { sorted } from '../operator.ts';
 import { Problem } from '../problem.ts';
 import { type Schema, unknownColumn } from '../schema.ts';
 import type { Row, Value } from '../value.ts';
 
-/** What the terse form says. */
 export interface SortArguments {
   readonly limit: number | null;
   readonly keys: readonly { readonly field: Word; readonly isDescending: boolean }[];
 }
 
-/** The command. */
 export const sort = defineCommand<SortArguments>({
   name: 'sort',
   forms: ['flag', 'terse'],
-  summary: 'Sorts rows; null comes first, and last when sorting downwards.',
+  summary: 'Sorts rows; null first, last downwards. A number keeps the first n; 0 keeps all.',
   syntax: { flag: 'sort --fields=<list>', terse: 'sort [<n>] [+|-]<field>, …' },
   flags: [
     {
@@ -55,7 +49,8 @@ export const sort = defineCommand<SortArguments>({
       keys.push({ field: reader.name({ inList: true }), isDescending });
       reader.take(',');
     } while (!reader.isAtEnd());
-    return { limit: number === null ? null : requireWhole('sort', number), keys };
+    // 0 is all, as elsewhere.
+    return { limit: (number && requireWhole('sort', number)) || null, keys };
   },
   print: ({ limit, keys }) => {
     const names = keys.map(
@@ -66,7 +61,6 @@ export const sort = defineCommand<SortArguments>({
   bindFlags: (flags, input) =>
     sorted(input!, sortKeys(flags.names('fields')!, input!, flags.placeOf('fields')!), null),
   bind: ({ limit, keys }, input, { notice }) => {
-    if (limit === 0) notice(keepsNothing('sort', '0'));
     const made = keys.map(({ field, isDescending }) => ({
       get: keyOf(field, input!, notice),
       isDescending,
@@ -75,7 +69,7 @@ export const sort = defineCommand<SortArguments>({
   },
 });
 
-/** Words that tell the direction elsewhere. */
+/** Words that mean a direction in SPL. */
 const DIRECTIONS = ['desc', 'asc', 'd', 'a', 'descending', 'ascending'];
 
 function keyOf(

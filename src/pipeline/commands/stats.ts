@@ -1,6 +1,3 @@
-/**
- * `stats`: aggregates, per group or over all rows.
- */
 import { flagAggregates, type AccumulatorFactory } from '../aggregates.ts';
 import { defineCommand } from '../command.ts';
 import { parseFlagAggregate } from '../flag-aggregate.ts';
@@ -16,7 +13,6 @@ import {
 
 const NAMES = ['count', 'Sum', 'Avg', 'Count', 'Max', 'Min', 'StdDev', 'Variance'];
 
-/** The command. */
 export const stats = defineCommand<AggregateArguments>({
   name: 'stats',
   forms: ['flag', 'terse'],

@@ -1,10 +1,6 @@
-/**
- * `table`: which columns to show.
- */
 import { defineCommand } from '../command.ts';
 import { bindFields, parseFields, printFields, type FieldArguments } from '../field-list.ts';
 
-/** The command. */
 export const table = defineCommand<FieldArguments>({
   name: 'table',
   forms: ['terse'],

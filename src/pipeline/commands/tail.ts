@@ -1,11 +1,7 @@
-/**
- * `tail`: the last rows.
- */
 import { defineCommand } from '../command.ts';
 import { tail as tailRows } from '../operator.ts';
 import { parseCount, readCount, type Count } from '../count.ts';
 
-/** The command. */
 export const tail = defineCommand<Count>({
   name: 'tail',
   forms: ['flag', 'terse'],

@@ -1,6 +1,3 @@
-/**
- * `timechart`: aggregates per bucket of `_time`, none missing.
- */
 import type { Word } from '../ast.ts';
 import { fillText, unmarkPlaceholders } from '../placeholder.ts';
 import { defineCommand, type StageContext } from '../command.ts';
@@ -30,7 +27,7 @@ interface Args extends AggregateArguments {
 
 type TimeSpan = Extract<Span, { kind: 'time' }>;
 
-/** Spans of `auto`, finest first (EV-80). */
+/** Finest first. */
 const AUTO: readonly TimeSpan[] = (
   [
     [1, 's'],
@@ -54,7 +51,6 @@ const AUTO_BUCKETS = 100;
 
 const OPTIONS = ['span', 'limit', 'useother'];
 
-/** The command. */
 export const timechart = defineCommand<Args>({
   name: 'timechart',
   forms: ['terse'],
@@ -213,7 +209,7 @@ class Chart {
     };
   }
 
-  /** The largest series: by count and sum of all, else by rows; ties by value. */
+  /** By count and sum of all, else by rows; ties by value. */
   #choose(
     rows: readonly Row[],
     meter: Meter,
@@ -248,15 +244,11 @@ class Chart {
     if (first === null || last === null || first > last)
       return { starts: [], bucketOf: () => null };
     const from = msOf(first);
-    // `latest` is exclusive: a bucket that would begin at it is not wanted.
+    // `latest` is exclusive: no bucket begins at it.
     const to = range.latest === null ? msOf(last) : msOf(last) - 1;
     const span = this.#options.span ?? autoSpan(from, Math.max(from, to));
     const starts: string[] = [];
-    for (
-      let at = floorMs(from, span.unit, span.count);
-      at <= to;
-      at = moveMs(at, span.count, span.unit)
-    ) {
+    for (let at = floorMs(from, span.unit, span.count); at <= to; at = after(at, span)) {
       requireAtMost(starts.length + 1, MAX_BUCKETS, 'time buckets');
       starts.push(timeFromMs(at)!);
     }
@@ -287,15 +279,15 @@ function emptyOf(kind: string): Value {
   return kind === 'count' || kind === 'dc' || kind === 'distinct_count' ? 0 : null;
 }
 
-/** The finest span that gives at most so many buckets. */
+/** A start that clocks skip moves to when they go on; the bucket after it does not move. */
+function after(start: number, { unit, count }: TimeSpan): number {
+  return floorMs(moveMs(start, count, unit), unit, count);
+}
+
 function autoSpan(from: number, to: number): TimeSpan {
   const fits = (span: TimeSpan): boolean => {
     let count = 0;
-    for (
-      let at = floorMs(from, span.unit, span.count);
-      at <= to;
-      at = moveMs(at, span.count, span.unit)
-    ) {
+    for (let at = floorMs(from, span.unit, span.count); at <= to; at = after(at, span)) {
       if (++count > AUTO_BUCKETS) return false;
     }
     return true;

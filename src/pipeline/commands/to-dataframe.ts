@@ -1,10 +1,7 @@
-/**
- * `to_dataframe`: nothing, kept so that stored queries run.
- */
+/** `to_dataframe` does nothing: it is kept so that stored queries run. */
 import { defineCommand } from '../command.ts';
 import { unchanged } from '../operator.ts';
 
-/** The command. */
 export const toDataframe = defineCommand({
   name: 'to_dataframe',
   forms: ['flag'],

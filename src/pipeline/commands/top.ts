@@ -1,10 +1,6 @@
-/**
- * `top`: the most frequent combinations of values.
- */
 import { defineCommand } from '../command.ts';
 import { bindFrequent, parseFrequent, printFrequent, type FrequentArguments } from '../frequent.ts';
 
-/** The command. */
 export const top = defineCommand<FrequentArguments>({
   name: 'top',
   forms: ['terse'],

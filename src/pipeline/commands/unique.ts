@@ -1,13 +1,9 @@
-/**
- * `unique`: the different combinations of some columns.
- */
 import { defineCommand } from '../command.ts';
 import { chained } from '../chain.ts';
 import type { Compiled } from '../operator.ts';
 import { projected } from '../shape.ts';
 import { keyOfAll } from '../value.ts';
 
-/** The command. */
 export const unique = defineCommand({
   name: 'unique',
   forms: ['flag'],

@@ -1,13 +1,9 @@
-/**
- * `where`: rows for which an expression is true.
- */
 import type { Expression } from '../ast.ts';
 import { defineCommand, expressionContext } from '../command.ts';
 import { compileExpression } from '../evaluate.ts';
 import { parseExpression, printExpression } from '../expression.ts';
 import { filtered } from '../operator.ts';
 
-/** The command. */
 export const where = defineCommand<Expression>({
   name: 'where',
   forms: ['terse'],

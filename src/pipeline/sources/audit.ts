@@ -1,12 +1,8 @@
-/**
- * The audit trail as a source, for superusers (SL-40, SL-45).
- */
 import type { Database } from 'bun:sqlite';
 import { SqlSource } from './sql-source.ts';
 
-/** The source; `_time` is the timestamp. */
 export function auditSource(db: Database): SqlSource {
-  // Written with milliseconds; shown as all times are.
+  // Stored with milliseconds; shown with microseconds like all times.
   const time = `substr(timestamp, 1, 19) || '.' || substr(rtrim(substr(timestamp, 21), 'Z') || '000000', 1, 6) || 'Z'`;
   return new SqlSource({
     name: 'audit',

@@ -1,24 +1,19 @@
-/**
- * A dataset of the document root as a source: the rows of its typed copy, cells as its own address shows them (SL-40).
- */
+/** Cells as the dataset's own address shows them. */
 import type { Database } from 'bun:sqlite';
 import { type Blank, tableColumns } from '../../dataset/query-table.ts';
 import type { Column } from '../../dataset/types.ts';
 import { wideText } from '../../dataset/wide-number.ts';
 import { SqlSource, type SqlColumn } from './sql-source.ts';
 
-/** What a worker needs to read one version of a dataset. */
 export interface DatasetOrder {
   readonly name: string;
-  /** Of the typed copy. */
   readonly path: string;
   readonly columns: readonly Column[];
   readonly blank: Blank;
-  /** The version the order was made for. */
   readonly sequence: number;
 }
 
-/** The source; reads inside a transaction its owner began. */
+/** The caller holds the transaction. */
 export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
   const [rowId, ...cells] = tableColumns(order.columns);
   const columns = cells.map((column, index): SqlColumn => {

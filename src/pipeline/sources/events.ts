@@ -1,8 +1,4 @@
-/**
- * The events a caller may read, as a source (SL-40, SL-44).
- *
- * The event store states its table and how a term is looked for; this part does not know it, so `event-queries.ts` joins both.
- */
+/** Does not import the event store: `event-queries.ts` connects both. */
 import type { Database } from 'bun:sqlite';
 import { type Grants, grantsCoverEvents } from '../../auth/permissions.ts';
 import { EVENT_COLUMNS, type EventColumnName } from '../event-columns.ts';
@@ -12,24 +8,28 @@ import type { RowCondition } from './source.ts';
 import { rareIds } from './rare-events.ts';
 import { type SqlColumn, type SqlCondition, SqlSource } from './sql-source.ts';
 
-/** A connection to the event store inside a snapshot. */
 export interface EventStore {
-  /** Table `events`: id, "index", sourcetype, source, host, data, fields (JSONB), created, updated, event_time, time, ascii. */
+  /**
+   * Table `events`: id, "index", sourcetype, source, host, data, fields (JSONB), created, updated, event_time, time,
+   * ascii.
+   */
   readonly db: Database;
-  /** Names of all indexes that hold an event. */
   indexNames(): readonly string[];
-  /** `data` contains the text, by folding. Exact. */
-  term(text: string): {
+  /** `data` contains the folded text. Exact. */
+  term(
+    text: string,
+    readable?: readonly string[] | null,
+  ): {
     readonly sql: string;
     readonly params: readonly (string | number)[];
     readonly usesIndex: boolean;
+    readonly isNarrow: boolean;
   };
 }
 
 const FOLD = 'svc_search_fold';
 const TEXTS = ['index', 'sourcetype', 'source', 'host'];
 const TIME = { form: 'micros', isDiverse: true, isSortable: true } as const;
-/** How the store holds a column. */
 const STORED: Readonly<Record<EventColumnName, Omit<SqlColumn, 'name' | 'type'>>> = {
   id: { sql: 'id', form: 'plain', isDiverse: true, isSortable: true },
   index: { sql: '"index"', form: 'plain', isSortable: true },
@@ -43,20 +43,21 @@ const STORED: Readonly<Record<EventColumnName, Omit<SqlColumn, 'name' | 'type'>>
   _time: { sql: 'time', ...TIME },
   event_time: { sql: 'event_time', ...TIME },
 };
-/** Names longer than an index may be: covered only by rights on all of them. */
+/** Longer than an index name may be: only rights on all indexes cover it. */
 const NO_INDEX = 'x'.repeat(256);
 
-/** The source, restricted to the indexes the grants cover. `onIndexUse` is told when the substring index helped. */
+/** Restricted to the indexes the grants cover. `onIndexUse` is called when the substring index helped. */
 export function eventSource(store: EventStore, grants: Grants, onIndexUse: () => void): SqlSource {
   registerFold(store.db);
   const readable = readableIndexes(store, grants);
-  // Asked for several times while a query is planned, and each time the index is read.
+  const restriction = restrictionOf(readable);
+  // Asked for several times while a query is planned; each lookup reads the index.
   const terms = new Map<string, ReturnType<EventStore['term']>>();
   const remembering: EventStore = {
     db: store.db,
     indexNames: () => store.indexNames(),
     term: (text) => {
-      const known = terms.get(text) ?? store.term(text);
+      const known = terms.get(text) ?? store.term(text, readable);
       terms.set(text, known);
       return known;
     },
@@ -67,17 +68,18 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     from: 'events',
     columns: EVENT_COLUMNS.map((column) => ({ ...column, ...STORED[column.name] })),
     orders: { forward: 'id', newest: 'time DESC, id DESC' },
-    restriction: restrictionOf(readable),
+    restriction,
     readableIndexes: readable,
     condition: (condition) => conditionSql(remembering, condition, onIndexUse),
-    rare: (where, conditions) => rareIds(store.db, where, partsOf(remembering, conditions)),
+    rare: (where, conditions) =>
+      rareIds(store.db, where, partsOf(remembering, conditions, restriction)),
     hasWideIntegers: false,
   });
 }
 
 const folding = new WeakSet<Database>();
 
-/** Once for a connection, which may serve many runs. */
+/** Once per connection, which may serve many runs. */
 function registerFold(db: Database): void {
   if (folding.has(db)) return;
   folding.add(db);
@@ -85,14 +87,18 @@ function registerFold(db: Database): void {
   db.function(FOLD, options, (text: string) => fold(text));
 }
 
-/** What an index leads to, and whether there is more to a condition than that. */
-function partsOf(store: EventStore, conditions: readonly RowCondition[]) {
-  const indexed: SqlCondition[] = [];
+function partsOf(
+  store: EventStore,
+  conditions: readonly RowCondition[],
+  restriction: SqlCondition | null,
+) {
+  const indexed = restriction === null ? [] : [restriction];
   let others = 0;
   for (const condition of conditions) {
-    const part = isIndexed(condition) ? conditionSql(store, condition, () => {}) : null;
-    if (part) indexed.push(part);
-    else if (condition.kind === 'integer') return null;
+    const part = conditionSql(store, condition, () => {});
+    if (part === null) continue;
+    if (condition.kind === 'integer') return null;
+    if (isIndexed(condition)) indexed.push(part);
     else others++;
   }
   return others === 0 ? null : indexed;
@@ -104,7 +110,7 @@ function isIndexed(condition: RowCondition): boolean {
   return isEqual && condition.column === 'index' && condition.isNot !== true;
 }
 
-/** The indexes with events a caller may read; null for all there are and will be (EV-99). */
+/** Null for all, also future ones. */
 function readableIndexes(store: EventStore, grants: Grants): readonly string[] | null {
   if (grantsCoverEvents(grants, NO_INDEX, 'read')) return null;
   return store.indexNames().filter((index) => grantsCoverEvents(grants, index, 'read'));
@@ -115,10 +121,10 @@ function restrictionOf(readable: readonly string[] | null): SqlCondition | null 
   return oneOf('"index"', readable);
 }
 
-/** The expression equals one of the texts: a lone one by `=`, so that an index on it also gives the order. */
+/** A lone text is compared by `=`, so that an index on it also gives the order. */
 function oneOf(sql: string, values: readonly string[]): SqlCondition {
   if (values.length === 1) return { sql: `${sql} = ?`, params: [values[0]!] };
-  // As one value, because a list may be longer than SQLite's limit of values.
+  // One bound value, because a list may be longer than SQLite's limit of values.
   return { sql: `${sql} IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(values)] };
 }
 
@@ -129,7 +135,7 @@ const TIMES: Readonly<Record<string, string>> = {
   event_time: 'event_time',
 };
 
-/** What a condition is in SQL; most are exact, those on members let some rows through for the stages to look at. */
+/** Mostly exact; those on members let extra rows through for the stages to test. */
 function conditionSql(
   store: EventStore,
   condition: RowCondition,
@@ -139,9 +145,9 @@ function conditionSql(
   switch (condition.kind) {
     case 'contains-folded': {
       if (column !== 'data') return null;
-      const { sql, params, usesIndex } = store.term(condition.text);
+      const { sql, params, usesIndex, isNarrow } = store.term(condition.text);
       if (usesIndex) onIndexUse();
-      return { sql, params, isExact: true, isNarrow: usesIndex };
+      return { sql, params, isExact: true, isNarrow };
     }
     case 'time':
       return timeCondition(condition);
@@ -181,7 +187,7 @@ function textCondition(
 ): SqlCondition {
   const { column, kind, values, isNot } = condition;
   const sql = column === 'index' ? '"index"' : column;
-  // Letters of ASCII fold as SQLite lowers them; other texts go through the function.
+  // ASCII letters fold as SQLite lowers them; other texts need the function.
   const folded = `CASE ascii WHEN 1 THEN lower(${sql}) ELSE ${FOLD}(${sql}) END`;
   const found =
     kind === 'equals'
@@ -193,8 +199,8 @@ function textCondition(
 }
 
 /**
- * Members as SQL values: booleans are 1 and 0, arrays and objects their text, and any text is greater than any number; so each
- * condition also holds for rows it need not hold for.
+ * As SQL values booleans are 1 and 0, arrays and objects are their text, and any text is greater than any number; so
+ * each condition is also true for some rows it does not mean.
  */
 function memberCondition(
   condition: Extract<RowCondition, { member: string }>,
@@ -227,7 +233,7 @@ function memberCondition(
   };
 }
 
-/** The few names there are, so that the index on them can be used. */
+/** Lists the matching index names, which are few, so that the SQL index on them can be used. */
 function indexCondition(store: EventStore, folded: readonly string[]): SqlCondition {
   const names = store.indexNames().filter((name) => folded.includes(fold(name)));
   return oneOf('"index"', names);

@@ -1,26 +1,19 @@
 /**
- * A source that is a table of an SQLite database: which columns, in which orders, under which restriction.
+ * A source that is a table of an SQLite database.
  *
- * SQL is put together from the source's own texts; whatever a query says reaches it as bound values (SL-150).
+ * The SQL consists of the source's own texts; whatever a query says is a bound value.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { PackedIntegers } from '../exact-sum.ts';
+import { STRATEGY } from '../limits.ts';
 import { timeFromMicros } from '../micros.ts';
 import { Schema, type Column, type ColumnType, type Part } from '../schema.ts';
 import { valueOfJson, type Row, type Value } from '../value.ts';
 import type { ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
 
-/** What SQL gives for a cell, and what it means. */
-type CellForm =
-  /** As it is; integers past 2^53 keep their digits. */
-  | 'plain'
-  /** Microseconds since 1970. */
-  | 'micros'
-  /** JSON text. */
-  | 'json'
-  | 'boolean';
+/** In `plain` integers past 2^53 keep their digits. */
+type CellForm = 'plain' | 'micros' | 'json' | 'boolean';
 
-/** A column of such a table. */
 export interface SqlColumn {
   readonly name: string;
   readonly type: ColumnType;
@@ -29,74 +22,63 @@ export interface SqlColumn {
   readonly isHidden?: boolean;
   /** In place of NULL. */
   readonly blank?: Value;
-  /** Makes the JSON text of a stored one. */
+  /** Converts stored JSON to text. */
   readonly toJson?: (stored: string) => string;
-  /** JSON in binary form: SQL for its members. */
+  /** For JSON in binary form: SQL that reads its members. */
   readonly members?: string;
-  /** So many different cells that putting equal rows together does not help. */
+  /** Too many different cells for grouping equal rows to help. */
   readonly isDiverse?: boolean;
-  /** SQL orders its cells as SL-11 does. */
+  /** SQL orders its cells as the language does. */
   readonly isSortable?: boolean;
 }
 
-/** A piece of SQL and its values. */
 export interface SqlCondition {
   readonly sql: string;
   readonly params: readonly SQLQueryBindings[];
-  /** Holds for no other rows than those that meet the condition. */
+  /** True for no other rows than those that meet the condition. */
   readonly isExact?: boolean;
-  /** Names so few rows that no index on anything else should be used. */
+  /** Selects so few rows that no other index should be used. */
   readonly isNarrow?: boolean;
 }
 
-/** Where rows are. */
 interface SqlTable {
   readonly name: string;
   readonly db: Database;
-  /** After FROM. */
   readonly from: string;
   readonly columns: readonly SqlColumn[];
   readonly orders: Readonly<Record<SourceOrder, string>>;
   /** Rows the caller may read; null for all. */
   readonly restriction: SqlCondition | null;
   readonly readableIndexes: readonly string[] | null;
-  /** SQL that holds for every row that meets the condition, perhaps for others too; null for none. */
+  /** True for every row that meets the condition, perhaps for others too; null for none. */
   readonly condition?: (condition: RowCondition) => SqlCondition | null;
-  /** Whether SQLite's integers may be past 2^53. */
   readonly hasWideIntegers: boolean;
-  /** In place of a condition that few rows meet, one that names them; null when walking in the order asked for is better. */
+  /**
+   * Replaces a condition that few rows meet by one that names them; null when scanning in the requested order is
+   * better.
+   */
   readonly rare?: (
-    where: BoundSql,
+    where: readonly SqlCondition[],
     conditions: readonly RowCondition[],
-  ) => { readonly sql: string; readonly params: readonly SQLQueryBindings[] } | null;
+  ) => SqlCondition | null;
 }
 
-/** SQL with what its question marks stand for. */
 interface BoundSql {
   readonly sql: string;
   readonly params: SQLQueryBindings[];
 }
 
-/** Batches grow, so that who wants few rows does not wait for many. */
-const FIRST_BATCH_ROWS = 16;
-const BATCH_ROWS = 512;
-/** Texts may have a megabyte each, and several copies of a batch are in memory at a time. */
-const BATCH_CHARACTERS = 1024 * 1024;
-/** Rows are put together by so many parts at most. */
-const MAX_GROUPED_PARTS = 8;
-/** Integers up to here can be added up in 64 bits; 0 and 1 may be `true` and `false` of JSON. */
+/** Integers up to here can be summed in 64 bits; 0 and 1 may be `true` and `false` of JSON. */
 const MAX_PACKED = 4_294_967_296;
 
-/** How one or several cells of SQL become a cell of a row. */
 interface Cell {
   readonly index: number;
   readonly sql: string;
   readonly decode: (stored: unknown) => Value;
-  /** The member it is of the object in the cell. */
   readonly member: string | null;
 }
 
-/** The table as a source of queries. Reads inside a transaction its owner began. */
+/** The caller holds the transaction. */
 export class SqlSource implements Source {
   readonly name: string;
   readonly schema: Schema;
@@ -125,21 +107,23 @@ export class SqlSource implements Source {
     const { db, from, orders, columns, hasWideIntegers } = this.table;
     const cells = this.#cells(wanted);
     const list = cells.map(({ sql }, at) => `${sql} AS x${at}`).join(', ') || '1';
-    const all = this.where(conditions);
+    const all = this.#conditions(conditions);
     const few = order === 'newest' && sort.length === 0 ? this.table.rare?.(all, conditions) : null;
-    const where = few ? { sql: ` WHERE ${few.sql}`, params: few.params } : all;
-    const sorts = sort.map(({ column, isDescending }) => {
+    const where = whereSql(few ? [few] : all);
+    // A second sort by one column does nothing, and SQLite takes 2,000 terms.
+    const sorted = new Map<string, string>();
+    for (const { column, isDescending } of sort) {
       const { sql } = columns.find(({ name }) => name === column)!;
-      return isDescending ? `${sql} DESC` : sql;
-    });
+      if (!sorted.has(column)) sorted.set(column, isDescending ? `${sql} DESC` : sql);
+    }
     const cut = limit === null ? '' : ` LIMIT ${Math.max(0, Math.trunc(limit))}`;
-    const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${[...sorts, orders[order]].join(', ')}${cut}`;
+    const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${[...sorted.values(), orders[order]].join(', ')}${cut}`;
     const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
     const write = rowWriter(cells, columns.length);
     const texts = cells.flatMap(({ index }, at) => (isLong(columns[index]!) ? [`x${at}`] : []));
     try {
       let batch: Row[] = [];
-      let size = FIRST_BATCH_ROWS;
+      let size = STRATEGY.firstBatchRows;
       let characters = 0;
       for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
         batch.push(write(stored));
@@ -147,11 +131,11 @@ export class SqlSource implements Source {
           const text = stored[name];
           if (typeof text === 'string') characters += text.length;
         }
-        if (batch.length < size && characters < BATCH_CHARACTERS) continue;
+        if (batch.length < size && characters < STRATEGY.batchCharacters) continue;
         yield batch;
         batch = [];
         characters = 0;
-        size = Math.min(size * 2, BATCH_ROWS);
+        size = Math.min(size * 2, STRATEGY.batchRows);
       }
       if (batch.length > 0) yield batch;
     } finally {
@@ -190,8 +174,8 @@ export class SqlSource implements Source {
       }
       if (groupedCells(column, index, parts) === null) return null;
     }
-    if (keys.length + packed.length > MAX_GROUPED_PARTS) return null;
-    const where = this.where(conditions);
+    if (keys.length + packed.length > STRATEGY.groupedParts) return null;
+    const where = whereSql(this.#conditions(conditions));
     const cells = [...keys, ...packed.map(({ rest }) => rest)];
     const sql =
       packed.length === 0
@@ -217,37 +201,38 @@ export class SqlSource implements Source {
     return [...wanted].flatMap(([index, parts]) => {
       const column = this.table.columns[index]!;
       const names = parts === 'all' ? null : memberNames(column, parts);
-      if (names === null) return [wholeCell(column, index)];
+      if (names === null || names.length > STRATEGY.memberCells) return [wholeCell(column, index)];
       return names.map((member) => memberCell(column, index, member));
     });
   }
 
-  /** ` WHERE …` for the caller's restriction and what the conditions allow to tell. */
-  where(conditions: readonly RowCondition[]): BoundSql {
+  #conditions(conditions: readonly RowCondition[]): readonly SqlCondition[] {
     const { restriction, condition } = this.table;
     const parts = conditions.map((one) => condition?.(one) ?? null);
-    const all = [restriction, ...parts].filter((part) => part !== null);
-    if (all.length === 0) return { sql: '', params: [] };
-    const hasNarrow = all.some(({ isNarrow }) => isNarrow);
-    // A plus keeps SQLite from taking a condition for a reason to use an index.
-    const terms = all.map(({ sql, isNarrow }) =>
-      hasNarrow && !isNarrow ? `+(${sql})` : `(${sql})`,
-    );
-    return {
-      sql: ` WHERE ${terms.join(' AND ')}`,
-      params: all.flatMap(({ params }) => [...params]),
-    };
+    return [restriction, ...parts].filter((part) => part !== null);
   }
+}
+
+export function whereSql(conditions: readonly SqlCondition[]): BoundSql {
+  if (conditions.length === 0) return { sql: '', params: [] };
+  const hasNarrow = conditions.some(({ isNarrow }) => isNarrow);
+  // A unary plus keeps SQLite from using an index for the condition.
+  const terms = conditions.map(({ sql, isNarrow }) =>
+    hasNarrow && !isNarrow ? `+(${sql})` : `(${sql})`,
+  );
+  return {
+    sql: ` WHERE ${terms.join(' AND ')}`,
+    params: conditions.flatMap(({ params }) => [...params]),
+  };
 }
 
 type Stored = Record<string, unknown>;
 
-/** Whether cells may hold long texts. */
 function isLong({ isDiverse, form }: SqlColumn): boolean {
   return isDiverse === true && form !== 'micros';
 }
 
-/** Remembers that a part of a column is used; without one, all of it. */
+/** Without a part, all of the cell is used. */
 export function noteUse(used: Map<number, 'all' | Part[]>, index: number, part?: Part): void {
   const known = used.get(index);
   if (part === undefined) used.set(index, 'all');
@@ -265,13 +250,12 @@ function memberCell({ members }: SqlColumn, index: number, member: string): Cell
 
 const memberDecoder = decoderOf({ form: 'json' });
 
-/** A member as the path of SQLite; the names come from `Part`, which has no quotes in them. */
+/** Names come from `Part` and have no quotes in them. */
 function pathOf(member: string): string {
   if (!/^[A-Za-z_@][A-Za-z0-9_@:/$-]*$/.test(member)) throw new RangeError('no plain member');
   return `'$."${member}"'`;
 }
 
-/** The members parts are about; null when the whole cell is needed. */
 function memberNames({ members }: SqlColumn, parts: readonly Part[]): readonly string[] | null {
   if (members === undefined) return null;
   const names = new Set<string>();
@@ -282,18 +266,17 @@ function memberNames({ members }: SqlColumn, parts: readonly Part[]): readonly s
   return [...names];
 }
 
-/** A cell whose integers are added up: its other values, and what is read of it. */
+/** A cell whose integers are summed: its other values, and what is read of it. */
 interface PackedCell {
   readonly rest: Cell;
   readonly number: string;
-  /** The column it is made from. */
   readonly needs: string;
   readonly isCompared: boolean;
 }
 
 type GroupedCell = Cell & { readonly number: string | null; readonly isCompared: boolean };
 
-/** What rows are put together by for the parts of a column; null when that would not help. */
+/** Expressions to group by; null when grouping would not help. */
 function groupedCells(
   column: SqlColumn,
   index: number,
@@ -317,7 +300,7 @@ function groupedCells(
   if (column.isDiverse && !isNumbers) return null;
   const cell = { ...wholeCell(column, index), isCompared: isCompared(parts, null) };
   if (!isNumbers) return [{ ...cell, number: null }];
-  // A blank cell that counts as a text must not come together with the integers.
+  // A blank cell that counts as a text must not be grouped with the integers.
   const sql = column.blank === '' ? `ifnull(${column.sql}, '')` : column.sql;
   return [{ ...cell, sql, number: column.sql }];
 }
@@ -333,7 +316,7 @@ function flooredCell(
 ): GroupedCell[] | null {
   const steps = parts.map((part) => (part.kind === 'floor' ? part.micros : 0));
   const least = Math.min(...steps);
-  // A day has no multiple of every span: the finest must divide all others.
+  // One rounding for all steps: the finest must divide the others.
   if (!(least > 0) || !steps.every((step) => step % least === 0)) return null;
   const { sql } = column;
   const floored = `${sql} - ((${sql} % ${least}) + ${least}) % ${least}`;
@@ -347,8 +330,8 @@ function countedSql(from: string, keys: readonly Cell[]): string {
 }
 
 /**
- * Small integers are added up, all other values are part of what rows are put together by. The inner parts have a limit so
- * that SQLite works each expression out once for a row.
+ * Small integers are summed, all other values are part of the group key. The inner parts have a limit so that SQLite
+ * computes each expression once per row.
  */
 function packedSql(from: string, keys: readonly Cell[], packed: readonly PackedCell[]): string {
   const names = keys.map((_key, at) => `x${at}`);
@@ -376,7 +359,6 @@ function packedSql(from: string, keys: readonly Cell[], packed: readonly PackedC
   ) GROUP BY ${groups.join(', ')}`;
 }
 
-/** Puts the sum of integers in place of the cell they came from. */
 function putPacked(row: Row, cell: Cell, stored: Stored, at: number, key: number): void {
   const count = Number(stored[`n${at}`]);
   if (stored[`x${key}`] !== null || count === 0) return;
@@ -390,7 +372,6 @@ function put(row: Row, { index, member }: Cell, value: Value): void {
   else row[index] = { ...(row[index] as object | null), [member]: value };
 }
 
-/** Makes rows of what SQL gives for cells. */
 function rowWriter(cells: readonly Cell[], width: number): (stored: Stored) => Row {
   const empty: Row = new Array<Value>(width).fill(null);
   const targets = cells.map((cell, at) => ({ ...cell, name: `x${at}` }));
@@ -408,7 +389,6 @@ function rowWriter(cells: readonly Cell[], width: number): (stored: Stored) => R
   };
 }
 
-/** How a cell of SQL becomes a value. */
 function decoderOf({
   form,
   blank = null,

@@ -1,6 +1,4 @@
-/**
- * Text files that are imported into the executable with `{ type: 'text' }`.
- */
+/** Imported into the executable with `{ type: 'text' }`. */
 declare module '*.css' {
   const content: string;
   export default content;

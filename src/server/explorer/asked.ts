@@ -1,32 +1,31 @@
-/**
- * What the address of a view of the event explorer says: the query, the span of time, and how the result is to be shown.
- */
+/** The state of an event explorer view, as its address holds it. */
+import { TimeZone } from '../../base/time-zone.ts';
 import type { Context } from '../context.ts';
 
-/** A first look shows the last day. */
+/** Span of the first view. */
 export const FIRST_SPAN = '-24h';
 const FIRST_ROWS = 100;
-/** A page shows at most so many. */
+/** Rows of a page. */
 export const MAX_ROWS = 5_000;
 
-/** What a view of the explorer is of. */
 export interface Asked {
   readonly q: string;
   readonly earliest: string;
   readonly latest: string;
+  /** For dates and for times without offset. */
+  readonly timezone: string;
   readonly limit: number;
-  /** Events as a table instead of as lines. */
   readonly isTable: boolean;
   /** `1`: a chart is wanted, `0`: none is, `''`: not said. */
   readonly chart: string;
 }
 
-/** What the address of a request asks for; what it leaves out is as in a first look. */
 export function askedOf(context: Context): Asked {
   const limit = Number(context.queryValue('limit'));
   return {
     q: (context.queryValue('q') ?? '').replaceAll('\r\n', '\n'),
     ...spanOf(context),
+    timezone: TimeZone.named(context.queryValue('timezone') ?? '')?.name ?? 'UTC',
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
     isTable: context.queryValue('form') === 'table',
     chart: /^[01]$/.exec(context.queryValue('chart') ?? '')?.[0] ?? '',
@@ -43,22 +42,26 @@ function spanOf(context: Context): Pick<Asked, 'earliest' | 'latest'> {
   return { earliest: chosen.slice(0, between), latest: chosen.slice(between + 2) };
 }
 
-/** What a box for a time holds is UTC unless it says otherwise; browsers leave out seconds that are none. */
+/** Times without a zone are UTC; browsers omit seconds of zero. */
 function momentIn(text: string | null): string {
   const plain = text ?? '';
   if (/T\d\d:\d\d$/.test(plain)) return `${plain}:00Z`;
   return /T[\d:.]+$/.test(plain) ? `${plain}Z` : plain;
 }
 
-/** What decides about the rows, without how many of them a page shows. */
-export function wholeQuery({ q, earliest, latest }: Asked): URLSearchParams {
-  return new URLSearchParams({ q, earliest, ...(latest !== '' && { latest }) });
+/** All that selects rows, except how many a page shows. */
+export function wholeQuery({ q, earliest, latest, timezone }: Asked): URLSearchParams {
+  return new URLSearchParams({
+    q,
+    earliest,
+    ...(latest !== '' && { latest }),
+    ...(timezone !== 'UTC' && { timezone }),
+  });
 }
 
-/** Where the view is. */
-export function addressOf({ q, earliest, latest, limit, isTable, chart }: Asked): string {
-  const query = new URLSearchParams({ q, earliest });
-  if (latest !== '') query.set('latest', latest);
+export function addressOf(asked: Asked): string {
+  const { limit, isTable, chart } = asked;
+  const query = wholeQuery(asked);
   if (isTable) query.set('form', 'table');
   if (chart !== '') query.set('chart', chart);
   if (limit !== FIRST_ROWS) query.set('limit', String(limit));

@@ -1,11 +1,8 @@
-/**
- * Why a query was not run, shown in the query as it was typed.
- */
 import type { ToldProblem } from '../../pipeline/problem.ts';
 import type { QueryProblem } from '../page-parts/event-query-problem.tsx';
 import { addressOf, type Asked } from './asked.ts';
 
-/** The place of a problem is told in code points of the query with its times; shown is the query as it was typed. */
+/** Shows a problem in the query as typed, although its place is given in code points of the query with its times. */
 export function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProblem {
   const { length, suggestion = null, allowed = [] } = problem;
   const [told = problem.error] = problem.error.split('\n');
@@ -15,7 +12,7 @@ export function problemOf(asked: Asked, full: string, problem: ToldProblem): Que
   const before = points.slice(0, offset).join('');
   const wrong = points.slice(offset, offset + length).join('');
   const after = points.slice(offset + length).join('');
-  // The column is one of the query with its times; the place is underlined anyway.
+  // The column counts in the query with its times, and the place is underlined anyway.
   const message = told.replace(/ \[stage \d+, column \d+\]$/, '');
   const isWord = suggestion !== null && [suggestion, wrong].every((text) => /^[\w.-]+$/.test(text));
   return {
@@ -30,7 +27,7 @@ export function problemOf(asked: Asked, full: string, problem: ToldProblem): Que
   };
 }
 
-/** Where the place of a problem is in the query without its times; null when it is in them. */
+/** Null when the problem is in the times. */
 function placeIn(q: string, full: string, { offset, length }: ToldProblem): number | null {
   const [typed, ran] = [[...q], [...full]];
   let same = 0;

@@ -1,6 +1,3 @@
-/**
- * The rows of a result as the event explorer shows them: texts, and addresses of the views that keep or leave out a value.
- */
 import { JsonNumber } from '../../base/json.ts';
 import { parseTime, timeText } from '../../events/event-time.ts';
 import { fieldTerm, termsAdder } from '../../pipeline/refine.ts';
@@ -8,14 +5,14 @@ import type { EventField, EventLine, ResultCell } from '../page-parts/event-resu
 import type { EventsView } from '../pages/events.tsx';
 import { addressOf, type Asked } from './asked.ts';
 
-/** Each field has links that repeat the query; fields behind so many characters of them go without. */
+/** Each field has links that repeat the query; after so many characters of links, fields get none. */
 const MAX_LINK_CHARACTERS = 512 * 1024;
-/** Of fields that few events have there can be any number. */
+/** Fields that few events have can be of any number. */
 const MAX_FIELD_COLUMNS = 20;
-/** Members of an event that have a place of their own in its line. */
+/** Shown elsewhere in the line of an event. */
 const SHOWN_MEMBERS = ['id', 'data', 'extracted_fields', 'created', 'updated'];
 
-/** Events as lines or as a table, as the reader wants them; other rows are always a table. */
+/** Events as lines or as a table, as the reader chose; other rows always as a table. */
 export function formOf(
   rows: readonly ResultRow[],
   columns: readonly { readonly name: string; readonly type: string }[],
@@ -40,7 +37,7 @@ export function formOf(
   };
 }
 
-/** A column for each field of the events, those that most of them have first; the text is last. */
+/** A column for each field, the most frequent first; the text is last. */
 function eventTable(
   rows: readonly ResultRow[],
   asked: Asked,
@@ -110,7 +107,7 @@ function lineOf(row: ResultRow, refine: Refine): EventLine {
   };
 }
 
-/** The time the event itself tells, when it is one (SL-44). */
+/** Null when the event's own `time` field is no time. */
 function eventTimeIn(fields: unknown): string | null {
   const told = isObject(fields) ? fields['event_time'] : null;
   const micros = typeof told === 'string' ? parseTime(told) : null;

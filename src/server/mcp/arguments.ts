@@ -1,12 +1,11 @@
 /**
- * Arguments of a tool against its own input schema: the part of JSON Schema the schemas here use. What is more than a shape
- * (ranges, columns) is checked by the operation, so that it is told in the same words as over HTTP (DS-180).
+ * The part of JSON Schema that the tools use. Ranges and columns are checked by the operation, whose messages are
+ * then the same as over HTTP.
  */
 import { AppError } from '../../base/errors.ts';
 import { JsonNumber } from '../../base/json.ts';
 import { isObject, type Members } from './message.ts';
 
-/** The schema of a tool's arguments, or of one of them. */
 interface ArgumentSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -22,7 +21,7 @@ const NAMES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Throws `invalid-request` that names the first argument that is unknown, missing or of a wrong type. */
+/** Throws `invalid-request` naming the first argument that is unknown, missing or of a wrong type. */
 export function checkArguments(
   schema: { readonly properties?: object; readonly required?: readonly string[] },
   given: Members,

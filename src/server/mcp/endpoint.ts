@@ -1,34 +1,24 @@
 /**
- * One message in, one answer out: from the bytes of a request to its reply (DS-173 to DS-175).
- *
- * Whatever a client sends is answered in the words of the protocol; only failures of the transport itself (credentials, size,
- * types) are answers of HTTP.
+ * Only failures of the transport (credentials, size, content types) are HTTP errors; all others are JSON-RPC errors.
  */
 import type { Context } from '../context.ts';
 import { emptyReply, type Reply } from '../reply.ts';
 import { eraOf } from './era.ts';
 import { jsonPieces } from './json-text.ts';
-import {
-  CODES,
-  idIn,
-  MAX_MESSAGE_BYTES,
-  type MessageId,
-  parseBody,
-  readMessage,
-  RpcError,
-} from './message.ts';
+import { CODES, idIn, type MessageId, parseBody, readMessage, RpcError } from './message.ts';
 import { answerRequest } from './methods.ts';
 import { messageReply, type ReplyForm, replyForm } from './reply-form.ts';
 import { failureText } from './tool.ts';
 
-/** Answers the message of a request that was let in. Throws `not-acceptable`, `too-large` and `bad-request`. */
+/** Throws `not-acceptable`, `too-large`, `bad-request`, `throttled` and `unavailable`. */
 export async function answerMessage(context: Context): Promise<Reply> {
   const form = replyForm(context.request.headers.get('accept'));
-  const { max_body_bytes: maxBytes } = context.services.config.limits;
-  const bytes = await context.body.bytes(Math.min(maxBytes, MAX_MESSAGE_BYTES));
+  const bytes = await context.body.kept(context.maxBodyBytes);
   let id: MessageId = null;
+  let isParsed = false;
   try {
-    const body = await parseBody(bytes);
+    const body = await parseBody(context.parsed(bytes));
+    isParsed = true;
     id = idIn(body);
     const message = readMessage(body);
     const era = eraOf(message, context.request.headers);
@@ -39,6 +29,8 @@ export async function answerMessage(context: Context): Promise<Reply> {
     const result = await answerRequest({ services, caller, origin, era, signal, onBug }, message);
     return messageReply(jsonPieces({ jsonrpc: '2.0', id, result }), form, 200);
   } catch (error) {
+    // No memory for the body: a failure of the transport.
+    if (!isParsed && !(error instanceof RpcError)) throw error;
     return errorAnswer(context, error, id, form);
   }
 }
@@ -56,7 +48,7 @@ function errorAnswer(context: Context, error: unknown, id: MessageId, form: Repl
 
 function untold(context: Context, error: unknown): RpcError {
   const reason = failureText(error);
-  // Nobody reads the answer to a call that was given up.
+  // The client of an aborted call reads no answer.
   if (reason === null && !context.request.signal.aborted) logBug(context, 'message', error);
   return new RpcError(CODES.internalError, reason ?? 'Internal error');
 }

@@ -1,31 +1,27 @@
 /**
- * The two eras of the protocol on one path, and what each demands of the headers (DS-175).
- *
- * Clients of the handshake era begin with `initialize`; those of the stateless era say with every request who they are and
- * which version they speak. The protocol's own package answers neither of them as the contract says (it refuses an `Accept`
- * of one type, takes batches, does not know 2026-07-28), so the decision stands here.
+ * Clients of the handshake era begin with `initialize`; those of the stateless era send their identity and version
+ * with every request. The official MCP package cannot be used for either: it refuses an `Accept` with one type, takes
+ * batches and does not know 2026-07-28.
  */
 import { CODES, isObject, type Members, type Message, RpcError } from './message.ts';
 
-/** Versions of the handshake era, newest first. */
+/** Newest first. */
 const HANDSHAKE_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
-/** The version of the stateless era. */
 const STATELESS_VERSION = '2026-07-28';
-/** All versions, newest first. */
+/** Newest first. */
 export const SUPPORTED_VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS];
 
-/** How a request wants to be answered. */
 export type Era = 'handshake' | 'stateless';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
-/** Member of `params` that `Mcp-Name` repeats, by method. Only the first must be there. */
+/** Member of `params` that the header `Mcp-Name` repeats, by method. Only the first must be present. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['resources/read', 'uri'],
 ]);
 
-/** The era of a message. Throws RpcError when its headers do not fit its body, or the version is unknown. */
+/** Throws RpcError when the headers contradict the body, or the version is unknown. */
 export function eraOf(message: Message, headers: Headers): Era {
   const named = trimmed(headers.get('mcp-protocol-version'));
   if (message.kind === 'response') return requireHandshakeVersion(named);
@@ -37,7 +33,7 @@ export function eraOf(message: Message, headers: Headers): Era {
   return 'stateless';
 }
 
-/** The version a handshake agrees on: the client's, or ours when we do not know it. */
+/** The client's version, or our newest when we do not know it. */
 export function agreedVersion(requested: unknown): string {
   return HANDSHAKE_VERSIONS.find((version) => version === requested) ?? HANDSHAKE_VERSIONS[0]!;
 }
@@ -75,11 +71,11 @@ function checkName(method: string, params: Members, header: string | null): void
     return;
   }
   const name = params[member];
-  // What is no text at all is refused as a parameter.
+  // A name that is not text is refused later, as a parameter.
   if (typeof name === 'string' && decoded(header) !== name) throw mismatch('Mcp-Name');
 }
 
-/** A header value that may be wrapped as `=?base64?…?=`, UTF-8; null when the wrapping is broken. */
+/** The value may be wrapped as `=?base64?…?=` (UTF-8); null when the wrapping is invalid. */
 function decoded(value: string): string | null {
   const wrapped = /^=\?base64\?(.*)\?=$/i.exec(value)?.[1];
   if (wrapped === undefined) return value;

@@ -1,11 +1,10 @@
 /**
- * JSON of results that are JSON already: rows and schemas go into an answer as they were written, so no digit is lost
- * and nothing is parsed only to be written again (DS-1). Kept in pieces, because joining and encoding megabytes at once would
- * hold the event loop.
+ * Rows and schemas enter an answer as the JSON text they already are, so no digit is lost. In pieces, because joining
+ * and encoding megabytes at once would block the event loop.
  */
 import { JsonNumber } from '../../base/json.ts';
 
-/** A JSON text that stands for its value; its pieces in a row are the text. */
+/** JSON text in place of its value; the pieces joined are the text. */
 export class JsonText {
   readonly pieces: readonly string[];
 
@@ -13,7 +12,6 @@ export class JsonText {
     this.pieces = typeof text === 'string' ? [text] : text;
   }
 
-  /** The array of values that are JSON texts themselves. */
   static array(items: readonly string[]): JsonText {
     const pieces: string[] = [];
     for (const [index, item] of items.entries()) pieces.push(index === 0 ? '[' : ',', item);
@@ -25,7 +23,7 @@ export class JsonText {
     return this.pieces.join('');
   }
 
-  /** Bytes of the text in UTF-8. */
+  /** Bytes in UTF-8. */
   get size(): number {
     let bytes = 0;
     for (const piece of this.pieces) bytes += Buffer.byteLength(piece);
@@ -33,19 +31,18 @@ export class JsonText {
   }
 }
 
-/** A value as compact JSON. Takes what `parseJson` gives and JsonText at any depth; undefined members are left out. */
+/** Compact JSON. Takes values of `parseJson` with JsonText at any depth; undefined members are left out. */
 export function writeJson(value: unknown): string {
   return jsonPieces(value).join('');
 }
 
-/** As `writeJson`, in pieces. */
 export function jsonPieces(value: unknown): string[] {
   const pieces: string[] = [];
   write(value, pieces);
   return pieces;
 }
 
-/** A parsed integer as its digits; `5.0` is the integer 5. */
+/** The digits of a parsed integer; `5.0` is the integer 5. */
 export function integerText(value: unknown): string {
   const text = writeJson(value);
   return /^-?[0-9]+$/.test(text) ? text : BigInt(Number(text)).toString();

@@ -1,6 +1,3 @@
-/**
- * The methods of both eras and their results (DS-175, DS-176).
- */
 import type { Caller } from '../../auth/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Origin } from '../../operations/access.ts';
@@ -12,15 +9,13 @@ import { listPage, readAddress, template } from './resources.ts';
 import { callTool, failureText } from './tool.ts';
 import { tools } from './tools/index.ts';
 
-/** Who sent a message, and what answering it needs. */
 interface McpContext {
   readonly services: ServerServices;
   readonly caller: Caller;
   readonly origin: Origin;
   readonly era: Era;
-  /** Aborted when the client is gone (DS-174). */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Hears of failures that are bugs. */
   readonly onBug: (error: unknown) => void;
 }
 
@@ -29,7 +24,7 @@ type Result = Readonly<Record<string, unknown>>;
 interface Method {
   /** Absent: both. */
   readonly era?: Era;
-  /** How long a client of the stateless era may keep the result; absent: not at all, and nothing is said. */
+  /** How long a client of the stateless era may cache the result; absent: no `ttlMs` is sent. */
   readonly ttlMs?: number;
   readonly run: (context: McpContext, params: Members) => Result | Promise<Result>;
 }
@@ -60,12 +55,11 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
       run: (_, params) => onePage(params, { resourceTemplates: [template] }),
     },
   ],
-  // Contents change at any moment; clients of this version want to be told all the same.
+  // Contents change at any moment, but this version requires the member.
   ['resources/read', { ttlMs: 0, run: readResource }],
   ['prompts/list', { ttlMs: LIST_TTL_MS, run: (_, params) => onePage(params, { prompts: [] }) }],
 ]);
 
-/** The result of a request, shaped for its era. Throws RpcError. */
 export async function answerRequest(
   context: McpContext,
   { method: name, params }: Extract<Message, { kind: 'request' }>,
@@ -107,7 +101,7 @@ function discover(): Result {
   };
 }
 
-/** Lists that fit into one page give no cursor, so every cursor is a wrong one. */
+/** These lists fit into one page and give no cursor, so any cursor is wrong. */
 function onePage({ cursor }: Members, result: Result): Result {
   if (cursor === undefined) return result;
   throw invalidParams('Invalid cursor');

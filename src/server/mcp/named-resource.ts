@@ -1,6 +1,3 @@
-/**
- * Names of resources in tools and in `svc:///` addresses: what they denote for a caller, in the words of DS-181.
- */
 import type { Verb } from '../../auth/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import { encodePath } from '../../base/paths.ts';
@@ -8,31 +5,29 @@ import type { Resource } from '../../docroot/registry.ts';
 import { findResource } from '../../operations/resources.ts';
 import type { ToolCall } from './tool.ts';
 
-/** Longest name of a resource that is looked up; paths of files are shorter. */
+/** Characters. */
 export const MAX_NAME = 4096;
 
-/** Longest text of a search or sort; over HTTP the request head bounds it. */
+/** Characters of a search or sort; over HTTP the request head bounds them. */
 export const MAX_QUERY = 65_536;
 
 const SCHEME = 'svc:///';
 
-/** The address of a resource (DS-176). */
 export function uriOf({ canonical }: Pick<Resource, 'canonical'>): string {
   return SCHEME + encodePath(canonical);
 }
 
-/** The name in an address; null for what is none of ours. `%2F` acts as `/`, as templates write it (DS-5). */
+/** Null for another scheme. `%2F` acts as `/`, as clients that expand templates write it. */
 export function nameIn(uri: string): string | null {
   if (!uri.startsWith(SCHEME) || uri.length > 3 * MAX_NAME) return null;
   try {
     return decodeURIComponent(uri.slice(SCHEME.length));
   } catch {
-    // Broken escapes name nothing.
     return null;
   }
 }
 
-/** Permission before existence (DS-130); a refusal is audited. Throws `permission-denied` and `not-found`. */
+/** Checks the permission before existence; a refusal is audited. Throws `permission-denied` and `not-found`. */
 export async function requireResource(
   { services, caller, origin }: Pick<ToolCall, 'services' | 'caller' | 'origin'>,
   name: string,
@@ -48,7 +43,7 @@ export async function requireResource(
   }
 }
 
-/** The refusal of a name that denotes nothing, for callers allowed to know. */
+/** Only for callers allowed to know that the name denotes nothing. */
 export function unknownResource(name: string, cause?: unknown): AppError {
   return new AppError('not-found', `Unknown resource: '${name}'`, { cause });
 }

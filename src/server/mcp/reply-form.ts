@@ -1,14 +1,9 @@
-/**
- * How a JSON-RPC answer goes out: as JSON, or as an event stream of one event (DS-174).
- */
 import { AppError } from '../../base/errors.ts';
 import { TimeSlice } from '../../base/time-slice.ts';
 import { bodyReply, type Reply } from '../reply.ts';
 
-/** The two forms. */
 export type ReplyForm = 'json' | 'events';
 
-/** Longer answers are encoded and sent bit by bit. */
 const WHOLE_CHARACTERS = 256 * 1024;
 const CHUNK_CHARACTERS = 64 * 1024;
 
@@ -17,14 +12,14 @@ const RANGES: Readonly<Record<ReplyForm, readonly string[]>> = {
   events: ['text/event-stream', 'text/*', '*/*'],
 };
 
-/** The form an `Accept` admits, JSON where it may choose. Throws `not-acceptable`. */
+/** JSON where the `Accept` allows both. Throws `not-acceptable`. */
 export function replyForm(accept: string | null): ReplyForm {
   if (accept === null || accept.trim() === '') return 'json';
   for (const form of ['json', 'events'] as const) if (isAdmitted(accept, RANGES[form])) return form;
   throw new AppError('not-acceptable', 'Accept must admit application/json or text/event-stream');
 }
 
-/** The most specific range that names the type decides (RFC 9110, 12.5.1). */
+/** The most specific range that matches the type decides (RFC 9110, 12.5.1). */
 function isAdmitted(accept: string, ranges: readonly string[]): boolean {
   const entries = accept.split(',').map((entry) => {
     const [range = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
@@ -38,7 +33,6 @@ function isAdmitted(accept: string, ranges: readonly string[]): boolean {
   return false;
 }
 
-/** An answer with a message, given as pieces of its JSON text. */
 export function messageReply(json: readonly string[], form: ReplyForm, status: number): Reply {
   if (form === 'json') return bodyReply(bodyOf(json), 'application/json', { status });
   const event = ['event: message\ndata: ', ...json.map(onOneLine), '\n\n'];
@@ -48,7 +42,7 @@ export function messageReply(json: readonly string[], form: ReplyForm, status: n
   });
 }
 
-/** Line breaks end a line of the stream; JSON has them only outside of its strings. */
+/** A line break would end the line of the stream; JSON has them only outside of strings. */
 function onOneLine(piece: string): string {
   return /[\r\n]/.test(piece) ? piece.replace(/[\r\n]+/g, ' ') : piece;
 }

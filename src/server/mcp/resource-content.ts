@@ -1,6 +1,3 @@
-/**
- * What a resource holds, for tools and addresses alike: rows, text, or the way to its bytes (DS-179).
- */
 import { AppError } from '../../base/errors.ts';
 import { encodePath } from '../../base/paths.ts';
 import { parseListParameters } from '../../dataset/list-parameters.ts';
@@ -15,15 +12,13 @@ import { tooLarge, type ToolCall } from './tool.ts';
 
 type Reader = Pick<ToolCall, 'services' | 'signal'>;
 
-/** Rows as they stand in an answer. */
 interface RowTexts {
-  /** A JSON object each. */
   readonly rows: readonly string[];
-  /** Rows that match, whatever the page. */
+  /** Rows that match, on all pages. */
   readonly total: number;
 }
 
-/** The rows a query asks for, with the parameters of DS-36. Throws as `queryRows`, and `too-large` (DS-180). */
+/** Throws as `queryRows`, and `too-large`. */
 export async function readRows(
   { services, signal }: Reader,
   resource: Resource,
@@ -40,12 +35,11 @@ export async function readRows(
   });
 }
 
-/** Rows as the object of DS-179. */
 export function rowsObject({ rows, total }: RowTexts): JsonText {
   return new JsonText(jsonPieces({ rows: JsonText.array(rows), count: rows.length, total }));
 }
 
-/** What a file that is no dataset holds; links of documents lead to where the files answer. Throws as `readContent`. */
+/** Links in documents are rewritten to the addresses of their files. Throws as `readContent`. */
 export async function readFile({ services }: Reader, resource: Resource): Promise<FileContent> {
   if (resource.type === 'handler') {
     throw new AppError('method-not-allowed', "Resource type 'handler' cannot be read");
@@ -65,12 +59,11 @@ export async function readFile({ services }: Reader, resource: Resource): Promis
   }
 }
 
-/** Path of a page or file on this server. */
 export function urlOf({ canonical, family }: Resource): string {
   return family === 'media' ? `/media/${encodePath(canonical)}` : `/${encodePath(canonical)}`;
 }
 
-/** A file that is gone since it was listed is told as one that never was. */
+/** A file removed since it was listed is reported like one that never existed. */
 export function orUnknown(error: unknown, { canonical }: Resource): unknown {
   const isGone = error instanceof AppError && error.code === 'not-found';
   return isGone ? unknownResource(canonical, error) : error;
@@ -89,7 +82,6 @@ async function textOf(
   const decoder = new TextDecoder();
   const pieces: string[] = [];
   let bytes = 0;
-  // Leaving the loop cancels what is still to come.
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw refusal();

@@ -1,6 +1,3 @@
-/**
- * Resources as addresses a client can offer by itself: listed in pages, described by one template, read (DS-176).
- */
 import type {
   BlobResourceContents,
   Resource as ListedResource,
@@ -19,13 +16,10 @@ import { MAX_NAME, nameIn, requireResource, unknownResource, uriOf } from './nam
 import { orUnknown, readFile, readRows, rowsObject } from './resource-content.ts';
 import type { ServerServices } from '../dependencies.ts';
 
-/** Resources of one page. */
 const PAGE_SIZE = 100;
-/** Rows of a dataset read by its address. */
 const ROWS = 100;
 const NS_PER_MS = 1_000_000n;
 
-/** The one template (DS-176). */
 export const template = {
   uriTemplate: 'svc:///{resource}',
   name: 'resource',
@@ -33,10 +27,10 @@ export const template = {
   description: 'Name as list_resources gives it, percent-encoded',
 } as const;
 
-/** Where in the list a page ends; its resource may be gone when the next one is asked for. */
+/** The last resource of a page, which may be gone when the next page is asked for. */
 type Place = readonly [rel: string, sheet: string | null];
 
-/** A page of what the caller may read. Throws RpcError −32602 for a cursor that none of the pages gave. */
+/** Throws RpcError −32602 for a cursor that no page gave. */
 export async function listPage(
   services: ServerServices,
   caller: Caller,
@@ -52,7 +46,7 @@ export async function listPage(
   return { resources, nextCursor: Buffer.from(JSON.stringify(place)).toString('base64url') };
 }
 
-/** What an address holds. Throws AppError with the texts of the tools. */
+/** Throws AppError with the messages of the tools. */
 export async function readAddress(
   call: Pick<ToolCall, 'services' | 'origin' | 'signal'> & { readonly caller: Caller },
   uri: string,
@@ -95,7 +89,6 @@ function changedAt({ mtimeNs }: FileStamp): string {
   return new Date(Number(BigInt(mtimeNs) / NS_PER_MS)).toISOString();
 }
 
-/** The type `resources/read` answers with. */
 function mimeTypeOf({ kind, rel }: Resource): string {
   if (kind.dataset !== undefined) return 'application/json';
   return kind.render === undefined ? mediaTypeOf(rel) : 'text/html';
@@ -115,7 +108,6 @@ function placeIn(cursor: unknown): Place {
   throw invalidParams('Invalid cursor');
 }
 
-/** The list is sorted by rel; sheets of one file stand together. */
 function startAfter(readable: readonly Resource[], [rel, sheet]: Place): number {
   const same = readable.findIndex((one) => one.rel === rel && one.sheet === sheet);
   if (same >= 0) return same + 1;

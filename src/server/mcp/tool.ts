@@ -1,7 +1,3 @@
-/**
- * The contract of a tool: what a model reads about it, and the call that goes through the same operations as REST
- * (DS-179 to DS-181).
- */
 import type {
   CallToolResult,
   ContentBlock,
@@ -15,49 +11,44 @@ import { checkArguments } from './arguments.ts';
 import { jsonPieces, JsonText } from './json-text.ts';
 import type { Members } from './message.ts';
 
-/** Who calls, with what; the arguments fit the tool's schema. */
+/** The arguments are already checked against the tool's schema. */
 export interface ToolCall {
   readonly services: ServerServices;
   readonly caller: Principal;
   readonly origin: Origin;
-  /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   readonly arguments: Members;
 }
 
-/** What a call gives. */
 export interface ToolResult {
   readonly structured: JsonText;
-  /** Blocks, or the JSON array of them; instead of one block with the JSON. */
+  /** Blocks, or the JSON array of them, in place of one block with the JSON. */
   readonly content?: readonly ContentBlock[] | JsonText;
-  /** Rows in it, for the text of a result that is too large. */
+  /** Rows in it, for the message when the result is too large. */
   readonly rows?: number;
-  /** Tells what was done, and so is never refused for its size. */
+  /** Confirms a change, so it is never refused for its size. */
   readonly isReceipt?: boolean;
 }
 
-/** A tool. */
 export interface Tool {
   readonly description: ToolDescription & { readonly title: string };
-  /** Throws AppError with a text for the caller. */
+  /** Throws AppError with a message for the caller. */
   readonly call: (call: ToolCall) => Promise<ToolResult>;
 }
 
-/** Annotations of a tool that only reads. */
 export const READER = { readOnlyHint: true, idempotentHint: true, openWorldHint: false } as const;
 
 const AUTHENTICATION_REQUIRED =
   'Authentication required: send X-API-Key, Authorization: Bearer, or a session cookie';
 
-/** A caller who need not be signed in, with what the caller sent. */
+/** The caller may be anonymous and the arguments unchecked. */
 interface CallRequest extends Omit<ToolCall, 'caller' | 'arguments'> {
   readonly caller: Caller;
   readonly arguments: Members;
-  /** Hears of a failure that is a bug. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** The result of `tools/call`: what the tool gives, or why it failed. Never throws but for an aborted call. */
+/** Never throws except for an aborted call: a failure is a result with its message. */
 export async function callTool(
   tool: Tool,
   { caller, onBug, ...request }: CallRequest,
@@ -79,36 +70,34 @@ export async function callTool(
   }
 }
 
-/** The caller, when somebody is. Throws `not-authenticated` in the words of DS-181. */
+/** Throws `not-authenticated`. */
 export function requireCaller(caller: Caller): Principal {
   if (caller !== null) return caller;
   throw new AppError('not-authenticated', AUTHENTICATION_REQUIRED);
 }
 
-/** A block of text. */
 export function textBlock(text: string): ContentBlock & { readonly type: 'text' } {
   return { type: 'text', text };
 }
 
-/** A result that is written here. */
 export function jsonResult(value: unknown, rows?: number): ToolResult {
   const structured = new JsonText(jsonPieces(value));
   return rows === undefined ? { structured } : { structured, rows };
 }
 
-/** The text of a failure for a caller; null for a bug, of which nothing is told. */
+/** Null for a bug, whose message stays in the log. */
 export function failureText(error: unknown): string | null {
   if (!(error instanceof AppError) || error.code === 'internal') return null;
   return error.issues?.map(issueText).join('; ') ?? error.message;
 }
 
-/** Throws `too-large`; a result is never cut (DS-180). */
+/** Throws `too-large`; a result is never cut. */
 function requireSize({ structured, rows, isReceipt = false }: ToolResult, maxBytes: number): void {
   if (isReceipt || structured.size <= maxBytes) return;
   throw tooLarge(rows ?? null);
 }
 
-/** The refusal of a result; `rows` null for one without. */
+/** `rows` null: a result without rows. */
 export function tooLarge(rows: number | null): AppError {
   const text =
     rows === null

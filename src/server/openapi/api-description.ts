@@ -1,7 +1,3 @@
-/**
- * The OpenAPI document of a caller as the server answers it: which routes are on, what the caller may use, which paths
- * handlers report (DS-190).
- */
 import { grantsCover, loadGrants } from '../../auth/permissions.ts';
 import type { Caller } from '../../auth/principal.ts';
 import { DOCROOT_BOUNDARY } from '../../auth/resource-names.ts';
@@ -14,27 +10,25 @@ import type { Route } from '../route-table.ts';
 import { type DocumentOrder, openApiDocument, openApiText } from './document.ts';
 import type { JsonObject } from './models.ts';
 
-/** The document of one caller. */
 export interface ApiDescription {
   /** JSON text in UTF-8, in pieces. */
   readonly pieces: readonly Uint8Array[];
-  /** Entity tag without quotes; equal for equal documents. */
+  /** Without quotes; equal for equal documents. */
   readonly etag: string;
 }
 
-/** Where the document of a caller comes from. */
 export interface ApiSources {
   readonly app: DescribeServices;
   readonly services: ServerServices;
   readonly routes: readonly Route[];
-  /** Path items of a handler file from below its own address; null when its program does not report any. */
+  /** Path items below the handler's own address; null when its program reports none. */
   handlerPaths(described: DescribedResource): Promise<JsonObject | null>;
 }
 
-/** Characters of a piece: an answer that has no more is sent as one. */
+/** Characters of a piece: a shorter answer is sent whole. */
 const PIECE = 256 * 1024;
 
-/** Makes the document for a caller; a few milliseconds for a hundred resources, in slices for thousands. */
+/** Takes a few milliseconds for a hundred resources; works in slices for thousands. */
 export async function describeApi(sources: ApiSources, caller: Caller): Promise<ApiDescription> {
   const api = await callersApi(sources, caller);
   const order = await api.orderOf(await describeResources(sources.app, api.resources));
@@ -58,15 +52,14 @@ export async function describeApi(sources: ApiSources, caller: Caller): Promise<
   return { pieces, etag: hash.digest('hex').slice(0, 32) };
 }
 
-/** What a caller may use, before it is written out. */
 interface CallersApi {
   /** Without their columns. */
   readonly resources: readonly DescribedResource[];
-  /** What the document with these of the resources alone is made of. `maxWaitMs`: for what the programs of handlers report. */
+  /** The input of a document with only these resources. `maxWaitMs` bounds the wait for the programs of handlers. */
   orderOf(shown: readonly DescribedResource[], maxWaitMs?: number): Promise<DocumentOrder>;
 }
 
-/** What the caller may use; asks no disk and no program of a handler. */
+/** Asks no disk and no program of a handler. */
 export async function callersApi(sources: ApiSources, caller: Caller): Promise<CallersApi> {
   const { app, services } = sources;
   const grants = await loadGrants(services.db, caller);
@@ -89,7 +82,7 @@ export async function callersApi(sources: ApiSources, caller: Caller): Promise<C
   };
 }
 
-/** The document of an empty document root for a superuser, with everything that can be switched on (DS-192). */
+/** For an empty document root, a superuser and everything switched on: the document that is published. */
 export function hostedDocument(routes: readonly Route[]): JsonObject {
   return openApiDocument({ routes, viewer: null, resources: [], handlerPaths: new Map() });
 }

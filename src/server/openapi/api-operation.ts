@@ -1,6 +1,4 @@
-/**
- * One operation of the OpenAPI document as its page needs it: fields to fill in, a body to start from, answers in words.
- */
+/** One operation of the OpenAPI document as its page shows it. */
 import type { JsonObject } from './models.ts';
 import {
   choicesOf,
@@ -14,33 +12,30 @@ import {
   typeText,
 } from './schema-text.ts';
 
-/** A value to fill in. */
 export interface OperationField {
   readonly name: string;
   readonly place: 'path' | 'query' | 'header';
   readonly description: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** Values to choose from; null: anything may be typed. */
+  /** Null: any text may be typed. */
   readonly choices: readonly string[] | null;
-  /** What stands for an empty field; `''`: nothing. */
+  /** Placeholder of an empty field; `''`: none. */
   readonly preset: string;
 }
 
-/** A form in which a body may be sent. */
 export interface OperationBody {
   readonly mediaType: string;
   /** `text` is typed, `file` is chosen, `form` has fields. */
   readonly entry: 'text' | 'file' | 'form';
-  /** A body that fits; `''` when nothing is known. */
+  /** A valid body; `''` when nothing is known. */
   readonly example: string;
   readonly lines: readonly SchemaLine[];
-  /** Members of a `form`; those of `files` are chosen. */
+  /** Members of a `form`; those in `files` are file inputs. */
   readonly fields: readonly string[];
   readonly files: readonly string[];
 }
 
-/** What comes back with one status. */
 export interface OperationAnswer {
   readonly status: string;
   readonly description: string;
@@ -48,14 +43,12 @@ export interface OperationAnswer {
   readonly lines: readonly SchemaLine[];
 }
 
-/** An operation with all that is known of it. */
 export interface ApiOperation {
-  /** Upper case. */
   readonly method: string;
   readonly path: string;
   readonly summary: string;
   readonly fields: readonly OperationField[];
-  /** Every form the body may have, the first one first; empty when there is none. */
+  /** Every form the body may have, the preferred one first. */
   readonly bodies: readonly OperationBody[];
   readonly answers: readonly OperationAnswer[];
 }
@@ -66,7 +59,6 @@ interface NamedOperation {
   readonly operation: JsonObject;
 }
 
-/** The operation in words. */
 export function operationOf(named: NamedOperation, components: Components): ApiOperation {
   const { method, path, operation } = named;
   const { summary, parameters, requestBody, responses } = operation;
@@ -88,7 +80,7 @@ export function operationOf(named: NamedOperation, components: Components): ApiO
 
 const PLACES: readonly unknown[] = ['path', 'query', 'header'];
 
-/** Nothing for a parameter that no page can send, such as a cookie. */
+/** Null for a parameter that no page can send, such as a cookie. */
 function fieldOf(parameter: JsonObject, components: Components): OperationField[] {
   const { name, in: place, description, required } = parameter;
   if (typeof name !== 'string' || !PLACES.includes(place)) return [];

@@ -1,50 +1,45 @@
 /**
- * What the pages of `/docs` show of a caller's API (DS-193): the list of operations, and one of them.
+ * The list of operations and one operation, for the pages of `/docs`.
  *
- * Both write out no more of the document than they show, so they open at once in a folder of thousands of files, and wait for
- * no file that was never read.
+ * Both generate only the part of the document that they show, so they are fast in a folder of thousands of files, and
+ * wait for no file that was never read.
  */
 import type { Caller } from '../../auth/principal.ts';
 import { encodePath } from '../../base/paths.ts';
+import { isCrowded, ownTurn } from '../../base/time-slice.ts';
 import type { Resource } from '../../docroot/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
 import { kindName } from '../kind-names.ts';
 import type { OperationTag } from '../operation-description.ts';
 import { type ApiSources, callersApi } from './api-description.ts';
-import { openApiDocument } from './document.ts';
+import { type DocumentOrder, openApiDocument } from './document.ts';
 import { type ApiOperation, operationOf } from './api-operation.ts';
 import type { JsonObject } from './models.ts';
 import { type Components, isObject, textOf } from './schema-text.ts';
 
-/** Operations that belong together: those of a file, or of a part of the server. */
 export interface OperationGroup {
   readonly name: string;
-  /** What people call the kind of file; null for a part of the server. */
+  /** Null for a part of the server. */
   readonly kind: string | null;
   readonly operations: readonly OperationLink[];
 }
 
-/** Which operations to list. */
 export interface ApiChoice {
-  /** Words that all have to occur; `''`: everything. */
+  /** Words that must all occur; `''`: everything. */
   readonly filter: string;
-  /** Files to leave out first. */
   readonly offset: number;
 }
 
-/** An operation by what its document calls it. */
 export interface OperationName {
   /** Upper case. */
   readonly method: string;
   readonly path: string;
 }
 
-/** An operation in a list. */
 export interface OperationLink extends OperationName {
   readonly summary: string;
 }
 
-/** The operations of a caller, cut down to a choice. */
 export interface ApiListing {
   readonly files: readonly OperationGroup[];
   /** Files that match, on all pages. */
@@ -54,12 +49,11 @@ export interface ApiListing {
   readonly parts: readonly OperationGroup[];
 }
 
-/** Files on a page. */
 const PAGE_FILES = 50;
-/** Programs and files that say nothing for so long are shown by what is known without them. */
+/** Without an answer in this time, programs and files are shown with what is known already. */
 const MAX_WAIT_MS = 400;
 
-/** What stands before the name of a file in its addresses. */
+/** What precedes the name of a file in its addresses. */
 const AREAS = ['', '/api', '/schema', '/ui', '/media'];
 
 const PARTS: Readonly<Record<OperationTag, string>> = {
@@ -71,7 +65,6 @@ const PARTS: Readonly<Record<OperationTag, string>> = {
   admin: 'Administration',
 };
 
-/** The operations a caller may use. */
 export async function listOperations(
   sources: ApiSources,
   caller: Caller,
@@ -83,7 +76,7 @@ export async function listOperations(
     holds(`${resource.canonical} ${resource.type} ${kindName(resource)}`),
   );
   const shown = matching.slice(offset, offset + PAGE_FILES);
-  const built = operationsIn(openApiDocument(await api.orderOf([])));
+  const built = operationsIn(await documentInTurn(await api.orderOf([])));
   const names = new Set(built.map(({ method, path }) => `${method} ${path}`));
   const parts = Object.entries(PARTS).map(([tag, name]) => ({
     name,
@@ -92,9 +85,8 @@ export async function listOperations(
       (one) => one.tag === tag && holds(`${name} ${one.method} ${one.path} ${one.summary}`),
     ),
   }));
-  const others = operationsIn(openApiDocument(await api.orderOf(shown, MAX_WAIT_MS))).filter(
-    ({ method, path }) => !names.has(`${method} ${path}`),
-  );
+  const all = await documentInTurn(await api.orderOf(shown, MAX_WAIT_MS));
+  const others = operationsIn(all).filter(({ method, path }) => !names.has(`${method} ${path}`));
   const files = shown.map(({ resource }) => ({
     name: resource.canonical,
     kind: kindName(resource),
@@ -109,7 +101,7 @@ export async function listOperations(
   };
 }
 
-/** One operation with all that is known of it; null when the caller may not use such a one. */
+/** Null when the caller may use no such operation. */
 export async function findOperation(
   sources: ApiSources,
   caller: Caller,
@@ -120,20 +112,24 @@ export async function findOperation(
     [resource.canonical, resource.extensionForm].some((name) => mayAnswer(name, path)),
   );
   const described = await describeResources(sources.app, near, MAX_WAIT_MS);
-  const document = openApiDocument(await api.orderOf(described));
+  const document = await documentInTurn(await api.orderOf(described));
   const item = (document['paths'] as JsonObject)[path];
   const operation = isObject(item) ? item[method.toLowerCase()] : undefined;
   if (!isObject(operation)) return null;
   return operationOf({ method, path, operation }, document['components'] as Components);
 }
 
-/** Whether a file of that name can have operations at a path. */
+async function documentInTurn(order: DocumentOrder): Promise<JsonObject> {
+  if (isCrowded()) await ownTurn();
+  return openApiDocument(order);
+}
+
 function mayAnswer(name: string, path: string): boolean {
   const address = `/${encodePath(name)}`;
   return AREAS.some((area) => path.startsWith(area + address));
 }
 
-/** Whether the operations at a path are those of the file: its own addresses, and below them what a handler adds. */
+/** Its own addresses, and for a handler those below them. */
 function isOf({ canonical, extensionForm, type }: Resource, path: string): boolean {
   return [canonical, extensionForm].some((name) => {
     const address = `/${encodePath(name)}`;

@@ -1,6 +1,3 @@
-/**
- * Built-in routes as path items of the OpenAPI document (DS-190).
- */
 import { Type } from '@sinclair/typebox';
 import type {
   AnswerDescription,
@@ -12,7 +9,7 @@ import { meaningOf } from './errors.ts';
 import type { JsonObject, ModelSet } from './models.ts';
 import type { DocumentParts } from './parts.ts';
 
-/** Path and path item of a route; null when it describes nothing. */
+/** Null when the route describes nothing. */
 export function builtInPath(route: Route, parts: DocumentParts): [string, JsonObject] | null {
   const { describes = {} } = route;
   const methods = Object.keys(route.methods) as RouteMethod[];
@@ -28,7 +25,7 @@ export function builtInPath(route: Route, parts: DocumentParts): [string, JsonOb
   return [path, item];
 }
 
-/** The path as the contract writes it: `/api/apikeys/{key_id}`. */
+/** `/api/apikeys/{key_id}`. */
 export function documentedPath({ pattern, endsInSlash }: Route): string {
   const path = pattern.replace(/\{(\w+):\w+\}/g, '{$1}');
   return endsInSlash === true && !path.endsWith('/') ? `${path}/` : path;
@@ -69,7 +66,7 @@ function operation(
   };
 }
 
-/** Placeholders of the pattern that the description leaves to their form. */
+/** Placeholders of the pattern that the description does not declare. */
 function pathParameters(
   { pattern }: Route,
   described: NonNullable<OperationDescription['parameters']>,
@@ -104,7 +101,7 @@ function contentOf(bodies: readonly BodyDescription[], models: ModelSet): JsonOb
   );
 }
 
-/** The shared errors, but for those the route answers in words of its own. */
+/** The shared errors, except those the route describes itself. */
 function failures(
   { describesFailure }: Route,
   statuses: readonly number[],

@@ -1,6 +1,4 @@
-/**
- * Parameters of dataset operations (DS-36, DS-46, DS-82), once for the whole document.
- */
+/** Declared once in the document; operations refer to them. */
 import type { JsonObject } from './models.ts';
 
 interface Parameter {
@@ -97,29 +95,23 @@ const all: ReadonlyMap<string, Parameter> = new Map(
   [...listParameters, ...conditional].map((parameter) => [parameter.name, parameter]),
 );
 
-/** References for a list of rows. */
 export const LIST_PARAMETERS = referTo([
   ...listParameters.map(({ name }) => name),
   'If-None-Match',
 ]);
-/** References for a read without choices. */
 export const READ_PARAMETERS = referTo(['If-None-Match']);
-/** References for a change. */
 export const CHANGE_PARAMETERS = referTo(['If-Match', 'Prefer']);
 
-/** `components.parameters`: what the references mean. */
 export function parameterComponents(): JsonObject {
   return Object.fromEntries(all);
 }
 
-/** `components.headers` of the answers of datasets. */
 export const headerComponents: JsonObject = {
-  ETag: { description: 'The version of this answer (DS-46)', schema: text },
+  ETag: { description: 'The version of this answer', schema: text },
   'X-Total-Count': { description: 'Rows that match, on all pages', schema: { type: 'integer' } },
   Link: { description: 'The next page, with `rel="next"`; absent on the last', schema: text },
 };
 
-/** References to headers of an answer. */
 export function headersNamed(...names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

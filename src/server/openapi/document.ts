@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 3.1.0 document of one caller (DS-190 to DS-192): built-in routes, published files, what handlers report.
+ * The OpenAPI 3.1.0 document of one caller: built-in routes, published files, what handlers report.
  *
- * Pure: everything that decides what is shown comes in as an argument.
+ * Pure: everything that decides what is shown is an argument.
  */
 import { encodePath } from '../../base/paths.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
@@ -15,14 +15,13 @@ import type { JsonObject } from './models.ts';
 import { type DocumentParts, newParts, securitySchemes } from './parts.ts';
 import { resourcePaths } from './resource-paths.ts';
 
-/** What a document is made of. */
 export interface DocumentOrder {
   /** Those that are on, whoever may see them. */
   readonly routes: readonly Route[];
-  /** Null: of an empty document root, for a superuser, without security (DS-192). */
+  /** Null: an empty document root, a superuser, no security. */
   readonly viewer: Viewer | null;
   readonly resources: readonly DescribedResource[];
-  /** Path items as handler files report them, from below `/api/<name>`, by the resource they belong to. */
+  /** As the programs report them, with paths relative to `/api/<name>`. */
   readonly handlerPaths: ReadonlyMap<DescribedResource, JsonObject>;
 }
 
@@ -32,14 +31,13 @@ const HEAD = {
   servers: [{ url: '/' }],
 };
 
-/** The document, ready for JSON. */
 export function openApiDocument(order: DocumentOrder): JsonObject {
   const parts = newParts(order.viewer !== null);
   const paths = Object.fromEntries(pathItems(order, parts));
   return { ...HEAD, paths, components: componentsOf(parts) };
 }
 
-/** The same as JSON text, a piece of it made when it is asked for: of thousands of files there are a hundred megabytes. */
+/** As JSON text, generated piece by piece: thousands of files make a hundred megabytes. */
 export function* openApiText(order: DocumentOrder): Generator<string> {
   const parts = newParts(order.viewer !== null);
   yield `${JSON.stringify(HEAD).slice(0, -1)},"paths":{`;
@@ -51,7 +49,7 @@ export function* openApiText(order: DocumentOrder): Generator<string> {
   yield `},"components":${JSON.stringify(componentsOf(parts))}}`;
 }
 
-/** After all paths were written: errors name models too. */
+/** Call after all paths are written: errors refer to models too. */
 function componentsOf(parts: DocumentParts): JsonObject {
   const responses = parts.errors.components(parts.models);
   return {
@@ -63,7 +61,6 @@ function componentsOf(parts: DocumentParts): JsonObject {
   };
 }
 
-/** Each path once: built-in ones first, then those of the resources. */
 function* pathItems(
   order: DocumentOrder,
   parts: DocumentParts,
@@ -84,7 +81,6 @@ function* pathItems(
   }
 }
 
-/** Whether the caller finds the route in the document. */
 function isListed(route: Route, viewer: Viewer): boolean {
   if (route.isListedFor !== undefined) return route.isListedFor(viewer);
   if (route.access === 'superuser') return viewer.caller?.isSuperuser === true;
@@ -98,7 +94,7 @@ function* itemsOf(
   parts: DocumentParts,
 ): Generator<readonly [string, JsonObject]> {
   const { canonical, extensionForm } = described.resource;
-  // Under a built-in path the file only answers by its extension form (DS-29).
+  // Under a built-in path the file only answers with its extension in the address.
   const items = resourcePaths(described, canonical, parts);
   const isShadowed = items.some(([path]) => isTaken(path, taken));
   const shown = isShadowed ? resourcePaths(described, extensionForm, parts) : items;
@@ -111,7 +107,7 @@ function* itemsOf(
   }
 }
 
-/** Whether a path is another's, with or without its last slash (DS-4). */
+/** With or without its last slash. */
 function isTaken(path: string, taken: ReadonlySet<string>): boolean {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
   return taken.has(plain) || taken.has(`${plain}/`);

@@ -1,11 +1,9 @@
-/**
- * The error answers of the OpenAPI document: one shared response for each status.
- */
+/** One shared response for each status. */
 import { STATUS_CODES } from 'node:http';
 import { type TSchema, Type } from '@sinclair/typebox';
 import { errorModel, type JsonObject, type ModelSet, validationModel } from './models.ts';
 
-/** What a status means here, where the name of the status says too little. */
+/** For statuses whose standard name says too little here. */
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is not usable',
   401: 'Not signed in, or the credential is not valid',
@@ -20,7 +18,6 @@ const MEANINGS: Readonly<Record<number, string>> = {
   503: 'Not usable at the moment; Retry-After may say when to come back',
 };
 
-/** What the status means, in a sentence. */
 export function meaningOf(status: number): string {
   return MEANINGS[status] ?? STATUS_CODES[status] ?? `Status ${status}`;
 }
@@ -28,11 +25,9 @@ export function meaningOf(status: number): string {
 const NAME_BY_STATUS = (status: number): string =>
   (STATUS_CODES[status] ?? `Status ${status}`).replace(/[^A-Za-z0-9]/g, '');
 
-/** The error answers of one document. */
 export class ErrorAnswers {
   readonly #used = new Set<number>();
 
-  /** References by status, for the `responses` of an operation. */
   refer(statuses: Iterable<number>): JsonObject {
     const sorted = [...new Set(statuses)].sort((a, b) => a - b);
     for (const status of sorted) this.#used.add(status);
@@ -44,7 +39,6 @@ export class ErrorAnswers {
     );
   }
 
-  /** `components.responses` for what was referred to. */
   components(models: ModelSet): JsonObject {
     const statuses = [...this.#used].sort((a, b) => a - b);
     return Object.fromEntries(

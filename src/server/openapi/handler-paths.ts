@@ -1,8 +1,8 @@
 /**
- * The routes that a handler file reports, as path items of the OpenAPI document of one caller (DS-190, DS-191).
+ * The routes that a handler file reports, as path items of the document of one caller.
  *
- * The program of a handler writes what it likes: models of its own, operation ids that others use too, parameters left out.
- * Models are written out where they are used, so that those of two handlers cannot meet under one name.
+ * A handler's program may report anything: models of its own, operation ids that others use too, undeclared
+ * parameters. Its models are written inline, so that those of two handlers cannot collide.
  */
 import type { RouterSchema } from '../../handlers/host-protocol.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
@@ -12,10 +12,10 @@ import type { DocumentParts } from './parts.ts';
 const READ_METHODS: readonly string[] = ['get', 'head', 'options'];
 const WRITE_METHODS: readonly string[] = ['post', 'put', 'patch', 'delete'];
 const REFERENCE = '#/components/schemas/';
-/** A model that holds itself is written out so often. */
+/** Levels to which a recursive model is expanded. */
 const MAX_NESTING = 3;
 
-/** The reported path items without references to models. */
+/** Without references to models. */
 export function standalonePaths({ paths, components }: RouterSchema): JsonObject {
   return writtenOut(paths, components?.schemas ?? {}, []) as JsonObject;
 }
@@ -38,7 +38,7 @@ function writtenOut(
   return Object.fromEntries(members.map(([key, one]) => [key, writtenOut(one, models, inside)]));
 }
 
-/** One reported path item as far as the caller may use it; `path` is its whole address. */
+/** As far as the caller may use it; `path` is its whole address. */
 export function handlerItem(
   item: JsonObject,
   { resource, mayRead, mayWrite }: DescribedResource,
@@ -63,7 +63,7 @@ export function handlerItem(
   return Object.fromEntries(operations);
 }
 
-/** Every name in the path is a parameter, whether the handler describes it or not. */
+/** Declares every name in the path, whether the handler did or not. */
 function parametersOf({ parameters }: JsonObject, path: string): unknown[] {
   const reported = Array.isArray(parameters) ? parameters.filter(isObject) : [];
   const described = new Set(reported.map((one) => (one['in'] === 'path' ? one['name'] : null)));

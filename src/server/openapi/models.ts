@@ -1,11 +1,10 @@
 /**
- * Schemas that every part of the OpenAPI document shares: the error shapes of DS-9 and the answer to a change (DS-74).
+ * Schemas shared by the parts of the document.
  *
- * A schema with `$id` is a named model; `ModelSet` puts it under `components.schemas` once somebody refers to it.
+ * A schema with `$id` is a named model; `ModelSet` puts it under `components.schemas` when it is first referred to.
  */
 import { type TSchema, Type } from '@sinclair/typebox';
 
-/** An error in one sentence (DS-9, DS-14). */
 export const errorModel = Type.Object(
   {
     detail: Type.String({ examples: ['Not Found'] }),
@@ -27,13 +26,11 @@ const validationErrorModel = Type.Object(
   { $id: 'ValidationError' },
 );
 
-/** A parameter or a body of the wrong shape (DS-9). */
 export const validationModel = Type.Object(
   { detail: Type.Array(validationErrorModel) },
   { $id: 'HTTPValidationError' },
 );
 
-/** What a change of rows answers (DS-74). */
 export const changeModel = Type.Object(
   {
     success: Type.Literal(true),
@@ -43,19 +40,16 @@ export const changeModel = Type.Object(
   { $id: 'DatasetChange' },
 );
 
-/** A JSON object of the document. */
 export type JsonObject = Record<string, unknown>;
 
-/** The named models that somebody refers to. */
 export class ModelSet {
   readonly #models = new Map<string, JsonObject>();
 
-  /** The schema as JSON, with a reference in the place of every named model. */
+  /** The schema as JSON, with references in place of named models. */
   refer(schema: TSchema): JsonObject {
     return this.#copy(schema) as JsonObject;
   }
 
-  /** The models referred to so far, by name. */
   get models(): JsonObject {
     const names = [...this.#models.keys()].sort();
     return Object.fromEntries(names.map((name) => [name, this.#models.get(name)]));
@@ -67,7 +61,7 @@ export class ModelSet {
     const { $id: name, ...members } = value as JsonObject;
     if (typeof name !== 'string') return this.#copyMembers(members);
     if (!this.#models.has(name)) {
-      // Known before its members are copied: a model may contain itself.
+      // Set before its members are copied: a model may contain itself.
       this.#models.set(name, {});
       this.#models.set(name, this.#copyMembers(members));
     }

@@ -1,20 +1,15 @@
-/**
- * What the parts of one OpenAPI document share: models, error answers, names of operations, security.
- */
 import { ErrorAnswers } from './errors.ts';
 import { type JsonObject, ModelSet } from './models.ts';
 
-/** Shared by everything that writes into one document. */
 export interface DocumentParts {
   readonly models: ModelSet;
   readonly errors: ErrorAnswers;
-  /** Members of an operation that needs identity. */
+  /** Members of an operation that requires sign-in. */
   readonly security: { readonly security?: readonly JsonObject[] };
-  /** A name no other operation of the document has. */
+  /** Unique in the document. */
   operationId(method: string, path: string): string;
 }
 
-/** `components.securitySchemes` (DS-191). */
 export const securitySchemes = {
   cookie: {
     type: 'apiKey',
@@ -34,7 +29,7 @@ export const securitySchemes = {
   },
 };
 
-/** Nothing written yet. `namesSecurity`: operations that need identity say how to prove it. */
+/** `namesSecurity`: operations that require sign-in declare how. */
 export function newParts(namesSecurity: boolean): DocumentParts {
   const ids = new Set<string>();
   return {

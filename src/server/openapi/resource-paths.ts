@@ -1,6 +1,4 @@
-/**
- * Published files as path items of the OpenAPI document (DS-190, DS-191), as far as the caller may use them.
- */
+/** Published files as path items, as far as the caller may use them. */
 import { encodePath } from '../../base/paths.ts';
 import { formatDetails, FORMATS } from '../../dataset/format.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
@@ -14,7 +12,7 @@ import { changeModel, type JsonObject } from './models.ts';
 import type { DocumentParts } from './parts.ts';
 import { inputSchema, rowSchema } from './row-schema.ts';
 
-/** Path items of a resource by path; `name` is the one its paths are written with. */
+/** `name` is the one the paths are written with. */
 export function resourcePaths(
   described: DescribedResource,
   name: string,

@@ -1,12 +1,9 @@
-/**
- * The rows of a dataset as JSON Schema (DS-69, DS-191), with a real value of each column as its example.
- */
+/** The rows of a dataset as JSON Schema, with a real value of each column as its example. */
 import type { DescribedColumn, DescribedRows } from '../../operations/resources.ts';
 import type { JsonObject } from './models.ts';
 
-const ROW_ID = { type: 'integer', minimum: 1, description: 'Stays with its row (DS-47)' };
+const ROW_ID = { type: 'integer', minimum: 1, description: 'Stays with its row' };
 
-/** A row as it is read. */
 export function rowSchema({ columns, blank }: DescribedRows): JsonObject {
   const properties = columns.map((column): [string, JsonObject] => [
     column.name,
@@ -19,7 +16,7 @@ export function rowSchema({ columns, blank }: DescribedRows): JsonObject {
   };
 }
 
-/** A row as it is written: columns left out are blank in a new row and stay in an old one. */
+/** Omitted columns are blank in a new row and unchanged in an old one. */
 export function inputSchema(
   { writableColumns }: DescribedRows,
   { withRowId }: { readonly withRowId: boolean },

@@ -1,28 +1,25 @@
 /**
- * Schemas of the OpenAPI document as people read them: a line for each member, a type in words, a value as an example.
+ * Schemas of the document as text: a line for each member, a type in words, an example value.
  *
- * Schemas of handlers are whatever their programs report, so nothing of their shape is taken for granted.
+ * Schemas of handlers come from their programs, so any shape is possible.
  */
 import type { JsonObject } from './models.ts';
 
-/** A member of a schema. */
 export interface SchemaLine {
   readonly name: string;
-  /** How many members it stands in. */
   readonly depth: number;
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
 }
 
-/** `components` of a document, by kind and name. */
 export type Components = Readonly<Record<string, JsonObject>>;
 
-/** Deeper members are named by their type only; a model may contain itself. */
+/** Deeper members show only their type; a model may contain itself. */
 const MAX_DEPTH = 4;
 const MAX_LINES = 200;
 
-/** The members of an object, of the items of a list, or of the choices between such, in their order. */
+/** Members of an object, of the items of a list, or of the alternatives of a choice, in their order. */
 export function schemaLines(schema: unknown, components: Components, depth = 0): SchemaLine[] {
   if (depth > MAX_DEPTH) return [];
   const { properties, required, items, anyOf } = resolved(schema, components);
@@ -43,7 +40,7 @@ export function schemaLines(schema: unknown, components: Components, depth = 0):
   return lines.slice(0, MAX_LINES);
 }
 
-/** A type in a few words: `integer, at least 1`, `list of User`, `"asc" or "desc"`. */
+/** `integer, at least 1`, `list of User`, `"asc" or "desc"`. */
 export function typeText(schema: unknown, components: Components): string {
   const one = resolved(schema, components);
   const choices = choicesOf(one);
@@ -64,7 +61,6 @@ export function typeText(schema: unknown, components: Components): string {
   return [name === '' ? 'anything' : name, ...limits].join(', ');
 }
 
-/** The values to choose from; null when there are no such. */
 export function choicesOf(schema: JsonObject): readonly unknown[] | null {
   if (Array.isArray(schema['enum'])) return schema['enum'];
   if ('const' in schema) return [schema['const']];
@@ -74,7 +70,7 @@ export function choicesOf(schema: JsonObject): readonly unknown[] | null {
   return values.every((value) => value.length === 1) ? values.flat() : null;
 }
 
-/** A value that fits the schema, from its own examples where it has some. */
+/** Built from the examples in the schema where it has some. */
 export function exampleOf(schema: unknown, components: Components, depth = 0): unknown {
   const one = resolved(schema, components);
   if (Array.isArray(one['examples']) && one['examples'].length > 0) return one['examples'][0];
@@ -103,7 +99,7 @@ function exampleOfType({ type, format, minimum }: JsonObject): unknown {
   return format === 'date-time' ? '2026-11-20T12:00:00Z' : 'text';
 }
 
-/** The schema itself, or what its reference names; an empty one for anything else. */
+/** Follows a reference; an empty schema for anything that is none. */
 export function resolved(schema: unknown, components: Components): JsonObject {
   if (!isObject(schema)) return {};
   const { $ref: reference } = schema;
@@ -113,12 +109,10 @@ export function resolved(schema: unknown, components: Components): JsonObject {
   return isObject(found) ? found : {};
 }
 
-/** Whether a value of a document is an object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text of a document; `''` for anything else. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

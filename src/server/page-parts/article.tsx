@@ -1,27 +1,24 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The text of a document with its outline: beside it where there is room, else folded up below its heading.
+ * The outline of a document is beside its text where there is room, else folded up below the heading; both work
+ * without script.
  *
- * The text comes from an allow list and enters as markup. The list of headings stands here once: a wide page shows it without
- * its fold, a narrow one shows it when the fold is opened, both without script.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The text comes from the allow list of the sanitiser and is inserted as markup.
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
 import { withHeadingAnchors } from '../heading-anchors.ts';
 
-/** Shorter documents are seen at a glance. */
+/** Shorter documents need none. */
 const MIN_OUTLINE = 2;
-/** Longer ones are searched, not scrolled. */
+/** Longer lists are searched, not scrolled. */
 const MAX_OUTLINE = 500;
 const LABEL = 'On this page';
 
 interface ArticleProps extends Pick<RenderedDocument, 'body' | 'facts'> {
-  /** The headings to list; few are not listed. */
   readonly outline: readonly OutlineEntry[];
 }
 
-/** Heading, what the document says about itself, outline, text; then the children. */
 export function Article({ body, facts, outline, children }: PropsWithChildren<ArticleProps>) {
   const [heading = ''] = /^\s*<h1[\s>][^]*?<\/h1>/.exec(body) ?? [];
   return (

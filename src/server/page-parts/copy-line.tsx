@@ -1,10 +1,8 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * A line for a terminal, to be copied: by a button where there is script, by hand without.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * A line for a terminal with a copy button, which script shows.
  */
 
-/** The text in a box with its button. */
 export function CopyLine({ text }: { text: string }) {
   return (
     <div class="copy-line">

@@ -1,10 +1,6 @@
-/**
- * A number on a page.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 
-/** With script in the reader's way of writing. */
+/** With script in the number format of the reader. */
 export function Count({ value }: { value: number }) {
   return (
     <data class="count" value={String(value)} safe>

@@ -1,10 +1,8 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * An API key that was just made: the only time its value is shown.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * A new API key. Its value is never shown again.
  */
 
-/** The value, ready to be copied. */
 export function CreatedKey({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <section class="notice">

@@ -1,21 +1,15 @@
-/**
- * Why a query was not run.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
-/** What is wrong with the query, and where. */
+/** @jsxImportSource @kitajs/html */
 export interface QueryProblem {
   readonly before: string;
   readonly wrong: string;
   readonly after: string;
   readonly message: string;
   readonly suggestion: string | null;
-  /** The view with the suggestion in place of what is wrong; null where there is none. */
+  /** The view with the suggestion applied; null where there is none. */
   readonly suggestionHref: string | null;
   readonly allowed: readonly string[];
 }
 
-/** The query with what is wrong in it marked, and the way to what would be right. */
 export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
   return (
     <div class="problem" role="alert">

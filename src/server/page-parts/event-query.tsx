@@ -1,23 +1,18 @@
-/**
- * The form of the event explorer: the query, and the span of time it looks at.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { timeOf } from '../../pipeline/time.ts';
 import { UtcTime } from './utc-time.tsx';
 
-/** What was asked, and of which time. */
 export interface EventQueryView {
   readonly q: string;
   readonly earliest: string;
   readonly latest: string;
-  /** Events are shown as a table. */
+  readonly timezone: string;
   readonly isTable: boolean;
-  /** Whether the reader wants the chart: `1`, `0`, or `''` for whatever suits the result. */
+  /** The chart: `1` wanted, `0` not wanted, `''` whatever suits the result. */
   readonly chart: string;
 }
 
-/** Both ends in one value, so that the choice works without script; without an end up to now. */
+/** Both ends in one value, so that the choice works without script. A span without an end lasts until now. */
 const SPANS = [
   ['-15m', 'Last 15 minutes'],
   ['-1h', 'Last hour'],
@@ -30,7 +25,6 @@ const SPANS = [
   ['', 'All time'],
 ] as const;
 
-/** The query and its span of time, to be changed; works without script. */
 export function EventQuery({ view }: { view: EventQueryView }) {
   const present = spanOf(view);
   const isPreset = SPANS.some(([span]) => span === present);
@@ -74,6 +68,7 @@ export function EventQuery({ view }: { view: EventQueryView }) {
           ))}
         </select>
       </label>
+      {view.timezone === 'UTC' ? '' : <input type="hidden" name="timezone" value={view.timezone} />}
       {view.isTable ? <input type="hidden" name="form" value="table" /> : ''}
       {view.chart === '' ? '' : <input type="hidden" name="chart" value={view.chart} />}
       <p class="on-paper">
@@ -120,7 +115,7 @@ export function EventQuery({ view }: { view: EventQueryView }) {
   );
 }
 
-/** Which time it is, where the choice cannot be printed. */
+/** For print, where the choice cannot be printed. */
 function PaperSpan({
   view: { earliest, latest },
 }: {

@@ -1,22 +1,16 @@
-/**
- * What a query of the event explorer gave: events as lines that open, other rows as a table.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { breakableParts } from '../../base/breakable-text.ts';
 import { CopyLine } from './copy-line.tsx';
 import { UtcTime } from './utc-time.tsx';
 
-/** A member of an event and the views that keep or leave out its value. */
 export interface EventField {
   readonly name: string;
   readonly value: string;
-  /** Null on a page that has enough links. */
+  /** Null once the page has enough links. */
   readonly includeHref: string | null;
   readonly excludeHref: string | null;
 }
 
-/** An event as a line of the list. */
 export interface EventLine {
   readonly id: string;
   /** RFC 3339, UTC. */
@@ -26,32 +20,28 @@ export interface EventLine {
   readonly fields: readonly EventField[];
 }
 
-/** A cell of a result table. */
 export interface ResultCell {
   readonly text: string;
   readonly kind: 'text' | 'number' | 'time' | 'blank';
-  /** The view that keeps only events with this value; absent where no search can. */
+  /** The view that keeps only events with this value; absent where no search can do that. */
   readonly includeHref?: string | null;
 }
 
-/** What came of a query, and whom it is shown to. */
 export interface EventResultsView {
   readonly q: string;
-  /** The first stage, when it searches by terms: what histogram, fields and tail look at. */
+  /** The first stage, when it searches by terms: histogram, fields and live tail use it. */
   readonly terms: string | null;
-  /** Events as lines; null: other rows, in `columns` and `rows`. */
+  /** Null: the result has other rows, in `columns` and `rows`. */
   readonly lines: readonly EventLine[] | null;
   readonly columns: readonly { readonly name: string; readonly isNumeric: boolean }[];
   readonly rows: readonly (readonly ResultCell[])[];
-  /** The reader may see events at all. */
   readonly mayReadEvents: boolean;
-  /** Address of the server for programs of the reader, who may send events; null: may not. */
+  /** The server's address for programs of a reader who may send events; else null. */
   readonly sendsTo: string | null;
-  /** The same without its bounds of time; null where it has none. */
+  /** The same search without its bounds of time; null where it has none. */
   readonly allTimeHref: string | null;
 }
 
-/** The events or rows; without any, what to do about it. */
 export function EventResults({ view }: { view: EventResultsView }) {
   const { lines, rows } = view;
   if ((lines ?? rows).length === 0) return <Empty view={view} />;
@@ -104,7 +94,7 @@ function Lines({ lines }: { lines: readonly EventLine[] }) {
   );
 }
 
-/** The text of an event; dense ones such as JSON break behind their commas. */
+/** Long texts without spaces, such as JSON, may break behind their commas. */
 function Breakable({ text }: { text: string }) {
   return (
     <>
@@ -164,7 +154,6 @@ function Cell({ cell: { text, kind, includeHref }, name }: { cell: ResultCell; n
   );
 }
 
-/** What a list without anything says depends on what was asked, and on what the reader may do about it. */
 function Empty({ view }: { view: EventResultsView }) {
   const { mayReadEvents, terms, q, allTimeHref, sendsTo } = view;
   if (!mayReadEvents && terms !== null) {

@@ -1,11 +1,9 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * Taking a view along: its address, the request for a terminal, the data as JSON and as files (every view of data has it).
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * Every view of data has this menu: its address, the same request with curl, the data as JSON and as files.
  */
 import type { Format } from '../../dataset/format.ts';
 
-/** A format of a file as people call it. */
 export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
   json: 'JSON',
   csv: 'CSV',
@@ -14,21 +12,20 @@ export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
   parquet: 'Parquet',
 };
 
-/** In the order of how many people want them. */
+/** The most wanted first. */
 const FILES = ['csv', 'ndjson', 'xlsx', 'parquet'] as const satisfies readonly Format[];
 
 interface ExportProps {
-  /** The data of the view as JSON. */
   readonly json: string;
   /** The query that curl sends to `/search2/api/run/`; absent: curl asks for the JSON. */
   readonly query?: string;
-  /** Address in each format that is a file; formats that it lacks are not offered. */
+  /** Formats that are absent are not offered. */
   readonly files: Partial<Readonly<Record<Format, string>>>;
-  /** What the files hold, as markup. */
+  /** What the files contain, as markup. */
   readonly note?: JSX.Element;
 }
 
-/** The button and its menu; what copies needs script and is shown by it. */
+/** The copy buttons need script and are shown by it. */
 export function ExportMenu({ json, query, files, note }: ExportProps) {
   const offered = FILES.filter((format) => files[format] !== undefined);
   return (

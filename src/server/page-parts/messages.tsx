@@ -1,15 +1,13 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * What a page says to the person in front of it: why something was refused, what was just done. Both are read out.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * Screen readers announce both.
  */
 
 interface MessageProps {
-  /** A sentence; null for nothing to say. */
+  /** Null renders nothing. */
   readonly text: string | null;
 }
 
-/** Why something did not work. */
 export function Problem({ text }: MessageProps) {
   if (text === null) return '';
   return (
@@ -19,7 +17,6 @@ export function Problem({ text }: MessageProps) {
   );
 }
 
-/** What was done. */
 export function Notice({ text }: MessageProps) {
   if (text === null) return '';
   return (

@@ -1,10 +1,9 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The box that shows fewer lines of a page while one types: of the start page, of the pictures, of the operations.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * A box that filters the lines of a page while the reader types.
  */
 
-/** The box with its label; the form around it asks for the page with `filter`. */
+/** The form around it asks for the page with `filter`. */
 export function NameFilter({
   value,
   label = 'Show names containing',

@@ -1,8 +1,4 @@
-/**
- * Links to the page of a list before this one, and to the one after it.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 
 interface PageLinksProps {
   /** Null on the first page. */
@@ -11,7 +7,7 @@ interface PageLinksProps {
   readonly nextHref: string | null;
 }
 
-/** The links; nothing for a list of one page. */
+/** Nothing for a list of one page. */
 export function PageLinks({ previousHref, nextHref }: PageLinksProps): JSX.Element {
   if (previousHref === null && nextHref === null) return '';
   return (

@@ -1,11 +1,7 @@
-/**
- * A number of bytes on a page.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { sizeText } from '../../base/size-text.ts';
 
-/** `1.5 MiB`, with script in the reader's way of writing numbers. */
+/** `1.5 MiB`; with script in the number format of the reader. */
 export function Size({ bytes }: { bytes: number }) {
   return (
     <data class="size" value={String(bytes)} safe>

@@ -1,13 +1,12 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * A moment in a page: in UTC, and with script in the reader's zone and way of writing.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * A time in UTC; with script in the reader's zone and format.
  */
 
 interface UtcTimeProps {
-  /** A DS-16 time; null for none. */
+  /** RFC 3339. */
   readonly at: string | null;
-  /** Instead of none. */
+  /** Shown when there is no time. */
   readonly none?: string;
   /** With script as a distance from now, such as `3 minutes ago`. */
   readonly isRelative?: boolean;
@@ -15,7 +14,6 @@ interface UtcTimeProps {
   readonly isExact?: boolean;
 }
 
-/** The moment. */
 export function UtcTime({ at, none = 'never', isRelative = false, isExact = false }: UtcTimeProps) {
   if (at === null) return <span safe>{none}</span>;
   return (

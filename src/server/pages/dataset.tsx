@@ -1,18 +1,16 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * A dataset as a table (DS-184): searched, filtered, sorted and paged by plain links and one form, so that every view has
- * an address.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * A dataset as a table: searched, filtered, sorted and paged by plain links and one form, so that every view has an
+ * address.
  */
-import { shortWords } from '../client/grid/filter-words.ts';
-import type { GridData } from '../client/grid/model.ts';
+import { shortWords } from '../grid/filter-words.ts';
+import type { GridData } from '../grid/model.ts';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
-import { FORM_OPERATORS } from '../client/grid/plain-form.ts';
+import { FORM_OPERATORS } from '../grid/plain-form.ts';
 
-/** Keys of the grid, for the list behind `?`. */
 const KEYS = [
   'Arrows Move between cells; Page Up, Page Down, Home, End go further',
   'Enter Edit the cell, or show the row',
@@ -31,41 +29,38 @@ const KEYS = [
   'Shift+Enter Show the row',
   'Alt+↓ Open the menu of the column',
 ];
-/** Those that change something. */
+/** Keys that change something. */
 const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+[VDX]|Delete|Ctrl\+[ZY])/;
 
-/** A column head. */
 export interface ColumnHead {
   readonly name: string;
   readonly type: string;
-  /** The same view sorted by this column, or the other way round. */
-  readonly sortHref: string;
+  /** Sorted by this column, or the other way round; null when the address would be too long. */
+  readonly sortHref: string | null;
   readonly sorted: 'ascending' | 'descending' | null;
 }
 
-/** A row with the texts of its cells. */
 interface TableRow {
   readonly id: string;
-  /** The row as a page of its own, which can be changed there by those who may. */
+  /** The page of the row, where it can be edited. */
   readonly href: string;
   readonly cells: readonly string[];
 }
 
-/** What the page shows. */
 export interface DatasetView {
   readonly name: string;
   readonly q: string;
   readonly filter: string;
   /** Kept by the form. */
   readonly sort: string;
-  /** The parts of the filter in words, and the same view without each. */
-  readonly conditions: readonly { readonly text: string; readonly href: string }[];
-  /** Parameters that the form of conditions hands on. */
+  /** The parts of the filter in words. `href` is the view without the part; null when the address would be too long. */
+  readonly conditions: readonly { readonly text: string; readonly href: string | null }[];
+  /** Parameters that the form of conditions passes on. */
   readonly kept: readonly (readonly [name: string, value: string])[];
   readonly order: readonly { readonly column: string; readonly isDescending: boolean }[];
   readonly columns: readonly ColumnHead[];
   readonly rows: readonly TableRow[];
-  /** Where a row is added without script; null for those who may not. */
+  /** Where a row is added without script; null for readers who may not. */
   readonly newHref: string | null;
   /** `1–50 of 3,376 rows`. */
   readonly position: string;
@@ -73,13 +68,11 @@ export interface DatasetView {
   readonly nextHref: string | null;
   /** The rows of this view in other formats, and the schema. */
   readonly links: readonly { readonly label: string; readonly href: string }[];
-  /** What is wrong with the filter or the sort; null when nothing is. */
   readonly problem: string | null;
-  /** For the script that makes a grid of the page. */
+  /** For the script that turns the page into a grid. */
   readonly grid: GridData;
 }
 
-/** The page of one dataset. */
 export const datasetPage: Page<DatasetView> = {
   name: 'dataset',
   layout: 'wide',
@@ -158,12 +151,13 @@ function Search({ view, path }: { view: DatasetView; path: string }) {
   );
 }
 
-/** A condition and an order chosen from lists; the server makes parameters of the API of them. */
+/** A condition and an order chosen from lists; the server turns them into API parameters. */
 function ViewForm({ view, path }: { view: DatasetView; path: string }) {
   const names = view.grid.columns.map(({ name }) => name);
   if (names.length === 0) return '';
-  // One more than there are, so that there is always another to be chosen.
+  // One more than there are, so that another can be chosen.
   const steps = [...view.order, null, null, null].slice(0, Math.max(3, view.order.length + 1));
+  const isListed = names.length * steps.length > MAX_OPTIONS;
   return (
     <details class="view-form">
       <summary>Filter and sort</summary>
@@ -173,7 +167,13 @@ function ViewForm({ view, path }: { view: DatasetView; path: string }) {
         ))}
         <fieldset>
           <legend>Only rows where</legend>
-          <ColumnSelect name="where" label="Column" names={names} chosen="" none="no column" />
+          <ColumnSelect
+            {...{ names, isListed }}
+            name="where"
+            label="Column"
+            chosen=""
+            none="no column"
+          />
           <select name="is" aria-label="Condition">
             {FORM_OPERATORS.map(([value, label]) => (
               <option value={value} safe>
@@ -183,13 +183,14 @@ function ViewForm({ view, path }: { view: DatasetView; path: string }) {
           </select>
           <input type="text" name="value" aria-label="Value" autocomplete="off" />
         </fieldset>
+        {isListed ? <ColumnNames names={names} /> : ''}
         {steps.map((step, index) => (
           <fieldset>
             <legend>{index === 0 ? 'Sort by' : 'then by'}</legend>
             <ColumnSelect
               name="by"
               label={index === 0 ? 'Sort by' : `Then by (${index + 1})`}
-              names={names}
+              {...{ names, isListed }}
               chosen={step?.column ?? ''}
               none="as in the file"
             />
@@ -209,14 +210,33 @@ function ViewForm({ view, path }: { view: DatasetView; path: string }) {
   );
 }
 
+/** With more options the names are listed once in the page, and boxes suggest them. */
+const MAX_OPTIONS = 2_000;
+
+function ColumnNames({ names }: { names: readonly string[] }) {
+  return (
+    <datalist id="column-names">
+      {names.map((value) => (
+        <option {...{ value }}></option>
+      ))}
+    </datalist>
+  );
+}
+
 function ColumnSelect(props: {
   name: string;
   label: string;
   names: readonly string[];
   chosen: string;
   none: string;
+  isListed: boolean;
 }) {
-  const { name, label, names, chosen, none } = props;
+  const { name, label, names, chosen, none, isListed } = props;
+  if (isListed) {
+    return (
+      <input name={name} aria-label={label} value={chosen} placeholder={none} list="column-names" />
+    );
+  }
   const isOther = chosen !== '' && !names.includes(chosen);
   return (
     <select name={name} aria-label={label}>
@@ -241,9 +261,13 @@ function Conditions({ view }: { view: DatasetView }) {
           <span title={text} safe>
             {shortWords(text)}
           </span>{' '}
-          <a href={href} aria-label={`Remove the filter ${shortWords(text)}`}>
-            Remove
-          </a>
+          {href === null ? (
+            ''
+          ) : (
+            <a {...{ href }} aria-label={`Remove the filter ${shortWords(text)}`}>
+              Remove
+            </a>
+          )}
         </li>
       ))}
     </ul>
@@ -265,9 +289,7 @@ function Rows({ view }: { view: DatasetView }) {
                 class={isNumeric(column) ? 'number' : undefined}
                 aria-sort={column.sorted ?? undefined}
               >
-                <a href={column.sortHref} title={column.type} safe>
-                  {column.name + arrowOf(column)}
-                </a>
+                <SortLink column={column} />
               </th>
             ))}
           </tr>
@@ -290,6 +312,16 @@ function Rows({ view }: { view: DatasetView }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function SortLink({ column }: { column: ColumnHead }) {
+  const { sortHref: href, type, name } = column;
+  if (href === null) return <span safe>{name + arrowOf(column)}</span>;
+  return (
+    <a {...{ href }} title={type} safe>
+      {name + arrowOf(column)}
+    </a>
   );
 }
 

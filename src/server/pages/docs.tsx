@@ -1,29 +1,23 @@
-/**
- * The API documentation (DS-193): every operation of the caller by file and part of the server, each with a page of its own.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { ApiListing, OperationGroup, OperationLink } from '../openapi/api-pages.ts';
 import { NameFilter } from '../page-parts/name-filter.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
 import { operationAddress } from './operation.tsx';
 import type { Page } from './frame.tsx';
 
-/** What the page shows. */
 interface DocsView extends ApiListing {
-  /** The words the list is filtered by; `''`: none. */
+  /** `''`: none. */
   readonly filter: string;
   readonly isSignedIn: boolean;
 }
 
-/** `/docs`. */
 export const docsPage: Page<DocsView> = {
   name: 'docs',
   title: () => 'API',
   layout: 'wide',
   navigation: { label: 'API', href: '/docs', audience: 'users' },
   styles: ['docs.css'],
-  scripts: ['docs.js'],
+  scripts: ['live-forms.js'],
   content: (view) => (
     <div class="api">
       <p class="intro">

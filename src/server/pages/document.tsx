@@ -1,25 +1,19 @@
-/**
- * A document in the frame (DS-159): the way to it, what can be done with it, its outline, its facts, its text; or its source.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
 import { Article } from '../page-parts/article.tsx';
 import { UtcTime } from '../page-parts/utc-time.tsx';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 
-/** A document with a title and where it is. */
 interface DocumentView extends RenderedDocument {
   readonly title: string;
   readonly rel: string;
-  /** When its file was written last. */
+  /** When its file was last written. */
   readonly changedAt: string;
-  /** The text as it was written, to be shown instead of the page made from it; null: the page. */
+  /** The text as written, shown instead of the rendered page; null: the rendered page. */
   readonly source: string | null;
 }
 
-/** The page of a document. */
 export const documentPage: Page<DocumentView> = {
   name: 'document',
   layout: 'wide',
@@ -64,7 +58,7 @@ function Place({ view: { rel, changedAt, source } }: { view: DocumentView }) {
   );
 }
 
-/** What the outline lists: not the heading that it stands below. */
+/** Without the heading that the outline is listed under. */
 function headingsOf({ outline, hasHeading }: DocumentView): OutlineEntry[] {
   return outline.slice(hasHeading ? 1 : 0).filter(({ level }) => level <= 3);
 }

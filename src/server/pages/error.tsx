@@ -1,21 +1,15 @@
-/**
- * What a person sees when something is refused or fails (DS-13): what happened, what to do, the request id.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { FrameView, Page } from './frame.tsx';
 
-/** A failure as a person sees it. */
 interface ErrorView {
   readonly status: number;
-  /** The `detail` of the JSON answer. */
   readonly detail: string;
   readonly requestId: string;
-  /** The same address may be asked for again: it was only read. */
+  /** A GET: the same address may be asked for again. */
   readonly isRepeatable: boolean;
-  /** It came from a form that is older than the session, or of another site (DS-114). */
+  /** The form is older than the session, or comes from another site. */
   readonly isStaleForm: boolean;
-  /** Seconds after which to try again; null when nobody said so. */
+  /** Seconds; null when unknown. */
   readonly retryAfter: number | null;
 }
 
@@ -54,12 +48,11 @@ const ADVICE: Readonly<Record<number, string>> = {
   507: 'Nothing was stored. Tell whoever runs this site.',
 };
 
-/** Details that say no more than the heading does; they stand beside the status (DS-13). */
+/** Details that say no more than the heading; they are shown beside the status. */
 const SAID_BY_TITLE: ReadonlySet<string> = new Set(['Not Found', 'Internal Server Error']);
 
 const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs this site.';
 
-/** The page of every failure. */
 export const errorPage: Page<ErrorView> = {
   name: 'error',
   layout: 'card',
@@ -67,6 +60,7 @@ export const errorPage: Page<ErrorView> = {
     if (isForeignForm(view)) return 'This form came from another address';
     if (view.isStaleForm) return 'This form is out of date';
     if (isBrokenFile(view)) return 'This file cannot be read';
+    if (isSlowPage(view)) return 'This page takes too long to make';
     return TITLES[view.status] ?? 'Something went wrong';
   },
   content: (view, frame) => (
@@ -95,12 +89,17 @@ function statusText({ status, detail }: ErrorView): string {
   return SAID_BY_TITLE.has(detail) ? `${status} ${detail}` : String(status);
 }
 
-/** The words of DS-34, which has no status of its own. */
+/** A broken file has no status of its own. */
 function isBrokenFile({ status, detail }: ErrorView): boolean {
   return status === 422 && detail.startsWith("Cannot read '");
 }
 
-/** The words of DS-114 for a form of another site, or of this one under an address that the server does not know. */
+/** A document that takes more processor time than its page may; its text can still be seen. */
+function isSlowPage({ status, detail }: ErrorView): boolean {
+  return status === 413 && detail.endsWith('?source=1');
+}
+
+/** A form of another site, or of this one under an address that the server does not know. */
 function isForeignForm({ isStaleForm, detail }: ErrorView): boolean {
   return isStaleForm && detail.endsWith('cross-site request');
 }
@@ -141,6 +140,8 @@ function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
       </p>
     );
   }
+  if (isSlowPage(view))
+    return <p>Nothing is wrong with the file: its text can be read and downloaded.</p>;
   if (retryAfter !== null) return <p safe>{`Try again in ${waitText(retryAfter)}.`}</p>;
   return <p safe>{ADVICE[status] ?? GENERAL_ADVICE}</p>;
 }
@@ -164,7 +165,14 @@ function Actions({ view, frame }: { view: ErrorView; frame: FrameView }) {
       ) : (
         ''
       )}
-      <a class={canRepeat ? 'button quiet' : 'button'} href="/">
+      {isSlowPage(view) ? (
+        <a class="button" href="?source=1">
+          See its text
+        </a>
+      ) : (
+        ''
+      )}
+      <a class={canRepeat || isSlowPage(view) ? 'button quiet' : 'button'} href="/">
         Go to the start page
       </a>
       {view.status === 404 && !isSignedOut ? (
@@ -178,7 +186,7 @@ function Actions({ view, frame }: { view: ErrorView; frame: FrameView }) {
   );
 }
 
-/** After which the same may work. */
+/** The same request may work later. */
 const REPEATED: ReadonlySet<number> = new Set([409, 412, 429, 500, 503, 504]);
 
 function waitText(seconds: number): string {

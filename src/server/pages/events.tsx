@@ -1,8 +1,7 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The event explorer: a query, a span of time, what came of it. Every view has an address; scripts add the editor, the
- * histogram, the fields and the live tail.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The event explorer: a query, a span of time and their result. Every view has an address; scripts add the editor,
+ * the histogram, the fields and the live tail.
  */
 import type { Format } from '../../dataset/format.ts';
 import { assetNamed } from '../assets.ts';
@@ -13,37 +12,33 @@ import { EventResults, type EventResultsView } from '../page-parts/event-results
 import { ExportMenu } from '../page-parts/export-menu.tsx';
 import { CsrfField, type FrameView, type Page } from './frame.tsx';
 
-/** What it took to answer. */
 export interface ResultFigures {
   readonly rows: number;
-  /** More match. */
   readonly isCut: boolean;
   readonly scanned: number;
   readonly elapsedMs: number;
 }
 
-/** What the page shows. */
 export interface EventsView extends EventQueryView, EventResultsView {
   /** The query with its times, as it ran. */
   readonly full: string;
   readonly problem: QueryProblem | null;
   readonly notices: readonly string[];
-  /** Null: nothing was run, `problem` says why. */
+  /** Null: nothing ran, `problem` says why. */
   readonly figures: ResultFigures | null;
-  /** The same events as a table, or as lines; null for other rows. */
+  /** The same events as a table or as lines; null for other rows. */
   readonly otherForm: { readonly label: string; readonly href: string } | null;
   /** The same with more rows; null when all are shown. */
   readonly moreHref: string | null;
-  /** The result in each format, with as many rows as the format may have. */
+  /** With as many rows as each format may have. */
   readonly formatHrefs: Readonly<Record<Format, string>>;
   readonly maxFileRows: number;
   /** The rows are the events that a histogram counts. */
   readonly isCountable: boolean;
-  /** Columns of a series over time or by a name, for a chart. */
+  /** Columns of a series over time or by name. */
   readonly isChartable: boolean;
 }
 
-/** `/events`. */
 export const eventsPage: Page<EventsView> = {
   name: 'events',
   layout: 'wide',
@@ -132,12 +127,12 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
   );
 }
 
-/** The chart is there without being asked for: the reader chose it, or the rows are of times. */
+/** The reader chose the chart, or the rows are a series over time. */
 function isDrawn({ chart, rows }: EventsView): boolean {
   return chart === '' ? rows.every(([first]) => first?.kind === 'time') : chart === '1';
 }
 
-/** Buttons that script shows where there are events to watch. */
+/** Buttons that script shows for results that can be followed live. */
 function Watch() {
   return (
     <>
@@ -158,7 +153,6 @@ function Watch() {
   );
 }
 
-/** What can be done with a result: keep it, take it along. */
 function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
   return (
     <>
@@ -188,7 +182,7 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
   );
 }
 
-/** How many rows a file of the result will have, as far as that is known here; a count of all of them tells the script the rest. */
+/** How many rows a file of the result will have, as far as known here; the script asks for the full count. */
 function FileRows({ view: { figures, maxFileRows, isCountable } }: { view: EventsView }) {
   if (figures !== null && !figures.isCut) {
     const { rows } = figures;

@@ -1,64 +1,59 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The frame around every page: head, navigation, who is signed in.
+ * The frame around every page.
  *
- * Text from outside enters as text: `safe` on every element whose children are data. Attributes are escaped by themselves.
- * Nothing here is inline script or style (DS-208).
+ * Data enters as text: put `safe` on every element whose children are data; attributes are always escaped. No inline
+ * script or style, which the content security policy forbids.
  *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The first line is in every .tsx file because Bun does not find tsconfig.json when it is started in another folder.
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { type AssetName, assetNamed } from '../assets.ts';
 
-/** Who may see a link. */
 export type Audience = 'everyone' | 'users' | 'superusers';
 
-/** A link in the navigation of every page. */
 export interface NavigationLink {
   readonly label: string;
   readonly href: string;
   readonly audience: Audience;
 }
 
-/** A step on the way to a page. */
 export interface Crumb {
   readonly label: string;
   /** Null for a folder that has no page. */
   readonly href: string | null;
 }
 
-/** What a page's file under pages/ exports, once in pages/index.ts. */
+/** Exported by each file under pages/ and listed in pages/index.ts. */
 export interface Page<View> {
   readonly name: string;
-  /** Heading of the page and text of the browser's tab. */
+  /** Heading of the page and title of the browser tab. */
   readonly title: (view: View) => string;
   /** `wide` for data, `card` for one form or message. */
   readonly layout: 'wide' | 'card';
   readonly navigation?: NavigationLink;
-  /** Whether the content brings the heading of the page itself; absent: never. */
+  /** The content brings the page's heading itself; absent: never. */
   readonly hasOwnHeading?: (view: View) => boolean;
-  /** Beside the one every page has. */
+  /** Besides the one of every page. */
   readonly styles?: readonly AssetName[];
-  /** Run in this order once the page is there; the page is usable without. */
+  /** Run in this order after the page is loaded; the page must work without them. */
   readonly scripts?: readonly AssetName[];
-  /** The way from the start page to this one, without itself. */
+  /** From the start page to this one, which is not included. */
   readonly trail?: (view: View) => readonly Crumb[];
   readonly content: (view: View, frame: FrameView) => JSX.Element;
 }
 
-/** What the frame shows besides the page. */
 export interface FrameView {
-  /** Path of this page. */
   readonly path: string;
-  /** Null: nobody is signed in. */
   readonly username: string | null;
-  /** Sign-out needs it; null for callers without a browser session. */
+  /** For sign-out; null without a browser session. */
   readonly csrfToken: string | null;
   readonly navigation: readonly NavigationLink[];
-  /** The look the reader chose; null: as the system has it. */
   readonly theme: 'light' | 'dark' | null;
+  /** Links of the page leave out parts of its too long address. */
+  readonly isLongAddress: boolean;
 }
 
-/** The page as a whole HTML document. */
 export function renderPage<View>(page: Page<View>, view: View, frame: FrameView): string {
   const markup = (
     <Document
@@ -73,12 +68,12 @@ export function renderPage<View>(page: Page<View>, view: View, frame: FrameView)
       {page.content(view, frame)}
     </Document>
   );
-  // Components here are synchronous; only an async one would give a promise.
+  // Components are synchronous; only an async one would return a promise.
   if (typeof markup !== 'string') throw new TypeError(`Page '${page.name}' is asynchronous`);
   return `<!doctype html>${markup}`;
 }
 
-/** The hidden field that proves a form is ours; nothing without a session. */
+/** The CSRF token as a hidden field; nothing without a session. */
 export function CsrfField({ frame }: { frame: FrameView }): JSX.Element {
   if (frame.csrfToken === null) return '';
   return <input type="hidden" name="csrf_token" value={frame.csrfToken} />;
@@ -119,6 +114,13 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         <main id="content" class={layout}>
           <Trail crumbs={trail} />
           {hasHeading ? '' : <h1 safe>{title}</h1>}
+          {frame.isLongAddress ? (
+            <p class="fine" role="note">
+              The address of this page is very long; links on it may leave out the longest part.
+            </p>
+          ) : (
+            ''
+          )}
           {children}
         </main>
       </body>
@@ -147,7 +149,7 @@ function Trail({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-/** `section` is the first step of the trail: below it the page stands, whatever its own address. */
+/** `section` is the first step of the trail: the navigation entry to mark, whatever the page's own address. */
 function Banner({ frame, section }: { frame: FrameView; section: string | null }) {
   const currentOf = (href: string): 'page' | 'true' | undefined => {
     if (href === frame.path) return 'page';
@@ -202,7 +204,7 @@ function Search() {
   );
 }
 
-/** In place of the box where there is no room for it. */
+/** Replaces the search box on narrow screens. */
 function SearchLink() {
   return (
     <a

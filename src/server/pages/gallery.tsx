@@ -1,7 +1,6 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * Everything to hear and see (DS-185), as cards: filtered, sorted and paged by one form and plain links.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * All media files as cards: filtered, sorted and paged by one form and plain links.
  */
 import type { Format } from '../../dataset/format.ts';
 import { trailTo } from '../trail.ts';
@@ -11,12 +10,10 @@ import { PageLinks } from '../page-parts/page-links.tsx';
 import { ExportMenu } from '../page-parts/export-menu.tsx';
 import { NameFilter } from '../page-parts/name-filter.tsx';
 
-/** A media file as a card. */
 export interface GalleryEntry {
   readonly name: string;
-  /** Artist and length; what is known of them. */
+  /** Artist and length, as far as known. */
   readonly detail: string;
-  /** Bytes of the file. */
   readonly size: number;
   readonly isVideo: boolean;
   readonly href: string;
@@ -24,28 +21,25 @@ export interface GalleryEntry {
   readonly cover: string | null;
 }
 
-/** What to show of the media. */
 export interface GalleryChoice {
   readonly filter: string;
   readonly type: '' | 'audio' | 'video';
   readonly sort: 'name' | 'changed' | 'size';
 }
 
-/** What the gallery shows. */
 interface GalleryView extends GalleryChoice {
-  /** Files that match, on all pages. */
+  /** On all pages. */
   readonly total: number;
   readonly entries: readonly GalleryEntry[];
   readonly previousHref: string | null;
   readonly nextHref: string | null;
-  /** All that match in each format. */
+  /** All that match, in each format. */
   readonly files: Readonly<Record<Format, string>>;
 }
 
 const TYPES = { '': 'Sound and films', audio: 'Sound', video: 'Films' } as const;
 const SORTS = { name: 'By name', changed: 'Last changed first', size: 'Largest first' } as const;
 
-/** The page of all media. */
 export const galleryPage: Page<GalleryView> = {
   name: 'gallery',
   layout: 'wide',

@@ -1,42 +1,36 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * A chapter of the guide in the frame: the list of chapters, its outline, its text, the ones before and after; or what a search
- * in all of them finds.
+ * A chapter of the guide, or the results of a search in all chapters.
  *
- * The text was made from docs/ when the executable was built and is the one thing here that enters as markup.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The text is made from docs/ when the executable is built, and is the only thing here inserted as markup.
  */
 import type { OutlineEntry } from '../../docroot/kind.ts';
 import type { GuideHit } from '../guide.ts';
 import { Article } from '../page-parts/article.tsx';
 import type { Page } from './frame.tsx';
 
-/** Another chapter. */
 interface ChapterLink {
   readonly title: string;
   readonly href: string;
-  /** The one that is shown. */
   readonly isHere: boolean;
 }
 
-/** What the page shows. */
 interface GuideView {
   readonly title: string;
   readonly isIndex: boolean;
-  /** HTML of the allow list for documents, with a heading of level 1. */
+  /** Sanitised like documents, with a heading of level 1. */
   readonly body: string;
   readonly outline: readonly OutlineEntry[];
   /** Without the index. */
   readonly chapters: readonly ChapterLink[];
   readonly previous: ChapterLink | null;
   readonly next: ChapterLink | null;
-  /** The words somebody searches for; `''`: none. */
+  /** `''`: no search. */
   readonly q: string;
-  /** Sections with the words; null when nothing was searched for. */
+  /** Null when nothing was searched for. */
   readonly hits: readonly GuideHit[] | null;
 }
 
-/** `/docs/guide` and below. */
 export const guidePage: Page<GuideView> = {
   name: 'guide',
   layout: 'wide',

@@ -1,6 +1,3 @@
-/**
- * Every page. A new one is a file beside this and one more line.
- */
 import { apiKeysPage } from './admin/api-keys.tsx';
 import { auditPage } from './admin/audit.tsx';
 import { cachePage } from './admin/cache.tsx';
@@ -40,7 +37,7 @@ import { setupPage } from './setup.tsx';
 import { uploadedPage } from './uploaded.tsx';
 import { uploadRefusedPage } from './upload-refused.tsx';
 
-/** In the order of the navigation; what a page shows is known to its route only. */
+/** In the order of the navigation. `never`: only its route knows what a page shows. */
 export const pages: readonly Page<never>[] = [
   landingPage,
   searchPage,

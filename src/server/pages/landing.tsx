@@ -1,8 +1,6 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The start page (DS-183): what the caller may read, as a tree of folders, and the ways to everything else; for everybody
- * else the way in.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The start page: the resources that the caller may read as a tree of folders, and for others the ways to sign in.
  */
 import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource-tree.ts';
 import { folderAddress, trailTo } from '../trail.ts';
@@ -12,29 +10,24 @@ import { PageLinks } from '../page-parts/page-links.tsx';
 import { Size } from '../page-parts/size.tsx';
 import { CsrfField } from './frame.tsx';
 
-/** What the start page shows. */
 interface LandingView {
   readonly isSignedIn: boolean;
   readonly isSuperuser: boolean;
-  /** How people sign in here. */
   readonly signIn: { readonly hasPassword: boolean; readonly hasOidc: boolean };
   readonly tree: ResourceTree;
-  /** The folder shown; `''` for all. */
+  /** `''` for all folders. */
   readonly folder: string;
-  /** All readable resources, whatever is shown of them. */
+  /** All readable resources, whether shown or not. */
   readonly total: number;
-  /** The text the list is filtered by. */
   readonly filter: string;
-  /** Something to hear or see is among them. */
   readonly hasMedia: boolean;
   readonly mayReadEvents: boolean;
   /** Bytes a file may have; null when the caller may not upload. */
   readonly uploadLimit: number | null;
-  /** Uploads are switched off, and the reader is one who could switch them on. */
+  /** Uploads are off, and the reader is a superuser who could turn them on. */
   readonly mayAllowUploads: boolean;
 }
 
-/** The start page. */
 export const landingPage: Page<LandingView> = {
   name: 'landing',
   layout: 'wide',
@@ -154,7 +147,6 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
   );
 }
 
-/** A folder, or a filter, that leaves nothing. */
 function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView }) {
   if (filter !== '') {
     return (
@@ -192,7 +184,6 @@ function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView 
   );
 }
 
-/** What an administrator may want to do with a folder. */
 function Access({ folder }: { folder: string }) {
   const resource = `${folder}/*`;
   const who = new URLSearchParams({ resource, right: 'read' });
@@ -208,7 +199,7 @@ function Access({ folder }: { folder: string }) {
   );
 }
 
-/** What a list without anything has to say depends on who could change that. */
+/** The text depends on who could publish something. */
 function Empty({ view, frame }: { view: LandingView; frame: FrameView }) {
   if (!view.isSuperuser) {
     return (
@@ -356,7 +347,7 @@ function Paging({ view }: { view: LandingView }) {
   );
 }
 
-/** The upload form. Works as it stands; the script of the start page adds the name, the progress and a way to stop. */
+/** Works without script; script adds the file name, the progress and a cancel button. */
 export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }) {
   return (
     <section class="panel upload">
@@ -388,7 +379,6 @@ export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }
   );
 }
 
-/** What the links of the navigation are for, by the beginning of their address. */
 const WAYS: readonly (readonly [prefix: string, text: string])[] = [
   ['/search', 'Rows, documents and media by their words'],
   ['/events', 'What happened, from logs and programs'],

@@ -1,29 +1,24 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * Sign-in with a local password (DS-98, DS-99). A plain form: works without scripts.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * A plain form that works without scripts.
  */
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
 
-/** What the sign-in form shows. */
 interface LoginView {
-  /** Where to go afterwards: a safe path (DS-100). */
+  /** Where to go afterwards: a path already checked to be on this server. */
   readonly next: string;
   /** Why the last attempt failed; null on the first visit. */
   readonly problem: string | null;
-  /** What was typed last, so that only the password has to be typed again. */
   readonly username: string;
-  /** False while only the identity provider signs people in (DS-198). */
+  /** False while only the identity provider signs people in. */
   readonly hasPasswordForm: boolean;
-  /** There is an identity provider to sign in with (DS-119). */
   readonly hasOidc: boolean;
-  /** There is no account yet, and the server printed a link to make the first one (DS-211). */
+  /** There is no account yet, and the server printed a link to make the first one. */
   readonly isFirstRun: boolean;
 }
 
-/** The sign-in form. */
 export const loginPage: Page<LoginView> = {
   name: 'login',
   layout: 'card',

@@ -1,8 +1,7 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * One operation of the API (DS-193): what it takes and answers, a form that tries it with the session of the page, and the same
- * for a terminal, which needs no script.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * One operation of the API: parameters and responses, a form that tries it with the page's session, and the same call
+ * as curl, which needs no script.
  */
 import type {
   ApiOperation,
@@ -14,18 +13,15 @@ import type { OperationName } from '../openapi/api-pages.ts';
 import type { SchemaLine } from '../openapi/schema-text.ts';
 import type { FrameView, Page } from './frame.tsx';
 
-/** What the page shows. */
 interface OperationView extends ApiOperation {
-  /** Scheme and host that the caller sees. */
+  /** Scheme and host as the caller sees them. */
   readonly origin: string;
 }
 
-/** Where the page of an operation is. */
 export function operationAddress({ method, path }: OperationName): string {
   return `/docs?${new URLSearchParams({ method: method.toLowerCase(), path })}`;
 }
 
-/** `/docs?method=…&path=…`. */
 export const operationPage: Page<OperationView> = {
   name: 'operation',
   title: ({ summary }) => summary,
@@ -76,7 +72,7 @@ function Try({ view, frame }: { view: OperationView; frame: FrameView }) {
         <Headers fields={fields.filter(({ place }) => place === 'header')} />
         <Body bodies={bodies} />
         <p class="actions" id="send" hidden>
-          {/* Enabled by the script, without which the form goes nowhere. */}
+          {/* Enabled by the script; without script the form cannot be sent. */}
           <button type="submit" class={method === 'DELETE' ? 'danger' : undefined} disabled safe>
             {`Send ${method}`}
           </button>
@@ -118,7 +114,6 @@ function consequence(method: string, { username }: FrameView): JSX.Element {
   );
 }
 
-/** Few requests need them. */
 function Headers({ fields }: { fields: readonly OperationField[] }) {
   if (fields.length === 0) return '';
   return (
@@ -308,7 +303,7 @@ function Lines({ lines }: { lines: readonly SchemaLine[] }) {
   );
 }
 
-/** A sentence in which code stands between backquotes. */
+/** Text between backquotes becomes code. */
 function Description({ text }: { text: string }) {
   if (text === '') return '';
   return (
@@ -322,7 +317,7 @@ function Description({ text }: { text: string }) {
   );
 }
 
-/** The request as it stands at first; the script keeps it up to date. */
+/** The initial request; the script keeps it up to date. */
 function curlOf({ method, path, bodies, origin }: OperationView): string {
   const [body] = bodies;
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

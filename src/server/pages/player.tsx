@@ -1,24 +1,17 @@
-/**
- * The player of one media file (DS-184): the browser's own controls, what the file says about itself, the way on in its folder.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { trailTo } from '../trail.ts';
 import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
-/** What the player shows. */
 interface PlayerView {
   readonly title: string;
-  /** Canonical name. */
   readonly name: string;
   readonly isVideo: boolean;
-  /** Path of the media file, percent-encoded. */
+  /** Percent-encoded. */
   readonly source: string;
   readonly type: string;
   readonly hasCover: boolean;
   readonly facts: readonly { readonly name: string; readonly text: string }[];
-  /** Bytes of the file. */
   readonly size: number;
   /** `2 of 7 in this folder`; `''` for the only one. */
   readonly position: string;
@@ -26,13 +19,11 @@ interface PlayerView {
   readonly next: PlayerLink | null;
 }
 
-/** Another file of the folder. */
 export interface PlayerLink {
   readonly href: string;
   readonly label: string;
 }
 
-/** The page of a media file. */
 export const playerPage: Page<PlayerView> = {
   name: 'player',
   layout: 'wide',
@@ -100,7 +91,7 @@ function Ways({ view: { previous, next, position } }: { view: PlayerView }) {
   );
 }
 
-/** Length and first picture, not the whole file. The types of the tags do not know the attribute. */
+/** Loads length and first picture, not the whole file. The JSX types lack the attribute. */
 const PRELOAD = { preload: 'metadata' };
 
 function Player({ view }: { view: PlayerView }) {

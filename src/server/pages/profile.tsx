@@ -1,7 +1,6 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * A user's own page (DS-184): password, sessions, API keys. Plain forms; every one comes back to this page.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * A user's own page. Plain forms, which all come back to it.
  */
 import { MAX_KEY_DAYS } from '../../auth/api-keys.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/input.ts';
@@ -14,27 +13,22 @@ import { Notice, Problem } from '../page-parts/messages.tsx';
 import { UtcTime } from '../page-parts/utc-time.tsx';
 import { CreatedKey } from '../page-parts/created-key.tsx';
 
-/** What the page shows. */
 interface ProfileView {
   readonly username: string;
   readonly isSuperuser: boolean;
-  /** Nothing can be changed on a read-only site (DS-22), so nothing is offered. */
   readonly isReadOnly: boolean;
-  /** False for accounts that only sign in at the identity provider. */
+  /** False for accounts that sign in only at the identity provider. */
   readonly hasPassword: boolean;
   readonly sessions: readonly SessionView[];
   readonly keys: readonly ApiKeyView[];
-  /** An event client has asked for a token (EV-15). */
+  /** An event client has asked for a token. */
   readonly hasToken: boolean;
-  /** A key just made: the only time its value is shown. */
+  /** Set right after the key is made, the only time its value is shown. */
   readonly newKey: NewApiKeyView | null;
-  /** What was just done; null on a plain visit. */
   readonly notice: string | null;
-  /** Why the last form was refused. */
   readonly problem: string | null;
 }
 
-/** `/profile`. */
 export const profilePage: Page<ProfileView> = {
   name: 'profile',
   layout: 'wide',
@@ -278,7 +272,7 @@ interface ActProps {
   readonly action: string;
   readonly id: number;
   readonly label: string;
-  /** What it happens to, for those who hear the page. */
+  /** The object acted on, for screen readers. */
   readonly about: string;
 }
 

@@ -1,26 +1,22 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * A large dataset that is being read for the first time: the page asks again by itself until the rows are there.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * Shown while a large dataset is read for the first time: reloads itself until the rows are there.
  */
 import type { ReadingProgress } from '../../dataset/reading-progress.ts';
 import { folderAddress, trailTo } from '../trail.ts';
 import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
-/** A file that is being read. */
 interface ReadingView {
-  /** Canonical name of the dataset. */
   readonly name: string;
-  /** How messages call it. */
+  /** The file's name in messages. */
   readonly file: string;
   /** Bytes. */
   readonly size: number;
-  /** Null when nobody knows: it waits, or has just begun. */
+  /** Null when unknown: the file waits, or has just begun. */
   readonly progress: ReadingProgress | null;
 }
 
-/** Stands in for the page of a dataset meanwhile. */
 export const readingPage: Page<ReadingView> = {
   name: 'reading',
   layout: 'wide',

@@ -1,27 +1,24 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * One row of a dataset on a page of its own (DS-184): all of it to read, and plain forms to change, add or delete it, for
- * browsers without script and for whoever follows a link to a row.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * One row of a dataset: all its cells to read, and plain forms to change, add or delete it without script.
  */
 import { trailTo } from '../trail.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
 
-/** A cell of the row. */
 export interface RowField {
   readonly name: string;
   readonly type: string;
-  /** As the file has it, or as it was typed. */
+  /** As in the file, or as typed. */
   readonly text: string;
-  /** As it was when the form was made: what differs from it is a change. */
+  /** The value when the form was made: a different text is a change. */
   readonly before: string;
   readonly isWritable: boolean;
-  /** Why the server did not take it; null when nothing is wrong. */
+  /** Why the server refused it; null when nothing is wrong. */
   readonly problem: string | null;
 }
 
-/** A cell that somebody else may have changed meanwhile. */
+/** A cell that somebody else changed since the form was made. */
 export interface RowConflict {
   readonly name: string;
   readonly before: string;
@@ -30,40 +27,35 @@ export interface RowConflict {
   readonly typed: string | null;
 }
 
-/** A form that takes back what was just done. */
 interface RowUndo {
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Where it is sent, as a query of this page. */
+  /** Query of this page that the form is sent to. */
   readonly href: string;
 }
 
-/** What the page shows. */
 export interface RowView {
-  /** Canonical name of the dataset. */
   readonly name: string;
-  /** How messages call it: `products.csv`. */
+  /** The file's name in messages: `products.csv`. */
   readonly file: string;
   readonly mode: 'read' | 'edit' | 'add' | 'delete' | 'done';
   /** Null for a new row. */
   readonly rowId: string | null;
-  /** Version of the file the form is based on. */
+  /** Version of the file the form was made from. */
   readonly version: string;
   readonly fields: readonly RowField[];
-  /** Columns without a field: too many for one form. */
+  /** Columns without a field: more than one form may have. */
   readonly hidden: number;
   readonly problem: string | null;
   readonly notice: string | null;
-  /** Somebody was faster: what the reader saw, what is there now, what was typed. */
+  /** For each cell the value of the form, the value now and what was typed. */
   readonly conflicts: readonly RowConflict[];
   readonly undo: RowUndo | null;
   /** The rows the reader comes from. */
   readonly backHref: string;
-  /** This row, as it is now. */
   readonly rowHref: string;
   readonly deleteHref: string | null;
 }
 
-/** `/ui/<dataset>/?row=…`. */
 export const rowPage: Page<RowView> = {
   name: 'row',
   layout: 'wide',
@@ -208,7 +200,7 @@ function Input({ field, id }: { field: RowField; id: string }) {
       <>
         {was}
         <textarea {...common} rows="4" spellcheck="false" safe>
-          {/* A first line break right behind the tag would be lost. */}
+          {/* HTML drops a line break directly after the tag. */}
           {`\n${text}`}
         </textarea>
       </>

@@ -1,8 +1,4 @@
-/**
- * Saved searches: own ones to open, change, share and delete, those of others to open and copy. Plain forms.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { PropsWithChildren } from '@kitajs/html';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
@@ -11,22 +7,20 @@ import { ExportMenu } from '../page-parts/export-menu.tsx';
 import { Notice, Problem } from '../page-parts/messages.tsx';
 import { UtcTime } from '../page-parts/utc-time.tsx';
 
-/** A saved search in the list. */
 interface SavedSearchEntry {
   readonly id: number;
   readonly name: string;
   readonly query: string;
   readonly isPublic: boolean;
   readonly isOwn: boolean;
-  /** Somebody else shares it with whoever looks. */
+  /** Shared with the viewer by somebody else. */
   readonly isShared: boolean;
-  /** Names of users it is shared with, as far as whoever looks may know them. */
+  /** Users it is shared with, as far as the viewer may know their names. */
   readonly readers: readonly string[];
   readonly updatedAt: string;
   readonly openHref: string;
 }
 
-/** A form that was refused: it comes back as it was filled in. */
 export interface RefusedForm {
   readonly action: string;
   /** Empty for a new search. */
@@ -34,26 +28,24 @@ export interface RefusedForm {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** What the page shows. */
 interface SavedSearchesView {
   readonly filter: string;
   /** `own`, `shared`, `public`, or `''` for all. */
   readonly kind: string;
   readonly entries: readonly SavedSearchEntry[];
-  /** Number of the first entry, from 1. */
+  /** Counts from 1. */
   readonly first: number;
-  /** Path and query of the page: forms are sent there, and come back there. */
+  /** Path and query of the page: its forms are sent there and come back there. */
   readonly address: string;
   /** Null on the first page. */
   readonly previousHref: string | null;
   /** Null on the last page. */
   readonly nextHref: string | null;
-  /** The list as JSON. */
   readonly dataHref: string;
   readonly notice: string | null;
   readonly problem: string | null;
   readonly refused: RefusedForm | null;
-  /** A search that was just deleted, as fields of a form that makes it again. */
+  /** A search just deleted, as fields of the form that makes it again. */
   readonly deleted: ReadonlyMap<string, string> | null;
 }
 
@@ -69,14 +61,13 @@ interface Around {
   readonly frame: FrameView;
 }
 
-/** `/savedsearches`. */
 export const savedSearchesPage: Page<SavedSearchesView> = {
   name: 'savedsearches',
   layout: 'wide',
   title: () => 'Saved searches',
   navigation: { label: 'Saved searches', href: '/savedsearches', audience: 'users' },
   styles: ['events.css'],
-  scripts: ['saved-searches.js'],
+  scripts: ['live-forms.js'],
   content: (view, frame) => (
     <>
       <Filter view={view} />
@@ -196,7 +187,6 @@ function Entry({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
   );
 }
 
-/** Who sees it, in words of whoever looks. */
 function sharingText({ isOwn, isPublic, isShared, readers }: SavedSearchEntry): string {
   const named = readers.length === 0 ? '' : `shared with ${readers.join(', ')}`;
   if (isOwn) {
@@ -310,14 +300,13 @@ function PublicBox({ isChecked }: { isChecked: boolean }) {
 
 interface FoldProps extends Around {
   readonly label: string;
-  /** What it happens to, for those who hear the page. */
+  /** The object acted on, for screen readers. */
   readonly about: string;
   readonly action: string;
   readonly id: string;
   readonly isDanger?: boolean;
 }
 
-/** A form behind its button; open at once when it was refused. */
 function Fold(props: PropsWithChildren<FoldProps>) {
   const { label, about, isDanger = false, view, frame, action, id, children } = props;
   const look = isDanger ? 'button quiet small danger' : 'button quiet small';

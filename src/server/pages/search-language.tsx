@@ -1,14 +1,11 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The reference of the search language, made from what the language says about itself (EV-101): commands with their options
- * and examples, functions, aggregates, lookups, placeholders.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The reference of the search language, generated from the language's own tables.
  */
 import type { reference } from '../../pipeline/reference.ts';
 import { SPL_PAIRS } from '../spl-pairs.ts';
 import type { Page } from './frame.tsx';
 
-/** What the page shows. */
 type SearchLanguageView = ReturnType<typeof reference>;
 
 type CommandEntry = SearchLanguageView['commands'][number];
@@ -19,7 +16,6 @@ interface NamedEntry {
   readonly forms?: readonly string[];
 }
 
-/** `/docs/search-language`. */
 export const searchLanguagePage: Page<SearchLanguageView> = {
   name: 'search-language',
   layout: 'wide',

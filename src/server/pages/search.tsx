@@ -1,57 +1,49 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * Search results (DS-145, DS-149): one form, one list, plain links between pages and kinds of it. No totals, which would
- * tell of what cannot be read (DS-150).
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * Search results. There are no totals, which would reveal what the caller cannot read.
  */
 import type { Format } from '../../dataset/format.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../page-parts/page-links.tsx';
 import { ExportMenu } from '../page-parts/export-menu.tsx';
 
-/** One result. */
 export interface ResultItem {
   readonly title: string;
   readonly href: string;
   /** Name of the resource, and the row. */
   readonly place: string;
-  /** What people call its kind. */
   readonly kind: string;
   readonly snippet: readonly { readonly text: string; readonly isHit: boolean }[];
-  /** The row as JSON; null for what has none. */
+  /** The row as JSON; null for a result that is not a row. */
   readonly dataHref: string | null;
 }
 
-/** A kind of result to look at alone. */
 export interface SearchFacet {
   readonly label: string;
   readonly href: string;
   readonly isChosen: boolean;
 }
 
-/** What the page shows. */
 interface SearchView {
   readonly q: string;
   /** Kept by the form; `''`: all. */
   readonly type: string;
-  /** Kinds of which the caller may read something; empty when there is nothing to choose. */
+  /** Kinds of which the caller may read something; empty when there is no choice. */
   readonly facets: readonly SearchFacet[];
-  /** False: nothing was asked yet. */
+  /** False: nothing was searched yet. */
   readonly hasQuery: boolean;
-  /** Number of the first result in the whole list. */
+  /** Position of the first result in the whole list. */
   readonly first: number;
   readonly items: readonly ResultItem[];
   readonly previousHref: string | null;
   readonly nextHref: string | null;
-  /** The same words in the events; null for who may read none. */
+  /** The same search in the events; null for callers who may read none. */
   readonly eventsHref: string | null;
-  /** The first results in each format. */
   readonly files: Readonly<Record<Format, string>>;
   /** Notices about rows that are not searched. */
   readonly leftOut: readonly string[];
 }
 
-/** The page of `/search`. */
 export const searchPage: Page<SearchView> = {
   name: 'search',
   layout: 'wide',

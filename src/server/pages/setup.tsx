@@ -1,7 +1,6 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The first superuser, on a server that has none yet (DS-211).
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * Makes the first superuser, on a server that has none yet.
  */
 import { MAX_NAME_CHARACTERS } from '../../auth/names.ts';
 import { MAX_PASSWORD_LENGTH } from '../../auth/passwords.ts';
@@ -10,15 +9,13 @@ import type { Page } from './frame.tsx';
 import { Problem } from '../page-parts/messages.tsx';
 import { PASSWORD_RULE } from '../page-parts/password-rule.ts';
 
-/** What the setup form shows. */
 export interface SetupView {
-  /** The token of the address; `''` lets the person type it. */
+  /** The token of the address; `''`: the person types it. */
   readonly token: string;
   readonly problem: string | null;
   readonly username: string;
 }
 
-/** The form for the first superuser. */
 export const setupPage: Page<SetupView> = {
   name: 'setup',
   layout: 'card',

@@ -1,23 +1,19 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * What a browser without script sees when an upload is refused: why, what would be right, and the form again.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * For browsers without script.
  */
 import type { Page } from './frame.tsx';
 import { UploadForm } from './landing.tsx';
 
-/** A refusal as a person sees it. */
 interface UploadRefusedView {
   /** The `detail` of the JSON answer. */
   readonly detail: string;
-  /** What would be right. */
   readonly advice: string;
-  /** Bytes a file may have; null for those who may not upload at all. */
+  /** Bytes a file may have; null for callers who may not upload. */
   readonly limit: number | null;
   readonly requestId: string;
 }
 
-/** The answer to a refused form of the start page. */
 export const uploadRefusedPage: Page<UploadRefusedView> = {
   name: 'upload-refused',
   layout: 'card',

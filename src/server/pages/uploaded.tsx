@@ -1,21 +1,18 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * What a browser without script sees after an upload.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * For browsers without script.
  */
 import type { UploadResult } from '../../operations/uploads.ts';
 import { Size } from '../page-parts/size.tsx';
 import type { Page } from './frame.tsx';
 
-/** A stored file and where it answers. */
 interface UploadedView extends UploadResult {
-  /** Null: files of this kind are stored, not served. */
+  /** Null: files of this kind are stored but not served. */
   readonly href: string | null;
   /** Why it cannot be read; null when it can. */
   readonly problem: string | null;
 }
 
-/** The result of an upload. */
 export const uploadedPage: Page<UploadedView> = {
   name: 'uploaded',
   layout: 'card',

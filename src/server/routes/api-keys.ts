@@ -1,12 +1,8 @@
-/**
- * A user's own API keys (DS-116).
- */
 import { createApiKey, listApiKeys, revokeApiKey } from '../../operations/api-keys.ts';
 import { apiKeysModel, newApiKeyModel, newApiKeyRequestModel } from '../account-models.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
-/** `/api/apikeys` and below. */
 export const apiKeyRoutes: readonly Route[] = [
   {
     pattern: '/api/apikeys',

@@ -1,6 +1,3 @@
-/**
- * Embedded assets under names that change with their content (DS-186), and the icon browsers ask for by themselves.
- */
 import { AppError } from '../../base/errors.ts';
 import type { Asset } from '../assets.ts';
 import { assetAt, assetNamed } from '../assets.ts';
@@ -9,7 +6,6 @@ import type { Reply } from '../reply.ts';
 import { bodyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
-/** `/_svc/` and `/favicon.ico`; public whatever credentials come along. */
 export const assetRoutes: readonly Route[] = [
   {
     pattern: '/_svc/{name:rest}',
@@ -29,7 +25,7 @@ export const assetRoutes: readonly Route[] = [
     access: 'public',
     ignoresCredentials: true,
     hasJsonErrors: true,
-    // This name stays when the icon changes.
+    // This name stays when the icon changes, so caches may not keep it for long.
     methods: { GET: () => assetReply(assetNamed('icon.svg'), PRIVATE) },
   },
 ];

@@ -1,6 +1,3 @@
-/**
- * Signing in and out, and a user's own account (DS-98 to DS-108).
- */
 import {
   changePassword,
   describeCaller,
@@ -21,7 +18,7 @@ import {
   sessionsModel,
 } from '../account-models.ts';
 import type { Context } from '../context.ts';
-import { isForm, MAX_FORM_BYTES } from '../form-body.ts';
+import { isForm } from '../form-body.ts';
 import { loginForm } from '../login-form.ts';
 import type { Reply } from '../reply.ts';
 import { emptyReply, jsonReply, redirectReply } from '../reply.ts';
@@ -29,7 +26,6 @@ import type { Route } from '../route-table.ts';
 import { safeNext } from '../safe-next.ts';
 import { browserOf, endSession, signedIn } from '../sign-in.ts';
 
-/** The routes under `/auth` for accounts of this server. */
 export const authRoutes: readonly Route[] = [
   {
     pattern: '/auth/login',
@@ -158,7 +154,7 @@ export const authRoutes: readonly Route[] = [
     },
     methods: {
       PUT: async (context) => {
-        const body = await context.json(MAX_FORM_BYTES);
+        const body = await context.json();
         await changePassword(context.services, context.user, context.origin, body);
         endSession(context);
         return jsonReply({ message: 'Password changed. Sign in again.' });
@@ -170,7 +166,7 @@ export const authRoutes: readonly Route[] = [
 async function postLogin(context: Context): Promise<Reply> {
   requireLocalLogin(context.services);
   const isFormBody = isForm(context.body);
-  const body = await context.formOrJson(MAX_FORM_BYTES);
+  const body = await context.formOrJson();
   const next = safeNext(textMember(body, 'next') ?? context.queryValue('next'));
   try {
     const started = await login(context.services, browserOf(context), parseLogin(body));
@@ -183,7 +179,7 @@ async function postLogin(context: Context): Promise<Reply> {
   }
 }
 
-/** Failures a person can mend in the form itself. */
+/** Failures that the person can correct in the form itself. */
 const SHOWN_IN_FORM: ReadonlySet<number> = new Set([401, 422, 429, 503]);
 
 function textMember(body: unknown, name: string): string | null {

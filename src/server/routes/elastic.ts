@@ -1,6 +1,3 @@
-/**
- * Elasticsearch: `_bulk`, and what its clients ask before they send (EV-71 to EV-73).
- */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { bulkError, ELASTIC_PRODUCT } from '../../events/dialects/bulk.ts';
@@ -62,7 +59,6 @@ const INFO = {
 
 const anyAnswer = { 200: { description: 'As Elasticsearch would', schema: Type.Any() } };
 
-/** In no particular order. */
 export const elasticRoutes: readonly Route[] = [
   ...['/_bulk', '/{index}/_bulk', '/elastic/_bulk', '/elastic/{index}/_bulk'].map((pattern) =>
     dialectRoute(pattern, ['POST', 'PUT'], door, {
@@ -103,12 +99,12 @@ function probe(pattern: string, answer: object): Route {
   };
 }
 
-/** Names of indexes begin with other characters: what begins so asks for something that is not here. */
+/** Index names begin with other characters: such a path is an API that is not offered. */
 function refuseApi({ parameters }: Context): void {
   if (parameters['index']!.startsWith('_')) throw new AppError('not-found', 'Not found.');
 }
 
-/** Templates and the like: clients may set them up, nothing is stored. */
+/** Templates and the like: clients may send them, nothing is stored. */
 function setupProbe(pattern: string, check: (context: Context) => void = () => undefined): Route {
   const describes = { summary: 'Answer an Elasticsearch client', tag: 'events' } as const;
   return {
@@ -143,7 +139,6 @@ function unknownPath(pattern: string): Route {
   };
 }
 
-/** A failure in the words of Elasticsearch. */
 function bulkFailure({ status, headers, message, issues }: AppError): Reply {
   const type = ERROR_TYPES[status] ?? 'parse_exception';
   const body = bulkError(status, type, issues?.[0]?.msg ?? message);

@@ -1,6 +1,3 @@
-/**
- * Ingest settings of keys, and what operators see of events (EV-57 to EV-61, EV-104), and the list of services (EV-9).
- */
 import { Type } from '@sinclair/typebox';
 import { listIndexes } from '../../operations/event-indexes.ts';
 import {
@@ -20,7 +17,6 @@ import { requireFormat } from './events.ts';
 
 const settings = { description: 'The settings', schema: ingestSettingsModel };
 
-/** In no particular order. */
 export const eventAdministrationRoutes: readonly Route[] = [
   {
     pattern: '/api',

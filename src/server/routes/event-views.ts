@@ -1,6 +1,4 @@
-/**
- * Many events at once: live tail, counts over time, fields (EV-77 to EV-82).
- */
+import { TimeZone } from '../../base/time-zone.ts';
 import { parseTime, timeText } from '../../events/event-time.ts';
 import { isInterval } from '../../events/histogram.ts';
 import type { Selection } from '../../events/selection.ts';
@@ -10,6 +8,7 @@ import { countEvents, describeFields, faultOfQuery, filterQuery } from '../../op
 import { openTail } from '../../operations/event-tails.ts';
 import { microsOf } from '../../pipeline/micros.ts';
 import { searchTime } from '../../pipeline/time.ts';
+import { inZone } from '../../pipeline/zone.ts';
 import { isStillAdmitted } from '../admission.ts';
 import type { Context } from '../context.ts';
 import {
@@ -33,7 +32,6 @@ import { EVENT_ROUTE, requireReadableFormat } from './events.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 
-/** `/api/events/tail`, `/histogram`, `/fields`. */
 export const eventViewRoutes: readonly Route[] = [
   {
     ...EVENT_ROUTE,
@@ -88,7 +86,10 @@ async function histogram(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
   await requireReadableFormat(context, 'application/json');
   const errors: FieldErrors = {};
-  const selection = readBoundedSelection(context, errors);
+  const timezone = context.queryValue('timezone') || 'UTC';
+  if (TimeZone.named(timezone) === null)
+    errors['timezone'] = ['Enter UTC, an offset such as +02:00, or a name such as Europe/Vienna.'];
+  const selection = readBoundedSelection(context, errors, timezone);
   const interval = context.queryValue('interval') || 'auto';
   if (!isInterval(interval))
     errors['interval'] = ['Enter a number of s, m, h, d, w or mon, or auto.'];
@@ -98,6 +99,7 @@ async function histogram(context: Context): Promise<Reply> {
   const counted = await countEvents(services, user, origin, {
     selection,
     interval: isWrong ? 'auto' : interval,
+    timezone: isWrong ? 'UTC' : timezone,
     by,
     limit,
     query: isWrong ? null : context.queryValue('query'),
@@ -111,7 +113,16 @@ async function histogram(context: Context): Promise<Reply> {
     const text = `Too many buckets (${counted.tooMany}, maximum 2000).`;
     return jsonReply({ interval: [text] }, { status: 400 });
   }
-  const known = [...FILTER_PARAMETERS, 'query', 'interval', 'by', 'limit', 'earliest', 'latest'];
+  const known = [
+    ...FILTER_PARAMETERS,
+    'query',
+    'interval',
+    'by',
+    'limit',
+    'earliest',
+    'latest',
+    'timezone',
+  ];
   return jsonReply(counted, { headers: ignoredHeader(context, known) });
 }
 
@@ -152,7 +163,7 @@ async function tail(context: Context): Promise<Reply> {
   const isWrong = Object.keys(errors).length > 0;
   const wrong = nulReply(context) ?? (isWrong ? jsonReply(errors, { status: 400 }) : null);
   const query = wrong === null ? filterQuery(services, context.queryValue('query')) : null;
-  // Who may read nothing learns that before anything about the query.
+  // A missing right is reported before anything about the query.
   if (query !== null) await requireEventRight(services, user, origin, 'read');
   const fault = query === null ? null : await faultOfQuery(services, query);
   if (fault !== null) return jsonReply(fault, { status: 400 });
@@ -160,7 +171,7 @@ async function tail(context: Context): Promise<Reply> {
   const body = await openTail(services, user, origin, {
     order: { selection, lastId, backlog, query },
     isRefused: wrong !== null,
-    // The credential itself is looked at again as well as the rights it has.
+    // Checks the credential itself again as well as its rights.
     isAlive: () => isStillAdmitted(context),
   });
   if (body === null) return wrong!;
@@ -171,14 +182,15 @@ async function tail(context: Context): Promise<Reply> {
   return bodyReply(body, EVENT_STREAM, { headers });
 }
 
-function readBoundedSelection(context: Context, errors: FieldErrors): Selection {
+function readBoundedSelection(context: Context, errors: FieldErrors, timezone = 'UTC'): Selection {
   const selection = readSelection(context, errors);
   const bound = (name: 'earliest' | 'latest'): number | null => {
     const text = context.queryValue(name);
     if (text === null || text.trim() === '') return null;
     const now = timeText(context.services.clock.now() * 1000);
-    const time = searchTime(text.trim(), now);
-    const micros = parseTime(text) ?? (time === null ? null : microsOf(time));
+    const time = inZone(timezone, () => searchTime(text.trim(), now));
+    const inUtc = timezone === 'UTC' ? parseTime(text) : null;
+    const micros = inUtc ?? (time === null ? null : microsOf(time));
     if (micros === null) errors[name] = ['Enter a valid date/time.'];
     return micros;
   };

@@ -1,6 +1,4 @@
-/**
- * `/events`: the explorer. The query of the address runs as `/search2/api/run/` runs it, with the reader's rights.
- */
+/** Runs the query of the address as `/search2/api/run/` does, with the reader's rights. */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
@@ -33,7 +31,7 @@ import type { Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { searchReply } from '../search-reply.ts';
 
-/** The page is made at once: of longer answers it shows fewer rows. */
+/** The page is built in memory; of longer results it shows fewer rows. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
 /** A single row may be one large event. */
 const MAX_ROW_BYTES = 4 * 1024 * 1024;
@@ -50,7 +48,6 @@ interface Ran {
   };
 }
 
-/** `/events`. */
 export const eventsPageRoute: Route = {
   pattern: '/events',
   access: 'user',
@@ -73,6 +70,12 @@ export const eventsPageRoute: Route = {
           description: 'Only events before',
           schema: Type.String(),
         },
+        {
+          name: 'timezone',
+          in: 'query',
+          description: 'Zone of days and of times without offset; UTC unless given',
+          schema: Type.String(),
+        },
         formatParameter,
       ],
       answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
@@ -85,8 +88,8 @@ async function explore(context: Context): Promise<Reply> {
   const asked = askedOf(context);
   const full = withinTimes(asked.q, asked.earliest, asked.latest);
   const format = askedFormat(context);
-  if (format === null) return pageOf(context, asked, full, await run(context, full, asked.limit));
-  const result = await runAs(context, full, format);
+  if (format === null) return pageOf(context, asked, full, await run(context, full, asked));
+  const result = await runAs(context, full, asked, format);
   return result.kind === 'problem' && context.wantsHtml
     ? pageOf(context, asked, full, result.problem, 400)
     : searchReply(context, result);
@@ -110,18 +113,27 @@ async function pageOf(
   return pageReply(context, eventsPage, view, { status });
 }
 
-/** The result itself: all rows that an answer of the format may have, not only those a page shows. */
-function runAs(context: Context, query: string, format: Format): Promise<SearchResult> {
+/** With all rows that the format may have. */
+function runAs(
+  context: Context,
+  query: string,
+  { timezone }: Asked,
+  format: Format,
+): Promise<SearchResult> {
   const { services, user, origin, request } = context;
-  const order = readSearchRequest({ query }, format, services.config);
+  const order = readSearchRequest({ query, timezone }, format, services.config);
   return runSearch(services, user, origin, order, request.signal);
 }
 
-async function run(context: Context, query: string, limit: number): Promise<Ran | ToldProblem> {
+async function run(
+  context: Context,
+  query: string,
+  { limit, timezone }: Asked,
+): Promise<Ran | ToldProblem> {
   const { services, user, origin, request } = context;
   const { max_rows: most } = services.config.events.search;
   for (let rows = Math.min(limit, most); ; rows = Math.ceil(rows / 5)) {
-    const order = readSearchRequest({ query, limit: rows }, 'json', services.config);
+    const order = readSearchRequest({ query, timezone, limit: rows }, 'json', services.config);
     const result = await runSearch(services, user, origin, order, request.signal);
     if (result.kind === 'problem') return result.problem;
     try {
@@ -141,7 +153,6 @@ async function boundedText(
 ): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // Leaving the loop cancels what is still to come.
   for await (const chunk of body instanceof Uint8Array ? [body] : body) {
     bytes += chunk.length;
     if (bytes > maxBytes) return null;
@@ -155,13 +166,13 @@ function viewOf(
   full: string,
   outcome: Ran | ToldProblem,
 ): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
-  const { q, earliest, latest, chart } = asked;
+  const { q, earliest, latest, timezone, chart } = asked;
   const { first, isSearch } = startOf(q);
   const terms = isSearch ? first || '*' : null;
   const isCountable = isOnlySearch(q);
   const allTimeHref =
     earliest + latest === '' ? null : addressOf({ ...asked, earliest: '', latest: '' });
-  const common = { q, earliest, latest, chart, full, terms, isCountable, allTimeHref };
+  const common = { q, earliest, latest, timezone, chart, full, terms, isCountable, allTimeHref };
   if ('error' in outcome) {
     return {
       ...common,
@@ -184,7 +195,7 @@ function viewOf(
   return {
     ...common,
     problem: null,
-    // What is left out stands in the summary, with a way to more.
+    // The summary says it, with a link to more rows.
     notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
     ...formOf(rows, columns, asked, isEvents),
     figures: figuresOf(meta),

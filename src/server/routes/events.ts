@@ -1,6 +1,3 @@
-/**
- * Events over HTTP (EV-31 to EV-39): create, list, read, change, delete.
- */
 import { Type } from '@sinclair/typebox';
 import { eventJson } from '../../events/event.ts';
 import type { Verb } from '../../auth/principal.ts';
@@ -46,7 +43,7 @@ const TYPES = {
   csv: 'text/csv; charset=utf-8',
 } as const;
 type Format = keyof typeof TYPES;
-/** Events of an answer that may take longer than a right lasts. */
+/** A longer answer may outlast the caller's rights, which are then checked while it is sent. */
 const LONG_ANSWER_EVENTS = 1_000;
 const OFFERED: Readonly<Record<string, Format>> = {
   'application/json': 'json',
@@ -55,17 +52,15 @@ const OFFERED: Readonly<Record<string, Format>> = {
   'text/csv': 'csv',
 };
 
-/** What the routes of this contract have in common. */
 export const EVENT_ROUTE = {
   access: 'user',
   hasJsonErrors: true,
   answersFailure: eventErrorReply,
   describesFailure: eventFailureBodies,
-  // Rights on events come first (DS-8), and only their operations know them; see `requireChangeable`.
+  // Rights on events are checked first, by the operations; `requireChangeable` then refuses in read-only mode.
   isExemptFromReadOnly: true,
 } as const;
 
-/** `/api/events` and `/api/events/{id}`. */
 export const eventRoutes: readonly Route[] = [
   {
     ...EVENT_ROUTE,
@@ -151,15 +146,17 @@ async function list(context: Context): Promise<Reply> {
   const format = await afterRight(context, 'read', () => formatOf(context));
   const query = readListQuery(context);
   if ('reply' in query) {
-    // Who may not read at all learns that first (DS-8).
+    // A missing right to read is reported before anything else.
     await listEvents(services, user, origin, { order: NOTHING, signal: request.signal }).then(
       ({ answer }) => answer.body?.cancel(),
     );
     return query.reply;
   }
   const { cursorAfter, ...order } = query.value;
+  const isLong = order.limit === null || order.limit > LONG_ANSWER_EVENTS;
   const { answer, mayStillRead } = await listEvents(services, user, origin, {
     order: { ...order, format },
+    isLong,
     signal: request.signal,
   });
   const next = answer.headers.get(LIST_HEADERS.next);
@@ -170,7 +167,6 @@ async function list(context: Context): Promise<Reply> {
     ...(total !== null && { 'X-Total-Count': total }),
   };
   const body = answer.body as ReadableStream<Uint8Array>;
-  const isLong = order.limit === null || order.limit > LONG_ANSWER_EVENTS;
   const isAllowed = async (): Promise<boolean> =>
     (await isStillAdmitted(context)) && (await mayStillRead());
   return bodyReply(isLong ? whileAllowed(body, isAllowed) : body, TYPES[format], { headers });
@@ -260,30 +256,29 @@ async function remove(context: Context): Promise<Reply> {
   return writtenReply(await deleteEvent(services, user, origin, { id, ifMatch }));
 }
 
-/** The answer the writer made. */
 function writtenReply({ status, headers, body }: WriterReply): Reply {
   if (body === null) return emptyReply(status, headers);
   return { status, headers, body };
 }
 
-/** 405 of read-only mode, for a caller who would be let in. */
+/** 405 in read-only mode; call it after the check of rights. */
 export function requireChangeable(context: Context): void {
   if (context.services.config.readonly) throw readOnlyMode();
 }
 
-/** `?format=` and `Accept` of a route that has one format, JSON unless given (EV-8). Throws `not-found`, `not-acceptable`. */
+/** For a route with one format. Throws `not-found` for another `?format=`, `not-acceptable` for another `Accept`. */
 export function requireFormat(context: Context, type: string = TYPES.json): void {
   const asked = context.queryValue('format');
   if (asked === null || asked === '') requireAccepted(context, [type]);
   else if (asked !== 'json' || type !== TYPES.json) throw new AppError('not-found', 'Not found.');
 }
 
-/** As `requireFormat`, for readers of events: who may read none learns that first (DS-8). */
+/** As `requireFormat`; a missing right to read is reported first. */
 export async function requireReadableFormat(context: Context, type: string): Promise<void> {
   await afterRight(context, 'read', () => requireFormat(context, type));
 }
 
-/** What `look` gives; when it throws, a caller without the right hears of that instead. */
+/** Runs `look`; when it throws, a missing right is reported instead of its error. */
 async function afterRight<Value>(context: Context, verb: Verb, look: () => Value): Promise<Value> {
   try {
     return look();
@@ -293,7 +288,7 @@ async function afterRight<Value>(context: Context, verb: Verb, look: () => Value
   }
 }
 
-/** Throws `not-acceptable` when `Accept` names only other types (EV-8). */
+/** Throws `not-acceptable` when `Accept` names only other types. */
 export function requireAccepted({ request }: Context, types: readonly string[]): void {
   if (acceptsSome(request.headers.get('accept'), types)) return;
   throw new AppError('not-acceptable', 'Could not satisfy the request Accept header.');

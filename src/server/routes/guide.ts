@@ -1,8 +1,4 @@
-/**
- * `/docs/guide` and its chapters: how to use this server, for people who may use it.
- *
- * One route for each chapter, so that a file of the folder that is called docs/guide/… keeps every other name.
- */
+/** One route for each chapter, so that a file of the folder called docs/guide/… keeps all other names. */
 import type { Context } from '../context.ts';
 import { findInGuide, GUIDE_CHAPTERS, guideAddress, guideChapters } from '../guide.ts';
 import { PRIVATE } from '../headers.ts';
@@ -11,7 +7,6 @@ import { guidePage } from '../pages/guide.tsx';
 import type { Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
-/** The index, which also searches (`?q=`), and every chapter. */
 export const guideRoutes: readonly Route[] = ['', ...GUIDE_CHAPTERS].map((name) => ({
   pattern: guideAddress(name),
   access: 'user',

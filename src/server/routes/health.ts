@@ -1,16 +1,14 @@
-/**
- * `GET /health` (DS-187): for load balancers and people alike; answers without waiting as long as the state was found
- * sound a moment ago.
- */
+/** Answers without waiting when the state was found sound a moment ago. */
 import { Type } from '@sinclair/typebox';
 import { timestamp } from '../../base/clock.ts';
 import type { Context } from '../context.ts';
+import { jsonError } from '../errors.ts';
 import type { Reply } from '../reply.ts';
 import { jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { isStateSound } from '../state-soundness.ts';
 
-/** Version of the API (DS-188, DS-210). */
+/** Version of the API, not of the program. */
 export const API_VERSION = '0.3.0';
 const healthModel = Type.Object(
   {
@@ -24,12 +22,15 @@ const healthModel = Type.Object(
   { $id: 'Health' },
 );
 
-/** `/health`. */
 export const healthRoute: Route = {
   pattern: '/health',
   access: 'public',
   neverRedirects: true,
+  comesFirst: true,
   hasJsonErrors: true,
+  // Health does not depend on the credentials of the request, so a failure to check them is no failure.
+  answersFailure: (failure, context) =>
+    failure.status >= 500 ? health(context, false) : jsonError(failure, context.requestId),
   describes: {
     GET: {
       summary: 'Ask whether the server can work',

@@ -1,6 +1,3 @@
-/**
- * Splunk's HTTP Event Collector (EV-65 to EV-70).
- */
 import { Type } from '@sinclair/typebox';
 import { refusalOf } from '../../auth/challenges.ts';
 import { AppError } from '../../base/errors.ts';
@@ -25,7 +22,6 @@ const answerModel = Type.Object(
 const FAILURE_BODIES = [{ schema: answerModel }];
 const answers = { 200: { description: 'All events are stored', schema: answerModel } };
 
-/** In no particular order. */
 export const hecRoutes: readonly Route[] = [
   eventRoute('/services/collector'),
   eventRoute('/services/collector/1.0'),
@@ -116,7 +112,7 @@ async function acknowledge(context: Context): Promise<Reply> {
   return jsonReply({ acks });
 }
 
-/** The numbers asked for; null for another body. */
+/** Null for a body of another shape. */
 function idsIn(body: unknown): number[] | null {
   if (typeof body !== 'object' || body === null || !('acks' in body)) return null;
   const { acks } = body;
@@ -155,7 +151,6 @@ function hecReply(
   return jsonReply({ text, code }, { status, headers });
 }
 
-/** A failure in the words of HEC. */
 function hecFailure(failure: AppError): Reply {
   const { status, headers, message } = failure;
   switch (status) {
@@ -181,7 +176,6 @@ function hecFailure(failure: AppError): Reply {
   }
 }
 
-/** Status and code of a credential that did not do (EV-65). */
 function credentialFault(failure: AppError): [number, HecCode] {
   switch (refusalOf(failure)?.reason) {
     case undefined:

@@ -1,6 +1,4 @@
-/**
- * Every built-in route (DS-29). A new family is a file beside this and one more line; files have no route.
- */
+/** Every built-in route; files have none. */
 import type { Route } from '../route-table.ts';
 import { adminPageRoutes } from './admin-pages/index.ts';
 import { credentialRoutes } from './admin/credentials.ts';
@@ -38,7 +36,7 @@ import { searchLanguageRoutes } from './searches.ts';
 import { setupRoute } from './setup.ts';
 import { uploadsRoute } from './uploads.ts';
 
-/** In no particular order: a path finds at most one. */
+/** In any order: a path matches at most one. */
 export const routes: readonly Route[] = [
   landingRoute,
   healthRoute,

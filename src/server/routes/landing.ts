@@ -1,6 +1,4 @@
-/**
- * `GET /`: what the caller may read, as JSON (DS-182) or as the start page (DS-183).
- */
+import { withoutEndSlashes } from '../../base/paths.ts';
 import { Type } from '@sinclair/typebox';
 import { mayReadEvents } from '../../operations/event-access.ts';
 import { mayUpload } from '../../operations/uploads.ts';
@@ -26,7 +24,6 @@ const listingModel = Type.Object(
   { $id: 'Listing' },
 );
 
-/** `/`. */
 export const landingRoute: Route = {
   pattern: '/',
   access: 'public',
@@ -52,10 +49,14 @@ function listing({ resources, problems }: ReadableResources): Reply {
   return jsonReply(body, { headers: VARY });
 }
 
+/** Each part of the path is a link with the path so far, so the page grows with the square of its length. */
+const MAX_FOLDER = { characters: 4096, parts: 64 };
+
 async function landing(context: Context, { resources }: ReadableResources): Promise<Reply> {
   const { services, caller } = context;
   const { config, localLogin, oidc } = services;
-  const folder = (context.queryValue('folder') ?? '').replace(/^\/+|\/+$/g, '');
+  const asked = (context.queryValue('folder') ?? '').slice(0, MAX_FOLDER.characters);
+  const folder = withoutEndSlashes(asked.split('/', MAX_FOLDER.parts).join('/'));
   const filter = (context.queryValue('filter') ?? '').trim();
   const offset = Math.max(0, Math.trunc(Number(context.queryValue('offset') ?? 0)) || 0);
   const factsOf = services.factsOf.bind(services);

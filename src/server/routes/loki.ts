@@ -1,6 +1,3 @@
-/**
- * Loki's push API (EV-75).
- */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { PROTOBUF } from '../../events/dialects/otlp.ts';
@@ -10,14 +7,13 @@ import type { Reply } from '../reply.ts';
 import { bodyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
-/** `POST /loki/api/v1/push`. */
 export const lokiRoute: Route = dialectRoute(
   '/loki/api/v1/push',
   ['POST'],
   {
     dialect: 'loki',
     mode: modeOf,
-    // Entries in JSON; of protobuf nothing can be counted this way.
+    // Marks an entry in JSON; entries of protobuf cannot be counted this way.
     mark: '["',
     failure: lokiFailure,
     failureBodies: [{ mediaType: 'text/plain', schema: null }],

@@ -1,22 +1,21 @@
-/**
- * `/mcp`: the door for agents (section 21).
- */
 import { notAuthenticated } from '../../auth/challenges.ts';
 import type { Context } from '../context.ts';
 import { answerMessage } from '../mcp/endpoint.ts';
+import { MAX_MESSAGE_BYTES } from '../mcp/message.ts';
 import type { Route } from '../route-table.ts';
 
-/** `/mcp`. Absent from the OpenAPI document (DS-190), so nothing is described. */
+/** Not in the OpenAPI document, so nothing is described. */
 export const mcpRoute: Route = {
   pattern: '/mcp',
-  // The handshake and the lists are for everybody, unless people sign in elsewhere (DS-177).
+  // The handshake and the lists are public, except where users sign in at an identity provider.
   access: 'public',
   neverRedirects: true,
   hasJsonErrors: true,
   refusesForeignOrigin: true,
-  // Only the tool that writes is refused (DS-22).
+  // Only the tool that writes is refused.
   isExemptFromReadOnly: true,
   isOn: ({ config }) => config.mcp_enabled,
+  body: { maxBytes: MAX_MESSAGE_BYTES },
   methods: {
     POST: (context) => {
       if (context.caller === null && context.services.oidc !== null) throw challenge(context);
@@ -25,7 +24,7 @@ export const mcpRoute: Route = {
   },
 };
 
-/** Leads a client without any credential to the identity provider (RFC 9728). */
+/** Points a client without credentials to the identity provider (RFC 9728). */
 function challenge({ services, baseUrl }: Context): Error {
   const base = services.config.oidc.public_url || baseUrl;
   const metadata = `${base}/.well-known/oauth-protected-resource/mcp`;

@@ -1,13 +1,11 @@
-/**
- * `/ui/media`, the gallery (DS-185). The files themselves have no route of their own; resources.ts serves them.
- */
+/** The gallery; resources.ts serves the files themselves. */
 import { Type } from '@sinclair/typebox';
 import { formatParameter } from '../asked-format.ts';
 import { PRIVATE } from '../headers.ts';
 import { galleryReply } from '../media-page.ts';
 import type { Route } from '../route-table.ts';
 
-/** `/ui/media`; open to everybody, because it sends those who are not signed in to do so. */
+/** Public, so that it can redirect visitors to the sign-in. */
 export const mediaRoute: Route = {
   pattern: '/ui/media',
   access: 'public',

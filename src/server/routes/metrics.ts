@@ -1,11 +1,8 @@
-/**
- * `GET /metrics` (DS-189): for superusers, and for any active API key, which is what a scraper holds.
- */
+/** For superusers, and for any active API key, which is what a scraper holds. */
 import { AppError } from '../../base/errors.ts';
 import { bodyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
-/** `/metrics`. */
 export const metricsRoute: Route = {
   pattern: '/metrics',
   access: 'user',

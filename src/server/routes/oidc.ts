@@ -1,7 +1,7 @@
 /**
- * Signing in through the identity provider, and where clients find it (DS-121, DS-122, DS-127).
+ * Sign-in through the identity provider, and the metadata by which clients find it.
  *
- * A browser gets every failure as the sign-in page with the reason, so that a local password is one step away while the
+ * A browser gets every failure as the sign-in page with the reason, so that a local password can be used while the
  * provider is down.
  */
 import { Type } from '@sinclair/typebox';
@@ -58,7 +58,7 @@ const metadata: Handler = ({ services, baseUrl }) => {
   });
 };
 
-/** Absent from the OpenAPI document (DS-190), so nothing is described. */
+/** Not in the OpenAPI document, so nothing is described. */
 const metadataRoute = (pattern: string): Route => ({
   pattern,
   access: 'public',
@@ -67,7 +67,6 @@ const metadataRoute = (pattern: string): Route => ({
   methods: { GET: metadata },
 });
 
-/** The routes that exist for the identity provider. */
 export const oidcRoutes: readonly Route[] = [
   {
     pattern: '/auth/oidc/login',
@@ -96,7 +95,7 @@ async function start(context: Context): Promise<Reply> {
   setCookie(context, 'svc_oidc_nonce', nonce);
   const wanted = context.queryValue('next');
   const next = safeNext(wanted);
-  // An older sign-in that was given up must not decide where this one ends.
+  // A cookie of an abandoned sign-in must not decide where this one ends.
   if (wanted !== null && next !== '/') setCookie(context, 'svc_oidc_next', next);
   else if (readCookie(context, 'svc_oidc_next') !== null) clearCookie(context, 'svc_oidc_next');
   return redirectReply(location);
@@ -140,7 +139,7 @@ function readCookie(context: Context, name: OidcCookie): string | null {
   try {
     return decodeURIComponent(value);
   } catch {
-    // A cookie that this server did not write counts as none.
+    // A cookie that this server did not write counts as absent.
     return null;
   }
 }

@@ -1,6 +1,3 @@
-/**
- * `/openapi.json` and the pages that show it (DS-190, DS-193): each for the caller who asks.
- */
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { PRIVATE } from '../headers.ts';
@@ -11,7 +8,6 @@ import type { Reply } from '../reply.ts';
 import { bodyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
-/** `/openapi.json` and `/docs`. */
 export const openApiRoutes: readonly Route[] = [
   {
     pattern: '/openapi.json',

@@ -1,6 +1,3 @@
-/**
- * OpenTelemetry logs over HTTP (EV-74).
- */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { otlpStatus, PROTOBUF } from '../../events/dialects/otlp.ts';
@@ -10,7 +7,7 @@ import type { Reply } from '../reply.ts';
 import { bodyReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
-/** google.rpc.Code by status. */
+/** google.rpc.Code by HTTP status. */
 const CODES: Readonly<Record<number, number>> = {
   401: 16,
   403: 7,
@@ -22,14 +19,13 @@ const CODES: Readonly<Record<number, number>> = {
 };
 const INVALID_ARGUMENT = 3;
 
-/** `POST /v1/logs`. */
 export const otlpRoute: Route = dialectRoute(
   '/v1/logs',
   ['POST'],
   {
     dialect: 'otlp',
     mode: (context) => (isProtobuf(context) ? 'protobuf' : requireJson(context)),
-    // Log records in JSON; of protobuf nothing can be counted this way.
+    // Marks a log record in JSON; records of protobuf cannot be counted this way.
     mark: '"body"',
     failure: otlpFailure,
     failureBodies: [
@@ -50,7 +46,7 @@ export const otlpRoute: Route = dialectRoute(
   },
 );
 
-/** Whether the body is binary; also decides the form of the answer. */
+/** Also decides the format of the answer. */
 function isProtobuf({ body }: Context): boolean {
   return body.mediaType === PROTOBUF;
 }

@@ -1,6 +1,3 @@
-/**
- * `GET /_svc/resources`: what the palette of the pages offers to jump to. Part of the pages, not of the API.
- */
 import { jsonReply } from '../reply.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageAddress } from '../../docroot/addresses.ts';
@@ -15,7 +12,6 @@ const sections = ADMIN_SECTIONS.map(({ label, name }) => ({
   href: `${ADMIN_PAGES}/${name}`,
 }));
 
-/** Name, file, kind and address of the page of every resource the caller may read; for superusers the pages of administration too. */
 export const paletteRoute: Route = {
   pattern: '/_svc/resources',
   access: 'user',

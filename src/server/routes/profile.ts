@@ -1,7 +1,3 @@
-/**
- * `/profile`: the page of a user's own account, and its forms (DS-184). The same operations as `/auth/password`,
- * `/auth/sessions` and `/api/apikeys`.
- */
 import { AppError } from '../../base/errors.ts';
 import {
   changePassword,
@@ -24,14 +20,12 @@ import { redirectReply, type Reply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { endSession } from '../sign-in.ts';
 
-/** What a form did, by the word in the address it comes back to. */
 const NOTICES: Readonly<Record<string, string>> = {
   'end-session': 'The session is over.',
   'revoke-key': 'The key no longer works.',
   'revoke-token': 'The token no longer works.',
 };
 
-/** `/profile`. */
 export const profileRoute: Route = {
   pattern: '/profile',
   access: 'user',

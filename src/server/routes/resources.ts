@@ -1,7 +1,4 @@
-/**
- * Everything that is not built in: the published files, asked from the registry (architecture: one registry, one
- * wildcard route). Files come and go without touching any route.
- */
+/** Every path without a built-in route. Files come and go without touching any route. */
 import { AppError } from '../../base/errors.ts';
 import { type Soon, whenThere } from '../../base/soon.ts';
 import { loadGrants } from '../../auth/permissions.ts';
@@ -44,18 +41,17 @@ import type { Answer, Handler } from '../route-table.ts';
 import { whileAllowed } from '../standing-body.ts';
 import type { HandlerServices } from '../../operations/handlers.ts';
 
-/** What files need beyond what every route has. */
 interface ResourceServices
   extends DatasetServices, HandlerServices, Pick<ContentReplyServices, 'documents'> {
   readonly config: ContentReplyServices['config'] & { readonly readonly: boolean };
 }
 
-/** Rows of a table whose answer may take longer than a right lasts. */
+/** A longer answer may outlast the caller's rights, which are then checked while it is sent. */
 const LONG_ANSWER_ROWS = 10_000;
 const NO_PARAMETERS = parseListParameters(new URLSearchParams());
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
-/** Answers every path without a built-in route. The caller is signed in (DS-96). */
+/** The caller is signed in. */
 export function resourceHandler(services: ResourceServices): Handler {
   const answer = answerOfFile(services);
   return (context) => {
@@ -65,7 +61,7 @@ export function resourceHandler(services: ResourceServices): Handler {
   };
 }
 
-/** Below these, files that are not there and files that may not be read answer alike (EV-10). */
+/** Below these, missing files and forbidden files are answered alike, as events are. */
 const HIDING: ReadonlySet<string> = new Set(['events', 'savedsearches']);
 
 async function hidden(answer: Handler, context: Context): Promise<Answer> {
@@ -88,7 +84,7 @@ function answerOfFile(services: ResourceServices): Handler {
         const answer = handlerAnswer(services, context);
         if (answer !== null) return answer;
       }
-      // What is no name of the family may be the path of a file (DS-30).
+      // A path that is no name of the family may be the path of a file.
       const isInFamily = area !== undefined && services.registry.lookup(area, name) !== null;
       if (isInFamily && family === 'api') return datasetRows(services, context, name);
       if (isInFamily && family === 'schema') return datasetSchema(services, context, name);
@@ -97,7 +93,6 @@ function answerOfFile(services: ResourceServices): Handler {
   };
 }
 
-/** Where names behind the prefix of a family are looked up (DS-26). */
 const AREAS: ReadonlyMap<string, Area> = new Map([
   ['api', 'dataset'],
   ['schema', 'dataset'],
@@ -105,7 +100,7 @@ const AREAS: ReadonlyMap<string, Area> = new Map([
   ['media', 'media'],
 ]);
 
-/** Pages of datasets and media, media, and content; a miss is 404 for those allowed to know, else 403 (DS-130). */
+/** A miss is 404 for callers allowed to know, else 403. */
 async function fileAnswer(
   services: ResourceServices,
   context: Context,
@@ -127,7 +122,7 @@ async function fileAnswer(
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
   const isJson = context.body.mediaType === 'application/json';
   if (method === 'POST' && resource.family === 'dataset' && (isJson || isForm(context.body))) {
-    // The page that answers shows the row, and write alone lets nobody read (DS-128).
+    // The answering page shows the row, and the right to write does not include reading.
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
     if (isJson) return changeMany(services, context, resource);
     requireWritable(resource, method);
@@ -170,7 +165,7 @@ function answerRows(
   const etag = etagOf(query, query.table.version());
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
   const read = services.reading.run(query.table, query.prepared, {
-    // Only reads elsewhere can be given up, and making the signal takes longer than most others.
+    // A getter: only some reads can be aborted, and making the signal costs more than most others take.
     get signal() {
       return context.request.signal;
     },
@@ -183,7 +178,6 @@ function etagOf({ prepared }: RowsQuery, version: string): string {
   return `${version}.${prepared.representation}`;
 }
 
-/** Answers that depend on nothing but the page, for as long as that is kept. */
 const keptReplies = new WeakMap<RowsPage, Reply>();
 
 function pageReply(
@@ -243,7 +237,7 @@ async function mayStillRead(
   return mayAccess(await loadGrants(db, context.caller), resource, 'read');
 }
 
-/** Spreadsheet-like answers are downloads; NDJSON only when it was asked for by name (DS-45). */
+/** Spreadsheet-like answers are downloads; NDJSON only when requested by name. */
 function downloadHeader(
   resource: Resource,
   page: RowsPage,
@@ -255,8 +249,8 @@ function downloadHeader(
 }
 
 /**
- * For the script of the page: many rows updated or deleted in one write, where the API takes one after the other (DS-73), and
- * values looked at before that.
+ * For the script of the dataset page: many rows in one write, where the API changes one at a time, and a check of
+ * values before that.
  */
 async function changeMany(
   services: ResourceServices,
@@ -279,7 +273,10 @@ async function change(
 ): Promise<Reply> {
   await requireChangeable(services, context, resource);
   const { method } = context;
-  return changed(services, context, resource, { method, body: await context.json() });
+  return changed(services, context, resource, {
+    method,
+    body: await context.json(),
+  });
 }
 
 function requireChangeable(
@@ -298,19 +295,28 @@ async function changed(
   resource: Resource,
   request: Pick<ChangeRequest, 'method' | 'takesLists' | 'body'>,
 ): Promise<Reply> {
+  const isLenient = isHandledLeniently(context.request.headers.get('prefer'));
   const result = await changeRows(services, context.user, context.origin, resource, {
     ...request,
     ifMatch: versionsOf(context.request.headers.get('if-match')),
-    isLenient: isHandledLeniently(context.request.headers.get('prefer')),
+    isLenient,
   });
   const { rowIds, version } = result;
   return jsonReply(
     { success: true, count: rowIds.length, row_ids: rowIds },
-    { headers: { ETag: `"${version}"` } },
+    {
+      headers: {
+        ETag: `"${version}"`,
+        ...(isLenient && { 'Preference-Applied': 'handling=lenient' }),
+      },
+    },
   );
 }
 
-/** RFC 7240, 4.4: what undo asks for, so that a value finds its way back into a column that lost its type without it. */
+/**
+ * `Prefer: handling=lenient` (RFC 7240, 4.4) lets undo restore a value to a column whose type changed when the value
+ * left.
+ */
 function isHandledLeniently(prefer: string | null): boolean {
   return prefer !== null && /(?:^|[,;\s])handling\s*=\s*"?lenient\b/i.test(prefer);
 }
@@ -326,7 +332,7 @@ async function datasetSchema(
   return bodyReply(json, 'application/json', { etag: `${version}.schema`, headers: VARY });
 }
 
-/** The dataset of an address that can only be read, whatever the caller may do elsewhere. */
+/** Whatever the caller's rights. */
 async function findReadOnly(
   services: ResourceServices,
   { caller, origin, method }: Context,
@@ -346,20 +352,20 @@ function requireRead(method: string): void {
 
 const FORMAT_TYPES = FORMATS.map((format) => formatDetails[format].mediaType.split(';')[0]!);
 
-/** The format an `Accept` asks for; json for everything that names none of them (DS-44). */
+/** JSON when the `Accept` names no format of ours. */
 function formatFor(accept: string | null): Format {
   if (accept === null || accept === '*/*') return 'json';
   const preferred = preferredType(accept, FORMAT_TYPES);
   return preferred === null ? 'json' : FORMATS[FORMAT_TYPES.indexOf(preferred)]!;
 }
 
-/** The versions an `If-Match` allows: of every strong tag the part that names the file version (DS-82). */
+/** Of every strong tag the part that is the file version. */
 function versionsOf(ifMatch: string | null): string[] | null {
   if (ifMatch === null) return null;
   const tags = parseEntityTags(ifMatch);
   if (tags === '*') return ['*'];
   const versions = tags.flatMap(({ value, isWeak }) => (isWeak ? [] : [value.split('.')[0]!]));
-  // In quotes it is a version of no file, not the star that matches all.
+  // A quoted star is a version of no file, not the star that matches all.
   return versions.filter((version) => version !== '*');
 }
 
@@ -369,7 +375,7 @@ function methodsOf(resource: Resource): string {
   return isWritable ? DATASET_METHODS : READ_METHODS;
 }
 
-/** Read-only mode comes after existence and method for files (DS-8, DS-22). */
+/** For files, read-only mode is reported after existence and method. */
 function requireChangesAllowed({ config }: ResourceServices): void {
   if (!config.readonly) return;
   throw new AppError('read-only', 'Server is in read-only mode', {

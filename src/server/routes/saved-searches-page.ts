@@ -1,6 +1,3 @@
-/**
- * `/savedsearches`: the page of saved searches and its forms; the same operations as `/api/savedsearches/`.
- */
 import { createHmac } from 'node:crypto';
 import { secretsEqual } from '../../auth/secret-compare.ts';
 import { AppError } from '../../base/errors.ts';
@@ -35,12 +32,11 @@ const NOTICES: Readonly<Record<string, string>> = {
     'The search is back. Some whom it was shared with have no account any more; they are left out.',
 };
 
-/** Its owner deleted it, was deleted, or shares it no longer: which of them is not for everybody to know. */
+/** Does not reveal whether the owner deleted it, was deleted, or stopped sharing it. */
 const GONE = 'This saved search is gone, or it is not shared with you any more.';
 const SHOWN_AT_ONCE = 50;
 const KINDS: ReadonlySet<string> = new Set<SavedSearchKind>(['own', 'shared', 'public']);
 
-/** `/savedsearches`. */
 export const savedSearchesPageRoute: Route = {
   pattern: '/savedsearches',
   access: 'user',
@@ -90,7 +86,7 @@ async function show(context: Context, told: Told): Promise<Reply> {
   return showList(context, told);
 }
 
-/** Null for a person when it is not there; programs are told so. */
+/** Null when it does not exist and the client is a browser; programs get the error. */
 async function queryOf(context: Context, id: number): Promise<string | null> {
   try {
     return (await getSavedSearch(context.services, context.user, id)).query;
@@ -168,7 +164,7 @@ function pageAddress(
   return query.size === 0 ? '/savedsearches' : `/savedsearches?${query}`;
 }
 
-/** The explorer over all time: the search says itself which part of it. */
+/** Without time bounds: the search names its own. */
 function addressOf(query: string): string {
   return `/events?${new URLSearchParams({ q: query, earliest: '' })}`;
 }
@@ -176,7 +172,6 @@ function addressOf(query: string): string {
 async function postForm(context: Context): Promise<Reply> {
   const fields = new Map(await context.form());
   const field = (name: string): string => fields.get(name) ?? '';
-  // The explorer sends what its query form holds: a text and a time.
   if (fields.has('q')) {
     fields.set('query', withinTimes(field('q'), field('earliest'), field('latest')));
   }
@@ -197,7 +192,6 @@ async function postForm(context: Context): Promise<Reply> {
   }
 }
 
-/** Deletes, and shows at once what brings it back. */
 async function takeAway(context: Context, id: number): Promise<Reply> {
   const { services, user, origin } = context;
   const view = await getSavedSearch(services, user, id);
@@ -215,7 +209,7 @@ async function takeAway(context: Context, id: number): Promise<Reply> {
   return show(context, { notice: `The search “${name}” is deleted.`, deleted });
 }
 
-/** Makes a deleted search again, under its old id: sent twice, it is there once, and its addresses work again. */
+/** Restores a deleted search under its old id: sending it twice makes one search, and its addresses work again. */
 async function bringBack(
   context: Context,
   field: (name: string) => string,
@@ -240,7 +234,6 @@ async function bringBack(
   return redirectReply(pageAddress(placeOf(context), { done }), 303);
 }
 
-/** Those of the names who still have an account. */
 async function readersLeft(
   context: Context,
   names: readonly string[],
@@ -259,7 +252,7 @@ async function readersLeft(
   return { ...left, isWhole: false };
 }
 
-/** Proves that the user has deleted the search with this id, so that nobody takes the id of another's. */
+/** HMAC that proves the user deleted the search with this id, so that nobody can claim the id of another's search. */
 function sealOf({ services, user }: Context, id: number): string {
   const text = `deleted saved search ${id} of user ${user.userId}`;
   return createHmac('sha256', services.serverSecret).update(text).digest('base64url');
@@ -298,7 +291,7 @@ async function act(
   }
 }
 
-/** One a line: names may hold spaces and commas. */
+/** One per line: names may contain spaces and commas. */
 function namesIn(text: string): string[] {
   const names = text.split(/\r?\n/).map((line) => line.trim());
   return [...new Set(names.filter((name) => name !== ''))];

@@ -1,6 +1,3 @@
-/**
- * Saved searches over HTTP (EV-86 to EV-91).
- */
 import { Type } from '@sinclair/typebox';
 import type { SavedSearchRequest } from '../../operations/saved-search-request.ts';
 import type {
@@ -59,7 +56,7 @@ const validate = {
   schema: Type.String(),
 } as const;
 
-/** More are sent as they are read. */
+/** Longer lists are streamed. */
 const AT_ONCE = 64;
 
 const SHARED = {
@@ -70,7 +67,6 @@ const SHARED = {
   isExemptFromReadOnly: true,
 } as const;
 
-/** `/api/savedsearches` and `/api/savedsearches/{id}`. */
 export const savedSearchRoutes: readonly Route[] = [
   {
     ...SHARED,
@@ -156,7 +152,6 @@ export const savedSearchRoutes: readonly Route[] = [
   },
 ];
 
-/** All of them as they are read, or a page. */
 async function list(context: Context): Promise<Reply> {
   const { services, user } = context;
   requireScope(user, 'read');

@@ -1,13 +1,9 @@
-/**
- * `/docs/search-language`: the language as a page, for people who may use it.
- */
 import { describeLanguage } from '../../operations/searches.ts';
 import { PRIVATE } from '../headers.ts';
 import { pageReply } from '../page-reply.ts';
 import { searchLanguagePage } from '../pages/search-language.tsx';
 import type { Route } from '../route-table.ts';
 
-/** The page. */
 export const searchLanguagePageRoute: Route = {
   pattern: '/docs/search-language',
   access: 'user',

@@ -1,6 +1,3 @@
-/**
- * `GET /search` (section 17): one ranked list over everything the caller may read, as JSON or as a page.
- */
 import { Type } from '@sinclair/typebox';
 import { mayReadEvents } from '../../operations/event-access.ts';
 import {
@@ -23,7 +20,6 @@ import { jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 
 const VARY = { Vary: 'Accept' };
-/** The types a result can have, as the page offers them. */
 const TYPES = Object.keys(TYPE_NAMES);
 
 const searchResult = Type.Object(
@@ -50,7 +46,6 @@ const searchResults = Type.Object(
   { $id: 'SearchResults' },
 );
 
-/** `/search`. */
 export const searchRoute: Route = {
   pattern: '/search',
   access: 'user',
@@ -130,13 +125,13 @@ async function resultsPage(
 }
 
 function firstResults(context: Context): URLSearchParams {
-  const query = new URLSearchParams(context.query);
+  const query = new URLSearchParams(context.linkQuery);
   for (const name of ['offset', 'format']) query.delete(name);
   query.set('limit', String(MAX_RESULTS));
   return query;
 }
 
-/** A row is shown by the page of its dataset, among the others. */
+/** A row links to the page of its dataset, positioned at the row. */
 function itemOf({ resource, rel, type, title, snippet, uiUrl, row }: DocrootResult): ResultItem {
   return {
     title: title.trim() === '' ? resource : title,
@@ -148,7 +143,7 @@ function itemOf({ resource, rel, type, title, snippet, uiUrl, row }: DocrootResu
   };
 }
 
-/** Everything, and the kinds of which the caller may read something; none when that is one kind. */
+/** All, and the kinds of which the caller may read something; empty for one kind. */
 async function facetsOf(context: Context): Promise<SearchFacet[]> {
   const { resources } = await context.services.listReadable(context.caller);
   const readable = new Set<string>(resources.map(({ type }) => type));
@@ -162,21 +157,21 @@ async function facetsOf(context: Context): Promise<SearchFacet[]> {
 }
 
 function facetHref(context: Context, type: string): string {
-  const query = new URLSearchParams(context.query);
+  const query = new URLSearchParams(context.linkQuery);
   query.delete('offset');
   query.delete('type');
   if (type !== '') query.set('type', type);
   return query.size === 0 ? '/search' : `/search?${query}`;
 }
 
-/** The words as phrases of the search language, in which everything but quotes is literal. */
+/** As quoted phrases of the search language, so that the words are literal. */
 function eventsHref(q: string): string {
   const words = q.match(/[\p{L}\p{N}_]+/gu) ?? [];
   return `/events?q=${encodeURIComponent(words.map((word) => `"${word}"`).join(' '))}`;
 }
 
 function hrefOf(context: Context, offset: number): string {
-  const query = new URLSearchParams(context.query);
+  const query = new URLSearchParams(context.linkQuery);
   if (offset === 0) query.delete('offset');
   else query.set('offset', String(offset));
   return `/search?${query}`;

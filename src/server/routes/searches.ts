@@ -1,6 +1,3 @@
-/**
- * `/search2/api/…`: run a query, check one, and what the language knows (EV-93 to EV-102).
- */
 import { Type } from '@sinclair/typebox';
 import { BadSearchRequest, readSearchRequest } from '../../operations/search-request.ts';
 import { describeLanguage, runSearch, validateSearch } from '../../operations/searches.ts';
@@ -42,7 +39,6 @@ const searchProblem = Type.Object(
   { $id: 'SearchProblem' },
 );
 
-/** The query is wrong, the request is, or its JSON (EV-100). */
 const FAILURES: FailureBodies = (status) =>
   status === 400
     ? [
@@ -79,6 +75,11 @@ const runBody = Type.Object(
     query: Type.String(),
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     timeout_ms: Type.Optional(Type.Integer({ minimum: 100 })),
+    timezone: Type.Optional(
+      Type.String({
+        description: 'UTC, an offset such as +02:00, or a name such as Europe/Vienna',
+      }),
+    ),
     params: Type.Optional(Type.Object({}, { additionalProperties: true })),
     format: Type.Optional(Type.Union(FORMATS.map((format) => Type.Literal(format)))),
     explain: Type.Optional(Type.Boolean()),
@@ -187,10 +188,9 @@ const language: Route = {
   },
 };
 
-/** All of them. */
 export const searchLanguageRoutes: readonly Route[] = [run, validate, language];
 
-/** The members of a body of any accepted form (EV-6). Throws `bad-request` for what is no JSON. */
+/** The members of a body in any accepted format. Throws `bad-request` for invalid JSON. */
 async function bodyOf(context: Context): Promise<unknown> {
   const { pieces, form } = await eventBody(context, {
     takesLines: false,
@@ -208,7 +208,7 @@ async function bodyOf(context: Context): Promise<unknown> {
   }
 }
 
-/** Forms hold texts: `params` is JSON in one, the others are spelled. */
+/** Form fields are texts: `params` is parsed as JSON, numbers and booleans as spelled. */
 function withParsedParameters(body: unknown): unknown {
   const { params, limit, timeout_ms: timeout, explain, ...rest } = body as Record<string, string>;
   return {
@@ -220,7 +220,7 @@ function withParsedParameters(body: unknown): unknown {
   };
 }
 
-/** A request for the wrong thing is told as queries are (EV-100). */
+/** Reports an invalid request in the format of an invalid query. */
 async function answering(work: () => Promise<Reply>): Promise<Reply> {
   try {
     return await work();
@@ -230,7 +230,7 @@ async function answering(work: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-/** What the query string or `Accept` asks for; a `format` in the body wins over both (EV-97). Throws as `requireFormat`. */
+/** From the query string or `Accept`; a `format` in the body wins over both. Throws as `requireFormat`. */
 function acceptedFormat(context: Context, body: unknown): Format {
   const asked = askedFormat(context);
   if (asked !== null) return asked;

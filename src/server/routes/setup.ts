@@ -1,10 +1,8 @@
-/**
- * `GET` and `POST /auth/setup`: the first superuser (DS-211). The path does not exist at any other time.
- */
+/** Makes the first superuser. The path does not exist at any other time. */
 import { AppError } from '../../base/errors.ts';
 import { createFirstSuperuser } from '../../operations/setup.ts';
 import type { Context } from '../context.ts';
-import { isForm, MAX_FORM_BYTES } from '../form-body.ts';
+import { isForm } from '../form-body.ts';
 import { pageReply } from '../page-reply.ts';
 import type { SetupView } from '../pages/setup.tsx';
 import { setupPage } from '../pages/setup.tsx';
@@ -15,7 +13,6 @@ import { browserOf, signedIn } from '../sign-in.ts';
 const ANOTHER_TOKEN =
   'It is good for fifteen minutes. Start the server again for another, or run svc addsuperuser.';
 
-/** `/auth/setup`. */
 export const setupRoute: Route = {
   pattern: '/auth/setup',
   access: 'public',
@@ -32,7 +29,6 @@ export const setupRoute: Route = {
 
 const EMPTY: SetupView = { token: '', problem: null, username: '' };
 
-/** The form, which of a link that is no longer good says how to get another. */
 function opened(context: Context, token: string): Reply {
   try {
     context.services.firstRun.check(token);
@@ -46,7 +42,7 @@ function opened(context: Context, token: string): Reply {
 async function postSetup(context: Context): Promise<Reply> {
   const { services } = context;
   const isFormBody = isForm(context.body);
-  const body = await context.formOrJson(MAX_FORM_BYTES);
+  const body = await context.formOrJson();
   try {
     const started = await createFirstSuperuser(
       services,
@@ -70,6 +66,6 @@ function setupForm(context: Context, view: SetupView, status = 200): Reply {
 
 function problemText(error: AppError): string {
   if (error.code === 'permission-denied') return `${error.message}. ${ANOTHER_TOKEN}`;
-  if (error.code === 'weak-password') return `${error.message}: ${String(error.cause)}.`;
+  if (error.code === 'weak-password') return `${error.message}. ${error.hint ?? ''}`;
   return error.issues?.map(({ msg }) => `${msg}.`).join(' ') ?? error.message;
 }

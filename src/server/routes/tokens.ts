@@ -1,6 +1,3 @@
-/**
- * Tokens of event clients over HTTP (EV-15 to EV-19).
- */
 import { Type } from '@sinclair/typebox';
 import { tokenList } from '../../auth/tokens.ts';
 import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../../operations/tokens.ts';
@@ -26,7 +23,6 @@ const tokenView = Type.Object(
   { $id: 'TokenView' },
 );
 
-/** `/api-token-auth` and the administration of tokens. */
 export const tokenRoutes: readonly Route[] = [
   {
     pattern: '/api-token-auth',
@@ -72,7 +68,7 @@ export const tokenRoutes: readonly Route[] = [
       DELETE: async (context) => {
         const { services, caller, origin } = context;
         if (caller === null) throw notAuthenticated();
-        // A narrow key must not end what is not its own (DS-118).
+        // A scoped key must not end a credential wider than itself.
         if (caller.scopes !== null) {
           throw new AppError('permission-denied', 'API key scope does not permit this');
         }

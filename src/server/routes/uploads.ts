@@ -1,8 +1,4 @@
-/**
- * `POST /api/uploads` (section 18): a form with a file, for programs and for browsers with and without script.
- */
 import { Type } from '@sinclair/typebox';
-import type { UploadField } from '../../docroot/uploads.ts';
 import type { UploadResult } from '../../operations/uploads.ts';
 import { noteDeniedUpload, uploadFile } from '../../operations/uploads.ts';
 import { pageAddress } from '../../docroot/addresses.ts';
@@ -15,6 +11,7 @@ import type { Reply } from '../reply.ts';
 import { jsonReply } from '../reply.ts';
 import type { Route } from '../route-table.ts';
 import { uploadFailureReply } from '../upload-refusal.ts';
+import type { UploadField } from '../../docroot/upload-reception.ts';
 
 const uploadResult = Type.Object(
   {
@@ -27,20 +24,20 @@ const uploadResult = Type.Object(
   { $id: 'UploadResult' },
 );
 
-/** `/api/uploads`. */
 export const uploadsRoute: Route = {
   pattern: '/api/uploads',
   access: 'user',
   isListedFor: ({ mayUpload }) => mayUpload,
   answersFailure: uploadFailureReply,
-  // Refused behind the right, and audited (DS-153).
+  // The operation refuses after checking the right, and audits it.
   isExemptFromReadOnly: true,
   onRefused: (context, reason) =>
     noteDeniedUpload(context.services, context.caller, context.origin, reason),
   methods: {
     POST: async (context) => {
       const { services, user, origin } = context;
-      const result = await uploadFile(services, user, origin, fieldsOf(context));
+      const requireStanding = () => context.requireStanding();
+      const result = await uploadFile(services, user, origin, fieldsOf(context), requireStanding);
       return context.wantsHtml ? resultPage(context, result) : jsonReply(result, { status: 201 });
     },
   },
@@ -62,13 +59,13 @@ export const uploadsRoute: Route = {
   },
 };
 
-/** The fields of the form as they come in; null when the body is no form. Nothing is read before it is asked for. */
+/** Lazily, in the order sent; null when the body is no form. */
 function fieldsOf(context: Context): AsyncIterable<UploadField> | null {
   const { body, request, services } = context;
   const contentType = request.headers.get('content-type');
   const boundary = boundaryOf(contentType);
   if (boundary !== null) {
-    // The file has its own limit; this one is for all the rest of the form.
+    // The file has its own limit; this one bounds the rest of the form.
     return readMultipart(
       body.stream(services.config.upload.max_size_bytes + MAX_FORM_BYTES),
       boundary,
@@ -80,7 +77,7 @@ function fieldsOf(context: Context): AsyncIterable<UploadField> | null {
 async function* plainFields({ body, request }: Context): AsyncGenerator<UploadField> {
   const fields = await parseForm(body, request.headers.get('content-type'), MAX_FORM_BYTES);
   for (const [name, value] of fields ?? []) {
-    // A file cannot be sent this way; what is so called is only text.
+    // An urlencoded form cannot carry a file; a field of that name is only text.
     if (name !== 'file') yield { name, filename: null, type: '', content: once(value) };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * How many connections there are, of all listeners and of each address: nobody takes the places of the others (EV-76).
+ * How many connections there are, of all listeners and of each address: nobody takes the places of the others.
  */
 import type { Socket } from 'node:net';
 

@@ -2,7 +2,7 @@
  * From a listener to the store: messages gather while the batch before them is being written, in a bounded memory.
  *
  * Syslog has no answers, so what the store cannot take now is tried again; while memory is full, streams are not read and
- * datagrams are dropped and counted (EV-76).
+ * datagrams are dropped and counted.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';

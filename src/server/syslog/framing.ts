@@ -1,5 +1,5 @@
 /**
- * Syslog messages in a stream: octet counting or one a line, told apart by the first byte (EV-76, RFC 6587).
+ * Syslog messages in a stream: octet counting or one a line, told apart by the first byte (RFC 6587).
  *
  * Holds at most one message, cut at its limit; what is over goes nowhere.
  */

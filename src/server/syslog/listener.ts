@@ -1,5 +1,5 @@
 /**
- * One syslog listener: a bound address, who may send to it, and its counters (EV-76).
+ * One syslog listener: a bound address, who may send to it, and its counters.
  *
  * Nothing a peer does holds more than one message of it in memory, and no peer can keep the others from being heard: a
  * connection that leaves a message unfinished is closed, and there are only so many.

@@ -1,5 +1,5 @@
 /**
- * The syslog listeners of the configuration, open while the server takes changes (EV-54, EV-76).
+ * The syslog listeners of the configuration, open while the server takes changes.
  */
 import { storeSyslog } from '../../operations/syslog.ts';
 import type { ServerServices } from '../dependencies.ts';

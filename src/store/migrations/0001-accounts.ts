@@ -1,18 +1,15 @@
 /**
- * Accounts, what they may do, how they prove themselves, the audit, file locks and settings (DS-89 to DS-141).
- *
- * Ids are AUTOINCREMENT: the id of something deleted is never given to something else, since audit rows and scripts
- * remember ids. Times are DS-16 text, flags 0 and 1, names compare byte by byte.
+ * Ids are AUTOINCREMENT: a deleted id is never used again, since audit entries and scripts remember ids. Times are
+ * RFC 3339 text, flags 0 and 1, names compare byte by byte.
  */
 import type { Migration } from '../migrate.ts';
 
-/** Version 1. */
 export const accounts: Migration = {
   version: 1,
   name: '0001-accounts',
   statements: [
-    // `password_hash` null: no local login (DS-109). `is_oidc_created` stays when the account later gets a password, since
-    // only such accounts follow the roles of their issuer (DS-125).
+    // `password_hash` null: no local login. `is_oidc_created` stays when the account later gets a password, since
+    // only such accounts follow the roles of their issuer.
     `CREATE TABLE users (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       username TEXT NOT NULL UNIQUE,
@@ -50,7 +47,7 @@ export const accounts: Migration = {
       PRIMARY KEY (group_id, permission_id)
     ) STRICT, WITHOUT ROWID`,
     'CREATE INDEX group_permissions_by_permission ON group_permissions (permission_id)',
-    // `id_token`: only for sign-out at the issuer (DS-122).
+    // `id_token`: only for sign-out at the issuer.
     `CREATE TABLE sessions (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       token_hash TEXT NOT NULL UNIQUE,
@@ -64,7 +61,7 @@ export const accounts: Migration = {
     ) STRICT`,
     'CREATE INDEX sessions_by_user ON sessions (user_id)',
     'CREATE INDEX sessions_by_expiry ON sessions (expires_at)',
-    // `scopes`: a JSON array of DS-118 texts.
+    // `scopes`: a JSON array of texts such as `read:<pattern>`.
     `CREATE TABLE api_keys (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       key_hash TEXT NOT NULL UNIQUE,
@@ -77,7 +74,7 @@ export const accounts: Migration = {
       scopes TEXT
     ) STRICT`,
     'CREATE INDEX api_keys_by_user ON api_keys (user_id)',
-    // An audit may hold millions of rows; each exact filter and sort of DS-135 has its index.
+    // An audit may hold millions of rows; each exact filter and sort has its index.
     `CREATE TABLE audit (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       timestamp TEXT NOT NULL,

@@ -1,15 +1,10 @@
-/**
- * What event clients have beside their accounts: the token of a user (EV-15 to EV-19), settings and counters of ingest
- * credentials (EV-57 to EV-60), saved searches (EV-86 to EV-92).
- */
 import type { Migration } from '../migrate.ts';
 
-/** Version 4. */
 export const events: Migration = {
   version: 4,
   name: '0004-events',
   statements: [
-    // `sealed`: the value under the instance key, so that it can be given out again.
+    // `sealed`: the value under the instance key, so that it can be shown again.
     `CREATE TABLE tokens (
       user_id INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
       token_hash TEXT NOT NULL UNIQUE,
@@ -17,7 +12,7 @@ export const events: Migration = {
       created_at TEXT NOT NULL,
       last_used_at TEXT
     ) STRICT`,
-    // `indexes`: a JSON array, null for all that the owner may write. A row exists only where something differs.
+    // `indexes`: a JSON array, null for all that the owner may write. No row means all defaults.
     `CREATE TABLE ingest_settings (
       api_key_id INTEGER PRIMARY KEY REFERENCES api_keys (id) ON DELETE CASCADE,
       create_only INTEGER NOT NULL CHECK (create_only IN (0, 1)),
@@ -29,7 +24,7 @@ export const events: Migration = {
       ack INTEGER NOT NULL CHECK (ack IN (0, 1)),
       alias_hash TEXT UNIQUE
     ) STRICT`,
-    // One row for each credential and dialect; `kind` and `id` as in EV-60.
+    // One row for each credential and dialect.
     `CREATE TABLE ingest_counters (
       kind TEXT NOT NULL,
       id TEXT NOT NULL,

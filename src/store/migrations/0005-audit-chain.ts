@@ -1,12 +1,11 @@
 /**
- * Audit entries are linked by hashes, so that one changed or removed afterwards is noticed (see auth/audit-chain.ts).
+ * Audit entries are linked by hashes (see auth/audit-chain.ts).
  *
- * `actor_id` keeps who it was when `user_id` becomes null with the user (DS-139); it is never shown. Entries of before have
- * no hash; `audit_unchained` is the id of the last one of them.
+ * `actor_id` keeps the actor when `user_id` becomes null with the user; it is never shown. Older entries have no
+ * hash; `audit_unchained` is the id of the last one of them.
  */
 import type { Migration } from '../migrate.ts';
 
-/** Version 5. */
 export const auditChain: Migration = {
   version: 5,
   name: '0005-audit-chain',

@@ -1,10 +1,9 @@
 /**
- * Which readers of a saved search its owner named, so that those given by id are not told to the owner by name: ids can
- * be counted up, names cannot.
+ * Which readers of a saved search its owner named. Those given by id are not shown to the owner by name: ids can be
+ * enumerated, names cannot.
  */
 import type { Migration } from '../migrate.ts';
 
-/** Version 6. */
 export const namedReaders: Migration = {
   version: 6,
   name: '0006-named-readers',

@@ -58,6 +58,13 @@ async function killAmongEvents(
       injections,
       calls: ['pwrite64', 'fsync', 'fdatasync', 'ftruncate'],
     });
+    // Another writer takes over what the killed one was working on, and answers it.
+    const successors =
+      subject.starter === null
+        ? null
+        : await AttachedStrace.attach(subject.starter, {
+            calls: ['pwrite64', 'fsync', 'fdatasync'],
+          });
     let isOver = false;
     const client = async (): Promise<void> => {
       while (!isOver) {
@@ -75,8 +82,11 @@ async function killAmongEvents(
     isOver = true;
     await clients;
     await strace.ended();
-    trial.count('bytes lost with the power', losePower(strace.finishedCalls(), subject.stateDir));
+    await successors?.ended();
+    const calls = [...strace.finishedCalls(), ...(successors?.finishedCalls() ?? [])];
+    trial.count('bytes lost with the power', losePower(calls, subject.stateDir));
     await strace[Symbol.asyncDispose]();
+    await successors?.[Symbol.asyncDispose]();
     await subject.start();
     await subject.writer();
     for (const problem of problemsOf(subject, acknowledged)) {

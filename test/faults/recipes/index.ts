@@ -2,6 +2,7 @@
 import type { Recipe } from '../recipe.ts';
 import { acknowledgementOrder } from './acknowledgement-order.ts';
 import { auditTrail } from './audit-trail.ts';
+import { bystander } from './bystander.ts';
 import { clock } from './clock.ts';
 import { counters } from './counters.ts';
 import { damagedCopies } from './damaged-copies.ts';
@@ -17,6 +18,7 @@ import { handlers } from './handlers.ts';
 import { hostileDocuments } from './hostile-documents.ts';
 import { mutatedFiles } from './mutated-files.ts';
 import { randomKill } from './random-kill.ts';
+import { replacedFile } from './replaced-file.ts';
 import { secondInstance } from './second-instance.ts';
 import { shortWrite } from './short-write.ts';
 import { signIn } from './sign-in.ts';
@@ -31,6 +33,7 @@ import { vanishingClient } from './vanishing-client.ts';
 export const recipes: readonly Recipe[] = [
   counters,
   externalReader,
+  replacedFile,
   randomKill,
   targetedKill,
   stateKill,
@@ -51,6 +54,7 @@ export const recipes: readonly Recipe[] = [
   hostileDocuments,
   vanishingClient,
   slowSenders,
+  bystander,
   handlers,
   clock,
   signIn,

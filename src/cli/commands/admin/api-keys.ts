@@ -1,4 +1,3 @@
-/** `svc admin` commands about API keys. */
 import { AppError } from '../../../base/errors.ts';
 import {
   checkedFlag,
@@ -22,7 +21,6 @@ interface KeyLine {
   readonly scopes?: readonly string[];
 }
 
-/** `list-api-keys`. */
 export const listApiKeys: Command = {
   name: 'list-api-keys',
   summary: 'List the API keys of all users, or of one.',
@@ -63,7 +61,6 @@ function keyTable(keys: readonly KeyLine[], names: ReadonlyMap<number, string>):
   );
 }
 
-/** `create-api-key`. */
 export const createApiKey: Command = {
   name: 'create-api-key',
   summary: 'Create an API key for a user; only its value is printed, and only here.',
@@ -104,7 +101,6 @@ function daysOf(text: string): number {
   throw new AppError('usage', `--expires-in-days: is a number of days, not '${text}'`);
 }
 
-/** `revoke-api-key`. */
 export const revokeApiKey: Command = {
   name: 'revoke-api-key',
   summary: 'Revoke an API key.',

@@ -1,10 +1,7 @@
 /**
- * `svc admin create-permissions`: read and write on resources, and groups that hold them in the usual combinations (DS-200).
- *
- * Running it again makes what is missing and says what was there.
+ * `svc admin create-permissions`: read and write permissions on resources, and groups with the
+ * usual combinations. Idempotent: reports what exists already.
  */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { AccountsApp } from '../../../app.ts';
 import type { Group } from '../../../auth/groups.ts';
 import type { Permission } from '../../../auth/permissions.ts';
@@ -13,15 +10,20 @@ import { AppError } from '../../../base/errors.ts';
 import { sha256Hex } from '../../../base/ids.ts';
 import { suggestion } from '../../../config/nearest-name.ts';
 import type { Config } from '../../../config/schema.ts';
-import { checkedFlag, describeRootFlag, loadAdmin, permissionText } from '../../administration.ts';
+import {
+  checkedFlag,
+  describeRootFlag,
+  loadAdmin,
+  permissionText,
+  rootAndNames,
+} from '../../administration.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { commandLog, describeConfiguration } from '../../configuration.ts';
 
 const EVERYTHING = '__all__';
-/** A group's name has at most 150 characters (DS-136). */
+/** Maximum length the operations accept. */
 const MAX_GROUP_NAME = 150;
 
-/** Makes the permissions and the groups. */
 export const createPermissions: Command = {
   name: 'create-permissions',
   summary: 'Create read and write permissions on resources, and groups that hold them.',
@@ -43,9 +45,11 @@ export const createPermissions: Command = {
   },
   run: async (invocation) => {
     const { outside } = invocation;
-    const { root, names } = argumentsOf(invocation);
-    const positionals = root === undefined ? [] : [root];
-    const config = await loadAdmin({ ...invocation, positionals });
+    const { root, names } = rootAndNames(invocation);
+    if (names.length === 0) {
+      throw new AppError('usage', `create-permissions: name resources, or ${EVERYTHING} for all`);
+    }
+    const config = await loadAdmin({ ...invocation, positionals: root });
     const resources = await canonicalNames(config, invocation, names);
     const { openAccounts } = await import('../../../app.ts');
     const accounts = await openAccounts(config, commandLog(config, outside));
@@ -58,21 +62,6 @@ export const createPermissions: Command = {
     return 0;
   },
 };
-
-/** The first argument is the root only if it names an existing directory (DS-201). */
-function argumentsOf({ positionals, outside }: Invocation): {
-  root: string | undefined;
-  names: readonly string[];
-} {
-  const words = positionals.flat();
-  const [first] = words;
-  const isRoot = first !== undefined && existsSync(`${resolve(outside.cwd, first)}/.`);
-  const names = isRoot ? words.slice(1) : words;
-  if (names.length === 0) {
-    throw new AppError('usage', `create-permissions: name resources, or ${EVERYTHING} for all`);
-  }
-  return { root: isRoot ? first : undefined, names };
-}
 
 async function canonicalNames(
   config: Config,
@@ -122,7 +111,7 @@ function joinedName(start: string, resources: readonly string[]): string {
   return shortName(`${start}_${resources.join('_')}`);
 }
 
-/** Names that are too long end in a digest of the whole, so that they stay the same the next time. */
+/** Too long names end in a digest of the whole, so that a second run finds them. */
 function shortName(name: string): string {
   const characters = [...name];
   if (characters.length <= MAX_GROUP_NAME) return name;
@@ -130,7 +119,6 @@ function shortName(name: string): string {
   return `${characters.slice(0, MAX_GROUP_NAME - 13).join('')}_${digest}`;
 }
 
-/** Makes what is missing and prints a line about each thing. */
 class Maker {
   readonly #accounts: AccountsApp;
   readonly #print: (line: string) => void;

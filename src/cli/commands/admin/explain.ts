@@ -1,4 +1,3 @@
-/** `svc admin explain`: why a user may or may not do something. */
 import { AppError } from '../../../base/errors.ts';
 import type { Explanation } from '../../../operations/explanations.ts';
 import { loadAdmin, required } from '../../administration.ts';
@@ -8,7 +7,7 @@ import { plain, textTable } from '../../text-table.ts';
 import { actionOf, describePermission } from './permissions.ts';
 import { describeJson, printAnswer } from '../../json-output.ts';
 
-/** Prints the answer and the permissions it follows from; the exit code is 0 whatever the answer is. */
+/** Exits with 0 whatever the answer is. */
 export const explain: Command = {
   name: 'explain',
   summary: 'Say why a user may or may not read or write something.',

@@ -1,4 +1,3 @@
-/** `svc admin` commands about groups (DS-200). */
 import type { Group } from '../../../auth/groups.ts';
 import type { Permission } from '../../../auth/permissions.ts';
 import type { UserView } from '../../../operations/users.ts';
@@ -22,7 +21,6 @@ interface GroupDetails extends Group {
   readonly users: readonly UserView[];
 }
 
-/** `list-groups`. */
 export const listGroups: Command = {
   name: 'list-groups',
   summary: 'List the groups with their permissions and members.',
@@ -59,7 +57,6 @@ function groupText({ name, description, permissions, users }: GroupDetails): str
   ].join('\n');
 }
 
-/** `create-group`. */
 export const createGroup: Command = {
   name: 'create-group',
   summary: 'Create a group.',
@@ -84,7 +81,6 @@ export const createGroup: Command = {
     }),
 };
 
-/** `delete-group`. */
 export const deleteGroup: Command = {
   name: 'delete-group',
   summary: 'Delete a group; its members lose what it gave them.',
@@ -99,7 +95,6 @@ export const deleteGroup: Command = {
     }),
 };
 
-/** `add-to-group`. */
 export const addToGroup: Command = {
   name: 'add-to-group',
   summary: 'Make a user a member of a group.',
@@ -115,7 +110,6 @@ export const addToGroup: Command = {
   },
 };
 
-/** `remove-from-group`. */
 export const removeFromGroup: Command = {
   name: 'remove-from-group',
   summary: 'Take a user out of a group.',

@@ -1,4 +1,3 @@
-/** The commands of `svc admin`, in the order of its help. */
 import type { Command } from '../../command.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
 import { createPermissions } from './create-permissions.ts';
@@ -15,7 +14,6 @@ import {
   listUsers,
 } from './users.ts';
 
-/** Administers users, groups and rights from the command line. */
 export const admin: Command = {
   name: 'admin',
   summary: 'Administer users, groups and rights.',

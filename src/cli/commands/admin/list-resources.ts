@@ -1,4 +1,7 @@
-/** `svc admin list-resources`: what permissions can name (DS-200). */
+/**
+ * `svc admin list-resources`: the canonical names. With `--json` every file is read once to find
+ * broken ones.
+ */
 import { compareBytes } from '../../../base/paths.ts';
 import { describeAdmin, loadAdmin } from '../../administration.ts';
 import type { Command } from '../../command.ts';
@@ -9,12 +12,10 @@ import { describeJson, printAnswer, wantsJson } from '../../json-output.ts';
 interface ResourceLine {
   readonly resource: string;
   readonly type: string;
-  /** Path of the file. */
   readonly path: string;
   readonly problem: string | null;
 }
 
-/** Prints the canonical names; with `--json` every file is read once, so that broken ones are known. */
 export const listResources: Command = {
   name: 'list-resources',
   summary: 'List the published resources by the names permissions give them.',

@@ -1,4 +1,3 @@
-/** `svc admin` commands about single permissions; `create-permissions` makes many at once. */
 import type { AccountsApp } from '../../../app.ts';
 import type { Permission } from '../../../auth/permissions.ts';
 import type { Verb } from '../../../auth/principal.ts';
@@ -17,7 +16,6 @@ import type { Command, Invocation } from '../../command.ts';
 import { textTable } from '../../text-table.ts';
 import { describeJson, printAnswer } from '../../json-output.ts';
 
-/** `list-permissions`. */
 export const listPermissions: Command = {
   name: 'list-permissions',
   summary: 'List the permissions.',
@@ -49,7 +47,6 @@ function permissionTable(permissions: readonly Permission[]): string {
   );
 }
 
-/** `delete-permission`. */
 export const deletePermission: Command = {
   name: 'delete-permission',
   summary: 'Delete a permission everywhere.',
@@ -64,7 +61,6 @@ export const deletePermission: Command = {
     }),
 };
 
-/** `grant`. */
 export const grant: Command = {
   name: 'grant',
   summary: 'Give a group a permission, which is made when there is none.',
@@ -93,7 +89,7 @@ export const grant: Command = {
     }),
 };
 
-/** What was granted as asked and may still open nothing. */
+/** Warnings about a grant that may have no effect. */
 async function doubtsAbout(
   { db }: AccountsApp,
   docroot: string,
@@ -105,7 +101,7 @@ async function doubtsAbout(
   const { matchesDocument, namesEvents } = await import('../../../auth/resource-names.ts');
   const about = doubtAboutName(docroot, resource);
   const doubts = about === null ? [] : [about];
-  // Shippers and uploaders write what they need not read.
+  // Log shippers and uploaders write without reading.
   if (action === 'read' || resource === '' || namesEvents(resource)) return doubts;
   const held = await listGroupPermissions(db, groupId);
   const isRead = held.some(
@@ -116,7 +112,6 @@ async function doubtsAbout(
     : [...doubts, 'write does not include read; grant read as well to those who should see it'];
 }
 
-/** `revoke`. */
 export const revoke: Command = {
   name: 'revoke',
   summary: 'Take a permission from a group.',
@@ -145,7 +140,6 @@ async function wanted(invocation: Invocation): Promise<Wanted> {
   return { resource, action: actionOf(invocation) };
 }
 
-/** The value of `--action`. Throws `usage`. */
 export function actionOf(invocation: Invocation): Verb {
   const action = required(invocation, 'action');
   if (action === 'read' || action === 'write') return action;
@@ -162,7 +156,7 @@ async function requirePermission(
   invocation: Invocation,
 ): Promise<Permission> {
   const { normalResource } = await import('../../../auth/resource-names.ts');
-  // An older version may have stored what is refused now, and it has to be possible to get rid of it.
+  // Older versions may have stored names that are refused now; they must stay revocable.
   const resource = normalResource(required(invocation, 'resource'));
   const permission = await findWanted(accounts, { resource, action: actionOf(invocation) });
   if (permission !== null) return permission;
@@ -170,7 +164,6 @@ async function requirePermission(
   throw new AppError('not-found', `No permission ${permissionText(asked)}; see list-permissions`);
 }
 
-/** Declares `--resource` and `--action`. */
 export function describePermission(parser: Parameters<Command['describe']>[0]): void {
   describeAdmin(parser);
   parser

@@ -1,4 +1,3 @@
-/** `svc admin` commands about users (DS-200). */
 import type { UserView } from '../../../operations/users.ts';
 import {
   checkedFlag,
@@ -14,7 +13,6 @@ import { describePassword, newPassword } from '../../password-prompt.ts';
 import { plain } from '../../text-table.ts';
 import { describeJson, printAnswer } from '../../json-output.ts';
 
-/** `list-users`. */
 export const listUsers: Command = {
   name: 'list-users',
   summary: 'List the users.',
@@ -40,7 +38,6 @@ function userLine({ username, is_superuser, is_active }: UserView): string {
   return `${plain(username)} (${traits.join(', ')})\n`;
 }
 
-/** `create-user`. */
 export const createUser: Command = {
   name: 'create-user',
   summary: 'Create a user.',
@@ -56,7 +53,6 @@ export const createUser: Command = {
   },
 };
 
-/** Makes the user of `--username` with the password of the password flags; answers its name. */
 export async function makeUser(invocation: Invocation, isSuperuser: boolean): Promise<string> {
   const { options, outside } = invocation;
   const { checkUsername, findUser } = await import('../../../auth/users.ts');
@@ -65,7 +61,7 @@ export async function makeUser(invocation: Invocation, isSuperuser: boolean): Pr
     checkUsername(required(invocation, 'username')),
   );
   return withAccounts(invocation, async (accounts, operator) => {
-    // Asked before the password is, so that nobody types one in vain.
+    // Before asking for the password, so that nobody types one in vain.
     if ((await findUser(accounts.db, username)) !== null) {
       throw new AppError('conflict', `User '${username}' already exists`);
     }
@@ -75,7 +71,6 @@ export async function makeUser(invocation: Invocation, isSuperuser: boolean): Pr
   });
 }
 
-/** `delete-user`. */
 export const deleteUser: Command = {
   name: 'delete-user',
   summary: 'Delete a user with his sessions, keys and memberships.',
@@ -90,7 +85,6 @@ export const deleteUser: Command = {
     }),
 };
 
-/** `change-password`. */
 export const changePassword: Command = {
   name: 'change-password',
   summary: 'Give a user a new password and end his sessions.',
@@ -112,7 +106,6 @@ export const changePassword: Command = {
     }),
 };
 
-/** `activate-user`. */
 export const activateUser: Command = {
   name: 'activate-user',
   summary: 'Let a deactivated user in again.',
@@ -124,7 +117,6 @@ export const activateUser: Command = {
   },
 };
 
-/** `deactivate-user`. */
 export const deactivateUser: Command = {
   name: 'deactivate-user',
   summary: 'Keep a user out and end his sessions; his keys stay stored.',

@@ -1,24 +1,27 @@
-/** `svc events import`: files of events into the store; works while a server runs (EV-108). */
-import { existsSync, statSync } from 'node:fs';
+/**
+ * `svc events import`: works while a server runs. Invalid lines go to standard error and make it
+ * fail.
+ */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../../../base/errors.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { ImportProgress } from '../../../events/import.ts';
-import { describeRootFlag, loadAdmin } from '../../administration.ts';
+import { describeRootFlag, loadAdmin, rootAndNames } from '../../administration.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { describeConfiguration } from '../../configuration.ts';
+import { progressLine } from '../../progress-line.ts';
 import { plain } from '../../text-table.ts';
 
 const MAX_SHOWN_REJECTS = 20;
 const BAR_CHARACTERS = 30;
 
-/** Prints how many events each file gave; lines that were no events go to standard error and make it fail. */
 export const importEvents: Command = {
   name: 'import',
   summary: 'Import files of events: NDJSON or plain lines, also .gz and .zst.',
   describe: (parser) => {
     describeConfiguration(parser);
-    parser.argument('[files...]', 'Files to import, in this order.');
+    parser.argument('[files...]', 'Files to import, in this order; `-` for standard input.');
     describeRootFlag(parser);
     parser
       .option('--index <name>', 'Index of events that name none.')
@@ -29,40 +32,33 @@ export const importEvents: Command = {
       .option('--resume', 'Go on behind the last line of each file that was stored.');
   },
   run: async (invocation) => {
-    const { root, files } = argumentsOf(invocation);
-    const positionals = root === undefined ? [] : [root];
-    const config = await loadAdmin({ ...invocation, positionals });
+    const { root, names: files } = rootAndNames(invocation);
+    const config = await loadAdmin({ ...invocation, positionals: root });
     if (files.length === 0) throw new AppError('usage', 'a file to import is needed');
-    // All of them first, so that a misspelt last name does not leave the others imported.
-    for (const file of files) requireFile(invocation.outside.cwd, file);
+    if (files.includes('-') && invocation.options['resume'] === true)
+      throw new AppError('usage', '--resume: standard input has no place to go on from');
+    // Check all first, so that a misspelt last name does not leave the others imported.
+    for (const file of files) if (file !== '-') requireFile(invocation.outside.cwd, file);
     let rejected = 0;
     for (const file of files) rejected += await importOne(invocation, config, file);
     return rejected === 0 ? 0 : 1;
   },
 };
 
-/** The first argument is the root only if it names an existing directory (DS-201). */
-function argumentsOf({ positionals, outside }: Invocation): {
-  root: string | undefined;
-  files: readonly string[];
-} {
-  const [first, ...rest] = positionals;
-  const isRoot = first !== undefined && existsSync(`${resolve(outside.cwd, first)}/.`);
-  return isRoot ? { root: first, files: rest } : { root: undefined, files: positionals };
-}
-
 async function importOne(invocation: Invocation, config: Config, file: string): Promise<number> {
-  const { options, outside } = invocation;
+  const { options } = invocation;
+  const line = progressLine(invocation.outside);
+  const { outside } = line;
   const { importFile } = await import('../../../events/import.ts');
   const { DirectStore } = await import('../../../events/direct-store.ts');
   const { writerSettings } = await import('../../../events/events.ts');
   const direct = new DirectStore(config.state_dir, writerSettings(config));
-  const show = barOf(invocation, file);
+  const startedAt = performance.now();
   let last: ImportProgress | null = null;
   let shown = 0;
   try {
     const order = {
-      path: resolve(outside.cwd, file),
+      path: file === '-' ? file : resolve(outside.cwd, file),
       defaults: defaultsOf(options),
       isPlain: options['lines'] === true,
       resumes: options['resume'] === true,
@@ -76,17 +72,19 @@ async function importOne(invocation: Invocation, config: Config, file: string): 
     };
     for await (const progress of importFile(order, parts)) {
       last = progress;
-      for (const { line, reason } of progress.rejects) {
+      for (const { line: number, reason } of progress.rejects) {
         if ((shown += 1) <= MAX_SHOWN_REJECTS)
-          outside.err(`${plain(file)}:${line}: ${plain(reason)}\n`);
+          outside.err(`${plain(file)}:${number}: ${plain(reason)}\n`);
       }
-      show(progress);
+      line.show(progressText(file, progress, startedAt));
     }
   } catch (error) {
     if (!(error instanceof AppError) || last === null) throw error;
-    const hint = `${last.accepted} event(s) of ${file} are stored; --resume goes on behind them`;
+    const more = file === '-' ? '' : '; --resume goes on behind them';
+    const hint = `${last.accepted} event(s) of ${file} are stored${more}`;
     throw new AppError(error.code, `${error.message}\n${hint}`, { cause: error });
   } finally {
+    line.clear();
     direct.close();
   }
   const { accepted = 0, rejected = 0 } = last ?? {};
@@ -95,7 +93,7 @@ async function importOne(invocation: Invocation, config: Config, file: string): 
   return rejected;
 }
 
-/** Told in the words of the command line, and before a store is opened. */
+/** Fails before the store is opened, in the command line's words. */
 function requireFile(cwd: string, file: string): void {
   const found = statSync(resolve(cwd, file), { throwIfNoEntry: false });
   if (found === undefined) {
@@ -114,17 +112,14 @@ function defaultsOf(options: Invocation['options']): Record<string, string> {
   return Object.fromEntries(given) as Record<string, string>;
 }
 
-/** A bar on a terminal; elsewhere nothing is shown until the end. */
-function barOf({ outside }: Invocation, file: string): (progress: ImportProgress) => void {
-  if (!outside.input.isTerminal) return () => {};
-  const startedAt = performance.now();
-  return ({ bytes, size, accepted }) => {
-    const share = size === 0 ? 1 : Math.min(1, bytes / size);
-    const full = Math.round(share * BAR_CHARACTERS);
-    const bar = '#'.repeat(full).padEnd(BAR_CHARACTERS, '.');
-    const rate = Math.round(accepted / Math.max(0.001, (performance.now() - startedAt) / 1000));
-    const percent = String(Math.floor(share * 100)).padStart(3);
-    outside.err(`\r${plain(file)} [${bar}] ${percent} %  ${accepted} events, ${rate}/s`);
-    if (share === 1) outside.err('\n');
-  };
+function progressText(
+  file: string,
+  { bytes, size, accepted }: ImportProgress,
+  startedAt: number,
+): string {
+  const share = size === 0 ? 1 : Math.min(1, bytes / size);
+  const bar = '#'.repeat(Math.round(share * BAR_CHARACTERS)).padEnd(BAR_CHARACTERS, '.');
+  const rate = Math.round(accepted / Math.max(0.001, (performance.now() - startedAt) / 1000));
+  const percent = String(Math.floor(share * 100)).padStart(3);
+  return `${plain(file)} [${bar}] ${percent} %  ${accepted} events, ${rate}/s`;
 }

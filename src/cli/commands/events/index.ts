@@ -4,7 +4,6 @@ import { importEvents } from './import.ts';
 import { prune } from './prune.ts';
 import { stats } from './stats.ts';
 
-/** Looks after stored events from the command line. */
 export const events: Command = {
   name: 'events',
   summary: 'Look after stored events.',

@@ -1,4 +1,4 @@
-/** `svc events prune`: applies retention now, or deletes what is selected; works while a server runs (EV-108). */
+/** `svc events prune`: applies retention, or deletes selected events. Works while a server runs. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../../base/errors.ts';
@@ -12,16 +12,15 @@ import { describeJson, wantsJson } from '../../json-output.ts';
 
 const DAY_MICROS = 86_400_000_000;
 
-/** What the flags select; null: nothing, so retention is applied. */
+/** Selection by flags; null: apply retention. */
 interface Chosen {
   readonly index: string | null;
   /** Microseconds. */
   readonly createdBefore: number | null;
-  /** Chooses among these. */
+  /** Restricts the selection. */
   readonly query: string | null;
 }
 
-/** Prints what was deleted, or with `--dry-run` what would be, by index and rule. */
 export const prune: Command = {
   name: 'prune',
   summary: 'Delete old events by the rules of retention, or those that are selected.',
@@ -83,7 +82,7 @@ function chosenBy({ options, outside }: Invocation): Chosen | null {
   };
 }
 
-/** What went or would go; null when the person at the terminal said no. */
+/** Null when the user did not confirm. */
 async function pruneStore(
   invocation: Invocation,
   config: Config,
@@ -113,7 +112,7 @@ function ruleOf({ createdBefore, query }: Chosen): 'age' | 'query' {
   return createdBefore === null || query !== null ? 'query' : 'age';
 }
 
-/** The events a query matches among those chosen; null without a query. */
+/** Null without a query. */
 async function matchingIds(
   { store: { db } }: DirectStore,
   { events: { search } }: Config,

@@ -1,11 +1,13 @@
-/** `svc events stats`: the event indexes with their sizes; works while a server runs (EV-108). */
+/**
+ * `svc events stats`: index sizes; `--json` prints the body of `GET /admin/events/indexes`. Works
+ * while a server runs.
+ */
 import type { IndexView } from '../../../operations/event-indexes.ts';
 import type { Command } from '../../command.ts';
 import { describeConfiguration, loadInvocation } from '../../configuration.ts';
 import { textTable } from '../../text-table.ts';
 import { describeJson, printAnswer } from '../../json-output.ts';
 
-/** Prints a line for each index, or with `--json` what `GET /admin/events/indexes` answers. */
 export const stats: Command = {
   name: 'stats',
   summary: 'Show the event indexes and their sizes.',

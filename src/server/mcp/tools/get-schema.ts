@@ -1,12 +1,9 @@
-/**
- * `get_schema`: the columns of a dataset, as `GET /schema/<n>/` answers.
- */
 import { readSchema } from '../../../operations/datasets.ts';
 import { JsonText } from '../json-text.ts';
 import { MAX_NAME, requireResource } from '../named-resource.ts';
 import { READER, type Tool } from '../tool.ts';
 
-/** The schema document; `{}` for what is no dataset. */
+/** Answers as `GET /schema/<n>/`; `{}` for a resource that is no dataset. */
 export const getSchema: Tool = {
   description: {
     name: 'get_schema',

@@ -1,6 +1,3 @@
-/**
- * Every tool, in the order clients get them (DS-179). A new one is a file beside this and one more line at the end.
- */
 import type { Tool } from '../tool.ts';
 import { getSchema } from './get-schema.ts';
 import { listResources } from './list-resources.ts';
@@ -10,7 +7,6 @@ import { searchEvents } from './search-events.ts';
 import { search } from './search.ts';
 import { writeResource } from './write-resource.ts';
 
-/** The five of the contract, then what was added since. */
 export const tools: readonly Tool[] = [
   listResources,
   getSchema,

@@ -1,9 +1,6 @@
-/**
- * `list_resources`: what the caller may read, as `GET /` lists it.
- */
 import { jsonResult, READER, type Tool } from '../tool.ts';
 
-/** The same set as `GET /`, an entry for each sheet. */
+/** The same set as `GET /`, with an entry for each sheet. */
 export const listResources: Tool = {
   description: {
     name: 'list_resources',

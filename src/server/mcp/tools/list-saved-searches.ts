@@ -1,14 +1,11 @@
-/**
- * `list_saved_searches`: the queries the caller sees, as `GET /api/savedsearches/`.
- */
 import { listSavedSearches as list } from '../../../operations/saved-searches.ts';
 import { MAX_NAME } from '../named-resource.ts';
 import { jsonResult, READER, type Tool } from '../tool.ts';
 
-/** More would not help anybody choose: a word narrows them. */
+/** A longer list helps nobody choose; the word filters it. */
 const MAX_LISTED = 1_000;
 
-/** Names and texts of stored queries, for `search_events`. */
+/** Answers as `GET /api/savedsearches/`; the texts are for `search_events`. */
 export const listSavedSearches: Tool = {
   description: {
     name: 'list_saved_searches',

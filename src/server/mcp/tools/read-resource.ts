@@ -1,6 +1,3 @@
-/**
- * `read_resource`: rows of a dataset, text of a document, or the way to the bytes of everything else.
- */
 import { fileNameOf } from '../../../base/paths.ts';
 import { TimeSlice } from '../../../base/time-slice.ts';
 import { integerText, JsonText, writeJson } from '../json-text.ts';
@@ -16,7 +13,7 @@ import {
 } from '../tool.ts';
 import type { Resource } from '../../../docroot/registry.ts';
 
-/** Rows with limit, offset, sort and filter as over HTTP; text; or a link. */
+/** Rows with limit, offset, sort and filter as over HTTP; the text of a document; a link to anything else. */
 export const readResource: Tool = {
   description: {
     name: 'read_resource',
@@ -102,7 +99,6 @@ async function blocksOf(rows: readonly string[]): Promise<JsonText> {
   return JsonText.array(blocks);
 }
 
-/** The parameters of DS-36 that the arguments mean. */
 function parametersOf({
   limit,
   offset,

@@ -1,6 +1,3 @@
-/**
- * `search_events`: runs a query of the search language with the caller's rights, as `POST /search2/api/run/`.
- */
 import { AppError } from '../../../base/errors.ts';
 import { BadSearchRequest, readSearchRequest } from '../../../operations/search-request.ts';
 import type { SearchRequest } from '../../../operations/search-request.ts';
@@ -12,7 +9,7 @@ import { JsonText } from '../json-text.ts';
 import type { Members } from '../message.ts';
 import { READER, type Tool } from '../tool.ts';
 
-/** Rows of events and datasets, filtered, computed and grouped. */
+/** Runs a query of the search language with the caller's rights, as `POST /search2/api/run/`. */
 export const searchEvents: Tool = {
   description: {
     name: 'search_events',
@@ -36,6 +33,12 @@ export const searchEvents: Tool = {
           description: 'Most rows; null for the most there can be',
         },
         timeout_ms: { type: ['integer', 'null'], minimum: 100, default: null },
+        timezone: {
+          type: ['string', 'null'],
+          default: null,
+          description:
+            'Zone of times without offset, of days and their parts: UTC, +02:00 or Europe/Vienna',
+        },
         params: {
           type: ['object', 'null'],
           default: null,

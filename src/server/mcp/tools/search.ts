@@ -1,6 +1,3 @@
-/**
- * `search`: full text over everything the caller may read, as `GET /search`.
- */
 import {
   docrootAnswer,
   MAX_RESULTS,
@@ -11,7 +8,7 @@ import { integerText } from '../json-text.ts';
 import { MAX_QUERY } from '../named-resource.ts';
 import { jsonResult, READER, type Tool } from '../tool.ts';
 
-/** One ranked list of rows, documents, media and handlers. */
+/** Full text over everything the caller may read, as `GET /search`. */
 export const search: Tool = {
   description: {
     name: 'search',

@@ -1,6 +1,3 @@
-/**
- * `write_resource`: creates, updates and deletes rows through the same edit as `POST`, `PATCH` and `DELETE /api/<n>/`.
- */
 import { AppError } from '../../../base/errors.ts';
 import { changeRows, requireReadable, requireWritable } from '../../../operations/datasets.ts';
 import { MAX_NAME, requireResource } from '../named-resource.ts';
@@ -12,7 +9,10 @@ const METHODS: Readonly<Record<string, string>> = {
   delete: 'DELETE',
 };
 
-/** Changes rows; the file has them when it answers, and search finds them. */
+/**
+ * Uses the same edit as `POST`, `PATCH` and `DELETE /api/<n>/`: when it answers the file is written, and search finds
+ * the rows.
+ */
 export const writeResource: Tool = {
   description: {
     name: 'write_resource',

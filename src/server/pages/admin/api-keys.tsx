@@ -1,8 +1,4 @@
-/**
- * The API keys of all users: find, make, revoke.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { NewUserApiKeyView } from '../../../operations/api-keys.ts';
 import { CreatedKey } from '../../page-parts/created-key.tsx';
 import { PurposeBox, ExpiryBox } from './boxes.tsx';
@@ -11,7 +7,6 @@ import { AdminForm, Act, Fold } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
-/** A key in the list. */
 export interface KeyRow {
   readonly id: number;
   readonly user_id: number;
@@ -24,14 +19,12 @@ export interface KeyRow {
   readonly scopes?: readonly string[];
 }
 
-/** What the page shows. */
 export interface KeysData {
   readonly listing: Listing<KeyRow>;
-  /** A key just made: the only time its value is shown. */
+  /** Set right after the key is made, the only time its value is shown. */
   readonly created: NewUserApiKeyView | null;
 }
 
-/** `/admin/ui/api-keys`. */
 export const apiKeysPage = adminPage<KeysData>({
   name: 'admin-api-keys',
   title: () => 'API keys',

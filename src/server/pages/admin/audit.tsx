@@ -1,19 +1,14 @@
-/**
- * Who changed what, who was refused: the audit with its filters and exports.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { Problem } from '../../page-parts/messages.tsx';
 import { Moment, UserLink } from './cells.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
-/** An entry in the list. */
 export interface AuditRow {
   readonly id: number;
   readonly timestamp: string;
   readonly user_id: number | null;
-  /** Null: nobody, or an account that was deleted. */
+  /** Null: nobody was signed in, or the account was deleted since. */
   readonly username: string | null;
   readonly action: string;
   readonly resource: string | null;
@@ -21,16 +16,12 @@ export interface AuditRow {
   readonly ip_address: string | null;
 }
 
-/** What the page shows. */
 interface AuditData {
   readonly listing: Listing<AuditRow>;
-  /** Actions to choose from. */
   readonly actions: readonly string[];
-  /** Why a filter finds nothing. */
   readonly failure: string | null;
 }
 
-/** `/admin/ui/audit`. */
 export const auditPage = adminPage<AuditData>({
   name: 'admin-audit',
   title: () => 'Audit',

@@ -1,8 +1,4 @@
-/**
- * The boxes that several forms of administration have; their limits are those of the operations behind the forms.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { MAX_KEY_DAYS } from '../../../auth/api-keys.ts';
 import { MAX_NAME_CHARACTERS } from '../../../auth/names.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../../base/input.ts';
@@ -12,7 +8,6 @@ interface BoxProps {
   readonly value: string;
 }
 
-/** A box for the name of a new user or group. */
 export function NameBox({ name, label, value }: BoxProps & { name: string; label: string }) {
   return (
     <label>
@@ -32,13 +27,10 @@ export function NameBox({ name, label, value }: BoxProps & { name: string; label
 interface ChooseProps extends BoxProps {
   readonly name: string;
   readonly label: string;
-  /** What the box proposes; with script it asks for more of them as somebody types. */
   readonly names: readonly string[];
-  /** What is chosen from. */
   readonly source: 'users' | 'groups';
 }
 
-/** A box for the name of something there is. */
 export function ChooseBox({ name, label, names, value, source }: ChooseProps) {
   const list = `${name}-names`;
   return (
@@ -56,7 +48,6 @@ export function ChooseBox({ name, label, names, value, source }: ChooseProps) {
   );
 }
 
-/** A box for what something is for, which may stay empty. */
 export function PurposeBox({ value }: BoxProps) {
   return (
     <label>
@@ -71,7 +62,7 @@ export function PurposeBox({ value }: BoxProps) {
   );
 }
 
-/** A box for the life of an API key; empty: it does not expire. */
+/** Empty: the key does not expire. */
 export function ExpiryBox({ value }: BoxProps) {
   return (
     <label>
@@ -88,7 +79,6 @@ export function ExpiryBox({ value }: BoxProps) {
   );
 }
 
-/** A box for a name that a permission or an address may have. */
 export function ResourceBox({ value }: BoxProps) {
   return (
     <label>
@@ -104,7 +94,6 @@ export function ResourceBox({ value }: BoxProps) {
   );
 }
 
-/** The choice between read and write. */
 export function ActionBox({ value }: BoxProps) {
   return (
     <label>

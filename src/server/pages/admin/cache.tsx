@@ -1,26 +1,19 @@
-/**
- * What the server remembers of files, which can be forgotten.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { Moment, AuditLink } from './cells.tsx';
 import { Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
-/** An entry in the list. */
 export interface CacheRow {
   readonly key: string;
   readonly expires_at: string;
   readonly resource: string;
 }
 
-/** What the page shows. */
 interface CacheData {
   readonly listing: Listing<CacheRow>;
 }
 
-/** `/admin/ui/cache`. */
 export const cachePage = adminPage<CacheData>({
   name: 'admin-cache',
   title: () => 'Cache',

@@ -1,8 +1,4 @@
-/**
- * What the rows and sentences of administration are made of: users, groups, rights, figures, moments.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { ApiKey } from '../../../auth/api-keys.ts';
 import type { Permission } from '../../../auth/permissions.ts';
 import type { UserView } from '../../../operations/users.ts';
@@ -10,12 +6,11 @@ import { Count } from '../../page-parts/count.tsx';
 import { UtcTime } from '../../page-parts/utc-time.tsx';
 import { ADMIN_PAGES } from './layout.tsx';
 
-/** A DS-16 time; `never` when there is none. With script as a distance from now. */
+/** With script shown as a distance from now. */
 export function Moment(props: { at: string | null; none?: string }) {
   return <UtcTime {...props} isRelative />;
 }
 
-/** Link to the entries of the audit about something. */
 export function AuditLink({ query, about }: { query: Record<string, string>; about: string }) {
   return (
     <a
@@ -28,7 +23,6 @@ export function AuditLink({ query, about }: { query: Record<string, string>; abo
   );
 }
 
-/** The way to a user's page. */
 export function UserLink({ id, username }: Pick<UserView, 'id' | 'username'>) {
   return (
     <a href={`${ADMIN_PAGES}/users/${id}`} safe>
@@ -37,7 +31,6 @@ export function UserLink({ id, username }: Pick<UserView, 'id' | 'username'>) {
   );
 }
 
-/** What is special about an account. */
 export function UserMarks({ user }: { user: Pick<UserView, 'is_active' | 'is_superuser'> }) {
   return (
     <>
@@ -47,13 +40,11 @@ export function UserMarks({ user }: { user: Pick<UserView, 'is_active' | 'is_sup
   );
 }
 
-/** A group as other pages show it. */
 export interface GroupName {
   readonly id: number;
   readonly name: string;
 }
 
-/** The way to a group's page. */
 export function GroupLink({ id, name, isTag = false }: GroupName & { readonly isTag?: boolean }) {
   return (
     <a class={isTag ? 'tag' : undefined} href={`${ADMIN_PAGES}/groups/${id}`} safe>
@@ -62,10 +53,9 @@ export function GroupLink({ id, name, isTag = false }: GroupName & { readonly is
   );
 }
 
-/** A cell has room for these; the others are behind one link. */
+/** The others are behind one link. */
 const GROUPS_IN_CELL = 8;
 
-/** Groups in a cell; `moreHref` leads to all of them. */
 export function GroupLinks(props: { groups: readonly GroupName[]; moreHref: string }) {
   const { groups, moreHref } = props;
   if (groups.length === 0) return <span class="none">none</span>;
@@ -88,7 +78,6 @@ export function GroupLinks(props: { groups: readonly GroupName[]; moreHref: stri
   );
 }
 
-/** The way to the users who have a right. */
 export function WhoMayLink({ action, resource }: Pick<Permission, 'action' | 'resource'>) {
   const query = new URLSearchParams({ resource, right: action });
   return (
@@ -101,13 +90,11 @@ export function WhoMayLink({ action, resource }: Pick<Permission, 'action' | 're
   );
 }
 
-/** A permission's resource in words. */
 export function resourceText(resource: string): string {
   if (resource === '') return 'the document root (upload)';
   return resource === '*' ? '* (everything)' : resource;
 }
 
-/** What a key is called: its purpose, else its number. */
 export function keyName({ id, description }: Pick<ApiKey, 'id' | 'description'>): string {
   return description ?? `key ${id}`;
 }

@@ -1,32 +1,25 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The question before something is taken away: what will happen, and the way back. Sent again as it was, with `confirmed`, it
- * happens.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The question before something is deleted. Sending the form again with `confirmed` does it.
  */
 import type { Page } from '../frame.tsx';
 import { CsrfField } from '../frame.tsx';
 import { ADMIN_HOME } from './layout.tsx';
 
-/** What a deed would do. */
 export interface Question {
-  /** With a question mark. */
   readonly title: string;
-  /** What else happens with it, a sentence each. */
   readonly effects: readonly string[];
-  /** Names the deed: `Delete user bea`. */
+  /** Names the action: `Delete user bea`. */
   readonly button: string;
 }
 
-/** The question and the form that asked it. */
 interface ConfirmView extends Question {
-  /** Where the form is sent, and the way back. */
+  /** Where the form is sent, and where "back" leads. */
   readonly address: string;
-  /** All fields of the form but the proof that it is ours. */
+  /** All fields of the form except the CSRF token. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
-/** Shown before what cannot be undone. */
 export const confirmPage: Page<ConfirmView> = {
   name: 'admin-confirm',
   layout: 'card',

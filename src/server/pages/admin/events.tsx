@@ -1,8 +1,4 @@
-/**
- * What is stored of events and for how long, what is coming in from whom, and what was not stored.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { RejectView, SenderCounters, UnknownView } from '../../../events/counters.ts';
 import type { IndexView } from '../../../operations/event-indexes.ts';
 import { Problem } from '../../page-parts/messages.tsx';
@@ -12,9 +8,8 @@ import { Moment, AuditLink, WhoMayLink } from './cells.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
 
-/** What the page shows. */
 interface EventsData {
-  /** Empty when they cannot be asked; `failure` says why. */
+  /** Empty when they cannot be read; `failure` says why. */
   readonly indexes: Listing<IndexView>;
   readonly failure: string | null;
   readonly queue: {
@@ -26,11 +21,9 @@ interface EventsData {
   readonly commits: { readonly per_second: number; readonly p99_ms: number };
   readonly senders: Listing<SenderCounters>;
   readonly unknown: readonly UnknownView[];
-  /** Entries that were not stored. */
   readonly listing: Listing<RejectView>;
 }
 
-/** `/admin/ui/events`. */
 export const eventsAdminPage = adminPage<EventsData>({
   name: 'admin-events',
   title: () => 'Events',
@@ -185,7 +178,6 @@ function Senders({ listing }: { listing: Listing<SenderCounters> }) {
   );
 }
 
-/** How somebody showed who they are. */
 const KINDS: Readonly<Record<SenderCounters['kind'], string>> = {
   api_key: 'API key',
   token: 'token',

@@ -1,8 +1,4 @@
-/**
- * Who may do what, and why: the answer in words, and the groups and permissions it follows from.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { GroupGrant } from '../../../auth/permissions.ts';
 import type { AllowedUsers, Explanation } from '../../../operations/explanations.ts';
 import { Problem } from '../../page-parts/messages.tsx';
@@ -11,7 +7,7 @@ import { AuditLink, UserLink, GroupLink, resourceText } from './cells.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable, Rows } from './listing.tsx';
 
-/** Who may do it; superusers without a group that gives them the right. */
+/** `granted_by` null: a superuser. */
 interface AllowedListing extends AllowedUsers {
   readonly listing: Listing<{
     readonly id: number;
@@ -20,21 +16,16 @@ interface AllowedListing extends AllowedUsers {
   }>;
 }
 
-/** The question and its answer. */
 interface ExplainData {
   readonly user: string;
   readonly resource: string;
   readonly right: string;
   readonly key: string;
-  /** About one user. */
   readonly explanation: Explanation | null;
-  /** About everybody. */
   readonly allowed: AllowedListing | null;
-  /** Why there is no answer. */
   readonly failure: string | null;
 }
 
-/** `/admin/ui/explain`. */
 export const explainPage = adminPage<ExplainData>({
   name: 'admin-explain',
   title: () => 'Who may do what?',
@@ -171,7 +162,6 @@ function All({ allowed }: { allowed: AllowedListing }) {
   );
 }
 
-/** One group is reason enough; of many a few are shown. */
 const SHOWN_GRANTS = 8;
 const SHOWN_NAMES = 20;
 

@@ -1,8 +1,7 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The forms of administration. They post to the page they stand on, with an `action`; what takes something away asks first, on
- * a page of its own (`confirm.tsx`), which client/admin.ts shows as a dialog.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The forms of administration. They post to the page they are on, with an `action`. Destructive ones are confirmed on
+ * a page of their own (`confirm.tsx`), which browser/admin.ts shows as a dialog.
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { CsrfField } from '../frame.tsx';
@@ -13,7 +12,7 @@ interface FormProps extends Surroundings {
   readonly class?: string;
 }
 
-/** A form of the page; nothing in read-only mode. */
+/** Renders nothing in read-only mode. */
 export function AdminForm(props: PropsWithChildren<FormProps>) {
   const { state, frame, action, class: look = 'filter query', children } = props;
   if (!state.mayChange) return '';
@@ -29,14 +28,13 @@ export function AdminForm(props: PropsWithChildren<FormProps>) {
 interface ActProps extends Surroundings {
   readonly action: string;
   readonly label: string;
-  /** What it happens to, for those who hear the page. */
+  /** The object acted on, for screen readers. */
   readonly about: string;
   readonly fields: Readonly<Record<string, string | number>>;
-  /** It asks before anything happens. */
+  /** Asks for confirmation first. */
   readonly asks?: boolean;
 }
 
-/** A button that does one thing to one object. */
 export function Act({ state, frame, action, label, about, fields, asks = false }: ActProps) {
   if (!state.mayChange) return '';
   return (
@@ -58,7 +56,7 @@ export function Act({ state, frame, action, label, about, fields, asks = false }
   );
 }
 
-/** A section that opens on demand, open at once when its form was refused. */
+/** Opens on demand; open at once when its form was refused. */
 export function Fold(props: PropsWithChildren<{ label: string; isOpen?: boolean }>) {
   const { label, isOpen = false, children } = props;
   return (

@@ -1,8 +1,4 @@
-/**
- * One group: who is in it and what they may do.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { Permission } from '../../../auth/permissions.ts';
 import type { Group } from '../../../auth/groups.ts';
 import type { UserView } from '../../../operations/users.ts';
@@ -12,12 +8,10 @@ import { AdminForm, Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
-/** What the page shows. */
 interface GroupData {
   readonly group: Group;
   readonly permissions: Listing<Permission>;
   readonly members: Listing<UserView>;
-  /** Names of users to choose from. */
   readonly usernames: readonly string[];
 }
 
@@ -25,7 +19,6 @@ interface PartProps extends Surroundings {
   readonly data: GroupData;
 }
 
-/** `/admin/ui/groups/{group_id}`. */
 export const groupPage = adminPage<GroupData>({
   name: 'admin-group',
   title: ({ group }) => group.name,
@@ -117,7 +110,6 @@ function Rights({ data, state, frame }: PartProps) {
   );
 }
 
-/** A handful needs no box. */
 const FEW = 10;
 
 function isWorthFiltering({ total, clearHref }: Listing<unknown>): boolean {

@@ -1,8 +1,4 @@
-/**
- * The groups: find, make, go to one.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { Group, GroupSize } from '../../../auth/groups.ts';
 import { NameBox, PurposeBox } from './boxes.tsx';
 import { Count } from '../../page-parts/count.tsx';
@@ -11,12 +7,10 @@ import { AdminForm, Fold } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
-/** What the page shows. */
 interface GroupsData {
   readonly listing: Listing<Group & GroupSize>;
 }
 
-/** `/admin/ui/groups`. */
 export const groupsPage = adminPage<GroupsData>({
   name: 'admin-groups',
   title: () => 'Groups',

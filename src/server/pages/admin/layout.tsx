@@ -1,43 +1,33 @@
-/**
- * What every page of administration looks like: the sections beside it and what the last form came to.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { Notice, Problem } from '../../page-parts/messages.tsx';
 import type { Crumb, FrameView, Page } from '../frame.tsx';
 
-/** Where the pages stand below. */
 export const ADMIN_HOME = '/admin/';
-/** Prefix of all but the first; below `/admin` itself are the routes for programs. */
+/** Prefix of all but the first; directly below `/admin` are the routes for programs. */
 export const ADMIN_PAGES = '/admin/ui';
 
-/** What a page of administration shows besides its own. */
 interface AdminState {
-  /** Path and query of the page: forms are sent there, and come back there. */
+  /** Path and query of the page: its forms are sent there and come back there. */
   readonly address: string;
   /** False in read-only mode: no form is shown. */
   readonly mayChange: boolean;
-  /** What was just done. */
   readonly notice: string | null;
-  /** Why the last form was refused. */
   readonly problem: string | null;
-  /** What was filled into that form, without passwords. */
+  /** What was typed into that form, without passwords. */
   readonly entered: Readonly<Record<string, string>>;
 }
 
-/** The view of every page of administration. */
 export interface AdminView<Data> {
   readonly data: Data;
   readonly state: AdminState;
 }
 
-/** What the parts of a page get. */
 export interface Surroundings {
   readonly state: AdminState;
   readonly frame: FrameView;
 }
 
-/** The pages below the first, in the order of the menu; `name` is the end of their address. */
+/** In the order of the menu; `name` is the end of the address. */
 export const ADMIN_SECTIONS: readonly { readonly label: string; readonly name: string }[] = [
   { label: 'Users', name: 'users' },
   { label: 'Groups', name: 'groups' },
@@ -62,7 +52,6 @@ interface AdminPageParts<Data> {
   readonly content: (data: Data, around: Surroundings) => JSX.Element;
 }
 
-/** A page of administration. */
 export function adminPage<Data>(parts: AdminPageParts<Data>): Page<AdminView<Data>> {
   const { name, title, trail = [], content } = parts;
   const isHome = name === 'admin';
@@ -89,7 +78,7 @@ export function adminPage<Data>(parts: AdminPageParts<Data>): Page<AdminView<Dat
   };
 }
 
-/** Beside the content where there is room, else behind its button; both without script. */
+/** Beside the content where there is room, else behind its button; both work without script. */
 function Sections({ path }: { path: string }) {
   const isHere = (href: string): boolean => path === href || path.startsWith(`${href}/`);
   return (

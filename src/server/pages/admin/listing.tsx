@@ -1,7 +1,7 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * The list of a page of administration: filter boxes, count, table with sortable columns, paging; all in the address.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * The list of a page of administration: filters, count, table with sortable columns, paging. Its whole state is in
+ * the address.
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import type { Format } from '../../../dataset/format.ts';
@@ -9,44 +9,41 @@ import { PageLinks } from '../../page-parts/page-links.tsx';
 import { ExportMenu } from '../../page-parts/export-menu.tsx';
 import { Count } from '../../page-parts/count.tsx';
 
-/** How a list is sorted by a column, and the way to sort it otherwise. */
 export interface SortLink {
   readonly href: string;
   readonly sorted: 'ascending' | 'descending' | null;
 }
 
-/** One page of a list. */
 export interface Listing<Item> {
   readonly items: readonly Item[];
-  /** All that match. */
   readonly total: number;
-  /** Number of the first item, from 1. */
+  /** Counts from 1. */
   readonly first: number;
   readonly previousHref: string | null;
   readonly nextHref: string | null;
-  /** By the name of the column. */
+  /** Keys are column names. */
   readonly sorts: Readonly<Record<string, SortLink>>;
-  /** What stands in the filter boxes, by their names. */
+  /** Keys are the names of the filter boxes. */
   readonly filters: Readonly<Record<string, string>>;
-  /** Address without a filter; null while there is none. */
+  /** The address without a filter; null while there is none. */
   readonly clearHref: string | null;
-  /** The same list as JSON, for programs; null where there is none. */
+  /** The same list as JSON; null where there is none. */
   readonly dataHref: string | null;
-  /** Tells lists of one page apart; `''` for the only one. */
+  /** Prefix that separates several lists of one page; `''` for the only one. */
   readonly part: string;
-  /** What the address says of the other lists of the page; the filter form keeps it. */
+  /** The other lists' part of the address; the filter form keeps it. */
   readonly kept: readonly (readonly [name: string, value: string])[];
-  /** All of it that matches, as files. */
+  /** All that match, as downloads. */
   readonly files: Readonly<Record<Format, string>>;
 }
 
-/** A column of the table. `sort` names the column of the list; without, it cannot be sorted by. */
+/** Without `sort` it cannot be sorted by. */
 interface ListColumn {
   readonly label: string;
   readonly sort?: string;
-  /** Read out, not shown: what the buttons of the row are for. */
+  /** For screen readers only: the column of the buttons. */
   readonly isHidden?: boolean;
-  /** Figures: to the right, like the cells below. */
+  /** Aligned right. */
   readonly isNumber?: boolean;
 }
 
@@ -55,7 +52,7 @@ interface FilterProps {
   readonly listing: Pick<Listing<unknown>, 'clearHref' | 'part' | 'kept'>;
 }
 
-/** The form of the filter boxes; with script it filters while somebody types. */
+/** With script it filters while the reader types. */
 export function FilterForm(props: PropsWithChildren<FilterProps>) {
   const { path, listing, children } = props;
   return (
@@ -84,11 +81,9 @@ interface BoxProps {
   readonly listing: Pick<Listing<unknown>, 'filters'>;
   readonly placeholder?: string;
   readonly type?: 'search' | 'datetime-local';
-  /** Id of a `<datalist>`. */
   readonly list?: string;
 }
 
-/** A box to filter by text. */
 export function FilterBox({ name, label, listing, placeholder, type, list }: BoxProps) {
   const isFirst = type === undefined && name === 'q';
   const isMoment = type === 'datetime-local';
@@ -116,11 +111,10 @@ interface ChoiceProps {
   readonly name: string;
   readonly label: string;
   readonly listing: Pick<Listing<unknown>, 'filters'>;
-  /** Value and text; the first is no restriction, with the value `''`. */
+  /** The first means no restriction and has the value `''`. */
   readonly choices: readonly (readonly [value: string, text: string])[];
 }
 
-/** A choice to filter by. */
 export function FilterChoice({ name, label, listing, choices }: ChoiceProps) {
   const chosen = listing.filters[name] ?? '';
   return (
@@ -140,15 +134,13 @@ export function FilterChoice({ name, label, listing, choices }: ChoiceProps) {
 interface TableProps {
   readonly listing: Omit<Listing<unknown>, 'items'>;
   readonly columns: readonly ListColumn[];
-  /** What is listed: one, several. */
   readonly nouns: readonly [one: string, many: string];
-  /** Instead of an empty table. */
+  /** Shown instead of an empty table. */
   readonly empty: string;
-  /** Behind it: where something can be done about that. */
   readonly wayOn?: { readonly label: string; readonly href: string };
 }
 
-/** The list; its children are the rows. Script exchanges it as a whole. */
+/** The children are the rows. Script replaces the list as a whole. */
 export function ListTable(props: PropsWithChildren<TableProps>) {
   const { listing, columns, nouns, empty, wayOn, children } = props;
   const { total, dataHref, files } = listing;
@@ -199,7 +191,7 @@ interface RowsProps {
   readonly label: string;
 }
 
-/** A table that scrolls in its box; its children are the rows. */
+/** The children are the rows. */
 export function Rows({ columns, sorts = {}, label, children }: PropsWithChildren<RowsProps>) {
   return (
     <div class="scroll" tabindex="0" role="region" aria-label={label}>

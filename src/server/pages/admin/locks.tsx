@@ -1,14 +1,9 @@
-/**
- * Which files are being written, by whom; locks can be released.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { Moment, AuditLink } from './cells.tsx';
 import { Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
-/** A lock in the list. */
 export interface LockRow {
   readonly id: number;
   readonly resource: string;
@@ -18,12 +13,10 @@ export interface LockRow {
   readonly reason: string | null;
 }
 
-/** What the page shows. */
 interface LocksData {
   readonly listing: Listing<LockRow>;
 }
 
-/** `/admin/ui/locks`. */
 export const locksPage = adminPage<LocksData>({
   name: 'admin-locks',
   title: () => 'Locks',

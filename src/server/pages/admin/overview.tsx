@@ -1,23 +1,17 @@
-/**
- * How everything is: counts, problems, health, what is coming in.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { Size } from '../../page-parts/size.tsx';
 import { Count } from '../../page-parts/count.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 
-/** A figure and where to see more. */
 export interface Figure {
   readonly label: string;
   readonly value: number;
   readonly href: string;
 }
 
-/** What the page shows. */
 interface OverviewData {
   readonly figures: readonly Figure[];
-  /** Broken files, at most the first few; all of them are `problemCount`. */
+  /** The first few broken files; `problemCount` counts all. */
   readonly problems: readonly { readonly rel: string; readonly problem: string }[];
   readonly problemCount: number;
   readonly isStateSound: boolean;
@@ -34,7 +28,6 @@ interface OverviewData {
   };
 }
 
-/** `/admin/`. */
 export const overviewPage = adminPage<OverviewData>({
   name: 'admin',
   title: () => 'Administration',
@@ -168,7 +161,6 @@ function pendingText(pending: number): string {
   return pending === 0 ? 'entries' : `entries, ${pending} resources wait to be read`;
 }
 
-/** The two largest units. */
 function durationText(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],

@@ -1,8 +1,4 @@
-/**
- * The permissions: rights that groups can hold.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { Permission } from '../../../auth/permissions.ts';
 import { VERBS } from '../../../auth/principal.ts';
 import { PurposeBox, ResourceBox, ActionBox } from './boxes.tsx';
@@ -11,18 +7,14 @@ import { AdminForm, Act, Fold } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
-/** A permission in the list. */
 interface PermissionRow extends Permission {
-  /** Those who hold it. */
   readonly groups: readonly GroupName[];
 }
 
-/** What the page shows. */
 interface PermissionsData {
   readonly listing: Listing<PermissionRow>;
 }
 
-/** `/admin/ui/permissions`. */
 export const permissionsPage = adminPage<PermissionsData>({
   name: 'admin-permissions',
   title: () => 'Permissions',

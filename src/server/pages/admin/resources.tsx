@@ -1,8 +1,4 @@
-/**
- * What the document root publishes and what stands in the way, and the search index over it.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { SearchIndexView } from '../../../operations/search-index.ts';
 import { Count } from '../../page-parts/count.tsx';
 import { Moment, AuditLink } from './cells.tsx';
@@ -10,27 +6,21 @@ import { Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
-/** A resource in the list. */
 export interface ResourceRow {
   readonly name: string;
   readonly rel: string;
-  /** What people call its kind. */
   readonly kind: string;
   readonly href: string;
   readonly problem: string | null;
 }
 
-/** What the page shows. */
 interface ResourcesData {
   readonly listing: Listing<ResourceRow>;
-  /** Types to choose from, with their names. */
   readonly types: readonly (readonly [type: string, name: string])[];
-  /** Files and folders that are not published, with the reason. */
   readonly unpublished: Listing<{ readonly rel: string; readonly text: string }>;
   readonly index: SearchIndexView;
 }
 
-/** `/admin/ui/resources`. */
 export const resourcesPage = adminPage<ResourcesData>({
   name: 'admin-resources',
   title: () => 'Resources',

@@ -1,15 +1,10 @@
-/**
- * Who is signed in, where; sessions can be ended.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { browserName } from '../../browser-name.ts';
 import { Moment, AuditLink, UserLink } from './cells.tsx';
 import { Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
-/** A session in the list. */
 export interface SessionRow {
   readonly id: number;
   readonly user_id: number;
@@ -18,16 +13,14 @@ export interface SessionRow {
   readonly last_active_at: string;
   readonly ip_address: string | null;
   readonly user_agent: string | null;
-  /** The one of whoever looks. */
+  /** The session that views the page. */
   readonly isOwn: boolean;
 }
 
-/** What the page shows. */
 interface SessionsData {
   readonly listing: Listing<SessionRow>;
 }
 
-/** `/admin/ui/sessions`. */
 export const sessionsPage = adminPage<SessionsData>({
   name: 'admin-sessions',
   title: () => 'Sessions',

@@ -1,24 +1,20 @@
+/** @jsxImportSource @kitajs/html */
 /**
- * Giving somebody a right on a file or folder in one step: the group that holds it is found or made.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
+ * Gives a user a right on a file or folder in one step: the group that holds the right is found or made.
  */
 import { ActionBox, ChooseBox, ResourceBox } from './boxes.tsx';
 import { resourceText } from './cells.tsx';
 import { AdminForm } from './forms.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 
-/** What the page shows. */
 export interface ShareData {
-  /** A file or folder as a permission names it; `''` for the document root, or nothing yet. */
+  /** A file or folder as a permission names it; `''` for the document root, or when nothing is chosen yet. */
   readonly resource: string;
   readonly username: string;
   readonly usernames: readonly string[];
-  /** Whom a right was just given, and the group that holds it. */
   readonly given: { readonly username: string; readonly group: string } | null;
 }
 
-/** `/admin/ui/share`. */
 export const sharePage = adminPage<ShareData>({
   name: 'admin-share',
   title: () => 'Give access',

@@ -1,14 +1,9 @@
-/**
- * The tokens that event clients sign in with, one a user.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import { Moment, AuditLink, UserLink } from './cells.tsx';
 import { Act } from './forms.tsx';
 import { ADMIN_PAGES, adminPage } from './layout.tsx';
 import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
 
-/** A token in the list. */
 export interface TokenRow {
   readonly user_id: number;
   readonly username: string;
@@ -16,12 +11,10 @@ export interface TokenRow {
   readonly last_used_at: string | null;
 }
 
-/** What the page shows. */
 interface TokensData {
   readonly listing: Listing<TokenRow>;
 }
 
-/** `/admin/ui/tokens`. */
 export const tokensPage = adminPage<TokensData>({
   name: 'admin-tokens',
   title: () => 'Tokens',

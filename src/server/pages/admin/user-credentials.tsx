@@ -1,17 +1,30 @@
-/**
- * What one account signs in with: keys, token, sessions. Two sections of its page.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
+import type { ApiKey } from '../../../auth/api-keys.ts';
+import type { Group } from '../../../auth/groups.ts';
 import { formatScopes } from '../../../auth/scopes.ts';
+import type { Session } from '../../../auth/sessions.ts';
+import type { UserWithBelongings } from '../../../operations/users.ts';
 import { browserName } from '../../browser-name.ts';
-import type { UserPartProps } from './user.tsx';
 import { AuditLink, Moment, keyName } from './cells.tsx';
 import { Act } from './forms.tsx';
-import { ADMIN_PAGES } from './layout.tsx';
-import { ListTable } from './listing.tsx';
+import { ADMIN_PAGES, type Surroundings } from './layout.tsx';
+import { type Listing, ListTable } from './listing.tsx';
 
-/** API keys and the token of event clients. */
+export interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
+  readonly groups: Listing<Group>;
+  readonly keys: Listing<Omit<ApiKey, 'keyHash'>>;
+  readonly sessions: Listing<Session>;
+  /** It is the viewer's own account. */
+  readonly isSelf: boolean;
+  /** The viewer's session. */
+  readonly currentSession: number | null;
+  readonly groupNames: readonly string[];
+}
+
+export interface UserPartProps extends Surroundings {
+  readonly data: UserData;
+}
+
 export function UserKeys({ data, state, frame }: UserPartProps) {
   const { user, keys, hasToken } = data;
   const around = { state, frame };
@@ -81,7 +94,6 @@ export function UserKeys({ data, state, frame }: UserPartProps) {
   );
 }
 
-/** Where the user is signed in. */
 export function UserSessions({ data, state, frame }: UserPartProps) {
   const around = { state, frame };
   return (

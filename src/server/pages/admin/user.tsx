@@ -1,33 +1,11 @@
-/**
- * One account: its groups, sessions, keys and token, and what can be done about them.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
-import type { ApiKey } from '../../../auth/api-keys.ts';
-import type { Group } from '../../../auth/groups.ts';
-import type { Session } from '../../../auth/sessions.ts';
-import type { UserWithBelongings } from '../../../operations/users.ts';
-import { UserKeys, UserSessions } from './user-credentials.tsx';
+/** @jsxImportSource @kitajs/html */
+import { type UserData, UserKeys, type UserPartProps, UserSessions } from './user-credentials.tsx';
 import { ChooseBox, ResourceBox, ActionBox } from './boxes.tsx';
 import { Moment, AuditLink, UserMarks, GroupLink } from './cells.tsx';
 import { AdminForm, Act, Fold } from './forms.tsx';
-import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
-import { FilterBox, FilterForm, type Listing, ListTable } from './listing.tsx';
+import { ADMIN_PAGES, adminPage } from './layout.tsx';
+import { FilterBox, FilterForm, ListTable } from './listing.tsx';
 
-/** What the page shows. */
-interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
-  readonly groups: Listing<Group>;
-  readonly keys: Listing<Omit<ApiKey, 'keyHash'>>;
-  readonly sessions: Listing<Session>;
-  /** It is the account of whoever looks. */
-  readonly isSelf: boolean;
-  /** The session of whoever looks. */
-  readonly currentSession: number | null;
-  /** Names of groups to choose from. */
-  readonly groupNames: readonly string[];
-}
-
-/** `/admin/ui/users/{user_id}`. */
 export const userPage = adminPage<UserData>({
   name: 'admin-user',
   title: ({ user }) => user.username,
@@ -47,12 +25,6 @@ export const userPage = adminPage<UserData>({
   ),
 });
 
-/** What the sections of the page get. */
-export interface UserPartProps extends Surroundings {
-  readonly data: UserData;
-}
-
-/** A handful needs no filter. */
 const FEW = 10;
 
 function Account({ data, state, frame }: UserPartProps) {

@@ -1,8 +1,4 @@
-/**
- * The accounts: find, make, go to one.
- *
- * @jsxImportSource @kitajs/html (for a start from another folder, where Bun does not find tsconfig.json)
- */
+/** @jsxImportSource @kitajs/html */
 import type { UserView } from '../../../operations/users.ts';
 import { NameBox } from './boxes.tsx';
 import { Moment, AuditLink, UserLink, UserMarks, GroupLinks, type GroupName } from './cells.tsx';
@@ -11,21 +7,17 @@ import { ADMIN_PAGES, adminPage, type Surroundings } from './layout.tsx';
 import { PASSWORD_RULE } from '../../page-parts/password-rule.ts';
 import { FilterBox, FilterForm, FilterChoice, type Listing, ListTable } from './listing.tsx';
 
-/** An account in the list. */
 interface UserRow extends UserView {
   readonly groups: readonly GroupName[];
 }
 
-/** What the page shows. */
 export interface UsersData {
   readonly listing: Listing<UserRow>;
-  /** The form for a new account stands open. */
+  /** The form for a new account is open. */
   readonly isNew: boolean;
-  /** Who was just given an account. */
   readonly created: string | null;
 }
 
-/** `/admin/ui/users`. */
 export const usersPage = adminPage<UsersData>({
   name: 'admin-users',
   title: () => 'Users',

@@ -1,8 +1,6 @@
 /**
- * A page of administration as a route: GET shows it, POST takes its forms (DS-132, DS-184).
- *
- * A form names its `action`. What takes something away first answers with the question; a deed that was done leads back to the
- * page, one that was refused shows the page with the reason. Every deed is an operation that the routes for programs have too.
+ * A form names its `action`. A destructive one is answered with a question first; a success redirects to the page, a
+ * refusal shows the page with the reason. Every action calls an operation that a route for programs calls too.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Administrator } from '../../../operations/administration.ts';
@@ -21,42 +19,36 @@ import type { Route } from '../../route-table.ts';
 import type { ServerServices } from '../../dependencies.ts';
 import { adminDoor, adminOf } from '../admin/door.ts';
 
-/** A form that came in. */
 export interface Deed {
   readonly context: Context;
   readonly services: ServerServices;
   readonly admin: Administrator;
-  /** Value of a field; `''` when it is empty or missing. */
+  /** `''` when the field is empty or missing. */
   field(name: string): string;
   /** An id from a hidden field. Throws `bad-request`. */
   id(name?: string): number;
 }
 
-/** One `action` of a page's forms. */
 interface AdminAction<Data> {
-  /** What it would do; absent: it is done without asking. Throws as the deed. */
+  /** Makes the confirmation question; absent: none is asked. Throws as `run`. */
   readonly asks?: (deed: Deed) => Promise<Question>;
-  /** Does it. What it answers is shown at once, on the same page, instead of the way back to it. */
+  /** A returned value is shown on the same page at once, instead of a redirect to the page. */
   readonly run: (deed: Deed) => Promise<Partial<Data> | void>;
-  /** Said afterwards. */
   readonly done: string;
-  /** Path of the page that follows; the same one unless given. */
+  /** Path of the page shown next; the same one unless given. */
   readonly leadsTo?: string;
 }
 
 interface AdminPageDefinition<Data> {
-  /** Below `/admin/ui`; `''` is the first page. */
   readonly path: string;
   readonly summary: string;
   readonly page: Page<AdminView<Data>>;
-  /** Everything the page shows. Throws `not-found` for what it is about. */
   readonly read: (context: Context, admin: Administrator) => Promise<Data>;
   readonly actions?: Readonly<Record<string, AdminAction<Data>>>;
-  /** Said when an action of another page leads here. */
+  /** Notices for redirects from actions of other pages. */
   readonly notices?: Readonly<Record<string, string>>;
 }
 
-/** The route of a page. */
 export function adminPageRoute<Data>(definition: AdminPageDefinition<Data>): Route {
   const { path, summary, actions } = definition;
   const isHome = path === '';
@@ -104,7 +96,7 @@ export function adminPageRoute<Data>(definition: AdminPageDefinition<Data>): Rou
 }
 
 function isAdministrator(caller: Context['caller']): boolean {
-  return caller?.isSuperuser === true && caller.scopes === null;
+  return caller?.isSuperuser === true;
 }
 
 interface Outcome<Data> {
@@ -135,7 +127,10 @@ async function show<Data>(
   return pageReply(context, page, { data, state }, error ?? {});
 }
 
-/** A list of the page as a file: the one that `list` names where it has several. Throws `not-found` for a page without it. */
+/**
+ * A list of the page as a download; `list` names it where there are several. Throws `not-found` for a page without
+ * it.
+ */
 async function fileOf<Data>(
   { path, read }: AdminPageDefinition<Data>,
   context: Context,
@@ -143,7 +138,7 @@ async function fileOf<Data>(
 ): Promise<Reply> {
   const data = Object.values((await read(context, adminOf(context))) as object) as unknown[];
   const part = context.queryValue('list') ?? '';
-  // Some stand beside what else is told of the same matter.
+  // Some lists are members of other data.
   const told = data.flatMap((one) => [one, ...Object.values(one ?? {})]);
   const list = told.filter(isListing).find((one) => one.part === part);
   if (list === undefined) throw new AppError('not-found', 'Not Found');
@@ -151,7 +146,6 @@ async function fileOf<Data>(
   return listFile(name, format, (list.items as readonly ListRow[]).map(asAnswered));
 }
 
-/** A row with the names of the API, as most lists have them. */
 function asAnswered(row: ListRow): ListRow {
   const entries = Object.entries(row).map(([name, value]) => [
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -164,9 +158,9 @@ function isListing(value: unknown): value is Listing<unknown> {
   return typeof value === 'object' && value !== null && 'items' in value && 'part' in value;
 }
 
-/** Path and query without what the last deed left. */
-function addressOf({ path, query }: Context): string {
-  const kept = new URLSearchParams(query);
+/** Path and query without the notice of the last action. */
+function addressOf({ path, linkQuery }: Context): string {
+  const kept = new URLSearchParams(linkQuery);
   kept.delete('done');
   return kept.size === 0 ? path : `${path}?${kept}`;
 }

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/api-keys`: the API keys of all users.
- */
 import { apiKeyList } from '../../../auth/api-keys.ts';
 import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../../operations/api-keys.ts';
 import { findUserByName } from '../../../operations/users.ts';
@@ -11,7 +8,6 @@ import { adminPageRoute } from './admin-page.ts';
 import { boxValue, containing, readListing } from './page-list.ts';
 import { userFilter, withNames } from './user-filter.ts';
 
-/** The list of keys. */
 export const apiKeysRoute: Route = adminPageRoute<KeysData>({
   path: 'api-keys',
   summary: 'Manage the API keys',
@@ -32,7 +28,7 @@ export const apiKeysRoute: Route = adminPageRoute<KeysData>({
       (asked) => listAllApiKeys(context.services, admin, asked),
     );
     const named = await withNames(context, admin, listing);
-    // A file of the list holds every member, and hashes are not for spreadsheets.
+    // A download contains every member, and hashes do not belong there.
     const items = named.items.map(({ key_hash: _, ...key }) => ({
       ...key,
       username: key.username ?? '',

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/audit`: who changed what, who was refused.
- */
 import { auditList } from '../../../auth/audit.ts';
 import { timestamp } from '../../../base/clock.ts';
 import { AUDIT_FORMATS, listAudit, listAuditActions } from '../../../operations/audit.ts';
@@ -20,7 +17,6 @@ import { userFilter, withNames } from './user-filter.ts';
 
 const DATA_PATH = '/admin/audit-logs';
 
-/** The audit. */
 export const auditRoute: Route = adminPageRoute({
   path: 'audit',
   summary: 'Show the audit',
@@ -50,7 +46,6 @@ export const auditRoute: Route = adminPageRoute({
       listAudit(services, admin, asked),
     );
     const named = await withNames(context, admin, listing);
-    // These may be of any length.
     const query = listQuery(context, parts, auditList);
     const exports = Object.fromEntries(
       AUDIT_FORMATS.map((format) => [format, dataAddress(DATA_PATH, query, exact, { format })]),
@@ -63,7 +58,7 @@ export const auditRoute: Route = adminPageRoute({
   },
 });
 
-/** A box with a local time, read as UTC. */
+/** A local time from a box, read as UTC. */
 function timePart(
   context: Context,
   name: string,

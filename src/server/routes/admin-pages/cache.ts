@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/cache`: what is remembered of files.
- */
 import { AppError } from '../../../base/errors.ts';
 import { clearCache, deleteCacheEntry, listCache } from '../../../operations/cache.ts';
 import { cachePage, type CacheRow } from '../../pages/admin/cache.tsx';
@@ -10,7 +7,6 @@ import { boxValue, containing, readListing } from './page-list.ts';
 
 const source = { sortable: ['key', 'expires_at', 'resource'], order: 'asc' } as const;
 
-/** The list of entries. */
 export const cacheRoute: Route = adminPageRoute({
   path: 'cache',
   summary: 'Manage the cache',

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/events`: indexes, what comes in, what was not stored (EV-60, EV-61, EV-104).
- */
 import { AppError } from '../../../base/errors.ts';
 import type { SenderCounters } from '../../../events/counters.ts';
 import { type IndexView, listIndexes } from '../../../operations/event-indexes.ts';
@@ -28,7 +25,6 @@ const SENDER_ORDERS: Readonly<Record<string, (one: SenderCounters) => string | n
   last: ({ last_at: last }) => last ?? '',
 };
 
-/** Events, for those who operate the server. */
 export const eventsAdminRoute: Route = adminPageRoute({
   path: 'events',
   summary: 'Show the event indexes and what comes in',
@@ -66,7 +62,7 @@ export const eventsAdminRoute: Route = adminPageRoute({
   },
 });
 
-/** The rest of the page is there while the events are not. */
+/** A failure of the event store leaves the rest of the page usable. */
 async function indexesOf(
   services: ServerServices,
 ): Promise<{ readonly indexes: readonly IndexView[] | null; readonly failure: string | null }> {

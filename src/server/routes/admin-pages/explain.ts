@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/explain`: who may do what, and why.
- */
 import { AppError } from '../../../base/errors.ts';
 import type { Verb } from '../../../auth/principal.ts';
 import { explainAccess, listAllowed } from '../../../operations/explanations.ts';
@@ -9,7 +6,6 @@ import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 import { boxHolds, boxValue, sliceListing } from './page-list.ts';
 
-/** The question and its answer. */
 export const explainRoute: Route = adminPageRoute({
   path: 'explain',
   summary: 'Explain who may do what',
@@ -20,7 +16,7 @@ export const explainRoute: Route = adminPageRoute({
     const key = boxValue(context, 'key');
     const right: Verb = boxValue(context, 'right') === 'write' ? 'write' : 'read';
     const asked = { user, resource, right, key, explanation: null, allowed: null, failure: null };
-    // An empty resource is the document root, so only a form that was sent is a question.
+    // An empty resource means the document root, so absence means that the form was not sent.
     if (context.queryValue('resource') === null) return asked;
     if (user === '') {
       const allowed = await listAllowed(services, admin, { resource, action: right });

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/groups/{group_id}`: one group.
- */
 import { AppError } from '../../../base/errors.ts';
 import {
   addMember,
@@ -22,7 +19,6 @@ import { adminPageRoute, type Deed } from './admin-page.ts';
 import { counted } from './counted.ts';
 import { boxHolds, sliceListing } from './page-list.ts';
 
-/** The page of a group. */
 export const groupRoute: Route = adminPageRoute({
   path: 'groups/{group_id}',
   summary: 'Manage a group',
@@ -122,7 +118,6 @@ export const groupRoute: Route = adminPageRoute({
   },
 });
 
-/** `1 member loses`, `2 members lose`. */
 function membersLose({ users }: GroupWithUsers): string {
   return `${counted(users.length, 'member')} ${users.length === 1 ? 'loses' : 'lose'}`;
 }

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/groups`: the groups.
- */
 import { type Group, groupList } from '../../../auth/groups.ts';
 import { createGroup, listGroups, sizesOf } from '../../../operations/groups.ts';
 import { groupsPage } from '../../pages/admin/groups.tsx';
@@ -8,7 +5,6 @@ import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 import { boxValue, containing, readListing } from './page-list.ts';
 
-/** The list of groups. */
 export const groupsRoute: Route = adminPageRoute({
   path: 'groups',
   summary: 'Manage the groups',

@@ -1,6 +1,3 @@
-/**
- * The pages of administration (DS-184). A new one is a file beside this and one more line.
- */
 import type { Route } from '../../route-table.ts';
 import { apiKeysRoute } from './api-keys.ts';
 import { auditRoute } from './audit.ts';
@@ -19,7 +16,6 @@ import { tokensRoute } from './tokens.ts';
 import { userRoute } from './user.ts';
 import { usersRoute } from './users.ts';
 
-/** In the order of the sections. */
 export const adminPageRoutes: readonly Route[] = [
   overviewRoute,
   usersRoute,

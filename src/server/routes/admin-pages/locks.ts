@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/locks`: who is writing which file.
- */
 import { lockList } from '../../../docroot/locks.ts';
 import { cleanLocks, listLocks, releaseLock } from '../../../operations/locks.ts';
 import { type LockRow, locksPage } from '../../pages/admin/locks.tsx';
@@ -8,7 +5,6 @@ import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 import { boxValue, containing, readListing } from './page-list.ts';
 
-/** The list of locks. */
 export const locksRoute: Route = adminPageRoute({
   path: 'locks',
   summary: 'Manage the locks',

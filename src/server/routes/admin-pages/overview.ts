@@ -1,6 +1,3 @@
-/**
- * `/admin/`: how everything is.
- */
 import { listAllApiKeys } from '../../../operations/api-keys.ts';
 import type { Administrator, ListRequest } from '../../../operations/administration.ts';
 import { version } from '../../../base/version.ts';
@@ -20,10 +17,8 @@ import { type Figure, overviewPage } from '../../pages/admin/overview.tsx';
 import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 
-/** Broken files on the first page; the others have a page of their own. */
 const SHOWN_PROBLEMS = 5;
 
-/** The first page. */
 export const overviewRoute: Route = adminPageRoute({
   path: '',
   summary: 'Show how everything is',

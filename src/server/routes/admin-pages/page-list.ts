@@ -1,6 +1,5 @@
 /**
- * A page of one of the lists of DS-133 for people: the same mechanism as the routes for programs, with filter boxes instead of
- * a filter, and addresses for whatever somebody may want next.
+ * The mechanism of the routes for programs, with filter boxes instead of a filter, and links for sorting and paging.
  */
 import type { ExactValues } from '../../../dataset/list-plan.ts';
 import type { ListRequest } from '../../../operations/administration.ts';
@@ -10,25 +9,21 @@ import type { Context } from '../../context.ts';
 import { formatHrefs, requireListRows } from '../../list-file.ts';
 import type { Listing, SortLink } from '../../pages/admin/listing.tsx';
 
-/** Rows on a page. */
 const PAGE_ITEMS = 50;
 const MAX_OFFSET = 1_000_000_000;
 
-/** A condition in the language of section 3. */
 export type FilterPart = Readonly<Record<string, unknown>>;
 
 interface PageRequest {
-  /** Names of the filter boxes. */
   readonly boxes: readonly string[];
-  /** What is asked besides; undefined entries are left out. */
+  /** Further conditions; undefined entries are left out. */
   readonly parts?: readonly (FilterPart | undefined)[];
   readonly exact?: ExactValues;
   readonly source: Pick<ListSource, 'sortable' | 'order'>;
-  /** The route for programs. */
   readonly dataPath: string;
 }
 
-/** The page of the list that the address names. Throws as `read`. */
+/** Throws as `read`. */
 export async function readListing<Item>(
   context: Context,
   { boxes, parts = [], exact = {}, source, dataPath }: PageRequest,
@@ -49,14 +44,13 @@ export async function readListing<Item>(
   paged.set('offset', String(offset));
   const { items, total } = await read({ query: paged, exact });
   return {
-    // The columns of the source are those of the item.
     items: items as readonly unknown[] as readonly Item[],
     ...placeOf(context, { boxes, source, offset, total, part: '' }),
     dataHref: dataAddress(dataPath, query, exact),
   };
 }
 
-/** Everything that matches, for a file. Throws as `read`, and `invalid-query` for too much. */
+/** Throws as `read`, and `invalid-query` for too many rows. */
 async function allOf(
   query: URLSearchParams,
   exact: ExactValues,
@@ -78,11 +72,9 @@ interface Place {
   readonly source: Pick<ListSource, 'sortable'>;
   readonly offset: number;
   readonly total: number;
-  /** Which list of the page. */
   readonly part: string;
 }
 
-/** Where in a list the page is, and the ways from it. */
 function placeOf(
   context: Context,
   { boxes, source, offset, total, part }: Place,
@@ -90,7 +82,7 @@ function placeOf(
   const filters = Object.fromEntries(boxes.map((name) => [name, boxValue(context, name)]));
   const next = offset + PAGE_ITEMS;
   const own = new Set([...boxes, 'done', named('offset', part)]);
-  const kept = [...context.query].filter(([name]) => !own.has(name));
+  const kept = [...context.linkQuery].filter(([name]) => !own.has(name));
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return {
     total,
@@ -117,18 +109,16 @@ function addressOf(path: string, parameters: Iterable<readonly [string, string]>
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** What stands in a filter box, trimmed. */
 export function boxValue(context: Context, name: string): string {
   return (context.queryValue(name) ?? '').trim();
 }
 
-/** Any of the columns contains the text, upper and lower case alike; undefined for no text. */
+/** Ignores case; undefined for an empty text. */
 export function containing(text: string, ...columns: readonly string[]): FilterPart | undefined {
   if (text === '') return undefined;
   return { $or: columns.map((column) => ({ [column]: { $icontains: text } })) };
 }
 
-/** The parameters of a list that do not page it. */
 export function listQuery(
   context: Context,
   parts: readonly (FilterPart | undefined)[],
@@ -145,7 +135,6 @@ export function listQuery(
   return query;
 }
 
-/** Address of a list for programs. */
 export function dataAddress(
   path: string,
   query: URLSearchParams,
@@ -194,21 +183,20 @@ function sortsOf(
   );
 }
 
-/** What is in the address about a list as a whole. */
-function fileQuery({ query }: Context, part: string): URLSearchParams {
-  const kept = new URLSearchParams(query);
+function fileQuery({ linkQuery }: Context, part: string): URLSearchParams {
+  const kept = new URLSearchParams(linkQuery);
   for (const name of ['done', 'format', named('offset', part)]) kept.delete(name);
   if (part !== '') kept.set('list', part);
   return kept;
 }
 
-/** This address with another sort or offset; a new sort begins at the top. */
+/** A new sort begins at the first page. */
 function hrefOf(
-  { path, query }: Context,
+  { path, linkQuery }: Context,
   part: string,
   change: { readonly sort: string } | { readonly offset: number },
 ): string {
-  const changed = new URLSearchParams(query);
+  const changed = new URLSearchParams(linkQuery);
   changed.delete('done');
   changed.delete(named('offset', part));
   if ('sort' in change) changed.set(named('sort', part), change.sort);
@@ -217,15 +205,12 @@ function hrefOf(
 }
 
 interface SliceRequest<Item> {
-  /** Names of the filter boxes; the list holds what they leave. */
   readonly boxes?: readonly string[];
-  /** What to sort by, by the names of the columns. */
   readonly sortBy?: Readonly<Record<string, (item: Item) => string | number>>;
-  /** Tells lists of one page apart. */
+  /** Prefix that separates several lists of one page. */
   readonly part?: string;
 }
 
-/** A page of a list that is held in memory as a whole. */
 export function sliceListing<Item>(
   context: Context,
   all: readonly Item[],
@@ -243,7 +228,7 @@ export function sliceListing<Item>(
   };
 }
 
-/** Whether one of the texts contains what stands in the box, upper and lower case alike. */
+/** Ignores case. */
 export function boxHolds(context: Context, name: string): (...texts: readonly string[]) => boolean {
   const wanted = boxValue(context, name).toLowerCase();
   return (...texts) => texts.some((text) => text.toLowerCase().includes(wanted));

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/permissions`: the permissions.
- */
 import { type Permission, permissionList } from '../../../auth/permissions.ts';
 import {
   createPermission,
@@ -15,7 +12,6 @@ import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 import { boxValue, containing, readListing } from './page-list.ts';
 
-/** The list of permissions. */
 export const permissionsRoute: Route = adminPageRoute({
   path: 'permissions',
   summary: 'Manage the permissions',

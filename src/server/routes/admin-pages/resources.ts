@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/resources`: what is published, what is broken, and the search index.
- */
 import { describeDocroot } from '../../../operations/resources.ts';
 import { describeIndex, startRebuild, stopRebuild } from '../../../operations/search-index.ts';
 import { pageAddress } from '../../../docroot/addresses.ts';
@@ -11,7 +8,6 @@ import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 import { boxHolds, boxValue, sliceListing } from './page-list.ts';
 
-/** The list of resources. */
 export const resourcesRoute: Route = adminPageRoute({
   path: 'resources',
   summary: 'Show the resources and the search index',
@@ -71,7 +67,6 @@ export const resourcesRoute: Route = adminPageRoute({
   },
 });
 
-/** The types there are, by what people call them. */
 function typeChoices(
   resources: readonly Pick<Resource, 'type'>[],
 ): readonly (readonly [type: string, name: string])[] {

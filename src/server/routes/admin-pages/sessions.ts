@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/sessions`: who is signed in.
- */
 import { sessionList } from '../../../auth/sessions.ts';
 import { endSession, listAllSessions } from '../../../operations/sessions.ts';
 import { type SessionRow, sessionsPage } from '../../pages/admin/sessions.tsx';
@@ -9,7 +6,6 @@ import { adminPageRoute } from './admin-page.ts';
 import { boxValue, containing, readListing } from './page-list.ts';
 import { userFilter, withNames } from './user-filter.ts';
 
-/** The list of sessions. */
 export const sessionsRoute: Route = adminPageRoute({
   path: 'sessions',
   summary: 'Manage the sessions',

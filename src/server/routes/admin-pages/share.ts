@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/share`: a right on a file or folder for one person.
- */
 import { MAX_NAME_CHARACTERS } from '../../../auth/names.ts';
 import { AppError } from '../../../base/errors.ts';
 import {
@@ -17,10 +14,9 @@ import type { Route } from '../../route-table.ts';
 import { adminPageRoute, type Deed } from './admin-page.ts';
 import { boxValue } from './page-list.ts';
 
-/** Groups of the same name that hold other rights; more of them is no accident. */
+/** Names tried (`name (2)`, `name (3)`, …) when groups of that name hold other rights. */
 const MAX_NAMESAKES = 20;
 
-/** The form and what it did. */
 export const shareRoute: Route = adminPageRoute<ShareData>({
   path: 'share',
   summary: 'Give somebody access',
@@ -37,7 +33,7 @@ export const shareRoute: Route = adminPageRoute<ShareData>({
       run: async (deed) => {
         const { services, admin, field } = deed;
         const resource = field('resource');
-        // Before anything is made.
+        // Checked before anything is made.
         const user = await findUserByName(services, admin, field('username'));
         const asked = { resource, action: field('right') };
         const permission = await ensurePermission(services, admin, asked);
@@ -49,7 +45,7 @@ export const shareRoute: Route = adminPageRoute<ShareData>({
   },
 });
 
-/** The group for exactly this right, made unless there is one: nobody gets more than was asked for. */
+/** The group that holds exactly this right, made if there is none, so that nobody gets more than was asked for. */
 async function groupHolding(
   { services, admin }: Deed,
   permission: { readonly id: number; readonly action: string; readonly resource: string },

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/tokens`: the tokens of event clients.
- */
 import { tokenList } from '../../../auth/tokens.ts';
 import { listTokens, revokeTokenOf } from '../../../operations/tokens.ts';
 import { type TokenRow, tokensPage } from '../../pages/admin/tokens.tsx';
@@ -8,7 +5,6 @@ import type { Route } from '../../route-table.ts';
 import { adminPageRoute } from './admin-page.ts';
 import { boxValue, containing, readListing } from './page-list.ts';
 
-/** The list of tokens. */
 export const tokensRoute: Route = adminPageRoute({
   path: 'tokens',
   summary: 'Manage the tokens',

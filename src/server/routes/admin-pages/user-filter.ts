@@ -1,6 +1,3 @@
-/**
- * A filter box for a user's name, for lists that hold ids.
- */
 import { AppError } from '../../../base/errors.ts';
 import type { Administrator } from '../../../operations/administration.ts';
 import { findUserByName, namesOfUsers } from '../../../operations/users.ts';
@@ -8,18 +5,15 @@ import type { Context } from '../../context.ts';
 import type { Listing } from '../../pages/admin/listing.tsx';
 import { boxValue } from './page-list.ts';
 
-/** No user has this id. */
 const NOBODY = 0;
 
-/** The user in the box `user`. */
 interface UserFilter {
   /** Undefined: the box is empty. */
   readonly id: number | undefined;
-  /** There is no such user; then `id` is nobody's. */
+  /** Set when there is no such user; then `id` is NOBODY. */
   readonly failure: string | null;
 }
 
-/** Looks up the name in the box. */
 export async function userFilter(context: Context, admin: Administrator): Promise<UserFilter> {
   const name = boxValue(context, 'user');
   if (name === '') return { id: undefined, failure: null };
@@ -31,7 +25,7 @@ export async function userFilter(context: Context, admin: Administrator): Promis
   }
 }
 
-/** The list with the name beside each id; null for accounts that were deleted meanwhile. */
+/** Adds names; null for accounts deleted meanwhile. */
 export async function withNames<Item extends { readonly user_id: number | null }>(
   { services }: Context,
   admin: Administrator,

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/users/{user_id}`: one account.
- */
 import { AppError } from '../../../base/errors.ts';
 import { revokeAnyApiKey } from '../../../operations/api-keys.ts';
 import {
@@ -20,7 +17,6 @@ import { adminPageRoute, type Deed } from './admin-page.ts';
 import { counted } from './counted.ts';
 import { boxHolds, sliceListing } from './page-list.ts';
 
-/** The page of a user. */
 export const userRoute: Route = adminPageRoute({
   path: 'users/{user_id}',
   summary: 'Manage a user',
@@ -29,7 +25,7 @@ export const userRoute: Route = adminPageRoute({
     const { services, user } = context;
     const belongings = await readUser(services, admin, context.intParameter('user_id'));
     const isGroup = boxHolds(context, 'in');
-    // A file of the list holds every member, and hashes are not for spreadsheets.
+    // A download contains every member, and hashes do not belong there.
     const keys = belongings.keys.map(({ keyHash: _, ...key }) => key);
     return {
       ...belongings,
@@ -201,7 +197,6 @@ async function belongingsOf(deed: Deed): Promise<{
   };
 }
 
-/** Searches that were there for others, too. */
 function lostText(searches: number): string {
   return searches === 1
     ? 'One of these searches is shared: others lose it, and queries that use it fail.'

@@ -1,6 +1,3 @@
-/**
- * `/admin/ui/users`: the accounts.
- */
 import { userList } from '../../../auth/users.ts';
 import { createUser, groupsOf, listUsers, type UserView } from '../../../operations/users.ts';
 import { type UsersData, usersPage } from '../../pages/admin/users.tsx';
@@ -14,7 +11,6 @@ const STATUSES: Readonly<Record<string, Record<string, boolean>>> = {
   superuser: { is_superuser: true },
 };
 
-/** The list of users. */
 export const usersRoute: Route = adminPageRoute<UsersData>({
   path: 'users',
   summary: 'Manage the users',

@@ -1,6 +1,3 @@
-/**
- * `/admin/api-keys` and `/admin/sessions`: how users prove themselves (DS-116).
- */
 import { Type } from '@sinclair/typebox';
 import { apiKeyList } from '../../../auth/api-keys.ts';
 import { sessionList } from '../../../auth/sessions.ts';
@@ -20,7 +17,6 @@ import { queryParameter, userIdParameter, booleanParameter } from './parameters.
 
 const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
 
-/** Keys and sessions of all users. */
 export const credentialRoutes: readonly Route[] = [
   {
     pattern: '/admin/api-keys',

@@ -1,6 +1,3 @@
-/**
- * How routes of administration stand in the OpenAPI document.
- */
 import type { TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { MAX_LIST_ITEMS } from '../../../dataset/list-plan.ts';
@@ -14,7 +11,6 @@ import type {
 } from '../../operation-description.ts';
 import { queryParameter } from './parameters.ts';
 
-/** The description of a list of `item`. */
 export function describeList(
   summary: string,
   item: TSchema,
@@ -30,7 +26,7 @@ export function describeList(
   };
 }
 
-/** The description of a change. Without an answer it is the plain success. */
+/** Without `answer`: the plain success. */
 export function describeChange(
   summary: string,
   errors: readonly number[],

@@ -1,6 +1,3 @@
-/**
- * `/admin/groups` and below: groups, members, and the permissions groups hold (DS-135).
- */
 import { Type } from '@sinclair/typebox';
 import { groupList } from '../../../auth/groups.ts';
 import {
@@ -25,7 +22,6 @@ import { describeList, describeChange } from './descriptions.ts';
 import { adminDoor } from './door.ts';
 import { answersList, answersNew, answersOne, answersDone } from './handlers.ts';
 
-/** Groups. */
 export const groupRoutes: readonly Route[] = [
   {
     pattern: '/admin/groups',

@@ -1,7 +1,3 @@
-/**
- * The handlers most routes of administration have: a list, something new, a change of what the path names. Each calls one
- * operation.
- */
 import type { ExactValues } from '../../../dataset/list-plan.ts';
 import type { Administrator, ListRequest } from '../../../operations/administration.ts';
 import type { ListPage } from '../../../store/list-source.ts';
@@ -18,7 +14,7 @@ type Operation<Input extends unknown[], Output> = (
   ...input: Input
 ) => Promise<Output>;
 
-/** The list an address asks for; `exactOf` reads the parameters that only this list has. */
+/** `exactOf` reads the parameters that only this list has. */
 export function answersList(
   list: Operation<[ListRequest], ListPage>,
   exactOf?: (context: Context) => ExactValues,
@@ -30,7 +26,6 @@ export function answersList(
   };
 }
 
-/** Makes what the body says and answers with it. */
 export function answersNew(create: Operation<[body: unknown], object>): Handler {
   return async (context) => {
     const body = await context.json();
@@ -38,7 +33,6 @@ export function answersNew(create: Operation<[body: unknown], object>): Handler 
   };
 }
 
-/** What the ids in the path name, by the names of those parameters. */
 export function answersOne(
   read: Operation<number[], object>,
   ...parameters: readonly string[]
@@ -49,7 +43,6 @@ export function answersOne(
   };
 }
 
-/** Changes what the ids in the path name and answers with the plain success. */
 export function answersDone(
   change: Operation<number[], unknown>,
   ...parameters: readonly string[]
@@ -61,7 +54,6 @@ export function answersDone(
   };
 }
 
-/** A page of a list with its figures (DS-40, DS-41). */
 export function listReply(context: Context, page: ListPage): Reply {
   const headers = {
     'X-Total-Count': String(page.total),
@@ -70,7 +62,6 @@ export function listReply(context: Context, page: ListPage): Reply {
   return jsonReply(page.items, { headers });
 }
 
-/** The answer of a change that has nothing to tell. */
 export function successReply(): Reply {
   return jsonReply({ success: true });
 }

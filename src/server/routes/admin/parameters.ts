@@ -1,6 +1,3 @@
-/**
- * Query parameters of single lists of administration, beside those every list has (DS-133).
- */
 import type { TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { invalidRequest, type ValidationIssue } from '../../../base/errors.ts';
@@ -8,7 +5,6 @@ import { integerParameter } from '../../../dataset/list-parameters.ts';
 import type { Context } from '../../context.ts';
 import type { ParameterDescription } from '../../operation-description.ts';
 
-/** The description of one. */
 export function queryParameter(
   name: string,
   description: string,
@@ -17,7 +13,7 @@ export function queryParameter(
   return { name, in: 'query', description, schema };
 }
 
-/** A user id as query parameter, from 1 on; undefined when absent. Throws `invalid-request`. */
+/** From 1; undefined when absent. Throws `invalid-request`. */
 export function userIdParameter(context: Context): number | undefined {
   const issues: ValidationIssue[] = [];
   const value = integerParameter(context.query, 'user_id', { min: 1 }, issues);
@@ -30,7 +26,7 @@ const BOOLEANS = new Map([
   ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
 ]);
 
-/** A boolean query parameter; undefined when absent. Throws `invalid-request`. */
+/** Undefined when absent. Throws `invalid-request`. */
 export function booleanParameter(context: Context, name: string): boolean | undefined {
   const input = context.queryValue(name);
   if (input === null) return undefined;
@@ -40,7 +36,7 @@ export function booleanParameter(context: Context, name: string): boolean | unde
   throw invalidRequest({ type: 'bool_parsing', loc: ['query', name], msg, input });
 }
 
-/** One of a few words; undefined when absent. Throws `invalid-request`. */
+/** Undefined when absent. Throws `invalid-request`. */
 export function enumParameter<Word extends string>(
   context: Context,
   name: string,
@@ -55,7 +51,7 @@ export function enumParameter<Word extends string>(
   throw invalidRequest({ type: 'enum', loc: ['query', name], msg, input, ctx: { expected } });
 }
 
-/** A text that must be exactly so; undefined when absent or empty. */
+/** Matched exactly; undefined when absent or empty. */
 export function textParameter(context: Context, name: string): string | undefined {
   const value = context.queryValue(name);
   return value === null || value === '' ? undefined : value;

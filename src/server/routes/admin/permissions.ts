@@ -1,6 +1,3 @@
-/**
- * `/admin/permissions` and below, and why somebody may or may not do something (DS-135).
- */
 import { Type } from '@sinclair/typebox';
 import { permissionList } from '../../../auth/permissions.ts';
 import { VERBS } from '../../../auth/principal.ts';
@@ -25,7 +22,6 @@ import { adminDoor, adminOf } from './door.ts';
 import { answersList, answersNew, answersDone } from './handlers.ts';
 import { queryParameter } from './parameters.ts';
 
-/** Permissions. */
 export const permissionRoutes: readonly Route[] = [
   {
     pattern: '/admin/permissions',

@@ -1,6 +1,3 @@
-/**
- * `/admin/locks`, `/admin/cache` and `/admin/audit-logs`: what goes on in the server (DS-135, DS-144).
- */
 import { Type } from '@sinclair/typebox';
 import { auditList } from '../../../auth/audit.ts';
 import { invalidRequest } from '../../../base/errors.ts';
@@ -23,7 +20,6 @@ import { queryParameter, userIdParameter, enumParameter, textParameter } from '.
 
 const byResource = queryParameter('resource', 'Only this file (its path)');
 
-/** Locks, cache and audit. */
 export const upkeepRoutes: readonly Route[] = [
   {
     pattern: '/admin/locks',
@@ -134,7 +130,7 @@ export const upkeepRoutes: readonly Route[] = [
   },
 ];
 
-/** The key with and without one trailing slash, as it was sent first (DS-144). */
+/** The key as sent, then with a trailing slash added or removed. */
 function keysOf({ path, parameters }: Context): [string, string] {
   const key = parameters['key'] ?? '';
   return path.endsWith('/') ? [`${key}/`, key] : [key, `${key}/`];

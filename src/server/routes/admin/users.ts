@@ -1,6 +1,3 @@
-/**
- * `/admin/users` and below (DS-135).
- */
 import { Type } from '@sinclair/typebox';
 import { userList } from '../../../auth/users.ts';
 import {
@@ -22,7 +19,6 @@ import { describeList, describeChange } from './descriptions.ts';
 import { adminDoor, adminOf } from './door.ts';
 import { answersList, answersNew, answersDone } from './handlers.ts';
 
-/** Accounts. */
 export const userRoutes: readonly Route[] = [
   {
     pattern: '/admin/users',

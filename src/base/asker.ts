@@ -1,0 +1,27 @@
+/**
+ * The person the current work is done for, so that resources can be shared out by person without passing the name
+ * along.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+interface Asker {
+  person: string;
+}
+
+const storage = new AsyncLocalStorage<Asker>();
+
+/** `person`: `user:7`, `address:10.0.0.1`, or one of the server's own tasks. */
+export function askedBy<Result>(person: string, work: () => Result): Result {
+  return storage.run({ person }, work);
+}
+
+/** For a request whose credentials were checked after work began. */
+export function nameAsker(person: string): void {
+  const asker = storage.getStore();
+  if (asker !== undefined) asker.person = person;
+}
+
+/** Null for work nobody asked for. */
+export function presentAsker(): string | null {
+  return storage.getStore()?.person ?? null;
+}

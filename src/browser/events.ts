@@ -1,0 +1,63 @@
+import { showFields } from './explorer/fields.ts';
+import { showHistogram } from './explorer/histogram.ts';
+import { startTail } from './explorer/tail.ts';
+import { startHistory } from './explorer/history.ts';
+import { startSaving } from './explorer/saving.ts';
+import { addTerms, fieldTerm, type Narrow } from './explorer/terms.ts';
+import { setSpan, startTimes } from './explorer/times.ts';
+import { startValues } from './explorer/values.ts';
+import { startResultChart } from './explorer/result-chart.ts';
+import { shownText } from '../server/grid/model.ts';
+import { localNumber } from './shared/times.ts';
+
+const explorer = document.querySelector<HTMLElement>('#explorer');
+const form = document.querySelector<HTMLFormElement>('#query');
+
+if (explorer !== null && form !== null) {
+  const { terms = '', searches, earliest = '', latest = '' } = explorer.dataset;
+  startTimes(form, explorer);
+  if (searches === 'true') {
+    const selection = new URLSearchParams(terms === '*' ? {} : { query: terms });
+    if (earliest !== '') selection.set('earliest', earliest);
+    if (latest !== '') selection.set('latest', latest);
+    const narrow: Narrow = (name, value, isExcluded) =>
+      addTerms(form, terms, fieldTerm(name, value, isExcluded));
+    const zoom = (from: Date, to: Date): void => setSpan(form, from, to);
+    const counted = new URLSearchParams(selection);
+    const zone = form.querySelector<HTMLInputElement>('input[name=timezone]')?.value;
+    if (zone !== undefined) counted.set('timezone', zone);
+    void showHistogram(explorer.querySelector<HTMLElement>('#histogram')!, counted, zoom).then(
+      (total) => tellTotal(explorer, total),
+    );
+    void showFields(explorer.querySelector<HTMLElement>('#fields')!, selection, narrow);
+    startTail(explorer, terms, narrow);
+    startValues(explorer, narrow);
+  }
+  showFigures(explorer);
+  startResultChart(explorer);
+  startHistory(explorer, form);
+  startSaving(explorer, form);
+}
+
+function tellTotal(explorer: HTMLElement, total: number | null): void {
+  const place = explorer.querySelector('#matched');
+  if (total === null) return;
+  if (place !== null) place.textContent = ` of ${localNumber(total)}`;
+  const file = explorer.querySelector<HTMLElement>('#file-rows');
+  if (file === null) return;
+  const most = Number(file.dataset['most']);
+  file.textContent =
+    total > most
+      ? `the first ${localNumber(most)} of ${localNumber(total)} rows`
+      : `all ${localNumber(total)} rows`;
+}
+
+function showFigures(explorer: HTMLElement): void {
+  for (const figure of explorer.querySelectorAll<HTMLDataElement>('#result data')) {
+    const number = Number(figure.value);
+    if (String(number) !== figure.value) continue;
+    // The last digits of a double are noise; the title keeps them.
+    figure.textContent = shownText(Number(number.toPrecision(12)));
+    figure.title = figure.value;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The grid has elements only for visible rows, so a plain table of the loaded ones replaces it for
+ * printing.
+ */
+import { make } from './element.ts';
+import {
+  cellOf,
+  countText,
+  type GridColumn,
+  type GridRow,
+  shownText,
+} from '../../server/grid/model.ts';
+
+interface PrintingOptions {
+  readonly page: HTMLElement;
+  rows(): Iterable<readonly [index: number, row: GridRow]>;
+  columns(): readonly GridColumn[];
+  total(): number | null;
+  first(): number;
+}
+
+/** Some twenty sheets of paper; downloads have all rows. */
+const MAX_ROWS = 1_000;
+
+export function startPrinting(options: PrintingOptions): void {
+  let sheet: HTMLElement | null = null;
+  const change = (isPrinting: boolean): void => {
+    sheet?.remove();
+    sheet = isPrinting ? sheetOf(options) : null;
+    if (sheet !== null) options.page.append(sheet);
+  };
+  matchMedia('print').addEventListener('change', ({ matches }) => change(matches));
+  addEventListener('beforeprint', () => change(true));
+  addEventListener('afterprint', () => change(false));
+}
+
+function sheetOf({ rows, columns, total, first }: PrintingOptions): HTMLElement {
+  const shown = runAround([...rows()], first());
+  const heads = columns();
+  const from = shown[0]?.[0] ?? 0;
+  const all = countText(total() ?? shown.length);
+  const text =
+    shown.length === (total() ?? 0) ? all : `Rows ${from + 1} to ${from + shown.length} of ${all}`;
+  return make(
+    'div',
+    { class: 'print-sheet' },
+    make('p', { class: 'fine' }, text),
+    make(
+      'table',
+      {},
+      make(
+        'thead',
+        {},
+        make(
+          'tr',
+          {},
+          ...heads.map((column) =>
+            make('th', { class: isNumeric(column) ? 'number' : null }, column.name),
+          ),
+        ),
+      ),
+      make(
+        'tbody',
+        {},
+        ...shown.map(([, row]) => make('tr', {}, ...heads.map((column) => cellFor(column, row)))),
+      ),
+    ),
+  );
+}
+
+function cellFor(column: GridColumn, row: GridRow): HTMLElement {
+  const text = shownText(cellOf(row, column.name));
+  return make('td', { class: isNumeric(column) ? 'number' : null }, text);
+}
+
+function isNumeric({ type }: GridColumn): boolean {
+  return type === 'integer' || type === 'number';
+}
+
+function runAround(
+  rows: readonly (readonly [number, GridRow])[],
+  first: number,
+): (readonly [number, GridRow])[] {
+  const at = rows.findIndex(([index]) => index >= first);
+  if (at < 0) return rows.slice(-MAX_ROWS);
+  let start = at;
+  while (start > 0 && rows[start - 1]![0] === rows[start]![0] - 1) start--;
+  let end = at + 1;
+  while (end < rows.length && rows[end]![0] === rows[end - 1]![0] + 1) end++;
+  const isLong = end - start > MAX_ROWS;
+  return rows.slice(isLong ? at : start, isLong ? Math.min(end, at + MAX_ROWS) : end);
+}

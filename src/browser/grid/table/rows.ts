@@ -1,0 +1,255 @@
+/**
+ * The rows of the view, fetched in blocks as they become visible.
+ *
+ * Loaded rows stay until newer ones arrive, so nothing flickers when the file changes. Requests for
+ * blocks no longer visible are aborted; when there are many blocks, old ones are dropped.
+ */
+import { type GridRow, idOf, parseRows } from '../../../server/grid/model.ts';
+import type { WrittenRow } from '../writing/row-edits.ts';
+
+const BLOCK_ROWS = 200;
+const MAX_BLOCKS = 60;
+const MAX_REQUESTS = 3;
+
+interface Block {
+  rows: readonly GridRow[];
+  generation: number;
+}
+
+export interface RowsProblem {
+  readonly status: number;
+  readonly message: string;
+}
+
+export class RowStore {
+  total: number | null = null;
+  /** Version from the newest ETag; `''` before the first. */
+  version = '';
+  problem: RowsProblem | null = null;
+  readonly #api: string;
+  readonly #onChange: () => void;
+  readonly #onNewVersion: () => void;
+  #query = new URLSearchParams();
+  #blocks = new Map<number, Block>();
+  #pending = new Map<number, AbortController>();
+  #wanted: number[] = [];
+  #generation = 0;
+  /** After a requested reload a new version is no news. */
+  #isExpected = false;
+  /** Number of versions made by our own writes. */
+  #made = 0;
+
+  /** `onNewVersion` is called when rows arrive of a version that this page has not made. */
+  constructor(api: string, onChange: () => void, onNewVersion: () => void) {
+    this.#api = api;
+    this.#onChange = onChange;
+    this.#onNewVersion = onNewVersion;
+  }
+
+  show(query: URLSearchParams): void {
+    this.#query = query;
+    this.#blocks.clear();
+    this.total = null;
+    this.reload();
+  }
+
+  reload(): void {
+    this.#generation++;
+    for (const request of this.#pending.values()) request.abort();
+    this.#pending.clear();
+    this.problem = null;
+    this.#isExpected = true;
+    this.#fetch();
+  }
+
+  at(index: number): GridRow | undefined {
+    return this.#blocks.get(Math.floor(index / BLOCK_ROWS))?.rows[index % BLOCK_ROWS];
+  }
+
+  *loaded(): Generator<readonly [index: number, row: GridRow]> {
+    for (const number of [...this.#blocks.keys()].sort((a, b) => a - b)) {
+      const { rows } = this.#blocks.get(number)!;
+      for (const [at, row] of rows.entries()) yield [number * BLOCK_ROWS + at, row];
+    }
+  }
+
+  /**
+   * Both ends included, in one request unless all are loaded. Fewer when the file has become
+   * shorter, none when the request fails.
+   */
+  async between(first: number, last: number): Promise<readonly GridRow[]> {
+    const rows: GridRow[] = [];
+    for (let index = first; index <= last; index++) {
+      const row = this.at(index);
+      if (row === undefined) break;
+      rows.push(row);
+    }
+    if (rows.length > last - first || last < first) return rows;
+    const query = new URLSearchParams(this.#query);
+    query.set('limit', String(last - first + 1));
+    query.set('offset', String(first));
+    try {
+      const response = await fetch(`${this.#api}?${query}`, {
+        headers: { Accept: 'application/json' },
+      });
+      if (!response.ok) throw await problemOf(response);
+      return parseRows(await response.text());
+    } catch {
+      // The same failure hits the visible rows, where it is reported.
+      return rows;
+    }
+  }
+
+  /** −1 when not loaded. */
+  placeOf(id: number): number {
+    for (const [place, row] of this.loaded()) if (idOf(row) === id) return place;
+    return -1;
+  }
+
+  /**
+   * Our own write made this version: pending responses are outdated, and until newer ones arrive
+   * nothing may build on the old values.
+   */
+  versionMade(version: string, written: readonly WrittenRow[]): void {
+    this.version = version;
+    this.#made++;
+    const cells = new Map(written.map((row) => [row._row_id, row]));
+    if (cells.size === 0) return;
+    for (const block of this.#blocks.values()) {
+      block.rows = block.rows.map((row) => {
+        const changed = cells.get(idOf(row));
+        return changed === undefined ? row : { ...row, ...changed };
+      });
+    }
+    this.#onChange();
+  }
+
+  get hasRows(): boolean {
+    return this.#blocks.size > 0;
+  }
+
+  replace(row: GridRow): void {
+    const id = idOf(row);
+    for (const block of this.#blocks.values()) {
+      const at = block.rows.findIndex((one) => idOf(one) === id);
+      if (at >= 0) block.rows = block.rows.with(at, row);
+    }
+    this.#onChange();
+  }
+
+  want(from: number, to: number): void {
+    const first = Math.max(0, Math.floor(from / BLOCK_ROWS));
+    const last = Math.max(first, Math.floor((to - 1) / BLOCK_ROWS));
+    const seen: number[] = [];
+    for (let block = first; block <= last; block++) seen.push(block);
+    // Neighbours too, so that scrolling meets loaded rows.
+    this.#wanted = [...seen, last + 1, first - 1].filter(
+      (block) =>
+        block >= 0 && (this.total === null || block * BLOCK_ROWS < this.total || block === 0),
+    );
+    for (const [block, request] of this.#pending) {
+      if (this.#wanted.includes(block)) continue;
+      request.abort();
+      this.#pending.delete(block);
+    }
+    this.#fetch();
+  }
+
+  #fetch(): void {
+    if (this.problem !== null) return;
+    for (const number of this.#wanted) {
+      if (this.#pending.size >= MAX_REQUESTS) return;
+      const isThere = this.#blocks.get(number)?.generation === this.#generation;
+      if (!isThere && !this.#pending.has(number)) void this.#fetchBlock(number);
+    }
+  }
+
+  async #fetchBlock(number: number): Promise<void> {
+    const request = new AbortController();
+    const [generation, made] = [this.#generation, this.#made];
+    const isLate = (): boolean => generation !== this.#generation || made !== this.#made;
+    this.#pending.set(number, request);
+    const query = new URLSearchParams(this.#query);
+    query.set('limit', String(BLOCK_ROWS));
+    if (number > 0) query.set('offset', String(number * BLOCK_ROWS));
+    let isOvertaken = false;
+    try {
+      const response = await fetch(`${this.#api}?${query}`, {
+        signal: request.signal,
+        headers: { Accept: 'application/json' },
+      });
+      if (!response.ok) throw await problemOf(response);
+      const rows = parseRows(await response.text());
+      isOvertaken = isLate();
+      if (!isOvertaken) {
+        this.#blocks.set(number, { rows, generation });
+        this.#take(response, rows.length, number);
+      }
+    } catch (error) {
+      if (request.signal.aborted) return;
+      isOvertaken = isLate();
+      if (!isOvertaken) {
+        this.problem = isProblem(error)
+          ? error
+          : { status: 0, message: 'The server cannot be reached.' };
+      }
+    } finally {
+      if (this.#pending.get(number) === request) this.#pending.delete(number);
+    }
+    if (!isOvertaken) this.#onChange();
+    // Even after a useless response: its rows may still be visible.
+    this.#fetch();
+  }
+
+  #take(response: Response, count: number, number: number): void {
+    const version = versionOf(response);
+    const total = Number(response.headers.get('X-Total-Count') ?? number * BLOCK_ROWS + count);
+    // Other blocks may be of another version: refetch them.
+    const isNewer = this.version !== '' && version !== this.version;
+    if (isNewer) {
+      this.#generation++;
+      this.#blocks.get(number)!.generation = this.#generation;
+    }
+    this.version = version;
+    this.total = total;
+    for (const block of this.#blocks.keys()) {
+      if (block * BLOCK_ROWS >= total && block > 0) this.#blocks.delete(block);
+      else if (this.#blocks.size > MAX_BLOCKS && !this.#wanted.includes(block)) {
+        this.#blocks.delete(block);
+      }
+    }
+    const isNews = isNewer && !this.#isExpected;
+    this.#isExpected = false;
+    if (isNews) this.#onNewVersion();
+  }
+}
+
+/** Whether a retry, or signing in again, may succeed; status 0: no response. */
+export function mayPass(status: number): boolean {
+  return status === 0 || status === 401 || status === 429 || status >= 500;
+}
+
+/** The version part of an ETag identifies the file's version, whatever was requested. */
+export function versionOf(response: Response): string {
+  const tag = response.headers.get('ETag') ?? '';
+  return tag.replace(/^W\//, '').replaceAll('"', '').split('.')[0]!;
+}
+
+export async function problemOf(response: Response): Promise<RowsProblem> {
+  const { status } = response;
+  try {
+    const { detail } = JSON.parse(await response.text()) as { detail?: unknown };
+    if (typeof detail === 'string') return { status, message: detail };
+    if (Array.isArray(detail)) {
+      const messages = detail.map((issue: { msg?: string }) => issue.msg ?? '');
+      return { status, message: messages.join('; ') };
+    }
+  } catch {
+    // An error page of a proxy; its status is reported instead.
+  }
+  return { status, message: `The server answered ${status}.` };
+}
+
+function isProblem(error: unknown): error is RowsProblem {
+  return typeof error === 'object' && error !== null && 'status' in error;
+}

@@ -1,0 +1,3 @@
+import { startLiveForms } from './shared/live-form.ts';
+
+startLiveForms();

@@ -1,0 +1,26 @@
+/**
+ * The part of an address that the links of its page carry on. A page has dozens of them and a request head may hold 256 KiB,
+ * so what does not fit is left out, and the frame says so.
+ */
+
+/** Characters of it; in a table of rows links have less. */
+export const MAX_LINK_CHARACTERS = 4 * 1024;
+const MAX_PARAMETERS = 256;
+
+/** Those of the parameters that fit, in their order. */
+export function linkQuery(
+  parameters: Iterable<readonly [name: string, value: string]>,
+  maxCharacters = MAX_LINK_CHARACTERS,
+): URLSearchParams {
+  const query = new URLSearchParams();
+  let left = maxCharacters;
+  for (const [name, value] of parameters) {
+    if (query.size >= MAX_PARAMETERS) break;
+    if (name.length + value.length > left) continue;
+    const length = new URLSearchParams([[name, value]]).toString().length + 1;
+    if (length > left) continue;
+    left -= length;
+    query.append(name, value);
+  }
+  return query;
+}
