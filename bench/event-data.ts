@@ -8,9 +8,9 @@ import { Database } from 'bun:sqlite';
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Indexer } from '../src/events/indexer.ts';
-import { createEventSchema, EVENTS_FILE } from '../src/events/schema.ts';
-import { INDEX_FILE } from '../src/events/text-index.ts';
+import { Indexer } from '../src/events/read/indexer.ts';
+import { createEventSchema, EVENTS_FILE } from '../src/events/store/schema.ts';
+import { INDEX_FILE } from '../src/events/read/text-index.ts';
 import { DATA_DIR, randomSource } from './data.ts';
 
 /** When the newest event was stored, in microseconds. */

@@ -8,9 +8,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderMarkdown } from '../plugins/markdown/render.ts';
 import { markdownSections } from '../plugins/markdown/sections.ts';
-import type { FileSource } from '../src/base/file-source.ts';
-import type { GuideChapter } from '../src/server/guide.ts';
-import { bundledChapterNames } from '../src/server/guide-bundle.ts';
+import type { FileSource } from '../src/base/files/file-source.ts';
+import type { GuideChapter } from '../src/pages/guide.ts';
+import { bundledChapterNames } from '../src/pages/guide-bundle.ts';
 import { root } from './step.ts';
 
 /** The folder with the chapters. */

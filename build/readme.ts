@@ -10,31 +10,31 @@ import { flagOf, settingAt, settingKeys, variableOf } from '../src/config/schema
 import type { SettingKey } from '../src/config/schema.ts';
 import { formatBytes } from '../src/config/setting.ts';
 import type { Setting } from '../src/config/setting.ts';
-import { MAX_PASSWORD_LENGTH } from '../src/auth/passwords.ts';
-import { MAX_XLSX_ROWS } from '../src/dataset/encode-xlsx.ts';
-import { MAX_CELL_TEXT } from '../src/dataset/sheet-limits.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/dataset/limits.ts';
+import { MAX_PASSWORD_LENGTH } from '../src/accounts/identity/passwords.ts';
+import { MAX_XLSX_ROWS } from '../src/tables/encode/encode-xlsx.ts';
+import { MAX_CELL_TEXT } from '../src/tables/encode/sheet-limits.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/tables/limits.ts';
 import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
-import { PAGE_MS, SECTIONS_MS } from '../src/docroot/parse-workers.ts';
+import { PAGE_MS, SECTIONS_MS } from '../src/docroot/parsing/parse-workers.ts';
 import { MAX_RESULTS } from '../src/operations/search.ts';
-import { MAX_BUCKETS, MAX_GROUPS, MAX_QUERY_BYTES, MAX_STAGES } from '../src/pipeline/limits.ts';
-import { MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES } from '../src/server/context.ts';
-import { MAX_ROW_VALUES } from '../src/server/exchange.ts';
-import { JSON_BOUNDS } from '../src/base/json-outline.ts';
-import { MAX_NUMBER_LENGTH } from '../src/base/json.ts';
+import { MAX_BUCKETS, MAX_GROUPS, MAX_QUERY_BYTES, MAX_STAGES } from '../src/language/limits.ts';
+import { MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES } from '../src/http/context.ts';
+import { MAX_ROW_VALUES } from '../src/http/exchange.ts';
+import { JSON_BOUNDS } from '../src/base/json/json-outline.ts';
+import { MAX_NUMBER_LENGTH } from '../src/base/json/json.ts';
 import { MAX_ISSUES } from '../src/base/errors.ts';
-import { MAX_CREATED_ROWS } from '../src/dataset/mutation.ts';
+import { MAX_CREATED_ROWS } from '../src/tables/edit/mutation.ts';
 import {
   MAX_CELLS as MAX_PAGE_CELLS,
   MAX_CONDITIONS,
   MAX_KEPT,
-} from '../src/server/dataset-page.ts';
-import { MAX_LINK_CHARACTERS } from '../src/server/link-query.ts';
-import { MAX_FORM_BYTES } from '../src/server/form-body.ts';
-import { MAX_MESSAGE_BYTES } from '../src/server/mcp/message.ts';
+} from '../src/pages/dataset-page.ts';
+import { MAX_LINK_CHARACTERS } from '../src/pages/link-query.ts';
+import { MAX_FORM_BYTES } from '../src/http/body/form-body.ts';
+import { MAX_MESSAGE_BYTES } from '../src/mcp/message.ts';
 import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
 import { MAX_CELLS, MAX_SHEETS } from '../plugins/workbook/limits.ts';
-import { SPL_PAIRS } from '../src/server/spl-pairs.ts';
+import { SPL_PAIRS } from '../src/api/spl-pairs.ts';
 import { root } from './step.ts';
 
 /** Values that make sense on a server where the default does not. */

@@ -5,29 +5,33 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../plugins/index.ts';
-import { Audit } from './auth/audit.ts';
-import { LocalLogin } from './auth/local-login.ts';
-import { judgedIn, judgePassword, type JudgePassword } from './auth/password-strength.ts';
-import { isOidcOn, type Oidc, openOidc } from './auth/oidc/oidc.ts';
-import { settlePromises } from './auth/upload-groups.ts';
+import { Audit } from './accounts/audit/audit.ts';
+import { LocalLogin } from './accounts/identity/local-login.ts';
+import {
+  judgedIn,
+  judgePassword,
+  type JudgePassword,
+} from './accounts/identity/password-strength.ts';
+import { isOidcOn, type Oidc, openOidc } from './accounts/oidc/oidc.ts';
+import { settlePromises } from './accounts/rights/upload-groups.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
-import { ChildPool, type ChildPoolOptions } from './children/child-pool.ts';
-import { workerCommand } from './children/own-command.ts';
-import { SpoolRoom } from './children/spool.ts';
+import { ChildPool, type ChildPoolOptions } from './processes/child-pool.ts';
+import { workerCommand } from './processes/own-command.ts';
+import { SpoolRoom } from './processes/spool.ts';
 import type { Config } from './config/schema.ts';
-import { type Lists, runList } from './dataset/list-run.ts';
-import { Reading } from './dataset/reading.ts';
+import { type Lists, runList } from './tables/read/list-run.ts';
+import { Reading } from './tables/read/reading.ts';
 import { clearLocks } from './docroot/locks.ts';
 import { type Docroot, openDocroot } from './docroot/open-docroot.ts';
-import type { Registry, Resource } from './docroot/registry.ts';
+import type { Registry, Resource } from './docroot/registry/registry.ts';
 import { closeEvents, type EventParts, openEvents } from './events/open-events.ts';
-import { Retention } from './events/retention.ts';
-import { EVENTS_FILE } from './events/schema.ts';
-import { INDEX_FILE as EVENTS_INDEX_FILE } from './events/text-index.ts';
+import { Retention } from './events/retention/retention.ts';
+import { EVENTS_FILE } from './events/store/schema.ts';
+import { INDEX_FILE as EVENTS_INDEX_FILE } from './events/read/text-index.ts';
 import { Handlers } from './handlers/handlers.ts';
-import { Searches } from './pipeline/searches.ts';
-import { INDEX_FILE as SEARCH_INDEX_FILE, openSearch, type Search } from './search/search.ts';
+import { Searches } from './language/run/searches.ts';
+import { INDEX_FILE as SEARCH_INDEX_FILE, openSearch, type Search } from './fulltext/search.ts';
 import type { Database } from './store/database.ts';
 import { foldLog } from './store/fold-log.ts';
 import { readInstanceKey } from './store/instance-key.ts';

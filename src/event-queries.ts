@@ -2,13 +2,13 @@
  * Where the events and the search language meet, which do not know each other: queries that choose among events, and events
  * as a source of queries.
  */
-import { extractPairs } from './events/extract/pairs.ts';
-import { KeptReader } from './events/kept-reader.ts';
-import { type MakeEventFilter, QueryProblem } from './events/query-filter.ts';
-import { createEventFilter } from './pipeline/event-filter.ts';
-import { Problem } from './pipeline/problem.ts';
-import type { SearchParts } from './pipeline/search-jobs.ts';
-import { isObject, valueOfJson, type Value } from './pipeline/value.ts';
+import { extractPairs } from './events/intake/extract/pairs.ts';
+import { KeptReader } from './events/store/kept-reader.ts';
+import { type MakeEventFilter, QueryProblem } from './events/read/query-filter.ts';
+import { createEventFilter } from './language/plan/event-filter.ts';
+import { Problem } from './language/syntax/problem.ts';
+import type { SearchParts } from './language/run/search-jobs.ts';
+import { isObject, valueOfJson, type Value } from './language/expressions/value.ts';
 
 /** Queries that choose among events, for a part that does not know their language. */
 export const makeEventFilter: MakeEventFilter = (query) => {

@@ -4,21 +4,21 @@
  */
 import { kinds } from '../plugins/index.ts';
 import { AppError } from './base/errors.ts';
-import { strengthJobs } from './auth/password-strength.ts';
-import { type ChildJobs, serveChild } from './children/child-server.ts';
-import { listJobs } from './dataset/list-run.ts';
-import { queryJobs } from './dataset/query-jobs.ts';
-import { summaryJobs } from './dataset/summary-jobs.ts';
-import { fileJobs } from './docroot/file-jobs.ts';
-import { loadJobs } from './docroot/load-table.ts';
-import { soundJobs } from './docroot/sound-tables.ts';
+import { strengthJobs } from './accounts/identity/password-strength.ts';
+import { type ChildJobs, serveChild } from './processes/child-server.ts';
+import { listJobs } from './tables/read/list-run.ts';
+import { queryJobs } from './tables/read/query-jobs.ts';
+import { summaryJobs } from './tables/read/summary-jobs.ts';
+import { fileJobs } from './docroot/parsing/file-jobs.ts';
+import { loadJobs } from './docroot/parsing/load-table.ts';
+import { soundJobs } from './docroot/parsing/sound-tables.ts';
 import { makeEventFilter, searchParts } from './event-queries.ts';
-import { eventIndexJobs } from './events/index-jobs.ts';
-import { eventReadJobs } from './events/read-jobs.ts';
-import { writerJobs } from './events/writer-jobs.ts';
-import { pipelineJobs } from './pipeline/search-jobs.ts';
-import { indexJobs } from './search/index-jobs.ts';
-import { searchJobs } from './search/search-jobs.ts';
+import { eventIndexJobs } from './events/read/index-jobs.ts';
+import { eventReadJobs } from './events/read/read-jobs.ts';
+import { writerJobs } from './events/store/writer-jobs.ts';
+import { pipelineJobs } from './language/run/search-jobs.ts';
+import { indexJobs } from './fulltext/index-jobs.ts';
+import { searchJobs } from './fulltext/search-jobs.ts';
 
 /** The jobs of each role; made in the process that has it. */
 const roles = new Map<string, () => ChildJobs>([

@@ -41,18 +41,19 @@ describe('who may import whom', () => {
   const rows = [
     ['base'],
     ['config'],
-    ['store', 'children'],
-    ['dataset', 'auth'],
-    ['docroot', 'events', 'pipeline', 'search', 'handlers'],
+    ['store', 'processes'],
+    ['tables', 'accounts'],
+    ['docroot', 'events', 'language', 'fulltext', 'handlers'],
     ['backup', 'event-queries.ts'],
     ['app.ts', 'workers.ts'],
     ['operations'],
-    ['server', 'cli'],
+    ['http', 'api', 'pages', 'mcp', 'syslog', 'cli'],
     ['browser'],
     ['main.ts'],
   ];
-  // Within a row nobody sees anybody, but for the command that starts the server.
-  const neighbours: readonly string[] = ['cli → server'];
+  // Within a row nobody sees anybody, but for the command that starts the server and the parts of that server.
+  const doors = ['http', 'api', 'pages', 'mcp', 'syslog'];
+  const neighbours = ['cli', ...doors].flatMap((from) => doors.map((to) => `${from} → ${to}`));
 
   const partOf = (path: string): string | null => /^src\/([^/]+)/.exec(path)?.[1] ?? null;
   const rowOf = (part: string): number => rows.findIndex((row) => row.includes(part));
@@ -77,12 +78,12 @@ describe('who may import whom', () => {
       ({ file, target }) =>
         file.startsWith('src/browser/') &&
         target.startsWith('src/') &&
-        !/^src\/(?:browser|base|dataset|server\/grid)\//.test(target),
+        !/^src\/(?:browser|base|tables|pages\/grid)\//.test(target),
     );
     expect(wrong).toEqual([]);
   });
 
-  test('plugins see base, dataset and the plugin contract, and only app.ts and workers.ts see plugins', () => {
+  test('plugins see base, tables and the plugin contract, and only app.ts and workers.ts see plugins', () => {
     const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/');
     const wrong = offending(({ file, target }) => {
       const isPlugin = file.startsWith('plugins/');
@@ -91,16 +92,16 @@ describe('who may import whom', () => {
         return isPlugin ? !isOwn : !/^src\/(?:app|workers)\.ts$/.test(file);
       }
       if (!isPlugin || !target.startsWith('src/')) return false;
-      return !/^src\/(?:base\/|dataset\/|docroot\/kind\.ts$)/.test(target);
+      return !/^src\/(?:base\/|tables\/|docroot\/kind\.ts$)/.test(target);
     });
     expect(wrong).toEqual([]);
   });
 
-  test('elysia is imported under src/server and in the host of handlers only', () => {
+  test('elysia is imported by the doors and in the host of handlers only', () => {
     const wrong = offending(
       ({ file, target }) =>
         /^(?:elysia|@elysiajs)(?:\/|$)/.test(target) &&
-        !/^src\/(?:server|handlers\/host)\//.test(file),
+        !/^src\/(?:http|api|pages|mcp|handlers\/host)\//.test(file),
     );
     expect(wrong).toEqual([]);
   });
@@ -121,13 +122,13 @@ describe('adding one thing in one place', () => {
   const lists = [
     'plugins',
     'src/cli/commands',
-    'src/auth/methods',
+    'src/accounts/identity/methods',
     'src/store/migrations',
-    'src/server/pages',
+    'src/pages/views',
     'src/operations',
-    'src/pipeline/commands',
-    'src/events/dialects',
-    'src/server/mcp/tools',
+    'src/language/commands',
+    'src/events/intake/dialects',
+    'src/mcp/tools',
   ];
 
   test.each(lists)('the list of %s names every sibling', (folder) => {

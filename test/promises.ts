@@ -189,7 +189,7 @@ const content: readonly Kept[] = [
     'S-X11',
     'Exports for spreadsheets hold no formulas that users wrote.',
     ['http/audit-export.test.ts', 'S-X11'],
-    ['dataset/encode-xlsx.test.ts', 'formula'],
+    ['tables/encode-xlsx.test.ts', 'formula'],
   ],
 ];
 
@@ -250,8 +250,8 @@ const accounts: readonly Kept[] = [
   [
     'S-A11',
     'Secrets are compared by their digests, in constant time.',
-    ['auth/api-keys.test.ts', 'digest'],
-    ['auth/oidc-tokens.test.ts', 'unknown keys'],
+    ['accounts/api-keys.test.ts', 'digest'],
+    ['accounts/oidc-tokens.test.ts', 'unknown keys'],
   ],
   [
     'S-A12',
@@ -426,15 +426,15 @@ const providers: readonly Kept[] = [
   [
     'S-O2',
     'Its answers are bounded in size and time, and redirects are not followed.',
-    ['auth/oidc-provider.test.ts', 'a dripping answer is given up in time'],
-    ['auth/oidc-provider.test.ts', 'metadata that is refused'],
+    ['accounts/oidc-provider.test.ts', 'a dripping answer is given up in time'],
+    ['accounts/oidc-provider.test.ts', 'metadata that is refused'],
   ],
   ['S-O3', 'It must be who it says.', [OIDC, 'S-O3']],
   [
     'S-O4',
     'A storm of sign-ins is no storm of requests to it.',
     [OIDC, 'S-O4'],
-    ['auth/oidc-provider.test.ts', 'one request for all who wait'],
+    ['accounts/oidc-provider.test.ts', 'one request for all who wait'],
   ],
   [
     'S-O5',
@@ -458,7 +458,7 @@ const providers: readonly Kept[] = [
   [
     'S-J7',
     'A key that was taken back stops counting.',
-    ['auth/oidc-tokens.test.ts', 'a key that was taken back stops counting'],
+    ['accounts/oidc-tokens.test.ts', 'a key that was taken back stops counting'],
   ],
 ];
 
@@ -575,7 +575,7 @@ const upkeep: readonly Kept[] = [
   [
     'S-L2',
     'A changed audit is found out, with its first bad entry.',
-    ['auth/audit-chain.test.ts', 'is found out, with the first bad entry'],
+    ['accounts/audit-chain.test.ts', 'is found out, with the first bad entry'],
     ['http/audit-entries.test.ts', 'svc check names an entry that was changed'],
   ],
   [
@@ -671,7 +671,7 @@ const faults: readonly Kept[] = [
     'A file made to eat memory costs a worker, not the server.',
     ['http/binary-corpus.test.ts', 'F9'],
     ['http/document-corpus.test.ts', 'F9'],
-    ['children/child-pool.test.ts', 'F9'],
+    ['processes/child-pool.test.ts', 'F9'],
   ],
   [
     'F10',

@@ -2,7 +2,7 @@
  * ingest-dialects: the same 1,000 events through every dialect, against bulk REST.
  */
 import { snappyCompress } from 'hysnappy';
-import { protobufMessage } from '../../src/events/wire/protobuf.ts';
+import { protobufMessage } from '../../src/events/intake/wire/protobuf.ts';
 import type { Benchmark } from '../benchmark.ts';
 import { logEvents, postsPerSecond } from '../events.ts';
 import { forOrientation, inTurns } from '../rounds.ts';

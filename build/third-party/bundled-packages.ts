@@ -1,6 +1,6 @@
 /**
  * Which packages are inside the executable: those of whose files the bundler took at least a byte, for the program itself
- * and for the scripts of its pages, which are bundled on their own (src/server/script-bundle.ts).
+ * and for the scripts of its pages, which are bundled on their own (src/pages/script-bundle.ts).
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,9 +52,9 @@ async function bundledFiles(): Promise<string[]> {
 
 /** Every name that is given to the macro which bundles a page's script. */
 function scriptNames(): string[] {
-  const assets = readFileSync(join(root, 'src/server/assets.ts'), 'utf8');
+  const assets = readFileSync(join(root, 'src/pages/assets.ts'), 'utf8');
   const names = [...assets.matchAll(/\bbundledScript\('([\w-]+)'\)/g)].map((match) => match[1]!);
-  if (names.length === 0) throw new Error('no script of a page was found in src/server/assets.ts');
+  if (names.length === 0) throw new Error('no script of a page was found in src/pages/assets.ts');
   return names;
 }
 

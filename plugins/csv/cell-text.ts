@@ -5,8 +5,8 @@
  * replaces was quoted. Outer spaces need no quotes: the reader keeps them.
  */
 import { mismatch } from '../../src/base/errors.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import type { BooleanSpelling } from './boolean-spelling.ts';
 import { DELIMITERS, type Delimiter } from './delimiter.ts';
 import { type Encoding, unencodable } from './encoding.ts';

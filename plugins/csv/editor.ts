@@ -8,9 +8,9 @@
  * Existing segments keep number and order, possibly without rows, so that what is known of a
  * segment (its ids) stays true; only appended rows add segments.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { Piece } from '../../src/base/piece-writer.ts';
-import type { EditPlan, TableChanges, TableLayout } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
+import type { EditPlan, TableChanges, TableLayout } from '../../src/tables/types.ts';
 import { DELIMITERS, guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';
 import type { Dialect } from './dialect.ts';
 import { FileEdit } from './file-edit.ts';

@@ -3,8 +3,8 @@
  * in `editor.ts`.
  */
 import { mismatch } from '../../src/base/errors.ts';
-import { changedFile, type FileSource, readBytes } from '../../src/base/file-source.ts';
-import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/dataset/types.ts';
+import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
 import { BooleanSpelling } from './boolean-spelling.ts';
 import {
   type CellStyle,

@@ -1,7 +1,7 @@
 /** The new file: pieces and segments, which always cover the same bytes. */
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
-import type { Piece } from '../../src/base/piece-writer.ts';
-import type { Segment } from '../../src/dataset/types.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
+import type { Segment } from '../../src/tables/types.ts';
 import { PieceList, slicePieces } from './piece-list.ts';
 
 export class NewFile {

@@ -1,5 +1,5 @@
 /** Ranges of the old file and new bytes, in order; neighbours are joined. */
-import type { Piece } from '../../src/base/piece-writer.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
 
 export class PieceList {
   readonly #pieces: ({ from: number; to: number } | Uint8Array[])[] = [];

@@ -6,10 +6,10 @@
  * returns them. Memory: one chunk of the file plus its longest row.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { cleanNames } from '../../src/dataset/header-names.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
-import type { ReadOptions, RowSink, Segment } from '../../src/dataset/types.ts';
+import { cleanNames } from '../../src/tables/infer/header-names.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import type { ReadOptions, RowSink, Segment } from '../../src/tables/types.ts';
 import { BooleanSpelling } from './boolean-spelling.ts';
 import { cellValue } from './cell-value.ts';
 import { guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';

@@ -2,8 +2,8 @@
  * A segment of the old file, decoded and tokenized, copied to the new file up to where rows change.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { changedFile, type FileSource, readBytes } from '../../src/base/file-source.ts';
-import type { Segment } from '../../src/dataset/types.ts';
+import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import type { Segment } from '../../src/tables/types.ts';
 import type { Dialect } from './dialect.ts';
 import { decodeText, encodedLength } from './encoding.ts';
 import type { NewFile } from './new-file.ts';

@@ -4,7 +4,7 @@
  * Always knows the byte offset of its position, from which segments are made. Holds one chunk and
  * the row in progress.
  */
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { completeLength, decodeText, encodedLength, type Encoding, unitBytes } from './encoding.ts';
 
 /** Large enough for few calls, small enough for the processor's cache. */

@@ -12,7 +12,7 @@
  * - a quoted cell still open at the end of the text is an error, never a row.
  */
 import { cellAt, closingQuote, QUOTE, unquoted } from './cell-value.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 
 const LF = 10;
 const CR = 13;

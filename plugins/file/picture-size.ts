@@ -5,7 +5,7 @@
  * A page reserves room for pictures; a wrong size would be worse than none, so doubtful ones have
  * none.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 import type { PictureSize } from '../../src/docroot/kind.ts';
 
 const HEAD_BYTES = 4096;

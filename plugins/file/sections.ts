@@ -1,10 +1,10 @@
 /** What search indexes of a plain file: the content of text files only. */
-import type { FileSource } from '../../src/base/file-source.ts';
-import { mediaTypeOf } from '../../src/base/media-type.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { mediaTypeOf } from '../../src/base/files/media-type.ts';
 import { fileNameOf, stemOf } from '../../src/base/paths.ts';
-import { looksLikeText, readText } from '../../src/base/text-bytes.ts';
+import { looksLikeText, readText } from '../../src/base/text/text-bytes.ts';
 import type { DocumentOrder, SearchSection } from '../../src/docroot/kind.ts';
-import { xmlText } from '../../src/base/markup-text.ts';
+import { xmlText } from '../../src/base/text/markup-text.ts';
 
 const OPAQUE = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/pdf$)/;
 const XML = /[/+]xml$/;

@@ -4,7 +4,7 @@
  * Most scripts are not: libraries, and code for browsers.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 
 /** Parsing a longer module would take more than a second. */
 const MAX_BYTES = 8 * 1024 * 1024;

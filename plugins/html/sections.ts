@@ -1,8 +1,8 @@
 /** What search indexes of an HTML page: title and visible text, as one document. */
-import type { FileSource } from '../../src/base/file-source.ts';
-import { readMarkup } from '../../src/base/markup-text.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { readMarkup } from '../../src/base/text/markup-text.ts';
 import { fileNameOf, stemOf } from '../../src/base/paths.ts';
-import { readText } from '../../src/base/text-bytes.ts';
+import { readText } from '../../src/base/text/text-bytes.ts';
 import type { DocumentOrder, SearchSection } from '../../src/docroot/kind.ts';
 
 /** Titled by the page's title, else the file's name. */

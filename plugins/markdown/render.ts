@@ -3,9 +3,9 @@
  * classes, all filtered by the allow list.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
-import { readMarkup } from '../../src/base/markup-text.ts';
-import { readText } from '../../src/base/text-bytes.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { readMarkup } from '../../src/base/text/markup-text.ts';
+import { readText } from '../../src/base/text/text-bytes.ts';
 import type { DocumentOrder, RenderedDocument } from '../../src/docroot/kind.ts';
 import { allowList } from './allow-list.ts';
 import { createColouring } from './code-colours.ts';

@@ -1,10 +1,10 @@
 /**
  * What search indexes of a Markdown document: a section per heading and one for what precedes them.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
-import { readMarkup } from '../../src/base/markup-text.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { readMarkup } from '../../src/base/text/markup-text.ts';
 import { fileNameOf, stemOf } from '../../src/base/paths.ts';
-import { readText } from '../../src/base/text-bytes.ts';
+import { readText } from '../../src/base/text/text-bytes.ts';
 import type { DocumentOrder, SearchSection } from '../../src/docroot/kind.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { safeMarkup } from './render.ts';

@@ -3,7 +3,7 @@
  * little-endian).
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 
 const HEADER_START = 32;
 const HEADER_BYTES = 56;

@@ -1,6 +1,6 @@
 /** Random access for music-metadata through the descriptor already open. */
 import type { ITokenizer } from 'strtok3';
-import type { FileSource } from '../../src/base/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 
 /** Closing it leaves the file open. */
 export async function createTokenizer(source: FileSource, mimeType: string): Promise<ITokenizer> {

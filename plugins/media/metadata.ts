@@ -3,8 +3,8 @@
  * container where that library lacks it.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
-import { mediaTypeOf } from '../../src/base/media-type.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { mediaTypeOf } from '../../src/base/files/media-type.ts';
 import { type MediaMetadata, NO_METADATA } from '../../src/docroot/kind.ts';
 import { readAviHeader } from './avi-header.ts';
 import { createTokenizer } from './file-tokenizer.ts';

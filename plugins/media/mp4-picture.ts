@@ -2,7 +2,7 @@
  * The picture size of an MP4 file, from the first track header that has one (ISO/IEC 14496-12,
  * 8.3.2).
  */
-import type { FileSource } from '../../src/base/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 
 /** Per level; files have a handful. */
 const MAX_BOXES = 1000;

@@ -3,8 +3,8 @@
  * video.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
-import { isVideo } from '../../src/base/media-type.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { isVideo } from '../../src/base/files/media-type.ts';
 import { fileNameOf, stemOf } from '../../src/base/paths.ts';
 import type { DocumentOrder, MediaMetadata, SearchSection } from '../../src/docroot/kind.ts';
 import { readMetadata } from './metadata.ts';

@@ -6,11 +6,11 @@
  * base64.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { type FileType, wideNumber } from '../../src/dataset/file-type.ts';
-import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
-import { Physical } from '../../src/dataset/parquet/format.ts';
-import { shortestFloat } from '../../src/dataset/shortest-float.ts';
-import { decimalText } from '../../src/dataset/wide-number.ts';
+import { type FileType, wideNumber } from '../../src/tables/infer/file-type.ts';
+import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
+import { Physical } from '../../src/tables/parquet/format.ts';
+import { shortestFloat } from '../../src/tables/values/shortest-float.ts';
+import { decimalText } from '../../src/tables/values/wide-number.ts';
 import { dates, legacyMoments, moments, times } from './moment-cells.ts';
 import {
   type CellAt,

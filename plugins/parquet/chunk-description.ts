@@ -4,8 +4,8 @@
  * Statistics, indexes and Bloom filters of a changed chunk are dropped: they are optional and would
  * have to be recomputed.
  */
-import { ChunkField, Encoding, MetaField } from '../../src/dataset/parquet/format.ts';
-import { type ThriftList, ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
+import { ChunkField, Encoding, MetaField } from '../../src/tables/parquet/format.ts';
+import { type ThriftList, ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
 import type { EditedChunk } from './chunk-edit.ts';
 import type { Chunk } from './footer.ts';
 import type { Leaf } from './schema.ts';

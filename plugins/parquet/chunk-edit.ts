@@ -3,10 +3,10 @@
  * possible in their old encoding.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { Piece } from '../../src/base/piece-writer.ts';
-import { Encoding, MetaField, PageType } from '../../src/dataset/parquet/format.ts';
-import type { PageStyle } from '../../src/dataset/parquet/page-writer.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
+import { Encoding, MetaField, PageType } from '../../src/tables/parquet/format.ts';
+import type { PageStyle } from '../../src/tables/parquet/page-writer.ts';
 import { ChunkPages, MAX_PAGE_BYTES, type Page } from './chunk-pages.ts';
 import type { Chunk } from './footer.ts';
 import { GrowingDictionary } from './growing-dictionary.ts';

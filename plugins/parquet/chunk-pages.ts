@@ -5,11 +5,11 @@
  * one window of the file or one page, whichever is larger.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { PageField, PageType } from '../../src/dataset/parquet/format.ts';
-import { checksum } from '../../src/dataset/parquet/page-writer.ts';
-import { type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
-import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import { PageField, PageType } from '../../src/tables/parquet/format.ts';
+import { checksum } from '../../src/tables/parquet/page-writer.ts';
+import { type ThriftStruct } from '../../src/tables/parquet/thrift.ts';
+import { readThrift, ThriftEnd } from '../../src/tables/parquet/thrift-reader.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import type { Chunk } from './footer.ts';
 import { damaged } from './raw-values.ts';
 

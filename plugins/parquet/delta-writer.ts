@@ -3,7 +3,7 @@
  * do not grow a file: DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY and BYTE_STREAM_SPLIT. Other
  * encodings become PLAIN.
  */
-import { Encoding, Physical } from '../../src/dataset/parquet/format.ts';
+import { Encoding, Physical } from '../../src/tables/parquet/format.ts';
 import { int64Views, widthOf } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 

@@ -5,18 +5,12 @@
  * New rows join the last row group while it is small, else form a new one. The footer keeps schema,
  * key-value metadata and everything else.
  */
-import { changedFile, type FileSource } from '../../src/base/file-source.ts';
-import { cleanNames } from '../../src/dataset/header-names.ts';
-import { FileField, GroupField, MAGIC, Repetition } from '../../src/dataset/parquet/format.ts';
-import { structList, ThriftType } from '../../src/dataset/parquet/thrift.ts';
-import { thriftBytes } from '../../src/dataset/parquet/thrift-writer.ts';
-import type {
-  Cell,
-  EditPlan,
-  Segment,
-  TableChanges,
-  TableLayout,
-} from '../../src/dataset/types.ts';
+import { changedFile, type FileSource } from '../../src/base/files/file-source.ts';
+import { cleanNames } from '../../src/tables/infer/header-names.ts';
+import { FileField, GroupField, MAGIC, Repetition } from '../../src/tables/parquet/format.ts';
+import { structList, ThriftType } from '../../src/tables/parquet/thrift.ts';
+import { thriftBytes } from '../../src/tables/parquet/thrift-writer.ts';
+import type { Cell, EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
 import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
 import {
   addGroup,

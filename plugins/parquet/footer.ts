@@ -5,17 +5,17 @@
  * Checks every size and offset against the file before a page is read.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { codecName, Codec } from '../../src/dataset/parquet/codec.ts';
+import { codecName, Codec } from '../../src/tables/parquet/codec.ts';
 import {
   ChunkField,
   FileField,
   GroupField,
   MAGIC,
   MetaField,
-} from '../../src/dataset/parquet/format.ts';
-import { type ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
-import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+} from '../../src/tables/parquet/format.ts';
+import { type ThriftStruct } from '../../src/tables/parquet/thrift.ts';
+import { readThrift, ThriftEnd } from '../../src/tables/parquet/thrift-reader.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { damaged } from './raw-values.ts';
 import { type Leaf, type Schema, schemaOf } from './schema.ts';
 

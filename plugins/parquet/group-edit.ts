@@ -1,7 +1,7 @@
-import type { FileSource } from '../../src/base/file-source.ts';
-import { Codec } from '../../src/dataset/parquet/codec.ts';
-import { ChunkField, GroupField, MetaField } from '../../src/dataset/parquet/format.ts';
-import { structList, ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { Codec } from '../../src/tables/parquet/codec.ts';
+import { ChunkField, GroupField, MetaField } from '../../src/tables/parquet/format.ts';
+import { structList, ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
 import { changedChunk, movedChunk, newChunkDescription } from './chunk-description.ts';
 import { editChunk, newChunk } from './chunk-edit.ts';
 import type { Chunk, RowGroup } from './footer.ts';

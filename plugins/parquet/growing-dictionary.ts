@@ -2,7 +2,7 @@ import {
   dictionaryPage,
   type PageStyle,
   type WrittenPage,
-} from '../../src/dataset/parquet/page-writer.ts';
+} from '../../src/tables/parquet/page-writer.ts';
 import { PlainValues } from './plain-values.ts';
 import { type RawValues, rawValue } from './raw-values.ts';
 import type { Leaf } from './schema.ts';

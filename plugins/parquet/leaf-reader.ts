@@ -1,6 +1,6 @@
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { Cell } from '../../src/dataset/types.ts';
-import { PageType } from '../../src/dataset/parquet/format.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { Cell } from '../../src/tables/types.ts';
+import { PageType } from '../../src/tables/parquet/format.ts';
 import { cellsOf } from './cells.ts';
 import { ChunkPages } from './chunk-pages.ts';
 import type { Chunk } from './footer.ts';

@@ -3,9 +3,9 @@
  * else the physical type.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileType, TimeUnit } from '../../src/dataset/file-type.ts';
-import { Converted, Logical, Physical, SchemaField } from '../../src/dataset/parquet/format.ts';
-import type { ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+import type { FileType, TimeUnit } from '../../src/tables/infer/file-type.ts';
+import { Converted, Logical, Physical, SchemaField } from '../../src/tables/parquet/format.ts';
+import type { ThriftStruct } from '../../src/tables/parquet/thrift.ts';
 import { damaged } from './raw-values.ts';
 
 const MAX_DECIMAL_DIGITS = 200;

@@ -4,9 +4,9 @@ import {
   momentTexts,
   timeText,
   UNITS_PER_SECOND,
-} from '../../src/dataset/calendar.ts';
-import type { TimeUnit } from '../../src/dataset/file-type.ts';
-import { Physical } from '../../src/dataset/parquet/format.ts';
+} from '../../src/tables/values/calendar.ts';
+import type { TimeUnit } from '../../src/tables/infer/file-type.ts';
+import { Physical } from '../../src/tables/parquet/format.ts';
 import {
   type CellAt,
   damaged,

@@ -5,9 +5,9 @@
  * A map becomes an object whose keys are texts. Contradicting levels are refused, because rows
  * would silently shift against each other.
  */
-import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
-import { Repetition } from '../../src/dataset/parquet/format.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
+import { Repetition } from '../../src/tables/parquet/format.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import { longCell } from './cells.ts';
 import type { Entries } from './leaf-reader.ts';
 import { damaged } from './raw-values.ts';

@@ -1,4 +1,4 @@
-import type { Piece } from '../../src/base/piece-writer.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
 
 export class NewFile {
   readonly #pieces: Piece[] = [];

@@ -1,10 +1,10 @@
-import { Encoding } from '../../src/dataset/parquet/format.ts';
+import { Encoding } from '../../src/tables/parquet/format.ts';
 import {
   dataPage,
   indexBytes,
   type PageStyle,
   type WrittenPage,
-} from '../../src/dataset/parquet/page-writer.ts';
+} from '../../src/tables/parquet/page-writer.ts';
 import { type EncodedValues, encodeLike } from './delta-writer.ts';
 import type { GrowingDictionary } from './growing-dictionary.ts';
 import type { PageValues } from './page-values.ts';

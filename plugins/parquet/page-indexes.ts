@@ -3,11 +3,11 @@
  * PageIndex.md, BloomFilter.md). Only the offset index contains file offsets.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
-import { ChunkField, MetaField } from '../../src/dataset/parquet/format.ts';
-import { structList, type ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
-import { readThrift, ThriftEnd } from '../../src/dataset/parquet/thrift-reader.ts';
-import { thriftBytes } from '../../src/dataset/parquet/thrift-writer.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import { ChunkField, MetaField } from '../../src/tables/parquet/format.ts';
+import { structList, type ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
+import { readThrift, ThriftEnd } from '../../src/tables/parquet/thrift-reader.ts';
+import { thriftBytes } from '../../src/tables/parquet/thrift-writer.ts';
 import type { Chunk } from './footer.ts';
 import type { NewGroup } from './group-edit.ts';
 import type { NewFile } from './new-file.ts';

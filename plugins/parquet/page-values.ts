@@ -1,7 +1,7 @@
 import { AppError } from '../../src/base/errors.ts';
-import { decompress } from '../../src/dataset/parquet/codec.ts';
-import { Encoding, ENCODING_NAMES, PageType, Physical } from '../../src/dataset/parquet/format.ts';
-import { bitWidth, readHybrid } from '../../src/dataset/parquet/hybrid.ts';
+import { decompress } from '../../src/tables/parquet/codec.ts';
+import { Encoding, ENCODING_NAMES, PageType, Physical } from '../../src/tables/parquet/format.ts';
+import { bitWidth, readHybrid } from '../../src/tables/parquet/hybrid.ts';
 import type { Page, PageHeader } from './chunk-pages.ts';
 import { readDeltaBinary, readDeltaBytes, readDeltaLength } from './delta.ts';
 import {

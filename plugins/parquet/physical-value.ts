@@ -5,11 +5,11 @@
  * nearest value.
  */
 import { AppError, mismatch } from '../../src/base/errors.ts';
-import { daysOf, momentOf, timeOf } from '../../src/dataset/calendar.ts';
-import type { FileType } from '../../src/dataset/file-type.ts';
-import { Physical } from '../../src/dataset/parquet/format.ts';
-import type { Cell } from '../../src/dataset/types.ts';
-import { unscaledOf } from '../../src/dataset/wide-number.ts';
+import { daysOf, momentOf, timeOf } from '../../src/tables/values/calendar.ts';
+import type { FileType } from '../../src/tables/infer/file-type.ts';
+import { Physical } from '../../src/tables/parquet/format.ts';
+import type { Cell } from '../../src/tables/types.ts';
+import { unscaledOf } from '../../src/tables/values/wide-number.ts';
 import type { Leaf } from './schema.ts';
 
 const INT64_MIN = -(2n ** 63n);

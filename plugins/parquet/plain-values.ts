@@ -1,5 +1,5 @@
 /** Collects values in the PLAIN encoding (parquet-format, Encodings.md). */
-import { Physical } from '../../src/dataset/parquet/format.ts';
+import { Physical } from '../../src/tables/parquet/format.ts';
 import type { Leaf } from './schema.ts';
 
 export class PlainValues {

@@ -1,7 +1,7 @@
 /** Values of a page in physical form. */
 import { AppError } from '../../src/base/errors.ts';
-import { Physical } from '../../src/dataset/parquet/format.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import { Physical } from '../../src/tables/parquet/format.ts';
+import type { Cell } from '../../src/tables/types.ts';
 
 /**
  * With a `width`, values are contiguous from the first byte; with width 0 value `i` is from

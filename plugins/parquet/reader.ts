@@ -6,10 +6,10 @@
  * past its announced end.
  */
 import { AppError, errnoOf } from '../../src/base/errors.ts';
-import { cleanNames } from '../../src/dataset/header-names.ts';
-import { Repetition } from '../../src/dataset/parquet/format.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { Cell, ReadOptions, ColumnSink } from '../../src/dataset/types.ts';
+import { cleanNames } from '../../src/tables/infer/header-names.ts';
+import { Repetition } from '../../src/tables/parquet/format.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { Cell, ReadOptions, ColumnSink } from '../../src/tables/types.ts';
 import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
 import { LeafReader } from './leaf-reader.ts';
 import { NestedJson } from './nested-json.ts';

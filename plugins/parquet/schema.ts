@@ -1,15 +1,15 @@
 /** The schema as a tree: columns, types and nesting (parquet-format, LogicalTypes.md). */
 import { AppError } from '../../src/base/errors.ts';
-import type { FileType } from '../../src/dataset/file-type.ts';
-import { MAX_COLUMNS } from '../../src/dataset/limits.ts';
+import type { FileType } from '../../src/tables/infer/file-type.ts';
+import { MAX_COLUMNS } from '../../src/tables/limits.ts';
 import {
   Converted,
   Logical,
   Physical,
   Repetition,
   SchemaField,
-} from '../../src/dataset/parquet/format.ts';
-import type { ThriftStruct } from '../../src/dataset/parquet/thrift.ts';
+} from '../../src/tables/parquet/format.ts';
+import type { ThriftStruct } from '../../src/tables/parquet/thrift.ts';
 import { leafType } from './leaf-type.ts';
 import { damaged } from './raw-values.ts';
 

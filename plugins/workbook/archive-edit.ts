@@ -3,7 +3,7 @@
  * and gap; only the directory is rewritten.
  */
 import { AppError } from '../../src/base/errors.ts';
-import type { Piece } from '../../src/base/piece-writer.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
 import {
   IN_EXTRA,

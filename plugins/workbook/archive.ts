@@ -6,7 +6,7 @@
  * around the archive), because an edit copies bytes by what the directory says. Throws
  * `unreadable-file` with the reason.
  */
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import {
   dataOffset,
   type DirectoryRecord,

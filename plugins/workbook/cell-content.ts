@@ -2,8 +2,8 @@
  * The value of a cell from its XML: native numbers and booleans, texts, dates as text, cached
  * formula results.
  */
-import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import { type CellPosition, referenceText } from './cell-reference.ts';
 import { unreadable } from './unreadable.ts';
 import { parseFormula } from './formula-element.ts';

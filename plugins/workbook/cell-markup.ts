@@ -7,8 +7,8 @@
  * formula.
  */
 import { mismatch } from '../../src/base/errors.ts';
-import type { Cell } from '../../src/dataset/types.ts';
-import { MAX_CELL_TEXT } from '../../src/dataset/sheet-limits.ts';
+import type { Cell } from '../../src/tables/types.ts';
+import { MAX_CELL_TEXT } from '../../src/tables/encode/sheet-limits.ts';
 import type { DateKind } from './number-format.ts';
 import { serialOf, serialText } from './serial-date.ts';
 import { isBlank } from './table-sink.ts';

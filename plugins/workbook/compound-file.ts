@@ -4,7 +4,7 @@
  * Sector chains are counted, so that a cycle ends as an error, and every sector number is checked
  * against the file.
  */
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { unreadable } from './unreadable.ts';
 import { MAX_LEGACY_BYTES } from './limits.ts';
 

@@ -3,14 +3,8 @@
  * must follow; all other entries are copied verbatim.
  */
 import { AppError, mismatch } from '../../src/base/errors.ts';
-import { changedFile, type FileSource } from '../../src/base/file-source.ts';
-import type {
-  Cell,
-  EditPlan,
-  Segment,
-  TableChanges,
-  TableLayout,
-} from '../../src/dataset/types.ts';
+import { changedFile, type FileSource } from '../../src/base/files/file-source.ts';
+import type { Cell, EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
 import type { ArchiveEntry } from './archive.ts';
 import { rewrittenArchive } from './archive-edit.ts';
 import type { Dialect } from './dialect.ts';

@@ -4,7 +4,7 @@
  */
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
 import { unreadable } from './unreadable.ts';
 import { MAX_PART_BYTES } from './limits.ts';

@@ -1,5 +1,5 @@
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { Cell, ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { Cell, ReadOptions, RowSink } from '../../src/tables/types.ts';
 import { type BiffRecord, content, RecordType, substream } from './biff-records.ts';
 import { BiffText } from './biff-text.ts';
 import { referenceText } from './cell-reference.ts';

@@ -1,4 +1,4 @@
-import type { FileSource } from '../../src/base/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 import { type BiffRecord, content, RecordType, substream } from './biff-records.ts';
 import { BiffText } from './biff-text.ts';
 import { codePageDecoder } from './code-page.ts';

@@ -1,6 +1,6 @@
 /** The parts of an Office Open XML workbook: worksheets and what they share (ECMA-376-1, 12.3). */
-import type { FileSource } from '../../src/base/file-source.ts';
-import { TimeSlice } from '../../src/base/time-slice.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { TimeSlice } from '../../src/base/work/time-slice.ts';
 import { type Archive, type ArchiveEntry, openArchive } from './archive.ts';
 import { unreadable } from './unreadable.ts';
 import { MAX_SHEETS, type WorkbookLimits } from './limits.ts';

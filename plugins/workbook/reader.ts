@@ -1,5 +1,5 @@
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { ReadOptions, RowSink } from '../../src/tables/types.ts';
 import { legacySheetNames, readLegacySheet } from './legacy-reader.ts';
 import { DEFAULT_LIMITS, type WorkbookLimits } from './limits.ts';
 import { openPackage } from './package.ts';

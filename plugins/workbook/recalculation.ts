@@ -2,7 +2,7 @@
  * After an edit with formulas: recalculation on opening, and removal of the calculation chain when
  * a formula is gone.
  */
-import { TimeSlice } from '../../src/base/time-slice.ts';
+import { TimeSlice } from '../../src/base/work/time-slice.ts';
 import type { Archive, ArchiveEntry } from './archive.ts';
 import { unreadable } from './unreadable.ts';
 import { expand } from './expansion.ts';

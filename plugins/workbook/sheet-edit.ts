@@ -3,8 +3,8 @@
  * and formulas that lost their first cell.
  */
 import { AppError } from '../../src/base/errors.ts';
-import { TimeSlice } from '../../src/base/time-slice.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import { TimeSlice } from '../../src/base/work/time-slice.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import { CellContent, spelledNumber } from './cell-content.ts';
 import { cellMarkup, isBlankValue, nativeValue, readBack } from './cell-markup.ts';
 import { parseRange, rangeText, referenceText, united } from './cell-reference.ts';

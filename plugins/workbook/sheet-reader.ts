@@ -2,8 +2,8 @@
  * Streams a worksheet of an .xlsx workbook as rows. Memory: the shared strings, a window on the
  * XML, one segment of rows.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { Cell, ReadOptions, RowSink } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { Cell, ReadOptions, RowSink } from '../../src/tables/types.ts';
 import { CellContent } from './cell-content.ts';
 import { expand } from './expansion.ts';
 import type { WorkbookLimits } from './limits.ts';

@@ -2,7 +2,7 @@
  * The text of a string item, plain or rich; phonetic hints are left out (ECMA-376-1, 18.4.8 and
  * 18.4.12).
  */
-import { MAX_CELL_CHARACTERS } from '../../src/dataset/limits.ts';
+import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
 import { unreadable } from './unreadable.ts';
 import { XmlCursor } from './xml-cursor.ts';
 import { textOf, unescaped } from './xml-text.ts';

@@ -1,5 +1,5 @@
 /** Which cell formats show dates (ECMA-376-1, 18.8). */
-import { TimeSlice } from '../../src/base/time-slice.ts';
+import { TimeSlice } from '../../src/base/work/time-slice.ts';
 import type { ArchiveEntry } from './archive.ts';
 import { builtInKind, type DateKind, formatKind } from './number-format.ts';
 import { sharedPart, type WorkbookPackage } from './package.ts';

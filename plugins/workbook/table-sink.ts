@@ -3,8 +3,8 @@
  * that count.
  */
 import { unreadable } from './unreadable.ts';
-import { cleanNames } from '../../src/dataset/header-names.ts';
-import type { Cell, RowSink } from '../../src/dataset/types.ts';
+import { cleanNames } from '../../src/tables/infer/header-names.ts';
+import type { Cell, RowSink } from '../../src/tables/types.ts';
 import type { Dialect } from './dialect.ts';
 import { MAX_CELLS } from './limits.ts';
 import { RowMap } from './row-map.ts';

@@ -1,4 +1,4 @@
-import { type FileSource, readBytes } from '../../src/base/file-source.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { unreadable } from './unreadable.ts';
 
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Pack } from 'tar-stream';
 import { AppError } from '../base/errors.ts';
-import { isAbsence } from '../base/file-stamp.ts';
+import { isAbsence } from '../base/files/file-stamp.ts';
 import type { DocumentRoot } from '../docroot/document-root.ts';
 import { CHECKSUMS, MANIFEST, type Manifest } from './archive-format.ts';
 import {

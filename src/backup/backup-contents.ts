@@ -6,12 +6,12 @@ import { Database } from 'bun:sqlite';
 import { type FileHandle, lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAbsence } from '../base/file-stamp.ts';
-import { isTemporaryName } from '../base/temporary-files.ts';
-import { bindToContent, fileOfOwnIds } from '../dataset/moved-copy.ts';
+import { isAbsence } from '../base/files/file-stamp.ts';
+import { isTemporaryName } from '../base/files/temporary-files.ts';
+import { bindToContent, fileOfOwnIds } from '../tables/copy/moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from '../docroot/document-root.ts';
-import { EVENTS_FILE } from '../events/schema.ts';
+import { EVENTS_FILE } from '../events/store/schema.ts';
 import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
 import type { ArchivePart } from './archive-format.ts';
 

@@ -14,9 +14,9 @@ import {
 import { chmod, copyFile, lstat, readlink, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
-import { isAbsence } from '../base/file-stamp.ts';
-import { syncPath } from '../base/sync-path.ts';
-import { createTemporary, isTemporaryName } from '../base/temporary-files.ts';
+import { isAbsence } from '../base/files/file-stamp.ts';
+import { syncPath } from '../base/files/sync-path.ts';
+import { createTemporary, isTemporaryName } from '../base/files/temporary-files.ts';
 
 /** What is at `path` moves to `aside` (null: nothing is there), then `staged` moves to `path` (null: nothing does). */
 export interface Step {

@@ -23,12 +23,12 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { AppError, errnoOf } from '../base/errors.ts';
-import { isAbsence } from '../base/file-stamp.ts';
+import { isAbsence } from '../base/files/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
-import { syncPath } from '../base/sync-path.ts';
-import { bindToFile } from '../dataset/moved-copy.ts';
+import { syncPath } from '../base/files/sync-path.ts';
+import { bindToFile } from '../tables/copy/moved-copy.ts';
 import { COMPANION_FOLDER, isAtOrBelow } from '../docroot/document-root.ts';
-import { EVENTS_FILE } from '../events/schema.ts';
+import { EVENTS_FILE } from '../events/store/schema.ts';
 import { derivedIn, removeDerived } from '../store/leftovers.ts';
 import { DATABASE_FILE, RESTORE_MARKER, SECRET_FILE } from '../store/state-files.ts';
 import {

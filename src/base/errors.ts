@@ -1,7 +1,7 @@
 /**
  * The one error class and the catalogue of its codes.
  *
- * Domain code throws `AppError(code, message)` and never names an HTTP status; `server/errors.ts` maps the code to
+ * Domain code throws `AppError(code, message)` and never names an HTTP status; `http/reply/errors.ts` maps the code to
  * HTTP, `cli/cli.ts` to an exit code. `message` is for a person and becomes the `detail` of the response word for word,
  * so it never holds an absolute path, SQL or a stack. Any other thrown value is a bug and answers 500.
  */

@@ -7,7 +7,7 @@ import { addTerms, fieldTerm, type Narrow } from './explorer/terms.ts';
 import { setSpan, startTimes } from './explorer/times.ts';
 import { startValues } from './explorer/values.ts';
 import { startResultChart } from './explorer/result-chart.ts';
-import { shownText } from '../server/grid/model.ts';
+import { shownText } from '../pages/grid/model.ts';
 import { localNumber } from './shared/times.ts';
 
 const explorer = document.querySelector<HTMLElement>('#explorer');

@@ -15,10 +15,10 @@ import {
   ScatterController,
   Tooltip,
 } from 'chart.js';
-import type { ChartSeries } from '../dataset/chart-series.ts';
+import type { ChartSeries } from '../tables/read/chart-series.ts';
 import { axisText, markNumbers, markTimes, namesOf, timeText } from './grid/chart/axes.ts';
 import type { ChartDrawing } from './grid/chart/panel.ts';
-import { shownText } from '../server/grid/model.ts';
+import { shownText } from '../pages/grid/model.ts';
 
 Chart.register(
   BarController,

@@ -6,9 +6,9 @@ import type { Command as Parser } from 'commander';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AccountsApp } from '../app.ts';
-import type { Group } from '../auth/groups.ts';
-import type { Permission } from '../auth/permissions.ts';
-import type { User } from '../auth/users.ts';
+import type { Group } from '../accounts/rights/groups.ts';
+import type { Permission } from '../accounts/rights/permissions.ts';
+import type { User } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { Config } from '../config/schema.ts';
 import { suggestion } from '../config/nearest-name.ts';
@@ -78,7 +78,7 @@ export async function checkedFlag<T>(flag: string, check: () => T | Promise<T>):
 
 /** Throws `not-found` with the nearest name. */
 export async function requireUserNamed({ db }: AccountsApp, username: string): Promise<User> {
-  const { findUser, listUsers } = await import('../auth/users.ts');
+  const { findUser, listUsers } = await import('../accounts/identity/users.ts');
   const user = await findUser(db, username);
   if (user !== null) return user;
   const names = (await listUsers(db)).map((known) => known.username);
@@ -87,7 +87,7 @@ export async function requireUserNamed({ db }: AccountsApp, username: string): P
 
 /** Throws `not-found` with the nearest name. */
 export async function requireGroupNamed({ db }: AccountsApp, name: string): Promise<Group> {
-  const { findGroup, listGroups } = await import('../auth/groups.ts');
+  const { findGroup, listGroups } = await import('../accounts/rights/groups.ts');
   const group = await findGroup(db, name);
   if (group !== null) return group;
   const names = (await listGroups(db)).map((known) => known.name);

@@ -1,15 +1,15 @@
 /** The published files for the operator's commands, read once without a server. */
 import { openApp } from '../app.ts';
-import { findTampering } from '../auth/audit-chain.ts';
+import { findTampering } from '../accounts/audit/audit-chain.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { CheckProgress } from '../docroot/file-check.ts';
+import type { CheckProgress } from '../docroot/parsing/file-check.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
-import type { Resource } from '../docroot/registry.ts';
-import { RESERVED_PATTERNS, shadowedNames } from '../docroot/shadowed-names.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
+import { RESERVED_PATTERNS, shadowedNames } from '../docroot/registry/shadowed-names.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import type { ExplanationServices } from '../operations/explanations.ts';
-import { routes } from '../server/routes/index.ts';
+import { routes } from '../api/index.ts';
 
 interface ResourceInfo {
   readonly rel: string;

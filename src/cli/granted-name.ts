@@ -5,7 +5,7 @@
  */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesEvents } from '../auth/resource-names.ts';
+import { namesEvents } from '../accounts/rights/resource-names.ts';
 import { errnoOf } from '../base/errors.ts';
 
 /** A sentence when the name opens nothing now; null when it does or cannot be judged. */

@@ -35,8 +35,8 @@ export async function newPassword(request: {
 }): Promise<string> {
   const { username, options, input } = request;
   const password = await entered(options, input);
-  const { checkPasswordLength } = await import('../auth/passwords.ts');
-  const { judgePassword } = await import('../auth/password-strength.ts');
+  const { checkPasswordLength } = await import('../accounts/identity/passwords.ts');
+  const { judgePassword } = await import('../accounts/identity/password-strength.ts');
   checkPasswordLength(password, 'password');
   const found = await judgePassword(password, [username]);
   if (found === null || options['allowWeakPassword'] === true) return password;

@@ -3,9 +3,9 @@ import { type App, openApp } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { IndexCounts } from '../search/indexer.ts';
-import { requestRebuild } from '../search/rebuild-requests.ts';
-import { INDEX_FILE } from '../search/search.ts';
+import type { IndexCounts } from '../fulltext/indexer.ts';
+import { requestRebuild } from '../fulltext/rebuild-requests.ts';
+import { INDEX_FILE } from '../fulltext/search.ts';
 
 interface RebuildOptions {
   readonly isForced: boolean;

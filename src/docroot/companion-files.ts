@@ -5,8 +5,8 @@ import {
   MAX_COMPANION_BYTES,
   parseCompanionSchema,
   parseOptions,
-} from '../dataset/companion.ts';
-import type { ReadOptions } from '../dataset/types.ts';
+} from '../tables/infer/companion.ts';
+import type { ReadOptions } from '../tables/types.ts';
 import type { DocumentRoot } from './document-root.ts';
 import type { Kind } from './kind.ts';
 import { openCompanion } from './opener.ts';

@@ -1,7 +1,7 @@
 /** Maps resources to the targets of their typed copies, and back. */
 import { AppError } from '../base/errors.ts';
-import type { TableTarget } from '../dataset/table-target.ts';
-import type { Registry, Resource } from './registry.ts';
+import type { TableTarget } from '../tables/copy/table-target.ts';
+import type { Registry, Resource } from './registry/registry.ts';
 
 type ResourceKey = Pick<Resource, 'rel' | 'sheet'>;
 

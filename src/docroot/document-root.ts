@@ -6,7 +6,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isAbsence } from '../base/file-stamp.ts';
+import { isAbsence } from '../base/files/file-stamp.ts';
 import { isIgnoredComponent } from '../base/paths.ts';
 
 /** Holds companion files, also when the state directory is elsewhere. */

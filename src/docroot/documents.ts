@@ -5,16 +5,16 @@
  * worker under a time limit.
  */
 import { AppError } from '../base/errors.ts';
-import { CLOCK_TICK_MS, type FileStamp, isRacy, sameStamp } from '../base/file-stamp.ts';
+import { CLOCK_TICK_MS, type FileStamp, isRacy, sameStamp } from '../base/files/file-stamp.ts';
 import { Lru } from '../base/lru.ts';
-import { TooMuchWork } from '../children/child-job.ts';
-import { isUtf8Text } from '../base/text-bytes.ts';
+import { TooMuchWork } from '../processes/child-job.ts';
+import { isUtf8Text } from '../base/text/text-bytes.ts';
 import type { CacheEntries, CacheKind } from './cache.ts';
 import type { DocumentRoot } from './document-root.ts';
-import type { KindTable } from './kind-table.ts';
+import type { KindTable } from './registry/kind-table.ts';
 import type { Family, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';
 import { openForRead, type OpenedFile } from './opener.ts';
-import type { Resource } from './registry.ts';
+import type { Resource } from './registry/registry.ts';
 
 /** A larger Markdown file is a data file: 2 MiB take some seconds. */
 export const MAX_RENDER_BYTES = 2 * 1024 * 1024;

@@ -4,14 +4,14 @@
  * Capabilities are optional members. Readers run only in the `parse` child, which may be killed at any moment; they
  * must not keep state between calls.
  */
-import type { FileSource } from '../base/file-source.ts';
+import type { FileSource } from '../base/files/file-source.ts';
 import type {
   EditPlan,
   ReadOptions,
   ColumnSink,
   TableChanges,
   TableLayout,
-} from '../dataset/types.ts';
+} from '../tables/types.ts';
 
 export type ResourceType =
   'csv' | 'excel' | 'parquet' | 'handler' | 'html' | 'markdown' | 'file' | 'media';

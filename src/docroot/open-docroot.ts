@@ -5,34 +5,34 @@
  * version.
  */
 import { join } from 'node:path';
-import { replaceFile } from '../base/atomic-file.ts';
+import { replaceFile } from '../base/files/atomic-file.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { ReplacedFiles } from '../base/replaced-files.ts';
-import type { ChildPool } from '../children/child-pool.ts';
+import { ReplacedFiles } from '../base/files/replaced-files.ts';
+import type { ChildPool } from '../processes/child-pool.ts';
 import type { Config } from '../config/schema.ts';
-import { Edits } from '../dataset/edits.ts';
-import type { Table } from '../dataset/table.ts';
-import type { TableTarget } from '../dataset/table-target.ts';
-import { Tables } from '../dataset/tables.ts';
+import { Edits } from '../tables/edit/edits.ts';
+import type { Table } from '../tables/copy/table.ts';
+import type { TableTarget } from '../tables/copy/table-target.ts';
+import { Tables } from '../tables/copy/tables.ts';
 import type { Database } from '../store/database.ts';
 import { removeDerived } from '../store/leftovers.ts';
 import { stateFolder } from '../store/state-files.ts';
-import { AwayCopies } from './away-copies.ts';
+import { AwayCopies } from './registry/away-copies.ts';
 import { CacheEntries } from './cache.ts';
 import { Datasets } from './datasets.ts';
 import { DocumentRoot } from './document-root.ts';
 import { Documents } from './documents.ts';
-import { type CheckProgress, checkFiles, type Unread } from './file-check.ts';
-import { FirstReads } from './first-reads.ts';
+import { type CheckProgress, checkFiles, type Unread } from './parsing/file-check.ts';
+import { FirstReads } from './parsing/first-reads.ts';
 import type { Kind } from './kind.ts';
-import { createKindTable, type KindTable } from './kind-table.ts';
+import { createKindTable, type KindTable } from './registry/kind-table.ts';
 import { FileLocks, type LockReason } from './locks.ts';
 import { openForRead, targetPath } from './opener.ts';
-import { ParseWorkers } from './parse-workers.ts';
-import { Registry, type Resource } from './registry.ts';
-import { Uploads } from './uploads.ts';
-import { watchDocroot } from './watch.ts';
+import { ParseWorkers } from './parsing/parse-workers.ts';
+import { Registry, type Resource } from './registry/registry.ts';
+import { Uploads } from './uploads/uploads.ts';
+import { watchDocroot } from './registry/watch.ts';
 
 export interface ContentIndex {
   /** With the rows that an edit added and removed; the edit is answered when this resolves. */

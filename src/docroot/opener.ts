@@ -19,8 +19,8 @@ import {
 } from 'node:fs';
 import { posix } from 'node:path';
 import { AppError, errnoOf, lookFailure } from '../base/errors.ts';
-import { sourceOf, type FileSource } from '../base/file-source.ts';
-import { isAbsence, stampOf, type FileStamp } from '../base/file-stamp.ts';
+import { sourceOf, type FileSource } from '../base/files/file-source.ts';
+import { isAbsence, stampOf, type FileStamp } from '../base/files/file-stamp.ts';
 import { COMPANION_FOLDER, isAtOrBelow, isPlainRel, type DocumentRoot } from './document-root.ts';
 
 /** `close` never throws and may be called twice. */

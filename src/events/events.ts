@@ -10,18 +10,18 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { ChildPool } from '../children/child-pool.ts';
-import { ChildSupply } from '../children/child-supply.ts';
+import { ChildPool } from '../processes/child-pool.ts';
+import { ChildSupply } from '../processes/child-supply.ts';
 import type { Config } from '../config/schema.ts';
 import type { EventRow } from './event.ts';
 import { EVENT_SELECT } from './event.ts';
-import type { IndexTotals } from './index-totals.ts';
-import { Ingest } from './ingest.ts';
-import { unavailable } from './queue-room.ts';
-import { EVENTS_FILE } from './schema.ts';
-import { identityOf } from './store-file.ts';
-import { NOT_WRITABLE } from './writer-jobs.ts';
-import type { WriterSettings } from './writer-orders.ts';
+import type { IndexTotals } from './read/index-totals.ts';
+import { Ingest } from './intake/ingest.ts';
+import { unavailable } from './intake/queue-room.ts';
+import { EVENTS_FILE } from './store/schema.ts';
+import { identityOf } from './store/store-file.ts';
+import { NOT_WRITABLE } from './store/writer-jobs.ts';
+import type { WriterSettings } from './store/writer-orders.ts';
 
 export interface EventsOptions {
   readonly config: () => Config;

@@ -1,10 +1,10 @@
 import type { Database } from '../store/database.ts';
-import { IngestCounters } from './counters.ts';
+import { IngestCounters } from './intake/counters.ts';
 import type { EventsOptions } from './events.ts';
 import { Events } from './events.ts';
-import type { ListenerViews } from './listener-view.ts';
-import { RateLimiter } from './rate.ts';
-import { Tails } from './tail.ts';
+import type { ListenerViews } from './tail/listener-view.ts';
+import { RateLimiter } from './intake/rate.ts';
+import { Tails } from './tail/tail.ts';
 
 export interface EventParts {
   readonly events: Events;

@@ -6,7 +6,7 @@
  * pace.
  */
 import { AppError } from '../base/errors.ts';
-import type { ChildProcess } from '../children/child-process.ts';
+import type { ChildProcess } from '../processes/child-process.ts';
 import { HANDLER_HEADER, THROWN_HEADER, type Thrown } from './host-protocol.ts';
 
 const SHORT_BYTES = 64 * 1024;

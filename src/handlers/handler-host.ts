@@ -6,10 +6,10 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { Backoff } from '../children/backoff.ts';
-import { ChildProcess } from '../children/child-process.ts';
-import { newSocketPath, prepareSockets } from '../children/child-sockets.ts';
-import { Holdings, Lane } from '../children/lane.ts';
+import { Backoff } from '../processes/backoff.ts';
+import { ChildProcess } from '../processes/child-process.ts';
+import { newSocketPath, prepareSockets } from '../processes/child-sockets.ts';
+import { Holdings, Lane } from '../processes/lane.ts';
 import type { HandlerRequest } from './handler-call.ts';
 import { HandlerProcess } from './handler-process.ts';
 import type { LoadResult, RouterSchema } from './host-protocol.ts';

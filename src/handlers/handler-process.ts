@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import { Mutex } from '../base/semaphore.ts';
-import type { ChildProcess } from '../children/child-process.ts';
+import { Mutex } from '../base/work/semaphore.ts';
+import type { ChildProcess } from '../processes/child-process.ts';
 import { callRouter, type HandlerRequest } from './handler-call.ts';
 import type { HostState, LoadResult, RouterSchema } from './host-protocol.ts';
 

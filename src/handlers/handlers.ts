@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
-import { childEnvironment } from '../children/child-environment.ts';
+import { childEnvironment } from '../processes/child-environment.ts';
 import type { HandlerRequest } from './handler-call.ts';
 import { HandlerHost, type HandlerHostOptions } from './handler-host.ts';
 import type { LoadResult, RouterSchema } from './host-protocol.ts';

@@ -2,12 +2,17 @@
  * The only place that decides whether a caller may use a resource. Permission is checked before existence, so nobody
  * without a right learns which names exist.
  */
-import type { Audit } from '../auth/audit.ts';
-import { type Grants, grantsCover, grantsNameAddressed, loadGrants } from '../auth/permissions.ts';
-import type { Caller, Principal, Verb } from '../auth/principal.ts';
+import type { Audit } from '../accounts/audit/audit.ts';
+import {
+  type Grants,
+  grantsCover,
+  grantsNameAddressed,
+  loadGrants,
+} from '../accounts/rights/permissions.ts';
+import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError, notAnswering } from '../base/errors.ts';
-import { type Soon, whenThere } from '../base/soon.ts';
-import type { Registry, Resource } from '../docroot/registry.ts';
+import { type Soon, whenThere } from '../base/work/soon.ts';
+import type { Registry, Resource } from '../docroot/registry/registry.ts';
 import type { Database } from '../store/database.ts';
 
 export interface AccessServices {

@@ -1,20 +1,20 @@
-import type { Audit } from '../auth/audit.ts';
-import { ANY_CHALLENGE } from '../auth/challenges.ts';
-import type { AuthServices } from '../auth/method.ts';
-import type { JudgePassword } from '../auth/password-strength.ts';
-import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
-import type { Principal } from '../auth/principal.ts';
+import type { Audit } from '../accounts/audit/audit.ts';
+import { ANY_CHALLENGE } from '../accounts/identity/challenges.ts';
+import type { AuthServices } from '../accounts/identity/method.ts';
+import type { JudgePassword } from '../accounts/identity/password-strength.ts';
+import { checkPasswordLength, hashPassword } from '../accounts/identity/passwords.ts';
+import type { Principal } from '../accounts/rights/principal.ts';
 import {
   createSession,
   deleteSession,
   deleteSessionByToken,
   listSessions as findSessions,
-} from '../auth/sessions.ts';
-import type { User } from '../auth/users.ts';
-import { getUserWithHash, replacePasswordHash } from '../auth/users.ts';
+} from '../accounts/identity/sessions.ts';
+import type { User } from '../accounts/identity/users.ts';
+import { getUserWithHash, replacePasswordHash } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { Origin } from './access.ts';
-import { Input } from '../base/input.ts';
+import { Input } from '../base/json/input.ts';
 
 export interface AccountServices extends AuthServices {
   readonly audit: Audit;

@@ -4,15 +4,15 @@
  * An administrator is a superuser of the server, or the operator at the command line, who owns the state directory
  * anyway. Routes check this too; the check here covers a route that forgets to.
  */
-import type { Audit } from '../auth/audit.ts';
-import type { JudgePassword } from '../auth/password-strength.ts';
-import { notAuthenticated } from '../auth/challenges.ts';
-import type { Caller, Principal } from '../auth/principal.ts';
+import type { Audit } from '../accounts/audit/audit.ts';
+import type { JudgePassword } from '../accounts/identity/password-strength.ts';
+import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import type { Caller, Principal } from '../accounts/rights/principal.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { ExactValues } from '../dataset/list-plan.ts';
-import { planList } from '../dataset/list-plan.ts';
-import type { Lists } from '../dataset/list-run.ts';
+import type { ExactValues } from '../tables/read/list-plan.ts';
+import { planList } from '../tables/read/list-plan.ts';
+import type { Lists } from '../tables/read/list-run.ts';
 import type { Database } from '../store/database.ts';
 import type { ListPage, ListSource } from '../store/list-source.ts';
 import type { Origin } from './access.ts';

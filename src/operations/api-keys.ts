@@ -1,17 +1,17 @@
-import type { ApiKey } from '../auth/api-keys.ts';
+import type { ApiKey } from '../accounts/identity/api-keys.ts';
 import {
   apiKeyList,
   createApiKey as addApiKey,
   listApiKeys as findApiKeys,
   parseExpiresInDays,
   revokeApiKey as revoke,
-} from '../auth/api-keys.ts';
-import { notAuthenticated } from '../auth/challenges.ts';
-import { getUser } from '../auth/users.ts';
-import type { Principal } from '../auth/principal.ts';
-import { formatScopes, parseScopes } from '../auth/scopes.ts';
+} from '../accounts/identity/api-keys.ts';
+import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import { getUser } from '../accounts/identity/users.ts';
+import type { Principal } from '../accounts/rights/principal.ts';
+import { formatScopes, parseScopes } from '../accounts/rights/scopes.ts';
 import { AppError } from '../base/errors.ts';
-import type { Scope } from '../auth/principal.ts';
+import type { Scope } from '../accounts/rights/principal.ts';
 import type { ListPage } from '../store/list-source.ts';
 import type { Origin } from './access.ts';
 import type { AccountServices } from './accounts.ts';
@@ -23,7 +23,7 @@ import {
   recordChange,
 } from './administration.ts';
 import { requireUser } from './users.ts';
-import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
+import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
 
 /** `scopes` only when set. */
 export interface ApiKeyView {

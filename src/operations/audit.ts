@@ -1,5 +1,5 @@
-import { auditActions, auditList } from '../auth/audit.ts';
-import { csvCell } from '../base/csv-cell.ts';
+import { auditActions, auditList } from '../accounts/audit/audit.ts';
+import { csvCell } from '../base/text/csv-cell.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {
   type Administrator,

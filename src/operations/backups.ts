@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import type { Audit } from '../auth/audit.ts';
+import type { Audit } from '../accounts/audit/audit.ts';
 import type { Backup } from '../backup/archive-contents.ts';
 import { makeBackup } from '../backup/make-backup.ts';
 import { type Restored, restoreBackup } from '../backup/restore-backup.ts';

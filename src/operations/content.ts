@@ -1,15 +1,15 @@
 /** Content and media: find, open, render, describe. Changes no file, so only refusals are audited. */
-import type { Caller, Verb } from '../auth/principal.ts';
+import type { Caller, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import { isVideo, mediaTypeOf } from '../base/media-type.ts';
+import { isVideo, mediaTypeOf } from '../base/files/media-type.ts';
 import { fileNameOf } from '../base/paths.ts';
-import { looksLikeText, readText } from '../base/text-bytes.ts';
+import { looksLikeText, readText } from '../base/text/text-bytes.ts';
 import type { Documents } from '../docroot/documents.ts';
 import { type MediaMetadata, NO_METADATA, type PictureSize } from '../docroot/kind.ts';
-import type { Area } from '../docroot/names.ts';
-import type { Registry, Resource } from '../docroot/registry.ts';
+import type { Area } from '../docroot/registry/names.ts';
+import type { Registry, Resource } from '../docroot/registry/registry.ts';
 import { type AccessServices, type Origin, mayAccess, requireAccess } from './access.ts';
-import { loadGrants } from '../auth/permissions.ts';
+import { loadGrants } from '../accounts/rights/permissions.ts';
 
 export interface ContentServices extends AccessServices {
   readonly registry: Registry;

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
-import type { ListParameters } from '../dataset/list-parameters.ts';
-import type { Summary, SummaryWish } from '../dataset/summary-jobs.ts';
-import type { Resource } from '../docroot/registry.ts';
+import type { ListParameters } from '../tables/read/list-parameters.ts';
+import type { Summary, SummaryWish } from '../tables/read/summary-jobs.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
 import { type DatasetServices, queryRows } from './datasets.ts';
 
 interface SummaryRequest {

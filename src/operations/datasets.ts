@@ -1,22 +1,22 @@
-import type { Caller, Principal, Verb } from '../auth/principal.ts';
+import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
-import { type Soon, whenThere } from '../base/soon.ts';
-import type { Edits } from '../dataset/edits.ts';
-import type { Format } from '../dataset/format.ts';
-import type { ListParameters } from '../dataset/list-parameters.ts';
-import { misfitValues, type MisfitValue, parseMutation } from '../dataset/mutation.ts';
-import { type Reading, StaleRead } from '../dataset/reading.ts';
-import type { PreparedRead } from '../dataset/table-memory.ts';
-import type { Table } from '../dataset/table.ts';
-import type { TableTarget } from '../dataset/table-target.ts';
-import type { Tables } from '../dataset/tables.ts';
+import { type Soon, whenThere } from '../base/work/soon.ts';
+import type { Edits } from '../tables/edit/edits.ts';
+import type { Format } from '../tables/read/format.ts';
+import type { ListParameters } from '../tables/read/list-parameters.ts';
+import { misfitValues, type MisfitValue, parseMutation } from '../tables/edit/mutation.ts';
+import { type Reading, StaleRead } from '../tables/read/reading.ts';
+import type { PreparedRead } from '../tables/copy/table-memory.ts';
+import type { Table } from '../tables/copy/table.ts';
+import type { TableTarget } from '../tables/copy/table-target.ts';
+import type { Tables } from '../tables/copy/tables.ts';
 import type { CacheEntries } from '../docroot/cache.ts';
-import type { Registry, Resource } from '../docroot/registry.ts';
-import { loadGrants } from '../auth/permissions.ts';
+import type { Registry, Resource } from '../docroot/registry/registry.ts';
+import { loadGrants } from '../accounts/rights/permissions.ts';
 import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
 import { isWritable } from './resources.ts';
-import type { EditResult } from '../dataset/draft.ts';
+import type { EditResult } from '../tables/edit/draft.ts';
 
 export interface DatasetServices extends AccessServices {
   readonly registry: Registry;

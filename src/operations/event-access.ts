@@ -1,16 +1,20 @@
-import type { Audit } from '../auth/audit.ts';
-import type { Grants } from '../auth/permissions.ts';
-import { grantsCoverEvents, grantsTouchEvents, loadGrants } from '../auth/permissions.ts';
-import type { Principal, Verb } from '../auth/principal.ts';
+import type { Audit } from '../accounts/audit/audit.ts';
+import type { Grants } from '../accounts/rights/permissions.ts';
+import {
+  grantsCoverEvents,
+  grantsTouchEvents,
+  loadGrants,
+} from '../accounts/rights/permissions.ts';
+import type { Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/schema.ts';
-import type { IngestCounters } from '../events/counters.ts';
+import type { IngestCounters } from '../events/intake/counters.ts';
 import type { Events } from '../events/events.ts';
-import type { ListenerViews } from '../events/listener-view.ts';
-import type { RateLimiter } from '../events/rate.ts';
-import type { Tails } from '../events/tail.ts';
-import type { Searches } from '../pipeline/searches.ts';
+import type { ListenerViews } from '../events/tail/listener-view.ts';
+import type { RateLimiter } from '../events/intake/rate.ts';
+import type { Tails } from '../events/tail/tail.ts';
+import type { Searches } from '../language/run/searches.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
 

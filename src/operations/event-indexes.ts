@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts';
 import { timeText } from '../events/event-time.ts';
 import type { Events } from '../events/events.ts';
-import type { IndexTotals } from '../events/index-totals.ts';
-import type { IndexRules } from '../events/retention.ts';
-import { rulesOf } from '../events/retention.ts';
+import type { IndexTotals } from '../events/read/index-totals.ts';
+import type { IndexRules } from '../events/retention/retention.ts';
+import { rulesOf } from '../events/retention/retention.ts';
 
 export interface IndexView extends IndexRules {
   readonly index: string;

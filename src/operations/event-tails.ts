@@ -1,7 +1,7 @@
-import { grantsCoverEvents, grantsTouchEvents } from '../auth/permissions.ts';
-import type { Principal } from '../auth/principal.ts';
+import { grantsCoverEvents, grantsTouchEvents } from '../accounts/rights/permissions.ts';
+import type { Principal } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import type { TailOrder } from '../events/tail-stream.ts';
+import type { TailOrder } from '../events/tail/tail-stream.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
 import { eventGrants, requireEventRight } from './event-access.ts';

@@ -1,6 +1,6 @@
 /** Applies the rules that decide access. */
 import { withoutEndSlashes } from '../base/paths.ts';
-import { getApiKey } from '../auth/api-keys.ts';
+import { getApiKey } from '../accounts/identity/api-keys.ts';
 import {
   type Coverage,
   documentCoverage,
@@ -10,16 +10,16 @@ import {
   listGrantsOf,
   listPermissions,
   scopesAllow,
-} from '../auth/permissions.ts';
-import { getIngestSettings, type IngestSettings } from '../auth/ingest-settings.ts';
-import type { Scope, Verb } from '../auth/principal.ts';
-import { DOCROOT_BOUNDARY, normalResource } from '../auth/resource-names.ts';
-import { formatScopes } from '../auth/scopes.ts';
-import { findUser, listUsers, type User } from '../auth/users.ts';
+} from '../accounts/rights/permissions.ts';
+import { getIngestSettings, type IngestSettings } from '../accounts/identity/ingest-settings.ts';
+import type { Scope, Verb } from '../accounts/rights/principal.ts';
+import { DOCROOT_BOUNDARY, normalResource } from '../accounts/rights/resource-names.ts';
+import { formatScopes } from '../accounts/rights/scopes.ts';
+import { findUser, listUsers, type User } from '../accounts/identity/users.ts';
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Config } from '../config/schema.ts';
-import type { Registry, Resource } from '../docroot/registry.ts';
+import type { Registry, Resource } from '../docroot/registry/registry.ts';
 import { permissionNames } from './access.ts';
 import type { Administrator, AdminServices } from './administration.ts';
 import { userView, type UserView } from './users.ts';

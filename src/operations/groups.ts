@@ -11,17 +11,17 @@ import {
   removeMember as leave,
   type GroupSize,
   sizesOfGroups,
-} from '../auth/groups.ts';
+} from '../accounts/rights/groups.ts';
 import {
   assignPermission,
   getPermission,
   listGroupPermissions,
   type Permission,
   unassignPermission,
-} from '../auth/permissions.ts';
-import { getUser, type User } from '../auth/users.ts';
+} from '../accounts/rights/permissions.ts';
+import { getUser, type User } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
-import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
+import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {
   type Administrator,

@@ -2,9 +2,9 @@
  * Calls the routes of a handler file. The handler is found by the longest name; the right for the method and
  * read-only mode are checked before any of its code runs.
  */
-import type { Caller, Principal, Verb } from '../auth/principal.ts';
+import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import type { Registry, Resource } from '../docroot/registry.ts';
+import type { Registry, Resource } from '../docroot/registry/registry.ts';
 import type { HandlerRequest } from '../handlers/handler-call.ts';
 import type { Handlers } from '../handlers/handlers.ts';
 import { type AccessServices, type Origin, requireAccess } from './access.ts';

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { getApiKey } from '../auth/api-keys.ts';
-import type { IngestSettings } from '../auth/ingest-settings.ts';
+import { getApiKey } from '../accounts/identity/api-keys.ts';
+import type { IngestSettings } from '../accounts/identity/ingest-settings.ts';
 import {
   DEFAULT_INGEST_SETTINGS,
   getIngestSettings,
   putIngestSettings,
-} from '../auth/ingest-settings.ts';
-import type { Principal } from '../auth/principal.ts';
+} from '../accounts/identity/ingest-settings.ts';
+import type { Principal } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import type { RejectView, SenderCounters, UnknownView } from '../events/counters.ts';
-import type { ListenerView } from '../events/listener-view.ts';
-import type { MetaDefaults } from '../events/intake.ts';
-import type { FieldErrors } from '../events/validation.ts';
+import type { RejectView, SenderCounters, UnknownView } from '../events/intake/counters.ts';
+import type { ListenerView } from '../events/tail/listener-view.ts';
+import type { MetaDefaults } from '../events/intake/intake.ts';
+import type { FieldErrors } from '../events/intake/validation.ts';
 import type { Origin } from './access.ts';
 import type { EventServices } from './event-access.ts';
 

@@ -1,7 +1,7 @@
-import { ANY_CHALLENGE } from '../auth/challenges.ts';
-import { normalName } from '../auth/names.ts';
-import type { Oidc } from '../auth/oidc/oidc.ts';
-import type { ReturnedFlow, StartedFlow } from '../auth/oidc/sign-in-flow.ts';
+import { ANY_CHALLENGE } from '../accounts/identity/challenges.ts';
+import { normalName } from '../accounts/identity/names.ts';
+import type { Oidc } from '../accounts/oidc/oidc.ts';
+import type { ReturnedFlow, StartedFlow } from '../accounts/oidc/sign-in-flow.ts';
 import { AppError } from '../base/errors.ts';
 import type { AccountServices, Browser, StartedSession } from './accounts.ts';
 import { startSession } from './accounts.ts';

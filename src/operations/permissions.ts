@@ -7,11 +7,11 @@ import {
   groupsHolding,
   type Permission,
   permissionList,
-} from '../auth/permissions.ts';
-import { VERBS } from '../auth/principal.ts';
-import { checkResource } from '../auth/resource-names.ts';
+} from '../accounts/rights/permissions.ts';
+import { VERBS } from '../accounts/rights/principal.ts';
+import { checkResource } from '../accounts/rights/resource-names.ts';
 import { AppError } from '../base/errors.ts';
-import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/input.ts';
+import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {
   type Administrator,

@@ -1,7 +1,7 @@
-import { getUser } from '../auth/users.ts';
-import { JsonNumber } from '../base/json.ts';
+import { getUser } from '../accounts/identity/users.ts';
+import { JsonNumber } from '../base/json/json.ts';
 import type { SavedSearch, SavedSearchInput } from '../events/saved-searches.ts';
-import { type FieldErrors, notAnObject, readText, typeName } from '../events/validation.ts';
+import { type FieldErrors, notAnObject, readText, typeName } from '../events/intake/validation.ts';
 import type { Database } from '../store/database.ts';
 
 const MAX_NAME = 255;

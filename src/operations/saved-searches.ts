@@ -1,5 +1,5 @@
-import type { Principal, Verb } from '../auth/principal.ts';
-import { findUser, getUser, namesOfUsers } from '../auth/users.ts';
+import type { Principal, Verb } from '../accounts/rights/principal.ts';
+import { findUser, getUser, namesOfUsers } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { SavedSearch, SavedSearchPlace } from '../events/saved-searches.ts';
 import {
@@ -11,9 +11,9 @@ import {
   namedReaders as findNamed,
   updateSavedSearch as update,
 } from '../events/saved-searches.ts';
-import { searchTerms } from '../events/selection.ts';
-import { foldedText } from '../events/term.ts';
-import type { FieldErrors } from '../events/validation.ts';
+import { searchTerms } from '../events/read/selection.ts';
+import { foldedText } from '../events/read/term.ts';
+import type { FieldErrors } from '../events/intake/validation.ts';
 import type { Origin } from './access.ts';
 import type { Administrator, AdminServices } from './administration.ts';
 import type { EventServices } from './event-access.ts';

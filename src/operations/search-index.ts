@@ -1,7 +1,7 @@
 /** A rebuild changes nothing that anybody stored, so it is not audited. */
 import { AppError } from '../base/errors.ts';
-import type { RebuildState } from '../search/rebuilds.ts';
-import type { Search } from '../search/search.ts';
+import type { RebuildState } from '../fulltext/rebuilds.ts';
+import type { Search } from '../fulltext/search.ts';
 import type { Administrator } from './administration.ts';
 
 export interface SearchIndexServices {

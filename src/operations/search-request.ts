@@ -1,8 +1,8 @@
-import { JsonNumber } from '../base/json.ts';
+import { JsonNumber } from '../base/json/json.ts';
 import { TimeZone } from '../base/time-zone.ts';
 import type { Config } from '../config/schema.ts';
-import { type Format, FORMATS } from '../dataset/format.ts';
-import type { Value } from '../pipeline/value.ts';
+import { type Format, FORMATS } from '../tables/read/format.ts';
+import type { Value } from '../language/expressions/value.ts';
 
 export interface SearchRequest {
   readonly query: string;

@@ -1,11 +1,11 @@
-import { type Grants, loadGrants } from '../auth/permissions.ts';
-import type { Caller } from '../auth/principal.ts';
+import { type Grants, loadGrants } from '../accounts/rights/permissions.ts';
+import type { Caller } from '../accounts/rights/principal.ts';
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
 import { compareBytes, encodePath } from '../base/paths.ts';
-import { integerParameter } from '../dataset/list-parameters.ts';
-import type { Registry, Resource } from '../docroot/registry.ts';
-import type { Search } from '../search/search.ts';
-import type { SnippetPart } from '../search/snippet.ts';
+import { integerParameter } from '../tables/read/list-parameters.ts';
+import type { Registry, Resource } from '../docroot/registry/registry.ts';
+import type { Search } from '../fulltext/search.ts';
+import type { SnippetPart } from '../fulltext/snippet.ts';
 import type { Database } from '../store/database.ts';
 import { mayAccess } from './access.ts';
 

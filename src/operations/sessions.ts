@@ -1,4 +1,4 @@
-import { endSession as end, sessionList } from '../auth/sessions.ts';
+import { endSession as end, sessionList } from '../accounts/identity/sessions.ts';
 import { AppError } from '../base/errors.ts';
 import type { ListPage } from '../store/list-source.ts';
 import {

@@ -4,16 +4,16 @@
  * A token printed at start proves access to the machine: kept in memory only, valid for fifteen minutes and one
  * account. None of this exists on a server that listens beyond loopback, or once there is an active superuser.
  */
-import { secretsEqual } from '../auth/secret-compare.ts';
-import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
-import { checkUsername, countActiveSuperusers, createUser } from '../auth/users.ts';
+import { secretsEqual } from '../accounts/identity/secret-compare.ts';
+import { checkPasswordLength, hashPassword } from '../accounts/identity/passwords.ts';
+import { checkUsername, countActiveSuperusers, createUser } from '../accounts/identity/users.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { randomToken } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
 import type { AccountServices, Browser, StartedSession } from './accounts.ts';
 import { requireStrength, startSession } from './accounts.ts';
-import { Input } from '../base/input.ts';
+import { Input } from '../base/json/input.ts';
 
 const LIFETIME_MS = 15 * 60 * 1000;
 

@@ -1,9 +1,9 @@
 /** Stores messages of a syslog listener with the rights of its configured user. */
-import type { Principal } from '../auth/principal.ts';
-import { findUser } from '../auth/users.ts';
+import type { Principal } from '../accounts/rights/principal.ts';
+import { findUser } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { SyslogListenerSetting } from '../config/syslog-listener.ts';
-import { syslogBody } from '../events/dialects/syslog.ts';
+import { syslogBody } from '../events/intake/dialects/syslog.ts';
 import type { EventServices } from './event-access.ts';
 import { ingestEvents } from './events.ts';
 

@@ -1,8 +1,13 @@
-import type { Principal } from '../auth/principal.ts';
-import { hasToken, issueToken as issue, revokeToken as revoke, tokenList } from '../auth/tokens.ts';
-import { getUser } from '../auth/users.ts';
+import type { Principal } from '../accounts/rights/principal.ts';
+import {
+  hasToken,
+  issueToken as issue,
+  revokeToken as revoke,
+  tokenList,
+} from '../accounts/identity/tokens.ts';
+import { getUser } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
-import type { FieldErrors } from '../events/validation.ts';
+import type { FieldErrors } from '../events/intake/validation.ts';
 import type { ListPage } from '../store/list-source.ts';
 import type { Origin } from './access.ts';
 import type { AccountServices } from './accounts.ts';

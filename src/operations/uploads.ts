@@ -2,24 +2,24 @@
  * Uploads into the document root: right, mode and switch are checked first, then the file; then it gets its owner.
  * Every outcome is audited.
  */
-import type { Audit } from '../auth/audit.ts';
-import { grantsCover, loadGrants } from '../auth/permissions.ts';
-import type { Caller, Principal } from '../auth/principal.ts';
-import { DOCROOT_BOUNDARY } from '../auth/resource-names.ts';
+import type { Audit } from '../accounts/audit/audit.ts';
+import { grantsCover, loadGrants } from '../accounts/rights/permissions.ts';
+import type { Caller, Principal } from '../accounts/rights/principal.ts';
+import { DOCROOT_BOUNDARY } from '../accounts/rights/resource-names.ts';
 import {
   type CreatedUpload,
   giveToUploader,
   promiseToUploader,
   withdrawPromise,
-} from '../auth/upload-groups.ts';
+} from '../accounts/rights/upload-groups.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { Uploads } from '../docroot/uploads.ts';
-import { uploadTooLarge } from '../docroot/upload-content.ts';
+import type { Uploads } from '../docroot/uploads/uploads.ts';
+import { uploadTooLarge } from '../docroot/uploads/upload-content.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
-import type { UploadField, UploadRules } from '../docroot/upload-reception.ts';
+import type { UploadField, UploadRules } from '../docroot/uploads/upload-reception.ts';
 
 export interface UploadServices {
   readonly db: Database;

@@ -1,8 +1,8 @@
-import { type ApiKey, listApiKeys } from '../auth/api-keys.ts';
-import { type Group, groupsOfUsers, listGroupsOf } from '../auth/groups.ts';
-import { checkPasswordLength, hashPassword } from '../auth/passwords.ts';
-import { listSessions, type Session } from '../auth/sessions.ts';
-import { hasToken } from '../auth/tokens.ts';
+import { type ApiKey, listApiKeys } from '../accounts/identity/api-keys.ts';
+import { type Group, groupsOfUsers, listGroupsOf } from '../accounts/rights/groups.ts';
+import { checkPasswordLength, hashPassword } from '../accounts/identity/passwords.ts';
+import { listSessions, type Session } from '../accounts/identity/sessions.ts';
+import { hasToken } from '../accounts/identity/tokens.ts';
 import {
   checkUsername,
   createUser as addUser,
@@ -14,9 +14,9 @@ import {
   setPasswordHash,
   type User,
   userList,
-} from '../auth/users.ts';
+} from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
-import { Input } from '../base/input.ts';
+import { Input } from '../base/json/input.ts';
 import type { ListPage } from '../store/list-source.ts';
 import { requireStrength } from './accounts.ts';
 import {

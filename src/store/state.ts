@@ -5,7 +5,7 @@
 import { chmodSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
-import { MountList } from '../base/mounts.ts';
+import { MountList } from '../base/files/mounts.ts';
 import type { Database } from './database.ts';
 import type { Migration } from './migrate.ts';
 import { migrate, newestVersion } from './migrate.ts';

@@ -22,10 +22,10 @@ import {
   ChangedDuringWrite,
   replaceFile,
   type ReplaceOptions,
-} from '../../src/base/atomic-file.ts';
-import { sourceOf } from '../../src/base/file-source.ts';
-import { hashFile, statFile } from '../../src/base/file-stamp.ts';
-import type { Piece } from '../../src/base/piece-writer.ts';
+} from '../../src/base/files/atomic-file.ts';
+import { sourceOf } from '../../src/base/files/file-source.ts';
+import { hashFile, statFile } from '../../src/base/files/file-stamp.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 import { descriptorsIn } from '../support/descriptors.ts';
 

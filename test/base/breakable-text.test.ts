@@ -1,6 +1,6 @@
 /** Where lines break texts without spaces. */
 import { expect, test } from 'bun:test';
-import { breakableParts } from '../../src/base/breakable-text.ts';
+import { breakableParts } from '../../src/base/text/breakable-text.ts';
 
 test('a JSON object breaks behind its commas, not within its dates', () => {
   expect(breakableParts('{"at":"2026-11-22T01:02:03Z","n":1,"s":"x, y"}')).toEqual([

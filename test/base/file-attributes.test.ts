@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { dlopen } from 'bun:ffi';
 import { chmodSync, chownSync, statSync } from 'node:fs';
-import { replaceFile } from '../../src/base/atomic-file.ts';
-import { statFile } from '../../src/base/file-stamp.ts';
+import { replaceFile } from '../../src/base/files/atomic-file.ts';
+import { statFile } from '../../src/base/files/file-stamp.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const { symbols } = dlopen('libc.so.6', {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { sourceOf } from '../../src/base/file-source.ts';
+import { sourceOf } from '../../src/base/files/file-source.ts';
 import {
   ContentHash,
   HASH_CHUNK_BYTES,
@@ -25,7 +25,7 @@ import {
   StampedPath,
   statFile,
   type FileStamp,
-} from '../../src/base/file-stamp.ts';
+} from '../../src/base/files/file-stamp.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('a stamp changes with the content, also when size and mtime are put back (F10)', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { MountList, mountsOf } from '../../src/base/mounts.ts';
+import { MountList, mountsOf } from '../../src/base/files/mounts.ts';
 
 /** Lines as Linux writes them: id, parent, device, root, mount point, options, optional fields, `-`, type, source, options. */
 const LIST = [

@@ -4,10 +4,10 @@
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { QuotedTexts } from '../../src/base/quoted-text.ts';
-import { parseCompanionSchema } from '../../src/dataset/companion.ts';
-import { searchTerms } from '../../src/events/selection.ts';
-import { readMultipart } from '../../src/server/multipart.ts';
+import { QuotedTexts } from '../../src/base/text/quoted-text.ts';
+import { parseCompanionSchema } from '../../src/tables/infer/companion.ts';
+import { searchTerms } from '../../src/events/read/selection.ts';
+import { readMultipart } from '../../src/http/body/multipart.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261_122);
 const text = fc

@@ -8,10 +8,10 @@ import {
   utimesSync,
   writeSync,
 } from 'node:fs';
-import { replaceFile } from '../../src/base/atomic-file.ts';
-import { statFile, type FileStamp } from '../../src/base/file-stamp.ts';
+import { replaceFile } from '../../src/base/files/atomic-file.ts';
+import { statFile, type FileStamp } from '../../src/base/files/file-stamp.ts';
 import { createLog } from '../../src/base/log.ts';
-import { ReplacedFiles } from '../../src/base/replaced-files.ts';
+import { ReplacedFiles } from '../../src/base/files/replaced-files.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 
 const TIME = Date.UTC(2026, 10, 20, 23, 29, 0, 715);

@@ -5,7 +5,7 @@ import {
   createTemporary,
   isTemporaryName,
   removeStaleTemporaries,
-} from '../../src/base/temporary-files.ts';
+} from '../../src/base/files/temporary-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('a temporary file stands beside its target, hidden and private (H-11)', async () => {

@@ -1,7 +1,7 @@
 /** Datasets are read once each when they appear, whenever that is (DS-34). */
 import { test } from 'bun:test';
-import { FirstReads } from '../../src/docroot/first-reads.ts';
-import type { Registry, RegistryListener, Resource } from '../../src/docroot/registry.ts';
+import { FirstReads } from '../../src/docroot/parsing/first-reads.ts';
+import type { Registry, RegistryListener, Resource } from '../../src/docroot/registry/registry.ts';
 import { testLog, until } from '../support/database.ts';
 
 test('a dataset that appears in the moment the last one was read is read, too', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createKindTable } from '../../src/docroot/kind-table.ts';
+import { createKindTable } from '../../src/docroot/registry/kind-table.ts';
 import { testKinds } from '../support/kinds.ts';
 
 test('extensions decide in any case (DS-23)', () => {

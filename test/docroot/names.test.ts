@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { compareBytes } from '../../src/base/paths.ts';
 import type { Family, ResourceType } from '../../src/docroot/kind.ts';
-import { Names, stemNameOf, type Area, type Table } from '../../src/docroot/names.ts';
+import { Names, stemNameOf, type Area, type Table } from '../../src/docroot/registry/names.ts';
 
 const TYPES: Record<string, [ResourceType, Family]> = {
   csv: ['csv', 'dataset'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { linkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { statFile } from '../../src/base/file-stamp.ts';
+import { statFile } from '../../src/base/files/file-stamp.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
 import { openCompanion, openForRead, targetPath } from '../../src/docroot/opener.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { appendFileSync, existsSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { statFile } from '../../src/base/file-stamp.ts';
+import { statFile } from '../../src/base/files/file-stamp.ts';
 import { createLog } from '../../src/base/log.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
-import { createKindTable } from '../../src/docroot/kind-table.ts';
-import { Registry, type RegistryChange } from '../../src/docroot/registry.ts';
+import { createKindTable } from '../../src/docroot/registry/kind-table.ts';
+import { Registry, type RegistryChange } from '../../src/docroot/registry/registry.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { statFile } from '../../src/base/file-stamp.ts';
+import { statFile } from '../../src/base/files/file-stamp.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
-import { createKindTable } from '../../src/docroot/kind-table.ts';
-import { scan } from '../../src/docroot/scan.ts';
+import { createKindTable } from '../../src/docroot/registry/kind-table.ts';
+import { scan } from '../../src/docroot/registry/scan.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 

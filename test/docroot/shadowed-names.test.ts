@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Family, ResourceType } from '../../src/docroot/kind.ts';
-import { RESERVED_PATTERNS, shadowedNames } from '../../src/docroot/shadowed-names.ts';
+import { RESERVED_PATTERNS, shadowedNames } from '../../src/docroot/registry/shadowed-names.ts';
 
 const PATTERNS = [
   '/',

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Kind } from '../../src/docroot/kind.ts';
-import type { FoundFile } from '../../src/docroot/scan.ts';
-import { SheetNames } from '../../src/docroot/sheet-names.ts';
+import type { FoundFile } from '../../src/docroot/registry/scan.ts';
+import { SheetNames } from '../../src/docroot/registry/sheet-names.ts';
 import { eventually } from '../http/eventually.ts';
 import { testLog } from '../support/database.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { createLog } from '../../src/base/log.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
-import { createKindTable } from '../../src/docroot/kind-table.ts';
-import { Registry } from '../../src/docroot/registry.ts';
-import { watchDocroot } from '../../src/docroot/watch.ts';
+import { createKindTable } from '../../src/docroot/registry/kind-table.ts';
+import { Registry } from '../../src/docroot/registry/registry.ts';
+import { watchDocroot } from '../../src/docroot/registry/watch.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 import { onSharedCores, patienceFor } from '../support/patience.ts';

@@ -3,10 +3,10 @@
  */
 import { afterAll, expect, test } from 'bun:test';
 import { parseTime } from '../../src/events/event-time.ts';
-import { eventReadJobs } from '../../src/events/read-jobs.ts';
-import { EVENTS_FILE } from '../../src/events/schema.ts';
-import { ALL_EVENTS } from '../../src/events/selection.ts';
-import { EventStore } from '../../src/events/store.ts';
+import { eventReadJobs } from '../../src/events/read/read-jobs.ts';
+import { EVENTS_FILE } from '../../src/events/store/schema.ts';
+import { ALL_EVENTS } from '../../src/events/read/selection.ts';
+import { EventStore } from '../../src/events/store/store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

@@ -2,11 +2,11 @@
  * A batch that was committed but not answered is answered by the next writer, and not written again (EV-49, EV-76).
  */
 import { afterAll, expect, test } from 'bun:test';
-import { dialects } from '../../src/events/dialects/index.ts';
-import type { IntakeOrder } from '../../src/events/intake.ts';
-import { EventStore } from '../../src/events/store.ts';
-import { Writer } from '../../src/events/writer.ts';
-import type { WriterOrder } from '../../src/events/writer-orders.ts';
+import { dialects } from '../../src/events/intake/dialects/index.ts';
+import type { IntakeOrder } from '../../src/events/intake/intake.ts';
+import { EventStore } from '../../src/events/store/store.ts';
+import { Writer } from '../../src/events/store/writer.ts';
+import type { WriterOrder } from '../../src/events/store/writer-orders.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

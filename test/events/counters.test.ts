@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
-import { IngestCounters, type Sender } from '../../src/events/counters.ts';
+import { IngestCounters, type Sender } from '../../src/events/intake/counters.ts';
 import type { Database } from '../../src/store/database.ts';
 import { temporaryDatabase } from '../support/database.ts';
 

@@ -2,7 +2,7 @@
  * Who may not write the index an event would be moved to is refused, and the audit names that index (EV-24, EV-105).
  */
 import { afterAll, expect, test } from 'bun:test';
-import { DirectStore } from '../../src/events/direct-store.ts';
+import { DirectStore } from '../../src/events/store/direct-store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

@@ -3,9 +3,9 @@
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, expect, test } from 'bun:test';
-import { DirectStore } from '../../src/events/direct-store.ts';
-import { importFile } from '../../src/events/import.ts';
-import { EVENTS_FILE } from '../../src/events/schema.ts';
+import { DirectStore } from '../../src/events/store/direct-store.ts';
+import { importFile } from '../../src/events/intake/import.ts';
+import { EVENTS_FILE } from '../../src/events/store/schema.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

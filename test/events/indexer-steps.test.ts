@@ -3,10 +3,10 @@
  * (EV-35).
  */
 import { afterAll, expect, test } from 'bun:test';
-import { Indexer } from '../../src/events/indexer.ts';
-import { EventReader } from '../../src/events/reader.ts';
-import { EVENTS_FILE } from '../../src/events/schema.ts';
-import { EventStore } from '../../src/events/store.ts';
+import { Indexer } from '../../src/events/read/indexer.ts';
+import { EventReader } from '../../src/events/store/reader.ts';
+import { EVENTS_FILE } from '../../src/events/store/schema.ts';
+import { EventStore } from '../../src/events/store/store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

@@ -5,11 +5,11 @@ import { afterAll, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Indexer } from '../../src/events/indexer.ts';
-import { EventReader } from '../../src/events/reader.ts';
-import { EVENTS_FILE } from '../../src/events/schema.ts';
-import { EventStore } from '../../src/events/store.ts';
-import { INDEX_FILE } from '../../src/events/text-index.ts';
+import { Indexer } from '../../src/events/read/indexer.ts';
+import { EventReader } from '../../src/events/store/reader.ts';
+import { EVENTS_FILE } from '../../src/events/store/schema.ts';
+import { EventStore } from '../../src/events/store/store.ts';
+import { INDEX_FILE } from '../../src/events/read/text-index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { parseTime, timeText } from '../../src/events/event-time.ts';
-import { Extraction } from '../../src/events/extract/extraction.ts';
+import { Extraction } from '../../src/events/intake/extract/extraction.ts';
 
 const NOW = Date.parse('2026-11-20T10:15:00Z') * 1000;
 

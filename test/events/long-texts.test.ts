@@ -3,12 +3,16 @@
  * seconds for them, or finds nothing, and the one writer stands still for everybody.
  */
 import { expect, test } from 'bun:test';
-import { extractAccessLog } from '../../src/events/extract/access-log.ts';
-import { extractPairs } from '../../src/events/extract/pairs.ts';
-import { extractSyslog } from '../../src/events/extract/syslog.ts';
-import { hasAwkwardNumbers, JsonParseError, parseEventJson } from '../../src/events/json-text.ts';
-import { spacedJson } from '../../src/events/term.ts';
-import { parseLabels } from '../../src/events/wire/loki-streams.ts';
+import { extractAccessLog } from '../../src/events/intake/extract/access-log.ts';
+import { extractPairs } from '../../src/events/intake/extract/pairs.ts';
+import { extractSyslog } from '../../src/events/intake/extract/syslog.ts';
+import {
+  hasAwkwardNumbers,
+  JsonParseError,
+  parseEventJson,
+} from '../../src/events/intake/json-text.ts';
+import { spacedJson } from '../../src/events/read/term.ts';
+import { parseLabels } from '../../src/events/intake/wire/loki-streams.ts';
 
 const long = 'a'.repeat(1_000_000);
 const escapes = '\\"'.repeat(500_000);

@@ -5,11 +5,11 @@ import { afterAll, expect, test } from 'bun:test';
 import { renameSync } from 'node:fs';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
-import type { ChildPool } from '../../src/children/child-pool.ts';
+import type { ChildPool } from '../../src/processes/child-pool.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { Events } from '../../src/events/events.ts';
-import { EVENTS_FILE } from '../../src/events/schema.ts';
-import { EventStore } from '../../src/events/store.ts';
+import { EVENTS_FILE } from '../../src/events/store/schema.ts';
+import { EventStore } from '../../src/events/store/store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

@@ -2,13 +2,13 @@
  * What retention deletes, and what the audit has of it (EV-84, EV-85).
  */
 import { afterAll, expect, test } from 'bun:test';
-import type { Audit, AuditNote } from '../../src/auth/audit.ts';
+import type { Audit, AuditNote } from '../../src/accounts/audit/audit.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { DirectStore } from '../../src/events/direct-store.ts';
-import { previewRetention } from '../../src/events/prune-preview.ts';
-import { type PrunedStore, Retention } from '../../src/events/retention.ts';
+import { DirectStore } from '../../src/events/store/direct-store.ts';
+import { previewRetention } from '../../src/events/retention/prune-preview.ts';
+import { type PrunedStore, Retention } from '../../src/events/retention/retention.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

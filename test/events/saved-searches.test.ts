@@ -2,8 +2,8 @@
  * Two changes of a saved search at once both count, and one of a search that is deleted meanwhile finds none (EV-88).
  */
 import { expect, test } from 'bun:test';
-import type { AuditNote } from '../../src/auth/audit.ts';
-import type { Principal } from '../../src/auth/principal.ts';
+import type { AuditNote } from '../../src/accounts/audit/audit.ts';
+import type { Principal } from '../../src/accounts/rights/principal.ts';
 import {
   createSavedSearch,
   deleteSavedSearch,

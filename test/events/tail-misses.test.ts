@@ -2,16 +2,16 @@
  * A tail misses nothing in silence: what it cannot send it counts, what it cannot tell ends it (EV-77 to EV-79).
  */
 import { afterAll, expect, test } from 'bun:test';
-import { LoopShare } from '../../src/base/loop-share.ts';
+import { LoopShare } from '../../src/base/work/loop-share.ts';
 import { makeEventFilter } from '../../src/event-queries.ts';
 import type { Events } from '../../src/events/events.ts';
-import { EVENTS_FILE } from '../../src/events/schema.ts';
-import { type FilterQuery, QUERY_PROBLEM_HEADER } from '../../src/events/query-filter.ts';
-import { eventReadJobs } from '../../src/events/read-jobs.ts';
-import { ALL_EVENTS } from '../../src/events/selection.ts';
-import { EventStore } from '../../src/events/store.ts';
-import { TailEvent } from '../../src/events/tail-event.ts';
-import { type TailOrder, TailStream } from '../../src/events/tail-stream.ts';
+import { EVENTS_FILE } from '../../src/events/store/schema.ts';
+import { type FilterQuery, QUERY_PROBLEM_HEADER } from '../../src/events/read/query-filter.ts';
+import { eventReadJobs } from '../../src/events/read/read-jobs.ts';
+import { ALL_EVENTS } from '../../src/events/read/selection.ts';
+import { EventStore } from '../../src/events/store/store.ts';
+import { TailEvent } from '../../src/events/tail/tail-event.ts';
+import { type TailOrder, TailStream } from '../../src/events/tail/tail-stream.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

@@ -1,8 +1,8 @@
 /** A tail that ends while it catches up leaves the worker that reads for it (EV-78). */
 import { expect, jest, test } from 'bun:test';
-import { LoopShare } from '../../src/base/loop-share.ts';
+import { LoopShare } from '../../src/base/work/loop-share.ts';
 import type { Events } from '../../src/events/events.ts';
-import { TailStream } from '../../src/events/tail-stream.ts';
+import { TailStream } from '../../src/events/tail/tail-stream.ts';
 
 /** A tail of five events, whose worker sends one of them and waits. */
 function slowTail(isAnswered: boolean) {

@@ -8,11 +8,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { timeText } from '../../src/events/event-time.ts';
 import type { EventDraft } from '../../src/events/event.ts';
-import { Indexer } from '../../src/events/indexer.ts';
-import { EventReader } from '../../src/events/reader.ts';
-import { EVENTS_FILE } from '../../src/events/schema.ts';
-import { EventStore } from '../../src/events/store.ts';
-import { foldedText, spacedJson } from '../../src/events/term.ts';
+import { Indexer } from '../../src/events/read/indexer.ts';
+import { EventReader } from '../../src/events/store/reader.ts';
+import { EVENTS_FILE } from '../../src/events/store/schema.ts';
+import { EventStore } from '../../src/events/store/store.ts';
+import { foldedText, spacedJson } from '../../src/events/read/term.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { draftEvent } from './draft-event.ts';
 

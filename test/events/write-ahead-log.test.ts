@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { existsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { holdOff, WriteAheadLog } from '../../src/events/write-ahead-log.ts';
+import { holdOff, WriteAheadLog } from '../../src/events/store/write-ahead-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -1,6 +1,6 @@
 /** A writer that opens nothing and is done with every batch. Argument: the socket path. */
-import { BINARY, serveChild } from '../../src/children/child-server.ts';
-import { frame } from '../../src/events/writer-orders.ts';
+import { BINARY, serveChild } from '../../src/processes/child-server.ts';
+import { frame } from '../../src/events/store/writer-orders.ts';
 
 const done = (): Response => new Response(null, { status: 204 });
 const headers = { 'Content-Type': BINARY };

@@ -5,9 +5,9 @@ import { afterAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
-import { ChildSupply } from '../../src/children/child-supply.ts';
-import { WriterProcess } from '../../src/events/writer-process.ts';
-import type { WriterSettings } from '../../src/events/writer-orders.ts';
+import { ChildSupply } from '../../src/processes/child-supply.ts';
+import { WriterProcess } from '../../src/events/store/writer-process.ts';
+import type { WriterSettings } from '../../src/events/store/writer-orders.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -15,7 +15,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { isTemporaryName, removeStaleTemporaries } from '../../src/base/temporary-files.ts';
+import { isTemporaryName, removeStaleTemporaries } from '../../src/base/files/temporary-files.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 import { enteredCall, readRun, run, straced, writerCommand } from './strace.ts';
 import { readVersion, versionBytes } from './version-file.ts';

@@ -9,9 +9,9 @@
  */
 import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { replaceFile } from '../../src/base/atomic-file.ts';
+import { replaceFile } from '../../src/base/files/atomic-file.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { statFile } from '../../src/base/file-stamp.ts';
+import { statFile } from '../../src/base/files/file-stamp.ts';
 import { readVersion, versionBytes } from './version-file.ts';
 
 type Write = (path: string, content: Uint8Array, commit: () => Promise<void>) => Promise<void>;

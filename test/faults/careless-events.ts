@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import type { EventDraft } from '../../src/events/event.ts';
-import { EventStore } from '../../src/events/store.ts';
+import { EventStore } from '../../src/events/store/store.ts';
 
 const [stateDir = '', mode = ''] = process.argv.slice(2);
 const LATE_MS = 30;

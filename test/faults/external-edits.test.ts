@@ -4,11 +4,11 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChangedDuringWrite, replaceFile } from '../../src/base/atomic-file.ts';
+import { ChangedDuringWrite, replaceFile } from '../../src/base/files/atomic-file.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { ContentHash, sameStamp, statFile } from '../../src/base/file-stamp.ts';
+import { ContentHash, sameStamp, statFile } from '../../src/base/files/file-stamp.ts';
 import { createLog } from '../../src/base/log.ts';
-import { ReplacedFiles } from '../../src/base/replaced-files.ts';
+import { ReplacedFiles } from '../../src/base/files/replaced-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Every write syncs the disk, which others may keep busy. */

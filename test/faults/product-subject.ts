@@ -5,8 +5,8 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { tableId } from '../../src/dataset/copy-folder.ts';
-import { isTemporaryName } from '../../src/base/temporary-files.ts';
+import { tableId } from '../../src/tables/copy/copy-folder.ts';
+import { isTemporaryName } from '../../src/base/files/temporary-files.ts';
 import { type Client, Service } from '../support/service.ts';
 import { type EditLoad, LAST_KEY } from './edit-load.ts';
 import { onSharedCores, patienceFor } from '../support/patience.ts';

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTemporaryName } from '../../src/base/temporary-files.ts';
+import { isTemporaryName } from '../../src/base/files/temporary-files.ts';
 import { memoryOf, residentWithChildren } from '../http/process-memory.ts';
 import { patienceFor } from '../support/patience.ts';
 import type { Trial } from './trial.ts';

@@ -2,7 +2,7 @@
  * The lists of administration: paging, sorting and filtering are one mechanism for all of them (DS-133, B-Q).
  */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { addMember } from '../../src/auth/groups.ts';
+import { addMember } from '../../src/accounts/rights/groups.ts';
 import { columnOf, get, walk } from './listing.ts';
 import { sharedService } from './shared-service.ts';
 

@@ -3,7 +3,7 @@
  * also the test of patterns, name forms and scopes (DS-118, DS-128 to DS-131).
  */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { normalResource } from '../../src/auth/resource-names.ts';
+import { normalResource } from '../../src/accounts/rights/resource-names.ts';
 import type { Client } from '../support/service.ts';
 import { eventually } from './eventually.ts';
 import { get } from './listing.ts';

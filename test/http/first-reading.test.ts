@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ProgressTeller, readingProgress } from '../../src/dataset/reading-progress.ts';
+import { ProgressTeller, readingProgress } from '../../src/tables/copy/reading-progress.ts';
 import { startService } from '../support/service.ts';
 
 test('the page of a large file tells how much of it is read, until its rows are there', async () => {

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { zstdCompressSync } from 'node:zlib';
-import { MAX_WHOLE_BYTES } from '../../src/events/wire/json-entries.ts';
+import { MAX_WHOLE_BYTES } from '../../src/events/intake/wire/json-entries.ts';
 import { EventWriter } from './event-writer.ts';
 import { eventually } from './eventually.ts';
 import type { Client, Service } from '../support/service.ts';

@@ -3,7 +3,7 @@
  * indexes (DS-58), and exports have a column of texts where a cell is not of its declared type (DS-44).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { STRATEGY } from '../../src/dataset/limits.ts';
+import { STRATEGY } from '../../src/tables/limits.ts';
 import { duckRows, parquetFile } from '../plugins/parquet-table.ts';
 import { startService, type Client, type Service } from '../support/service.ts';
 import { address, columnOf, list, walk } from './listing.ts';

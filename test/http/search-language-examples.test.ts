@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Example, readExamples } from '../pipeline/golden-file.ts';
+import { type Example, readExamples } from '../language/golden-file.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
 let svc: Service;

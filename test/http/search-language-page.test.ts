@@ -2,8 +2,8 @@
  * The reference of the search language as a page, what a run leaves in the audit, and runs nobody waits for (EV-98, EV-101).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { commands } from '../../src/pipeline/commands/index.ts';
-import { SPL_PAIRS } from '../../src/server/spl-pairs.ts';
+import { commands } from '../../src/language/commands/index.ts';
+import { SPL_PAIRS } from '../../src/api/spl-pairs.ts';
 import { eventually } from './eventually.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import { eventually } from '../http/eventually.ts';
-import { commands } from '../../src/pipeline/commands/index.ts';
+import { commands } from '../../src/language/commands/index.ts';
 import { found } from '../http/searching.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { listAudit } from '../support/audit.ts';

@@ -1,8 +1,8 @@
 /**
  * Files of the readers' tests that are only bytes.
  */
-import type { FileSource } from '../../src/base/file-source.ts';
-import type { EditPlan } from '../../src/dataset/types.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import type { EditPlan } from '../../src/tables/types.ts';
 
 /** A source over bytes that counts what is read of it. */
 export function sourceOf(bytes: Uint8Array): FileSource & { readBytes: number } {

@@ -3,7 +3,7 @@
  * the edited file byte by byte, without tokenizing anything.
  */
 import * as fc from 'fast-check';
-import type { Cell, Segment, TableChanges } from '../../src/dataset/types.ts';
+import type { Cell, Segment, TableChanges } from '../../src/tables/types.ts';
 import { encoded, type TestEncoding } from './csv-table.ts';
 
 interface Line {

@@ -5,8 +5,8 @@ import type { Dialect } from '../../plugins/csv/dialect.ts';
 import { editCsv } from '../../plugins/csv/editor.ts';
 import { NewFile } from '../../plugins/csv/new-file.ts';
 import { SegmentText } from '../../plugins/csv/segment-text.ts';
-import { classOf, emptyCounts } from '../../src/dataset/infer.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
+import { classOf, emptyCounts } from '../../src/tables/infer/infer.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 import type {
   Cell,
   ClassCounts,
@@ -14,7 +14,7 @@ import type {
   ReadOptions,
   TableChanges,
   TableLayout,
-} from '../../src/dataset/types.ts';
+} from '../../src/tables/types.ts';
 import {
   changesFor,
   changesForRows,

@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCsv } from '../../plugins/csv/reader.ts';
-import { classify, emptyCounts, storedValue, typeOfCounts } from '../../src/dataset/infer.ts';
-import { loadTable } from '../../src/dataset/load.ts';
+import { classify, emptyCounts, storedValue, typeOfCounts } from '../../src/tables/infer/infer.ts';
+import { loadTable } from '../../src/tables/copy/load.ts';
 import { encoded } from './csv-table.ts';
 import { sourceOf } from './byte-source.ts';
 

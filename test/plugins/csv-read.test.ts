@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import Papa from 'papaparse';
 import { readCsv } from '../../plugins/csv/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
-import type { ReadOptions } from '../../src/dataset/types.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
+import type { ReadOptions } from '../../src/tables/types.ts';
 import { CollectingSink, encoded, readTable, type TestEncoding } from './csv-table.ts';
 import { sourceOf } from './byte-source.ts';
 

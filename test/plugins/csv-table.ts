@@ -1,6 +1,6 @@
 /** Builds CSV files in memory and reads them back, for the tests of the CSV kind. */
 import { readCsv } from '../../plugins/csv/reader.ts';
-import type { Cell, ReadOptions, RowSink, Segment, TableLayout } from '../../src/dataset/types.ts';
+import type { Cell, ReadOptions, RowSink, Segment, TableLayout } from '../../src/tables/types.ts';
 import { sourceOf } from './byte-source.ts';
 
 export type TestEncoding = 'utf-8' | 'utf-8-bom' | 'utf-16le' | 'utf-16be' | 'latin1';

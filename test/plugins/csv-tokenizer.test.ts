@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import Papa from 'papaparse';
 import { cellAt, cellValue } from '../../plugins/csv/cell-value.ts';
 import { RowSpans } from '../../plugins/csv/tokenizer.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/dataset/limits.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 
 function scanned(text: string, delimiter = ',', isFinal = true): RowSpans {
   const spans = new RowSpans();

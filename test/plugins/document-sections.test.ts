@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { kinds } from '../../plugins/index.ts';
-import { createKindTable } from '../../src/docroot/kind-table.ts';
+import { createKindTable } from '../../src/docroot/registry/kind-table.ts';
 import type { SearchSection } from '../../src/docroot/kind.ts';
 
 const kindOf = createKindTable(kinds, { log: 'file', py: 'file', yaml: 'file' });

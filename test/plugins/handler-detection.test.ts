@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { handler } from '../../plugins/handler/kind.ts';
-import type { FileSource } from '../../src/base/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 
 function sourceOf(text: string): FileSource {
   const bytes = new TextEncoder().encode(text);

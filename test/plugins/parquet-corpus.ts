@@ -10,9 +10,9 @@ import {
   MetaField,
   Physical,
   SchemaField,
-} from '../../src/dataset/parquet/format.ts';
-import { Codec, CODEC_NAMES, compress } from '../../src/dataset/parquet/codec.ts';
-import { ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
+} from '../../src/tables/parquet/format.ts';
+import { Codec, CODEC_NAMES, compress } from '../../src/tables/parquet/codec.ts';
+import { ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
 import {
   craftedDictionary,
   craftedFile,

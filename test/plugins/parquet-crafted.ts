@@ -8,9 +8,9 @@ import {
   MetaField,
   Physical,
   SchemaField,
-} from '../../src/dataset/parquet/format.ts';
-import { structList, ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
-import { thriftBytes } from '../../src/dataset/parquet/thrift-writer.ts';
+} from '../../src/tables/parquet/format.ts';
+import { structList, ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
+import { thriftBytes } from '../../src/tables/parquet/thrift-writer.ts';
 
 const { binary, i32, i64, list, struct } = ThriftType;
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@ import * as zlib from 'node:zlib';
 import { editParquet } from '../../plugins/parquet/editor.ts';
 import { readParquet } from '../../plugins/parquet/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { Codec, CODEC_NAMES, compress } from '../../src/dataset/parquet/codec.ts';
+import { Codec, CODEC_NAMES, compress } from '../../src/tables/parquet/codec.ts';
 import {
   ChunkField,
   Encoding,
@@ -13,9 +13,9 @@ import {
   MetaField,
   Physical,
   SchemaField,
-} from '../../src/dataset/parquet/format.ts';
-import { bitWidth, hybridBytes } from '../../src/dataset/parquet/hybrid.ts';
-import { structList, ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
+} from '../../src/tables/parquet/format.ts';
+import { bitWidth, hybridBytes } from '../../src/tables/parquet/hybrid.ts';
+import { structList, ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
 import { onSharedCores } from '../support/patience.ts';
 import {
   type CraftedColumn,

@@ -6,7 +6,7 @@ import { encodeLike } from '../../plugins/parquet/delta-writer.ts';
 import { PlainValues } from '../../plugins/parquet/plain-values.ts';
 import { rawValue } from '../../plugins/parquet/raw-values.ts';
 import type { Leaf } from '../../plugins/parquet/schema.ts';
-import { Encoding, Physical } from '../../src/dataset/parquet/format.ts';
+import { Encoding, Physical } from '../../src/tables/parquet/format.ts';
 
 function leafOf(physical: number, typeLength = 0): Leaf {
   return {

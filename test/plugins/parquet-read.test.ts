@@ -3,10 +3,10 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { readParquet, SEGMENT_ROWS } from '../../plugins/parquet/reader.ts';
-import { loadTable } from '../../src/dataset/load.ts';
-import { Converted, Encoding, Physical } from '../../src/dataset/parquet/format.ts';
-import { ThriftStruct, ThriftType } from '../../src/dataset/parquet/thrift.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import { loadTable } from '../../src/tables/copy/load.ts';
+import { Converted, Encoding, Physical } from '../../src/tables/parquet/format.ts';
+import { ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import {
   craftedDictionary,

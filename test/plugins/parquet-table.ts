@@ -3,8 +3,8 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readParquet } from '../../plugins/parquet/reader.ts';
 import { sourceOf as openSourceOf } from './byte-source.ts';
-import type { FileColumn } from '../../src/dataset/file-type.ts';
-import type { Cell, ColumnSink, Segment, TableLayout } from '../../src/dataset/types.ts';
+import type { FileColumn } from '../../src/tables/infer/file-type.ts';
+import type { Cell, ColumnSink, Segment, TableLayout } from '../../src/tables/types.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let connected: Promise<DuckDBConnection> | null = null;

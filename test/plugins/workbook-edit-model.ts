@@ -3,7 +3,7 @@
  * predicts the edited XML character by character, without scanning any.
  */
 import * as fc from 'fast-check';
-import type { Cell } from '../../src/dataset/types.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import { type Changes, DATE_STYLES, workbookEntries, zip } from './workbook-files.ts';
 
 /** Styles 1 and 2 of DATE_STYLES are dates, 5 is none. */

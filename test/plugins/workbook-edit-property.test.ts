@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
 import { editWorkbook } from '../../plugins/workbook/editor.ts';
-import { classOf, emptyCounts } from '../../src/dataset/infer.ts';
-import type { Cell, ClassCounts, EditPlan } from '../../src/dataset/types.ts';
+import { classOf, emptyCounts } from '../../src/tables/infer/infer.ts';
+import type { Cell, ClassCounts, EditPlan } from '../../src/tables/types.ts';
 import {
   changesFor,
   edited,

@@ -4,7 +4,7 @@ import ExcelJS from 'exceljs';
 import * as XLSX from 'xlsx';
 import { editWorkbook } from '../../plugins/workbook/editor.ts';
 import { AppError } from '../../src/base/errors.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import { richWorkbook } from './workbook-rich-file.ts';
 import {
   changedParts,

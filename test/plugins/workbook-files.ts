@@ -8,7 +8,7 @@ import type {
   Segment,
   TableChanges,
   TableLayout,
-} from '../../src/dataset/types.ts';
+} from '../../src/tables/types.ts';
 import { applied, sourceOf } from './byte-source.ts';
 
 /** An entry to be packed; the members after `data` make it lie. */

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import * as XLSX from 'xlsx';
 import { readWorksheetNames } from '../../plugins/workbook/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import {
   DATE_FORMATS,
   good,

@@ -8,7 +8,7 @@ import { MAX_CELLS } from '../../plugins/workbook/limits.ts';
 import { readWorksheetNames } from '../../plugins/workbook/reader.ts';
 import { TableSink } from '../../plugins/workbook/table-sink.ts';
 import { AppError } from '../../src/base/errors.ts';
-import type { Cell } from '../../src/dataset/types.ts';
+import type { Cell } from '../../src/tables/types.ts';
 import {
   DATE_STYLES,
   readTable,

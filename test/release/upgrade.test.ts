@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../build/step.ts';
-import { EVENTS_SCHEMA_VERSION } from '../../src/events/schema.ts';
+import { EVENTS_SCHEMA_VERSION } from '../../src/events/store/schema.ts';
 import { newestVersion } from '../../src/store/migrate.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { soon } from '../http/eventually.ts';

@@ -1,26 +1,26 @@
 /**
  * The pages of administration with the same text in every place that data can reach, for `public-pages.test.ts`.
  */
-import { apiKeysPage } from '../../src/server/pages/admin/api-keys.tsx';
-import { auditPage } from '../../src/server/pages/admin/audit.tsx';
-import { cachePage } from '../../src/server/pages/admin/cache.tsx';
-import { confirmPage } from '../../src/server/pages/admin/confirm.tsx';
-import { eventsAdminPage } from '../../src/server/pages/admin/events.tsx';
-import { explainPage } from '../../src/server/pages/admin/explain.tsx';
-import { groupPage } from '../../src/server/pages/admin/group.tsx';
-import { groupsPage } from '../../src/server/pages/admin/groups.tsx';
-import type { AdminView } from '../../src/server/pages/admin/layout.tsx';
-import type { Listing } from '../../src/server/pages/admin/listing.tsx';
-import { locksPage } from '../../src/server/pages/admin/locks.tsx';
-import { overviewPage } from '../../src/server/pages/admin/overview.tsx';
-import { permissionsPage } from '../../src/server/pages/admin/permissions.tsx';
-import { resourcesPage } from '../../src/server/pages/admin/resources.tsx';
-import { sessionsPage } from '../../src/server/pages/admin/sessions.tsx';
-import { sharePage } from '../../src/server/pages/admin/share.tsx';
-import { tokensPage } from '../../src/server/pages/admin/tokens.tsx';
-import { userPage } from '../../src/server/pages/admin/user.tsx';
-import { usersPage } from '../../src/server/pages/admin/users.tsx';
-import { type FrameView, type Page, renderPage } from '../../src/server/pages/frame.tsx';
+import { apiKeysPage } from '../../src/pages/admin/api-keys.tsx';
+import { auditPage } from '../../src/pages/admin/audit.tsx';
+import { cachePage } from '../../src/pages/admin/cache.tsx';
+import { confirmPage } from '../../src/pages/admin/confirm.tsx';
+import { eventsAdminPage } from '../../src/pages/admin/events.tsx';
+import { explainPage } from '../../src/pages/admin/explain.tsx';
+import { groupPage } from '../../src/pages/admin/group.tsx';
+import { groupsPage } from '../../src/pages/admin/groups.tsx';
+import type { AdminView } from '../../src/pages/admin/layout.tsx';
+import type { Listing } from '../../src/pages/admin/listing.tsx';
+import { locksPage } from '../../src/pages/admin/locks.tsx';
+import { overviewPage } from '../../src/pages/admin/overview.tsx';
+import { permissionsPage } from '../../src/pages/admin/permissions.tsx';
+import { resourcesPage } from '../../src/pages/admin/resources.tsx';
+import { sessionsPage } from '../../src/pages/admin/sessions.tsx';
+import { sharePage } from '../../src/pages/admin/share.tsx';
+import { tokensPage } from '../../src/pages/admin/tokens.tsx';
+import { userPage } from '../../src/pages/admin/user.tsx';
+import { usersPage } from '../../src/pages/admin/users.tsx';
+import { type FrameView, type Page, renderPage } from '../../src/pages/views/frame.tsx';
 
 /** Every page by its name, as HTML. */
 export function adminPagesWith(text: string, frame: FrameView): Record<string, string> {

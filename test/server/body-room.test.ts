@@ -1,6 +1,6 @@
 /** The memory of request bodies, shared out by person (DS-18). */
 import { expect, test } from 'bun:test';
-import { BodyRoom } from '../../src/server/body-room.ts';
+import { BodyRoom } from '../../src/http/body/body-room.ts';
 import { AppError } from '../../src/base/errors.ts';
 
 const MIB = 2 ** 20;

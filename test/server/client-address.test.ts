@@ -1,7 +1,7 @@
 /** What is believed about the way a request came (DS-204). */
 import { describe, expect, test } from 'bun:test';
-import type { Peer } from '../../src/server/client-address.ts';
-import { createPeerReader } from '../../src/server/client-address.ts';
+import type { Peer } from '../../src/http/hooks/client-address.ts';
+import { createPeerReader } from '../../src/http/hooks/client-address.ts';
 
 const PROXIES = ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'];
 

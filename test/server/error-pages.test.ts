@@ -1,7 +1,7 @@
 /** What people see when something is refused or fails (DS-13, DS-14): every status in the frame, with what to do. */
 import { expect, test } from 'bun:test';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
-import type { Route } from '../../src/server/route-table.ts';
+import type { Route } from '../../src/http/route-table.ts';
 import { startFixture } from './server-fixture.ts';
 
 const HTML = { Accept: 'text/html' };

@@ -1,8 +1,8 @@
 /** Bodies of events in pieces of any size and speed: what they take of the queue, and how many events are in them (EV-50). */
 import { describe, expect, test } from 'bun:test';
-import { QueueRoom } from '../../src/events/queue-room.ts';
-import { ByteBlocks } from '../../src/server/byte-blocks.ts';
-import { countedMarks, gathered, readInTime } from '../../src/server/event-body.ts';
+import { QueueRoom } from '../../src/events/intake/queue-room.ts';
+import { ByteBlocks } from '../../src/http/reply/byte-blocks.ts';
+import { countedMarks, gathered, readInTime } from '../../src/api/event-body.ts';
 import { testClock } from '../support/database.ts';
 
 const MIB = 2 ** 20;

@@ -1,8 +1,8 @@
 /** The checks of a request, their order, and what every response carries (DS-6 to DS-15, DS-22, DS-94 to DS-96, DS-207). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
-import { jsonReply } from '../../src/server/reply.ts';
-import type { Route } from '../../src/server/route-table.ts';
+import { jsonReply } from '../../src/http/reply/reply.ts';
+import type { Route } from '../../src/http/route-table.ts';
 import { until } from '../support/database.ts';
 import { startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';

@@ -1,8 +1,8 @@
 /** Who may read events where the configuration opens them to all: explained as the service acts (EV-22). */
 import { expect, test } from 'bun:test';
-import { createUser } from '../../src/auth/users.ts';
+import { createUser } from '../../src/accounts/identity/users.ts';
 import { configFrom, settings } from '../../src/config/schema.ts';
-import type { Registry } from '../../src/docroot/registry.ts';
+import type { Registry } from '../../src/docroot/registry/registry.ts';
 import { OPERATOR } from '../../src/operations/administration.ts';
 import { mayReadEvents } from '../../src/operations/event-access.ts';
 import { explainAccess, listAllowed } from '../../src/operations/explanations.ts';

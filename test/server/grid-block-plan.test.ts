@@ -8,7 +8,7 @@ import {
   withoutMisfits,
 } from '../../src/browser/grid/writing/block-plan.ts';
 import { clipOf } from '../../src/browser/grid/table/clip.ts';
-import type { GridColumn } from '../../src/server/grid/model.ts';
+import type { GridColumn } from '../../src/pages/grid/model.ts';
 
 const COLUMNS: readonly GridColumn[] = [
   { name: 'code', type: 'string', isWritable: true },

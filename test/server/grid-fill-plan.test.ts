@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'bun:test';
 import { fillArea, planFillArea } from '../../src/browser/grid/writing/fill-plan.ts';
-import type { GridColumn, GridRow } from '../../src/server/grid/model.ts';
+import type { GridColumn, GridRow } from '../../src/pages/grid/model.ts';
 import type { CellBlock, Place } from '../../src/browser/grid/table/places.ts';
 
 const COLUMNS: readonly GridColumn[] = [

@@ -2,7 +2,7 @@
  * What a filter says in words (DS-51, DS-52).
  */
 import { expect, test } from 'bun:test';
-import { describeMember, shortWords } from '../../src/server/grid/filter-words.ts';
+import { describeMember, shortWords } from '../../src/pages/grid/filter-words.ts';
 
 function words(filter: object): string[] {
   return Object.entries(filter).map(([name, member]) => describeMember(name, member));

@@ -1,7 +1,7 @@
 /** Which hosts a server answers for (DS-203). */
 import { describe, expect, test } from 'bun:test';
-import type { HostRules } from '../../src/server/host-check.ts';
-import { createHostCheck, hostnameOf } from '../../src/server/host-check.ts';
+import type { HostRules } from '../../src/http/hooks/host-check.ts';
+import { createHostCheck, hostnameOf } from '../../src/http/hooks/host-check.ts';
 
 function check(rules: Partial<HostRules>, ...headers: (string | null)[]): boolean[] {
   const hosts = createHostCheck({

@@ -1,7 +1,7 @@
 /** How long a connection may stand still: with half a body, between requests, while an answer is made (DS-18; reliability M11). */
 import { expect, test } from 'bun:test';
-import { jsonReply } from '../../src/server/reply.ts';
-import type { Handler, Route } from '../../src/server/route-table.ts';
+import { jsonReply } from '../../src/http/reply/reply.ts';
+import type { Handler, Route } from '../../src/http/route-table.ts';
 import { RawSocket } from '../http/raw-socket.ts';
 import { startFixture } from './server-fixture.ts';
 

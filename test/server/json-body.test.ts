@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.ts';
 import type { ValidationIssue } from '../../src/base/errors.ts';
-import { JsonNumber } from '../../src/base/json.ts';
-import { parseJsonBody } from '../../src/server/json-body.ts';
+import { JsonNumber } from '../../src/base/json/json.ts';
+import { parseJsonBody } from '../../src/http/body/json-body.ts';
 
 const parse = (text: string): Promise<unknown> => parseJsonBody(new TextEncoder().encode(text));
 

@@ -1,8 +1,8 @@
 /** Whether who was let in still would be, asked while a long answer is on its way (DS-97, EV-79). */
 import { expect, test } from 'bun:test';
-import { findApiKey, revokeApiKey } from '../../src/auth/api-keys.ts';
-import { isStillAdmitted } from '../../src/server/admission.ts';
-import { jsonReply } from '../../src/server/reply.ts';
+import { findApiKey, revokeApiKey } from '../../src/accounts/identity/api-keys.ts';
+import { isStillAdmitted } from '../../src/http/hooks/admission.ts';
+import { jsonReply } from '../../src/http/reply/reply.ts';
 import { PASSWORD, startFixture } from './server-fixture.ts';
 
 /** A request that is let in, and, once `change` was made, asks whether it still would be. */

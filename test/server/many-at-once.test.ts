@@ -1,7 +1,7 @@
 /** Requests that arrive together: the many of one person do not go before the one of another (S-D1). */
 import { expect, test } from 'bun:test';
-import { jsonReply } from '../../src/server/reply.ts';
-import type { Handler, Route } from '../../src/server/route-table.ts';
+import { jsonReply } from '../../src/http/reply/reply.ts';
+import type { Handler, Route } from '../../src/http/route-table.ts';
 import { RawSocket } from '../http/raw-socket.ts';
 import { startFixture } from './server-fixture.ts';
 

@@ -1,7 +1,7 @@
 /** Form data as it comes in, in pieces of any size (RFC 7578). */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { boundaryOf, readMultipart } from '../../src/server/multipart.ts';
+import { boundaryOf, readMultipart } from '../../src/http/body/multipart.ts';
 
 interface Field {
   readonly name: string;

@@ -6,7 +6,7 @@ import {
   isNotModified,
   parseEntityTags,
   preferredType,
-} from '../../src/server/negotiate.ts';
+} from '../../src/http/reply/negotiate.ts';
 
 describe('DS-44: Accept', () => {
   const OFFERED = ['application/json', 'text/csv', 'application/x-ndjson'];

@@ -1,7 +1,7 @@
 /** Describing resources waits for datasets that were never read, but begins no more of them when the wait is over (DS-191). */
 import { expect, test } from 'bun:test';
 import { describeResources, usableResources } from '../../src/operations/resources.ts';
-import type { Resource } from '../../src/docroot/registry.ts';
+import type { Resource } from '../../src/docroot/registry/registry.ts';
 import { csv } from '../../plugins/csv/kind.ts';
 
 test('when the wait is over no further dataset is read', async () => {

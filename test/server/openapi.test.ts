@@ -2,9 +2,9 @@
  * The OpenAPI document and the routes name each other (DS-190): a route nobody described fails here.
  */
 import { describe, expect, test } from 'bun:test';
-import { hostedDocument } from '../../src/server/openapi/api-description.ts';
-import { documentedPath } from '../../src/server/openapi/built-in-paths.ts';
-import { routes } from '../../src/server/routes/index.ts';
+import { hostedDocument } from '../../src/api/openapi/api-description.ts';
+import { documentedPath } from '../../src/api/openapi/built-in-paths.ts';
+import { routes } from '../../src/api/index.ts';
 
 /** What DS-190 leaves out, what exists only before there is a first superuser (DS-211), and what only ever refuses. */
 const UNLISTED =
@@ -19,7 +19,7 @@ describe('DS-190 what stands in the document', () => {
         .filter((method) => describes?.[method as 'GET'] === undefined)
         .map((method) => `${method} ${pattern}`),
     );
-    // Add `describes` to the route (src/server/operation-description.ts).
+    // Add `describes` to the route (src/api/operation-description.ts).
     expect(missing).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /** How much script a page may bring: so much that it is pleasant, and so little that a phone has it at once. */
 import { expect, test } from 'bun:test';
-import { assetNamed } from '../../src/server/assets.ts';
-import { pages } from '../../src/server/pages/index.ts';
+import { assetNamed } from '../../src/pages/assets.ts';
+import { pages } from '../../src/pages/views/index.ts';
 
 const MAX_GZIP_BYTES = 250 * 1000;
 /** Loaded by scripts when they are wanted, by the page that wants them. */

@@ -1,6 +1,6 @@
 /** Requests no client library sends: paths, hosts, methods and heads as bytes on a socket (DS-5, DS-6, DS-18). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { jsonReply } from '../../src/server/reply.ts';
+import { jsonReply } from '../../src/http/reply/reply.ts';
 import { rawGet, sendRaw, startFixture, statusOf } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
 

@@ -1,7 +1,7 @@
 /** What goes out on the wire: conditional answers, compression, streams (DS-6, DS-19, DS-20, DS-39, DS-46). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { bodyReply, emptyReply, jsonReply } from '../../src/server/reply.ts';
-import type { Route, RouteMethod } from '../../src/server/route-table.ts';
+import { bodyReply, emptyReply, jsonReply } from '../../src/http/reply/reply.ts';
+import type { Route, RouteMethod } from '../../src/http/route-table.ts';
 import { until } from '../support/database.ts';
 import { startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';

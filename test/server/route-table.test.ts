@@ -1,12 +1,12 @@
 /** How a path finds its route (DS-4, DS-5, DS-29), and which ones were changed on the way (native-routes.ts). */
 import { describe, expect, test } from 'bun:test';
-import type { KnownPath } from '../../src/server/native-routes.ts';
-import { hasShape, nativeRoutes } from '../../src/server/native-routes.ts';
-import { RequestTarget } from '../../src/server/request-target.ts';
-import type { Route } from '../../src/server/route-table.ts';
-import { allowed, RouteTable } from '../../src/server/route-table.ts';
-import { emptyReply } from '../../src/server/reply.ts';
-import { routes } from '../../src/server/routes/index.ts';
+import type { KnownPath } from '../../src/http/native-routes.ts';
+import { hasShape, nativeRoutes } from '../../src/http/native-routes.ts';
+import { RequestTarget } from '../../src/http/hooks/request-target.ts';
+import type { Route } from '../../src/http/route-table.ts';
+import { allowed, RouteTable } from '../../src/http/route-table.ts';
+import { emptyReply } from '../../src/http/reply/reply.ts';
+import { routes } from '../../src/api/index.ts';
 
 const handler = () => emptyReply();
 

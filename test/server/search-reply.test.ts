@@ -2,8 +2,8 @@
  * The turn of a user whose search is sent piece by piece is given back however that ends (EV-98).
  */
 import { expect, test } from 'bun:test';
-import type { Context } from '../../src/server/context.ts';
-import { searchReply } from '../../src/server/search-reply.ts';
+import type { Context } from '../../src/http/context.ts';
+import { searchReply } from '../../src/api/search-reply.ts';
 
 const ENDS: Readonly<Record<string, (body: ReadableStream<Uint8Array>) => Promise<unknown>>> = {
   'is read to its end': (body) => new Response(body).bytes(),

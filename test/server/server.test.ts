@@ -1,9 +1,9 @@
 /** The listener: stopping, certificates, ports (DS-21, DS-206). */
 import { describe, expect, test } from 'bun:test';
-import { jsonReply } from '../../src/server/reply.ts';
-import type { Route } from '../../src/server/route-table.ts';
-import type { TlsPair } from '../../src/server/server.ts';
-import { startServer } from '../../src/server/server.ts';
+import { jsonReply } from '../../src/http/reply/reply.ts';
+import type { Route } from '../../src/http/route-table.ts';
+import type { TlsPair } from '../../src/http/server.ts';
+import { startServer } from '../../src/http/server.ts';
 import { temporaryDirectory, testLog } from '../support/database.ts';
 import { sendRaw, startFixture } from './server-fixture.ts';
 

@@ -3,7 +3,7 @@
  * can be made to last for hours, and what it asks for, such as a key, to last for ever.
  */
 import { expect, test } from 'bun:test';
-import { listApiKeys } from '../../src/auth/api-keys.ts';
+import { listApiKeys } from '../../src/accounts/identity/api-keys.ts';
 import { RawSocket } from '../http/raw-socket.ts';
 import { startFixture } from './server-fixture.ts';
 

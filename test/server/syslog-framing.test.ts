@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { SyslogFramer } from '../../src/server/syslog/framing.ts';
+import { SyslogFramer } from '../../src/syslog/framing.ts';
 
 /** Cuts at the given places, up to 9 bytes each. */
 function framed(

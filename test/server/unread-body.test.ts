@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { jsonReply } from '../../src/server/reply.ts';
-import type { Handler, Route } from '../../src/server/route-table.ts';
+import { jsonReply } from '../../src/http/reply/reply.ts';
+import type { Handler, Route } from '../../src/http/route-table.ts';
 import { sendRaw, startFixture, statusOf } from './server-fixture.ts';
 
 const MIB = 1024 * 1024;

@@ -6,17 +6,21 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApiKey } from '../../src/auth/api-keys.ts';
-import { csrfToken } from '../../src/auth/csrf.ts';
-import { addMember, createGroup, findGroup } from '../../src/auth/groups.ts';
-import { hashPassword } from '../../src/auth/passwords.ts';
-import { assignPermission, createPermission, findPermission } from '../../src/auth/permissions.ts';
-import type { Verb } from '../../src/auth/principal.ts';
-import { normalResource } from '../../src/auth/resource-names.ts';
-import { parseScopes } from '../../src/auth/scopes.ts';
-import { createSession } from '../../src/auth/sessions.ts';
-import { createUser, findUser } from '../../src/auth/users.ts';
-import type { User } from '../../src/auth/users.ts';
+import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
+import { csrfToken } from '../../src/accounts/identity/csrf.ts';
+import { addMember, createGroup, findGroup } from '../../src/accounts/rights/groups.ts';
+import { hashPassword } from '../../src/accounts/identity/passwords.ts';
+import {
+  assignPermission,
+  createPermission,
+  findPermission,
+} from '../../src/accounts/rights/permissions.ts';
+import type { Verb } from '../../src/accounts/rights/principal.ts';
+import { normalResource } from '../../src/accounts/rights/resource-names.ts';
+import { parseScopes } from '../../src/accounts/rights/scopes.ts';
+import { createSession } from '../../src/accounts/identity/sessions.ts';
+import { createUser, findUser } from '../../src/accounts/identity/users.ts';
+import type { User } from '../../src/accounts/identity/users.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite-database.ts';
 import type { SqliteDatabase } from '../../src/store/sqlite-database.ts';
 import { DATABASE_FILE, SECRET_FILE } from '../../src/store/state-files.ts';

@@ -1,7 +1,7 @@
 /**
  * The audit of a state database, without a server.
  */
-import type { AuditNote } from '../../src/auth/audit.ts';
+import type { AuditNote } from '../../src/accounts/audit/audit.ts';
 import type { Database } from '../../src/store/database.ts';
 
 /** A stored entry. */

@@ -5,17 +5,17 @@
 import { mkdirSync } from 'node:fs';
 import { kinds } from '../../plugins/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import type { ChildPool } from '../../src/children/child-pool.ts';
+import type { ChildPool } from '../../src/processes/child-pool.ts';
 import { defaultConfig } from '../../src/config/schema.ts';
-import { parseMutation } from '../../src/dataset/mutation.ts';
-import type { Table } from '../../src/dataset/table.ts';
-import type { TableTarget } from '../../src/dataset/table-target.ts';
-import { fileJobs } from '../../src/docroot/file-jobs.ts';
-import { loadJobs } from '../../src/docroot/load-table.ts';
+import { parseMutation } from '../../src/tables/edit/mutation.ts';
+import type { Table } from '../../src/tables/copy/table.ts';
+import type { TableTarget } from '../../src/tables/copy/table-target.ts';
+import { fileJobs } from '../../src/docroot/parsing/file-jobs.ts';
+import { loadJobs } from '../../src/docroot/parsing/load-table.ts';
 import { type Docroot, openDocroot } from '../../src/docroot/open-docroot.ts';
 import { temporaryDatabase, testLog } from './database.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
-import type { EditResult } from '../../src/dataset/draft.ts';
+import type { EditResult } from '../../src/tables/edit/draft.ts';
 
 const METHODS = { create: 'POST', update: 'PATCH', delete: 'DELETE' } as const;
 

@@ -1,11 +1,11 @@
 /**
  * Events as they arrive, above the list; held back while paused or while the reader looks at one.
  */
-import { breakableParts } from '../../base/breakable-text.ts';
+import { breakableParts } from '../../base/text/breakable-text.ts';
 import type { Narrow } from './terms.ts';
 import { EventStream } from './stream.ts';
 import { make } from '../grid/element.ts';
-import { countText } from '../../server/grid/model.ts';
+import { countText } from '../../pages/grid/model.ts';
 import { localNumber, localTime, serverMoment } from '../shared/times.ts';
 
 interface LiveEvent {

@@ -4,17 +4,12 @@ import { copySelected } from './table/clipboard.ts';
 import { openColumnMenu } from './view/column-menu.ts';
 import { openColumns } from './view/columns-dialog.ts';
 import { chipsOf } from './view/chips.ts';
-import { isInMenu, parseFilter, withMember } from '../../server/grid/conditions.ts';
+import { isInMenu, parseFilter, withMember } from '../../pages/grid/conditions.ts';
 import { make, quietButton } from './element.ts';
 import { openFilter } from './view/filter-dialog.ts';
 import { Footer } from './footer.ts';
 import { watchFile } from './live.ts';
-import {
-  countText,
-  type GridColumn,
-  type GridData,
-  type GridRow,
-} from '../../server/grid/model.ts';
+import { countText, type GridColumn, type GridData, type GridRow } from '../../pages/grid/model.ts';
 import { emptyRows, refusedRows } from './no-rows.ts';
 import { Notices } from './notices.ts';
 import { tellFound, tellLost } from './out-of-reach.ts';
@@ -25,7 +20,7 @@ import { exportMenu } from './view/export-menu.ts';
 import { SearchBox } from './view/search-box.ts';
 import { GridTable } from './table/table.ts';
 import { ValuesPanel } from './view/values-panel.ts';
-import { addressOf, readView, rowsQuery, shownColumns, type View } from '../../server/grid/view.ts';
+import { addressOf, readView, rowsQuery, shownColumns, type View } from '../../pages/grid/view.ts';
 import {
   columnHidden,
   columnMoved,

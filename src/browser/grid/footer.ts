@@ -1,7 +1,7 @@
 /** Row count, selection count and go-to-row, below the grid. */
 import { localNumber } from '../shared/times.ts';
 import { make } from './element.ts';
-import { countText } from '../../server/grid/model.ts';
+import { countText } from '../../pages/grid/model.ts';
 import { sizeOf } from './table/places.ts';
 import type { GridTable } from './table/table.ts';
 

@@ -1,5 +1,5 @@
 import type { Fill } from './writing/fill-plan.ts';
-import type { CellValue, GridColumn, GridRow } from '../../server/grid/model.ts';
+import type { CellValue, GridColumn, GridRow } from '../../pages/grid/model.ts';
 import type { Place } from './table/places.ts';
 
 /** A value not yet in the file. */

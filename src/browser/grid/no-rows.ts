@@ -1,8 +1,8 @@
 import { make, quietButton } from './element.ts';
 import { signInAddress } from './out-of-reach.ts';
-import type { GridData } from '../../server/grid/model.ts';
+import type { GridData } from '../../pages/grid/model.ts';
 import type { RowsProblem } from './table/rows.ts';
-import type { View } from '../../server/grid/view.ts';
+import type { View } from '../../pages/grid/view.ts';
 
 interface NoRowsOptions {
   readonly data: GridData;

@@ -9,7 +9,7 @@ import {
   type GridColumn,
   type GridRow,
   shownText,
-} from '../../server/grid/model.ts';
+} from '../../pages/grid/model.ts';
 
 interface PrintingOptions {
   readonly page: HTMLElement;

@@ -11,7 +11,7 @@ import {
   plainNumber,
   plainText,
   shownText,
-} from '../../server/grid/model.ts';
+} from '../../pages/grid/model.ts';
 import { ChangeRefused, messageOf } from './writing/row-requests.ts';
 
 interface RowDialogOptions {

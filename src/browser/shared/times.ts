@@ -2,7 +2,7 @@
  * Times and numbers in the reader's zone and locale. The server sends UTC and plain digits, which
  * remain without script.
  */
-import { sizeText } from '../../base/size-text.ts';
+import { sizeText } from '../../base/text/size-text.ts';
 import { isShownTwice } from './moment-box.ts';
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });

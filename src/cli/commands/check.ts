@@ -31,7 +31,7 @@ export const check: Command = {
   run: async (invocation) => {
     const { config } = await loadInvocation(invocation);
     const { openCatalogue } = await import('../catalogue.ts');
-    const { findStoreProblem } = await import('../../events/store-problem.ts');
+    const { findStoreProblem } = await import('../../events/store/store-problem.ts');
     const { DATABASE_FILE } = await import('../../store/state-files.ts');
     const line = progressLine(invocation.outside);
     const catalogue = await openCatalogue(config, commandLog(config, line.outside), {
@@ -63,7 +63,7 @@ export const check: Command = {
 
 /** Null when a server would start with the certificate. */
 async function certificateProblem(config: Config): Promise<string | null> {
-  const { readCertificate } = await import('../../server/certificate.ts');
+  const { readCertificate } = await import('../../http/certificate.ts');
   try {
     readCertificate(config);
     return null;

@@ -1,5 +1,5 @@
 import { compareBytes, encodePath } from '../../base/paths.ts';
-import { pathsOf } from '../../docroot/addresses.ts';
+import { pathsOf } from '../../docroot/registry/addresses.ts';
 import type { Command } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
 import { describeJson, printAnswer } from '../json-output.ts';

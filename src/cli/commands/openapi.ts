@@ -6,8 +6,8 @@ export const openapi: Command = {
   summary: 'Print the OpenAPI document of an empty document root.',
   describe: () => undefined,
   run: async ({ outside }) => {
-    const { hostedDocument } = await import('../../server/openapi/api-description.ts');
-    const { routes } = await import('../../server/routes/index.ts');
+    const { hostedDocument } = await import('../../api/openapi/api-description.ts');
+    const { routes } = await import('../../api/index.ts');
     outside.out(`${JSON.stringify(hostedDocument(routes), null, 2)}\n`);
     return 0;
   },

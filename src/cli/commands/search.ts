@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import type { Principal } from '../../auth/principal.ts';
+import type { Principal } from '../../accounts/rights/principal.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Command, Invocation } from '../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
@@ -69,7 +69,7 @@ function readPositionals({ positionals, outside }: Invocation): {
 
 /** Usage, the language's commands, and a first query. */
 async function overview(): Promise<string> {
-  const { commands } = await import('../../pipeline/commands/index.ts');
+  const { commands } = await import('../../language/commands/index.ts');
   const { textTable } = await import('../text-table.ts');
   const table = textTable(
     ['command', 'what it does'],
@@ -79,12 +79,12 @@ async function overview(): Promise<string> {
 }
 
 async function referenceOf(name: string): Promise<string> {
-  const { commands } = await import('../../pipeline/commands/index.ts');
-  const { commandHelp } = await import('../../pipeline/reference.ts');
+  const { commands } = await import('../../language/commands/index.ts');
+  const { commandHelp } = await import('../../language/reference.ts');
   const command = commands.find((one) => one.name === name);
   if (command) return `${commandHelp(command).join('\n')}\n`;
   const { nearestName } = await import('../../config/nearest-name.ts');
-  const { foreignCommand } = await import('../../pipeline/foreign-words.ts');
+  const { foreignCommand } = await import('../../language/syntax/foreign-words.ts');
   const names = commands.map((one) => one.name);
   const nearest = nearestName(name, names) ?? foreignCommand(name);
   const meant = nearest === null ? '' : `; did you mean '${nearest}'?`;
@@ -143,7 +143,7 @@ function parametersOf(given: unknown): Record<string, string | number> {
 }
 
 async function callerOf(
-  db: Parameters<typeof import('../../auth/users.ts').findUser>[0],
+  db: Parameters<typeof import('../../accounts/identity/users.ts').findUser>[0],
   name: unknown,
 ): Promise<Principal> {
   const common = { credential: 'basic', sessionId: null, apiKeyId: null, scopes: null } as const;
@@ -151,7 +151,7 @@ async function callerOf(
     // The operator has no account, so no saved searches.
     return { userId: -1, username: 'operator', isSuperuser: true, ...common };
   }
-  const { findUser } = await import('../../auth/users.ts');
+  const { findUser } = await import('../../accounts/identity/users.ts');
   const user = await findUser(db, name);
   if (!user) throw new AppError('usage', `--as: there is no user '${name}'`);
   return { userId: user.id, username: user.username, isSuperuser: user.isSuperuser, ...common };

@@ -7,11 +7,11 @@
 import http from 'node:http';
 import { rmSync, writeFileSync } from 'node:fs';
 import { toOpenAPISchema } from '@elysiajs/openapi';
-import { parentGone } from '../../children/parent-death.ts';
+import { parentGone } from '../../processes/parent-death.ts';
 import { type FileCommand, HANDLER_HEADER, type HostState } from '../host-protocol.ts';
 import { type LoadedScript, loadScript } from './script-loader.ts';
 import { provideModules } from './script-modules.ts';
-import { MAY_BE_SILENT } from '../../children/silent-socket.ts';
+import { MAY_BE_SILENT } from '../../processes/silent-socket.ts';
 
 /** As much as the server in front accepts. */
 const MAX_HEAD_BYTES = 512 * 1024;

@@ -1,5 +1,5 @@
 /**
- * Audit entries are linked by hashes (see auth/audit-chain.ts).
+ * Audit entries are linked by hashes (see accounts/audit/audit-chain.ts).
  *
  * `actor_id` keeps the actor when `user_id` becomes null with the user; it is never shown. Older entries have no
  * hash; `audit_unchained` is the id of the last one of them.

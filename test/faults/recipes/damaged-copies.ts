@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { tableId } from '../../../src/dataset/copy-folder.ts';
+import { tableId } from '../../../src/tables/copy/copy-folder.ts';
 import { patienceFor } from '../../support/patience.ts';
 import { EditLoad, smallLoad } from '../edit-load.ts';
 import { type ProductSubject, startProduct } from '../product-subject.ts';

@@ -1,7 +1,7 @@
 /** Neighbouring ticks never read the same, and all have room. */
 import type { Scale, Tick } from 'chart.js';
-import type { ChartSeries } from '../../../dataset/chart-series.ts';
-import { shownText } from '../../../server/grid/model.ts';
+import type { ChartSeries } from '../../../tables/read/chart-series.ts';
+import { shownText } from '../../../pages/grid/model.ts';
 import { numberTicks } from './number-ticks.ts';
 import { type TimeTicks, timeTicks } from './time-ticks.ts';
 

@@ -1,4 +1,4 @@
-import type { ChartSeries } from '../../../dataset/chart-series.ts';
+import type { ChartSeries } from '../../../tables/read/chart-series.ts';
 import { make, makeSelect, quietButton } from '../element.ts';
 import {
   cellOf,
@@ -7,9 +7,9 @@ import {
   type GridRow,
   plainText,
   shownText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import { problemOf } from '../table/rows.ts';
-import type { ChartChoice } from '../../../server/grid/view.ts';
+import type { ChartChoice } from '../../../pages/grid/view.ts';
 
 export interface ChartDrawing {
   readonly type: string;

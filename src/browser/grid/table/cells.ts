@@ -9,9 +9,9 @@ import {
   idOf,
   isBlank,
   lineText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import type { Place } from './places.ts';
-import type { SortStep } from '../../../server/grid/view.ts';
+import type { SortStep } from '../../../pages/grid/view.ts';
 
 interface HeadOptions {
   readonly layout: ColumnLayout;

@@ -9,7 +9,7 @@ import {
   type GridColumn,
   type GridRow,
   plainText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import { sizeOf } from './places.ts';
 import type { GridTable } from './table.ts';
 

@@ -8,7 +8,7 @@ import {
   type GridRow,
   plainNumber,
   plainText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import { make, quietButton } from '../element.ts';
 import type { Place } from './places.ts';
 import type { GridTable } from './table.ts';

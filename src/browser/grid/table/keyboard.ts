@@ -1,6 +1,6 @@
 /** The grid's keys. The page handles events first, so its own keys win. */
 import type { GridEvents } from '../grid-events.ts';
-import type { GridColumn } from '../../../server/grid/model.ts';
+import type { GridColumn } from '../../../pages/grid/model.ts';
 import { movement } from './movement.ts';
 import type { Selection } from './selection.ts';
 

@@ -1,7 +1,7 @@
 /** Mouse and touch on the grid, except inside the cell editor. */
 import { placeOfEvent } from './cells.ts';
 import type { GridEvents } from '../grid-events.ts';
-import type { GridColumn } from '../../../server/grid/model.ts';
+import type { GridColumn } from '../../../pages/grid/model.ts';
 import type { Place } from './places.ts';
 import type { Selection } from './selection.ts';
 

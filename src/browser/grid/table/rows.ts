@@ -4,7 +4,7 @@
  * Loaded rows stay until newer ones arrive, so nothing flickers when the file changes. Requests for
  * blocks no longer visible are aborted; when there are many blocks, old ones are dropped.
  */
-import { type GridRow, idOf, parseRows } from '../../../server/grid/model.ts';
+import { type GridRow, idOf, parseRows } from '../../../pages/grid/model.ts';
 import type { WrittenRow } from '../writing/row-edits.ts';
 
 const BLOCK_ROWS = 200;

@@ -2,7 +2,7 @@
  * The selection: always an active cell, and either a block with the active cell at one corner, or
  * rows by id. It may exceed the visible rows; missing rows are fetched.
  */
-import { type GridColumn, type GridRow, idOf } from '../../../server/grid/model.ts';
+import { type GridColumn, type GridRow, idOf } from '../../../pages/grid/model.ts';
 import { blockBetween, type CellBlock, type Place, sizeOf } from './places.ts';
 import type { WrittenRow } from '../writing/row-edits.ts';
 import type { RowStore } from './rows.ts';

@@ -13,13 +13,13 @@ import { make } from '../element.ts';
 import { FillHandle } from './fill-handle.ts';
 import type { GridEvents } from '../grid-events.ts';
 import { startKeyboard } from './keyboard.ts';
-import { type GridColumn, type GridRow, idOf } from '../../../server/grid/model.ts';
+import { type GridColumn, type GridRow, idOf } from '../../../pages/grid/model.ts';
 import type { CellBlock, Place } from './places.ts';
 import { startPointer } from './pointer.ts';
 import type { RowStore } from './rows.ts';
 import { ROW_HEIGHT, ScrollRange } from './scroll-range.ts';
 import { Selection } from './selection.ts';
-import type { SortStep } from '../../../server/grid/view.ts';
+import type { SortStep } from '../../../pages/grid/view.ts';
 
 interface GridOptions {
   readonly label: string;

@@ -1,7 +1,7 @@
 /** Carries over what was begun in the static page before the grid's script had loaded. */
 import { make, makeDialog, quietButton } from '../element.ts';
-import { formView } from '../../../server/grid/plain-form.ts';
-import type { View } from '../../../server/grid/view.ts';
+import { formView } from '../../../pages/grid/plain-form.ts';
+import type { View } from '../../../pages/grid/view.ts';
 
 export interface Begun {
   readonly words: string | null;

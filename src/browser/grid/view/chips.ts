@@ -1,8 +1,8 @@
 /** Conditions and order of a view as chips: a press on one edits it, its cross removes it. */
-import { parseFilter } from '../../../server/grid/conditions.ts';
+import { parseFilter } from '../../../pages/grid/conditions.ts';
 import { make } from '../element.ts';
-import { describeMember, shortWords } from '../../../server/grid/filter-words.ts';
-import type { SortStep, View } from '../../../server/grid/view.ts';
+import { describeMember, shortWords } from '../../../pages/grid/filter-words.ts';
+import type { SortStep, View } from '../../../pages/grid/view.ts';
 
 const MAX_WHOLE = 2_000;
 

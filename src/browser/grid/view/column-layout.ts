@@ -2,7 +2,7 @@
  * Widths and positions of the columns. Measured once by heads and the first rows, then fixed while
  * scrolling.
  */
-import { cellOf, type GridColumn, lineText } from '../../../server/grid/model.ts';
+import { cellOf, type GridColumn, lineText } from '../../../pages/grid/model.ts';
 import type { RowStore } from '../table/rows.ts';
 
 const NUMBER_WIDTH = 56;

@@ -1,6 +1,6 @@
-import { chosenIn, memberFor, operandCount, operatorsOf } from '../../../server/grid/conditions.ts';
+import { chosenIn, memberFor, operandCount, operatorsOf } from '../../../pages/grid/conditions.ts';
 import { make, makeSelect, quietButton } from '../element.ts';
-import { type GridColumn, plainNumber } from '../../../server/grid/model.ts';
+import { type GridColumn, plainNumber } from '../../../pages/grid/model.ts';
 
 interface ColumnActions {
   sort(isDescending: boolean, isMore: boolean): void;

@@ -1,5 +1,5 @@
 import { make, makeDialog, quietButton } from '../element.ts';
-import type { GridColumn } from '../../../server/grid/model.ts';
+import type { GridColumn } from '../../../pages/grid/model.ts';
 
 interface ColumnChoice {
   readonly columns: readonly string[] | null;

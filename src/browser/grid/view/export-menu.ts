@@ -2,9 +2,9 @@
 import { copied, curlOf } from '../../shared/copying.ts';
 import { placeBelow } from './column-menu.ts';
 import { make, makeDialog, quietButton } from '../element.ts';
-import type { GridData } from '../../../server/grid/model.ts';
+import type { GridData } from '../../../pages/grid/model.ts';
 import type { Notices } from '../notices.ts';
-import { joinNames } from '../../../server/grid/view.ts';
+import { joinNames } from '../../../pages/grid/view.ts';
 
 interface ExportOptions {
   readonly data: GridData;

@@ -1,11 +1,11 @@
 /**
  * The sidebar of column statistics: blanks, frequent values, histograms. A click filters the view.
  */
-import type { ColumnFacts } from '../../../dataset/column-facts.ts';
+import type { ColumnFacts } from '../../../tables/read/column-facts.ts';
 import { localNumber } from '../../shared/times.ts';
-import { memberFor } from '../../../server/grid/conditions.ts';
+import { memberFor } from '../../../pages/grid/conditions.ts';
 import { make } from '../element.ts';
-import { countText, type GridColumn, plainNumber, shownText } from '../../../server/grid/model.ts';
+import { countText, type GridColumn, plainNumber, shownText } from '../../../pages/grid/model.ts';
 import { problemOf } from '../table/rows.ts';
 
 interface ValuesOptions {

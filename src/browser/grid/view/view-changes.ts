@@ -1,5 +1,5 @@
 /** Changes to the columns of a view, each returned as the changed part of the view. */
-import type { SortStep, View } from '../../../server/grid/view.ts';
+import type { SortStep, View } from '../../../pages/grid/view.ts';
 
 /** Cycles ascending, descending, file order; `isMore` keeps the other sort columns. */
 export function sortToggled(

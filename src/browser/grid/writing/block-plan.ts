@@ -9,7 +9,7 @@ import {
   type GridRow,
   plainNumber,
   plainText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import type { CellBlock } from '../table/places.ts';
 import { isSameCell, type Misfit, type RowEdit, sent, type Values } from './row-edits.ts';
 

@@ -21,7 +21,7 @@ import {
   type GridColumn,
   type GridRow,
   idOf,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import { type Fill, filledBlock, planFillArea } from './fill-plan.ts';
 import { sizeOf } from '../table/places.ts';
 import { hasCells, type Misfit, type RowEdit, type Values } from './row-edits.ts';
@@ -31,7 +31,7 @@ import { ChangeRefused, reasonOf } from './row-requests.ts';
 import type { RowWriting } from './row-writing.ts';
 import { mayPass } from '../table/rows.ts';
 import { MAX_SELECTED } from '../table/selection.ts';
-import { isFileOrder } from '../../../server/grid/view.ts';
+import { isFileOrder } from '../../../pages/grid/view.ts';
 import type { WritingContext } from './context.ts';
 
 interface Work {

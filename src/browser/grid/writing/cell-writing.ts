@@ -11,7 +11,7 @@ import {
   idOf,
   plainNumber,
   plainText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import type { Place } from '../table/places.ts';
 import type { RowEdit } from './row-edits.ts';
 import { ChangeRefused, messageOf } from './row-requests.ts';

@@ -5,7 +5,7 @@ import {
   type GridColumn,
   type GridRow,
   idOf,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import {
   isSameCell,
   nextPart,

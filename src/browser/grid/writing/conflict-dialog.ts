@@ -7,7 +7,7 @@ import {
   idOf,
   lineText,
   plainText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import type { Values } from './row-edits.ts';
 
 type Decision = 'reload' | 'overwrite' | 'cancel';

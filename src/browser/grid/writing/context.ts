@@ -1,6 +1,6 @@
 /** Shared by cell, row and block changes: one change list, one message line, one undo history. */
 import type { Changes } from './changes.ts';
-import type { GridData } from '../../../server/grid/model.ts';
+import type { GridData } from '../../../pages/grid/model.ts';
 import type { Notices } from '../notices.ts';
 import type { RowRequests } from './row-requests.ts';
 import type { RowStore } from '../table/rows.ts';

@@ -10,7 +10,7 @@ import {
   type GridColumn,
   type GridRow,
   plainText,
-} from '../../../server/grid/model.ts';
+} from '../../../pages/grid/model.ts';
 import type { CellBlock, Place } from '../table/places.ts';
 import { isSameCell, type RowEdit, sent, type Values } from './row-edits.ts';
 

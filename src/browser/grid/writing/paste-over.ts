@@ -1,8 +1,8 @@
 /** Preview of a paste over cells: old and new values, misfits, rows beyond the last one. */
 import { type BlockPlan, valueCount, withoutMisfits } from './block-plan.ts';
-import { mismatchReason } from '../../../dataset/mismatch-text.ts';
+import { mismatchReason } from '../../../tables/edit/mismatch-text.ts';
 import { make, makeDialog, quietButton } from '../element.ts';
-import { cellOf, type CellValue, countText, idOf, lineText } from '../../../server/grid/model.ts';
+import { cellOf, type CellValue, countText, idOf, lineText } from '../../../pages/grid/model.ts';
 import type { Misfit, RowEdit, Values } from './row-edits.ts';
 
 const MAX_PREVIEW = 8;

@@ -1,7 +1,7 @@
 /** New rows from a spreadsheet, with a preview. */
 import { parseCells } from '../table/clip.ts';
 import { make, makeDialog, quietButton } from '../element.ts';
-import { countText, fits, type GridColumn, plainNumber } from '../../../server/grid/model.ts';
+import { countText, fits, type GridColumn, plainNumber } from '../../../pages/grid/model.ts';
 import type { Values } from './row-edits.ts';
 
 const MAX_PREVIEW = 8;

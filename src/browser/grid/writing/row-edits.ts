@@ -1,5 +1,5 @@
-import { BOOLEAN_TEXT } from '../../../dataset/boolean-text.ts';
-import { cellOf, type CellValue, type GridRow, plainText } from '../../../server/grid/model.ts';
+import { BOOLEAN_TEXT } from '../../../tables/values/boolean-text.ts';
+import { cellOf, type CellValue, type GridRow, plainText } from '../../../pages/grid/model.ts';
 
 export type Values = Readonly<Record<string, CellValue>>;
 

@@ -2,9 +2,9 @@
  * Row requests to the server: reads by id, and writes in sequence because each must send the
  * version that the one before made (If-Match). Every failure is a ChangeRefused.
  */
-import { mismatchColumn, mismatchReason } from '../../../dataset/mismatch-text.ts';
+import { mismatchColumn, mismatchReason } from '../../../tables/edit/mismatch-text.ts';
 import { csrfHeaders } from '../../shared/cookies.ts';
-import { type GridRow, parseRows } from '../../../server/grid/model.ts';
+import { type GridRow, parseRows } from '../../../pages/grid/model.ts';
 import type { Misfit, Values, WrittenRow } from './row-edits.ts';
 import { problemOf, versionOf } from '../table/rows.ts';
 

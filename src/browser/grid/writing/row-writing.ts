@@ -3,14 +3,14 @@
  */
 import { askAboutConflict } from './conflict-dialog.ts';
 import { make, makeDialog } from '../element.ts';
-import { countText, type GridRow, idOf } from '../../../server/grid/model.ts';
+import { countText, type GridRow, idOf } from '../../../pages/grid/model.ts';
 import { UNDONE } from '../notices.ts';
 import { openPaste } from './paste.ts';
 import { openRow, rowTitle } from '../row-dialog.ts';
 import { hasCells, type Values } from './row-edits.ts';
 import { ChangeRefused, reasonOf } from './row-requests.ts';
 import { mayPass } from '../table/rows.ts';
-import { isFileOrder } from '../../../server/grid/view.ts';
+import { isFileOrder } from '../../../pages/grid/view.ts';
 import type { WritingContext } from './context.ts';
 
 export class RowWriting {

@@ -1,7 +1,7 @@
 /** Typed values not yet in the file, being saved or refused. They survive a lost connection. */
 import type { Edit } from '../table/editor.ts';
 import type { UnsavedValue } from '../grid-events.ts';
-import { type GridColumn, type GridRow, idOf } from '../../../server/grid/model.ts';
+import { type GridColumn, type GridRow, idOf } from '../../../pages/grid/model.ts';
 
 type Entry = Edit & UnsavedValue & { readonly status: number };
 

@@ -7,7 +7,7 @@ import { CellWriting } from './cell-writing.ts';
 import { Changes } from './changes.ts';
 import { clipOf } from '../table/clip.ts';
 import { make, quietButton } from '../element.ts';
-import { countText, type GridData } from '../../../server/grid/model.ts';
+import { countText, type GridData } from '../../../pages/grid/model.ts';
 import type { Notices } from '../notices.ts';
 import type { WrittenRow } from './row-edits.ts';
 import { RowRequests } from './row-requests.ts';

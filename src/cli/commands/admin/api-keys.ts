@@ -32,7 +32,7 @@ export const listApiKeys: Command = {
   run: (invocation) =>
     withAccounts(invocation, async (accounts, operator) => {
       const { listAllApiKeys } = await import('../../../operations/api-keys.ts');
-      const { listUsers } = await import('../../../auth/users.ts');
+      const { listUsers } = await import('../../../accounts/identity/users.ts');
       const username = invocation.options['username'];
       const only =
         typeof username === 'string' ? await requireUserNamed(accounts, username) : undefined;

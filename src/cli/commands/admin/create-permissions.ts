@@ -3,9 +3,9 @@
  * usual combinations. Idempotent: reports what exists already.
  */
 import type { AccountsApp } from '../../../app.ts';
-import type { Group } from '../../../auth/groups.ts';
-import type { Permission } from '../../../auth/permissions.ts';
-import type { Verb } from '../../../auth/principal.ts';
+import type { Group } from '../../../accounts/rights/groups.ts';
+import type { Permission } from '../../../accounts/rights/permissions.ts';
+import type { Verb } from '../../../accounts/rights/principal.ts';
 import { AppError } from '../../../base/errors.ts';
 import { sha256Hex } from '../../../base/ids.ts';
 import { suggestion } from '../../../config/nearest-name.ts';
@@ -129,7 +129,7 @@ class Maker {
   }
 
   async group(name: string): Promise<Group> {
-    const { findGroup } = await import('../../../auth/groups.ts');
+    const { findGroup } = await import('../../../accounts/rights/groups.ts');
     const { createGroup } = await import('../../../operations/groups.ts');
     const { OPERATOR } = await import('../../../operations/administration.ts');
     const known = await findGroup(this.#accounts.db, name);
@@ -145,7 +145,7 @@ class Maker {
   }
 
   async permission(resource: string, action: Verb): Promise<Permission> {
-    const { findPermission } = await import('../../../auth/permissions.ts');
+    const { findPermission } = await import('../../../accounts/rights/permissions.ts');
     const { createPermission } = await import('../../../operations/permissions.ts');
     const { OPERATOR } = await import('../../../operations/administration.ts');
     const known = await findPermission(this.#accounts.db, resource, action);
@@ -159,7 +159,7 @@ class Maker {
   }
 
   async assign(permission: Permission, group: Group): Promise<void> {
-    const { listGroupPermissions } = await import('../../../auth/permissions.ts');
+    const { listGroupPermissions } = await import('../../../accounts/rights/permissions.ts');
     const { grantToGroup } = await import('../../../operations/groups.ts');
     const { OPERATOR } = await import('../../../operations/administration.ts');
     const text = permissionText(permission);

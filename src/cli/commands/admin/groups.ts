@@ -1,5 +1,5 @@
-import type { Group } from '../../../auth/groups.ts';
-import type { Permission } from '../../../auth/permissions.ts';
+import type { Group } from '../../../accounts/rights/groups.ts';
+import type { Permission } from '../../../accounts/rights/permissions.ts';
 import type { UserView } from '../../../operations/users.ts';
 import {
   checkedFlag,
@@ -67,7 +67,7 @@ export const createGroup: Command = {
   run: (invocation) =>
     withAccounts(invocation, async (accounts, operator) => {
       const groups = await import('../../../operations/groups.ts');
-      const { checkGroupName, findGroup } = await import('../../../auth/groups.ts');
+      const { checkGroupName, findGroup } = await import('../../../accounts/rights/groups.ts');
       const name = await checkedFlag('--name', () => checkGroupName(required(invocation, 'name')));
       if ((await findGroup(accounts.db, name)) !== null) {
         throw new AppError('conflict', `Group '${name}' already exists`);

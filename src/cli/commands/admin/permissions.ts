@@ -1,6 +1,6 @@
 import type { AccountsApp } from '../../../app.ts';
-import type { Permission } from '../../../auth/permissions.ts';
-import type { Verb } from '../../../auth/principal.ts';
+import type { Permission } from '../../../accounts/rights/permissions.ts';
+import type { Verb } from '../../../accounts/rights/principal.ts';
 import {
   checkedFlag,
   describeAdmin,
@@ -97,8 +97,9 @@ async function doubtsAbout(
   { resource, action }: Wanted,
 ): Promise<string[]> {
   const { doubtAboutName } = await import('../../granted-name.ts');
-  const { listGroupPermissions } = await import('../../../auth/permissions.ts');
-  const { matchesDocument, namesEvents } = await import('../../../auth/resource-names.ts');
+  const { listGroupPermissions } = await import('../../../accounts/rights/permissions.ts');
+  const { matchesDocument, namesEvents } =
+    await import('../../../accounts/rights/resource-names.ts');
   const about = doubtAboutName(docroot, resource);
   const doubts = about === null ? [] : [about];
   // Log shippers and uploaders write without reading.
@@ -133,7 +134,7 @@ interface Wanted {
 }
 
 async function wanted(invocation: Invocation): Promise<Wanted> {
-  const { checkResource } = await import('../../../auth/resource-names.ts');
+  const { checkResource } = await import('../../../accounts/rights/resource-names.ts');
   const resource = await checkedFlag('--resource', () =>
     checkResource(required(invocation, 'resource')),
   );
@@ -147,7 +148,7 @@ export function actionOf(invocation: Invocation): Verb {
 }
 
 async function findWanted({ db }: AccountsApp, { resource, action }: Wanted) {
-  const { findPermission } = await import('../../../auth/permissions.ts');
+  const { findPermission } = await import('../../../accounts/rights/permissions.ts');
   return findPermission(db, resource, action);
 }
 
@@ -155,7 +156,7 @@ async function requirePermission(
   accounts: AccountsApp,
   invocation: Invocation,
 ): Promise<Permission> {
-  const { normalResource } = await import('../../../auth/resource-names.ts');
+  const { normalResource } = await import('../../../accounts/rights/resource-names.ts');
   // Older versions may have stored names that are refused now; they must stay revocable.
   const resource = normalResource(required(invocation, 'resource'));
   const permission = await findWanted(accounts, { resource, action: actionOf(invocation) });

@@ -55,7 +55,7 @@ export const createUser: Command = {
 
 export async function makeUser(invocation: Invocation, isSuperuser: boolean): Promise<string> {
   const { options, outside } = invocation;
-  const { checkUsername, findUser } = await import('../../../auth/users.ts');
+  const { checkUsername, findUser } = await import('../../../accounts/identity/users.ts');
   const { createUser: create } = await import('../../../operations/users.ts');
   const username = await checkedFlag('--username', () =>
     checkUsername(required(invocation, 'username')),

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../../base/errors.ts';
 import type { Config } from '../../../config/schema.ts';
-import type { DirectStore } from '../../../events/direct-store.ts';
-import type { Pruned, Retention } from '../../../events/retention.ts';
+import type { DirectStore } from '../../../events/store/direct-store.ts';
+import type { Pruned, Retention } from '../../../events/retention/retention.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from '../../configuration.ts';
 import { textTable } from '../../text-table.ts';
@@ -38,7 +38,7 @@ export const prune: Command = {
     const { outside } = invocation;
     const chosen = chosenBy(invocation);
     const { config } = await loadInvocation(invocation);
-    const { EVENTS_FILE } = await import('../../../events/schema.ts');
+    const { EVENTS_FILE } = await import('../../../events/store/schema.ts');
     const pruned = existsSync(join(config.state_dir, EVENTS_FILE))
       ? await pruneStore(invocation, config, chosen)
       : [];
@@ -89,7 +89,7 @@ async function pruneStore(
   chosen: Chosen | null,
 ): Promise<Pruned[] | null> {
   const { options } = invocation;
-  const { DirectStore } = await import('../../../events/direct-store.ts');
+  const { DirectStore } = await import('../../../events/store/direct-store.ts');
   const { writerSettings } = await import('../../../events/events.ts');
   const store = new DirectStore(config.state_dir, writerSettings(config));
   try {
@@ -120,7 +120,7 @@ async function matchingIds(
 ): Promise<number[] | null> {
   if (query === null) return null;
   const { makeEventFilter } = await import('../../../event-queries.ts');
-  const { filteredRows, QueryProblem } = await import('../../../events/query-filter.ts');
+  const { filteredRows, QueryProblem } = await import('../../../events/read/query-filter.ts');
   const condition = {
     sql: '(?1 IS NULL OR "index" = ?1) AND (?2 IS NULL OR created < ?2)',
     params: [index, createdBefore] as unknown as number[],
@@ -149,7 +149,7 @@ async function preview(
   { chosen, ids }: { readonly chosen: Chosen | null; readonly ids: readonly number[] | null },
 ): Promise<Pruned[]> {
   const { previewIds, previewOrder, previewRetention } =
-    await import('../../../events/prune-preview.ts');
+    await import('../../../events/retention/prune-preview.ts');
   if (ids !== null) return previewIds(store.store.db, ids);
   if (chosen !== null) return previewOrder(store.store.db, chosen, ruleOf(chosen));
   return previewRetention(store.store.db, config.events.retention, {
@@ -176,7 +176,7 @@ async function withRetention(
   work: (retention: Retention) => Promise<Pruned[]>,
 ): Promise<Pruned[]> {
   const { openAccounts } = await import('../../../app.ts');
-  const { Retention } = await import('../../../events/retention.ts');
+  const { Retention } = await import('../../../events/retention/retention.ts');
   const log = commandLog(config, invocation.outside);
   const accounts = await openAccounts(config, log);
   try {

@@ -17,7 +17,7 @@ export const stats: Command = {
   },
   run: async (invocation) => {
     const { config } = await loadInvocation(invocation);
-    const { readIndexTotals } = await import('../../../events/index-totals.ts');
+    const { readIndexTotals } = await import('../../../events/read/index-totals.ts');
     const { indexViews } = await import('../../../operations/event-indexes.ts');
     const views = indexViews(readIndexTotals(config.state_dir), config);
     printAnswer(invocation, views, asText);

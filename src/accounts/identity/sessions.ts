@@ -1,0 +1,215 @@
+/**
+ * The cookie holds 32 random bytes; only their SHA-256 is stored, so a copy of the database signs nobody in. A
+ * session found expired is deleted at once: a clock set back must not revive it.
+ */
+import { timestamp } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { randomToken, sha256Hex } from '../../base/ids.ts';
+import type { Database } from '../../store/database.ts';
+import type { ListSource } from '../../store/list-source.ts';
+import { ANY_CHALLENGE } from './challenges.ts';
+import type { User, UserRow } from './users.ts';
+import { userColumns, userOf } from './users.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Also the cookie's Max-Age. */
+export const SESSION_LIFETIME_MS = 7 * DAY_MS;
+/** A use later than this after the last renewal renews the session. */
+const RENEW_AFTER_MS = 5 * 60 * 1000;
+/** Uses closer than this to the last recorded one are not written. */
+const USE_INTERVAL_MS = 60 * 1000;
+const MAX_USER_AGENT_LENGTH = 512;
+
+export interface Session {
+  readonly id: number;
+  readonly userId: number;
+  readonly createdAt: string;
+  readonly lastActiveAt: string;
+  readonly expiresAt: string;
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+}
+
+interface SessionRow {
+  readonly id: number;
+  readonly session_user_id: number;
+  readonly created_at: string;
+  readonly last_active_at: string;
+  readonly expires_at: string;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+}
+
+const sessionColumns = `sessions.id AS id, sessions.user_id AS session_user_id, sessions.created_at AS created_at,
+  last_active_at, expires_at, ip_address, user_agent`;
+
+function sessionOf(row: SessionRow): Session {
+  return {
+    id: row.id,
+    userId: row.session_user_id,
+    createdAt: row.created_at,
+    lastActiveAt: row.last_active_at,
+    expiresAt: row.expires_at,
+    ipAddress: row.ip_address,
+    userAgent: row.user_agent,
+  };
+}
+
+interface NewSession {
+  readonly userId: number;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  /** The hash the user was checked against: no session begins once it was replaced. */
+  readonly passwordHash?: string;
+  /** For sign-out at the issuer. */
+  readonly idToken?: string | null;
+  readonly now: number;
+}
+
+/**
+ * `token` cannot be read again. Throws `invalid-credentials` when the account was deactivated, deleted or given
+ * another password since it was read: such a change ends all sessions, so none may begin after it.
+ */
+export async function createSession(
+  db: Database,
+  session: NewSession,
+): Promise<{ id: number; token: string }> {
+  const token = randomToken();
+  const now = timestamp(session.now);
+  const { changes, lastId } = await db.run(
+    `INSERT INTO sessions (token_hash, user_id, created_at, last_active_at, expires_at, ip_address, user_agent, id_token)
+     SELECT ?, id, ?, ?, ?, ?, ?, ? FROM users
+     WHERE id = ? AND is_active = 1 AND coalesce(?, password_hash) IS NOT DISTINCT FROM password_hash`,
+    [
+      sha256Hex(token),
+      now,
+      now,
+      timestamp(session.now + SESSION_LIFETIME_MS),
+      session.ip,
+      session.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+      session.idToken ?? null,
+      session.userId,
+      session.passwordHash ?? null,
+    ],
+  );
+  if (changes === 0) {
+    const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
+    throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
+  }
+  return { id: lastId, token };
+}
+
+/** One indexed read. */
+export async function findSession(
+  db: Database,
+  token: string,
+  now: number,
+): Promise<{ session: Session; user: User } | null> {
+  if (!/^[\w-]{43}$/.test(token)) return null;
+  const row = await db.get<SessionRow & UserRow>(
+    `SELECT ${sessionColumns}, ${userColumns} FROM sessions JOIN users ON users.id = sessions.user_id
+     WHERE token_hash = ?`,
+    [sha256Hex(token)],
+  );
+  if (row === null) return null;
+  if (row.expires_at <= timestamp(now)) {
+    await forgetExpired(db, row.id);
+    return null;
+  }
+  const user = userOf(row);
+  return user.isActive ? { session: sessionOf(row), user } : null;
+}
+
+async function forgetExpired(db: Database, id: number): Promise<void> {
+  try {
+    await db.relaxed.run('DELETE FROM sessions WHERE id = ?', [id]);
+  } catch {
+    // A full disk must not fail a read; the daily purge deletes it.
+  }
+}
+
+export function dueAfterUse(session: Session, now: number): { note: boolean; renew: boolean } {
+  const renewedAt = Date.parse(session.expiresAt) - SESSION_LIFETIME_MS;
+  // Absolute, because the clock may have been set back.
+  const renew = Math.abs(now - renewedAt) > RENEW_AFTER_MS;
+  return {
+    note: renew || Math.abs(now - Date.parse(session.lastActiveAt)) >= USE_INTERVAL_MS,
+    renew,
+  };
+}
+
+export async function noteSessionUse(
+  db: Database,
+  session: Session,
+  now: number,
+  renew: boolean,
+): Promise<void> {
+  const expiresAt = renew ? timestamp(now + SESSION_LIFETIME_MS) : session.expiresAt;
+  await db.relaxed.run(
+    'UPDATE sessions SET last_active_at = ?, expires_at = ? WHERE id = ? AND last_active_at = ? AND expires_at = ?',
+    [timestamp(now), expiresAt, session.id, session.lastActiveAt, session.expiresAt],
+  );
+}
+
+export async function listSessions(db: Database, userId: number, now: number): Promise<Session[]> {
+  const rows = await db.all<SessionRow>(
+    `SELECT ${sessionColumns} FROM sessions WHERE sessions.user_id = ? AND expires_at > ? ORDER BY id`,
+    [userId, timestamp(now)],
+  );
+  return rows.map(sessionOf);
+}
+
+export async function deleteSession(db: Database, id: number, userId: number): Promise<boolean> {
+  const { changes } = await db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', [
+    id,
+    userId,
+  ]);
+  return changes > 0;
+}
+
+export async function deleteSessionByToken(
+  db: Database,
+  token: string,
+): Promise<{ id: number; userId: number; idToken: string | null } | null> {
+  return db.transaction(async (tx) => {
+    const row = await tx.get<{ id: number; user_id: number; id_token: string | null }>(
+      'SELECT id, user_id, id_token FROM sessions WHERE token_hash = ?',
+      [sha256Hex(token)],
+    );
+    if (row === null) return null;
+    await tx.run('DELETE FROM sessions WHERE id = ?', [row.id]);
+    return { id: row.id, userId: row.user_id, idToken: row.id_token };
+  });
+}
+
+/** Run at least daily. */
+export async function purgeExpiredSessions(db: Database, now: number): Promise<number> {
+  const { changes } = await db.relaxed.run('DELETE FROM sessions WHERE expires_at <= ?', [
+    timestamp(now),
+  ]);
+  return changes;
+}
+
+export function sessionList(now: number): ListSource {
+  return {
+    name: 'sessions',
+    from: '(SELECT * FROM sessions WHERE expires_at > ?)',
+    params: [timestamp(now)],
+    id: 'id',
+    columns: [
+      { name: 'id', type: 'integer', sql: 'id' },
+      { name: 'user_id', type: 'integer', sql: 'user_id' },
+      { name: 'created_at', type: 'date-time', sql: 'created_at' },
+      { name: 'last_active_at', type: 'date-time', sql: 'last_active_at' },
+      { name: 'expires_at', type: 'date-time', sql: 'expires_at' },
+      { name: 'ip_address', type: 'string', sql: 'ip_address' },
+      { name: 'user_agent', type: 'string', sql: 'user_agent' },
+    ],
+    sortable: ['created_at', 'last_active_at', 'expires_at', 'user_id'],
+    order: 'asc',
+  };
+}
+
+export async function endSession(db: Database, id: number): Promise<boolean> {
+  return (await db.run('DELETE FROM sessions WHERE id = ?', [id])).changes > 0;
+}

@@ -1,0 +1,67 @@
+import type { ExactValues } from '../../tables/read/list-plan.ts';
+import type { Administrator, ListRequest } from '../../operations/administration.ts';
+import type { ListPage } from '../../store/list-source.ts';
+import type { Context } from '../../http/context.ts';
+import type { ServerServices } from '../../http/dependencies.ts';
+import { nextLink } from '../../pages/next-link.ts';
+import { jsonReply, type Reply } from '../../http/reply/reply.ts';
+import type { Handler } from '../../http/route-table.ts';
+import { adminOf } from './door.ts';
+
+type Operation<Input extends unknown[], Output> = (
+  services: ServerServices,
+  admin: Administrator,
+  ...input: Input
+) => Promise<Output>;
+
+/** `exactOf` reads the parameters that only this list has. */
+export function answersList(
+  list: Operation<[ListRequest], ListPage>,
+  exactOf?: (context: Context) => ExactValues,
+): Handler {
+  return async (context) => {
+    const exact = exactOf?.(context);
+    const request = { query: context.query, ...(exact !== undefined && { exact }) };
+    return listReply(context, await list(context.services, adminOf(context), request));
+  };
+}
+
+export function answersNew(create: Operation<[body: unknown], object>): Handler {
+  return async (context) => {
+    const body = await context.json();
+    return jsonReply(await create(context.services, adminOf(context), body));
+  };
+}
+
+export function answersOne(
+  read: Operation<number[], object>,
+  ...parameters: readonly string[]
+): Handler {
+  return async (context) => {
+    const ids = parameters.map((name) => context.intParameter(name));
+    return jsonReply(await read(context.services, adminOf(context), ...ids));
+  };
+}
+
+export function answersDone(
+  change: Operation<number[], unknown>,
+  ...parameters: readonly string[]
+): Handler {
+  return async (context) => {
+    const ids = parameters.map((name) => context.intParameter(name));
+    await change(context.services, adminOf(context), ...ids);
+    return successReply();
+  };
+}
+
+export function listReply(context: Context, page: ListPage): Reply {
+  const headers = {
+    'X-Total-Count': String(page.total),
+    ...nextLink(context, page.nextCursor),
+  };
+  return jsonReply(page.items, { headers });
+}
+
+export function successReply(): Reply {
+  return jsonReply({ success: true });
+}

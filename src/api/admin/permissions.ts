@@ -1,0 +1,99 @@
+import { Type } from '@sinclair/typebox';
+import { permissionList } from '../../accounts/rights/permissions.ts';
+import { VERBS } from '../../accounts/rights/principal.ts';
+import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
+import { integerParameter, wordParameter } from '../../tables/read/list-parameters.ts';
+import { type AccessQuestion, explainAccess } from '../../operations/explanations.ts';
+import {
+  createPermission,
+  deletePermission,
+  listPermissions,
+} from '../../operations/permissions.ts';
+import type { Context } from '../../http/context.ts';
+import { jsonReply } from '../../http/reply/reply.ts';
+import type { Route } from '../../http/route-table.ts';
+import {
+  explanationModel,
+  permissionModel,
+  permissionCreateModel,
+} from '../administration-models.ts';
+import { describeList, describeChange } from './descriptions.ts';
+import { adminDoor, adminOf } from './door.ts';
+import { answersList, answersNew, answersDone } from './handlers.ts';
+import { queryParameter } from './parameters.ts';
+
+export const permissionRoutes: readonly Route[] = [
+  {
+    pattern: '/admin/permissions',
+    ...adminDoor,
+    describes: {
+      GET: describeList('List the permissions', permissionModel, permissionList),
+      POST: describeChange('Create a permission', [400, 422], {
+        body: permissionCreateModel,
+        answer: permissionModel,
+      }),
+    },
+    methods: {
+      GET: answersList(listPermissions),
+      POST: answersNew(createPermission),
+    },
+  },
+  {
+    pattern: '/admin/permissions/{perm_id}',
+    ...adminDoor,
+    describes: { DELETE: describeChange('Delete a permission', [404, 422]) },
+    methods: {
+      DELETE: answersDone(deletePermission, 'perm_id'),
+    },
+  },
+  {
+    pattern: '/admin/explain',
+    ...adminDoor,
+    describes: {
+      GET: {
+        summary: 'Explain why a user may or may not do something',
+        tag: 'admin',
+        parameters: [
+          { ...queryParameter('user', 'Username'), required: true },
+          {
+            ...queryParameter('resource', 'A resource; empty: the document root (upload)'),
+            required: true,
+          },
+          {
+            ...queryParameter(
+              'action',
+              'What he would do',
+              Type.Union(VERBS.map((verb) => Type.Literal(verb))),
+            ),
+            required: true,
+          },
+          queryParameter('key_id', 'With this API key of his', Type.Integer({ minimum: 1 })),
+        ],
+        answers: { 200: { description: 'The answer and its reasons', schema: explanationModel } },
+        errors: [404, 422],
+      },
+    },
+    methods: {
+      GET: async (context) =>
+        jsonReply(await explainAccess(context.services, adminOf(context), questionOf(context))),
+    },
+  },
+];
+
+function questionOf(context: Context): AccessQuestion {
+  const issues: ValidationIssue[] = [];
+  const required = (name: string): string => {
+    const value = context.queryValue(name);
+    if (value === null) {
+      issues.push({ type: 'missing', loc: ['query', name], msg: 'This parameter is missing' });
+    }
+    return value ?? '';
+  };
+  const username = required('user');
+  const resource = required('resource');
+  required('action');
+  const action = wordParameter(context.query, 'action', VERBS, issues) ?? 'read';
+  const keyId = integerParameter(context.query, 'key_id', { min: 1 }, issues);
+  if (issues.length > 0) throw invalidRequest(...issues);
+  return { username, resource, action, ...(keyId !== null && { keyId }) };
+}

@@ -1,0 +1,185 @@
+/** Published files as path items, as far as the caller may use them. */
+import { encodePath } from '../../base/paths.ts';
+import { formatDetails, FORMATS } from '../../tables/read/format.ts';
+import type { DescribedResource } from '../../operations/resources.ts';
+import {
+  CHANGE_PARAMETERS,
+  headersNamed,
+  LIST_PARAMETERS,
+  READ_PARAMETERS,
+} from './dataset-parameters.ts';
+import { changeModel, type JsonObject } from './models.ts';
+import type { DocumentParts } from './parts.ts';
+import { inputSchema, rowSchema } from './row-schema.ts';
+
+/** `name` is the one the paths are written with. */
+export function resourcePaths(
+  described: DescribedResource,
+  name: string,
+  parts: DocumentParts,
+): [string, JsonObject][] {
+  const { resource } = described;
+  const address = encodePath(name);
+  if (resource.type === 'handler') return [];
+  if (resource.family === 'content')
+    return [[`/${address}`, content(described, `/${address}`, parts)]];
+  if (resource.family === 'media') {
+    return [`/media/${address}`, `/ui/${address}`].map((path) => [
+      path,
+      path.startsWith('/ui/') ? page(described, path, parts) : content(described, path, parts),
+    ]);
+  }
+  return [
+    [`/api/${address}/`, rows(described, `/api/${address}/`, parts)],
+    [`/schema/${address}/`, schema(described, `/schema/${address}/`, parts)],
+    [`/ui/${address}/`, page(described, `/ui/${address}/`, parts)],
+  ];
+}
+
+function rows(described: DescribedResource, path: string, parts: DocumentParts): JsonObject {
+  const { mayRead, mayWrite } = described;
+  return {
+    ...(mayRead ? { get: list(described, path, parts) } : {}),
+    ...(mayWrite
+      ? {
+          post: change(described, path, 'create', parts),
+          patch: change(described, path, 'update', parts),
+          delete: change(described, path, 'delete', parts),
+        }
+      : {}),
+  };
+}
+
+function list(described: DescribedResource, path: string, parts: DocumentParts): JsonObject {
+  const { rows: known } = described;
+  const row = known === null ? { type: 'object' } : rowSchema(known);
+  const bodies: Record<string, JsonObject> = {
+    json: { schema: { type: 'array', items: row } },
+    ndjson: { schema: row },
+  };
+  const contents = FORMATS.map((format) => [
+    formatDetails[format].mediaType.split(';')[0]!,
+    bodies[format] ?? {},
+  ]);
+  return {
+    ...common(described, 'get', path, `List the rows of ${described.resource.canonical}`, parts),
+    parameters: LIST_PARAMETERS,
+    responses: {
+      200: {
+        description: 'The rows',
+        headers: headersNamed('ETag', 'X-Total-Count', 'Link'),
+        content: Object.fromEntries(contents),
+      },
+      304: { description: 'The version named by If-None-Match is the present one' },
+      ...parts.errors.refer([401, 403, 404, 405, 422]),
+    },
+  };
+}
+
+const CHANGES = {
+  create: { method: 'post', summary: 'Append rows to' },
+  update: { method: 'patch', summary: 'Change a row of' },
+  delete: { method: 'delete', summary: 'Delete a row of' },
+} as const;
+
+function change(
+  described: DescribedResource,
+  path: string,
+  action: keyof typeof CHANGES,
+  parts: DocumentParts,
+): JsonObject {
+  const { method, summary } = CHANGES[action];
+  const envelope = {
+    type: 'object',
+    properties: { action: { const: action }, data: dataSchema(described, action) },
+    required: ['action', 'data'],
+  };
+  return {
+    ...common(described, method, path, `${summary} ${described.resource.canonical}`, parts),
+    parameters: CHANGE_PARAMETERS,
+    requestBody: { required: true, content: { 'application/json': { schema: envelope } } },
+    responses: {
+      200: {
+        description: 'It stands in the file, durably',
+        headers: headersNamed('ETag'),
+        content: { 'application/json': { schema: parts.models.refer(changeModel) } },
+      },
+      ...parts.errors.refer([401, 403, 404, 405, 409, 412, 422]),
+    },
+  };
+}
+
+function dataSchema({ rows: known }: DescribedResource, action: keyof typeof CHANGES): JsonObject {
+  if (action === 'delete') {
+    const properties = { _row_id: { type: 'integer', minimum: 1 } };
+    return { type: 'object', properties, required: ['_row_id'], additionalProperties: false };
+  }
+  const withRowId = action === 'update';
+  const row = known === null ? { type: 'object' } : inputSchema(known, { withRowId });
+  return withRowId ? row : { type: 'array', items: row };
+}
+
+function schema(described: DescribedResource, path: string, parts: DocumentParts): JsonObject {
+  if (!described.mayRead) return {};
+  const summary = `Read the columns of ${described.resource.canonical}`;
+  return {
+    get: {
+      ...common(described, 'get', path, summary, parts),
+      parameters: READ_PARAMETERS,
+      responses: {
+        200: {
+          description: 'Columns and their types',
+          headers: headersNamed('ETag'),
+          content: { 'application/json': { schema: { type: 'object' } } },
+        },
+        ...parts.errors.refer([401, 403, 404, 405, 422]),
+      },
+    },
+  };
+}
+
+function page(described: DescribedResource, path: string, parts: DocumentParts): JsonObject {
+  if (!described.mayRead) return {};
+  return {
+    get: {
+      ...common(described, 'get', path, `Show ${described.resource.canonical}`, parts),
+      responses: {
+        200: { description: 'A page for people', content: { 'text/html': {} } },
+        ...parts.errors.refer([401, 403, 404, 405, 422]),
+      },
+    },
+  };
+}
+
+function content(described: DescribedResource, path: string, parts: DocumentParts): JsonObject {
+  if (!described.mayRead) return {};
+  const body = { content: { '*/*': {} } };
+  return {
+    get: {
+      ...common(described, 'get', path, `Read ${described.resource.canonical}`, parts),
+      parameters: READ_PARAMETERS,
+      responses: {
+        200: { description: 'The file', headers: headersNamed('ETag'), ...body },
+        206: { description: 'The ranges asked for', headers: headersNamed('ETag'), ...body },
+        304: { description: 'The version named by If-None-Match is the present one' },
+        416: { description: 'No range of this file' },
+        ...parts.errors.refer([401, 403, 404, 405]),
+      },
+    },
+  };
+}
+
+function common(
+  { resource }: DescribedResource,
+  method: string,
+  path: string,
+  summary: string,
+  parts: DocumentParts,
+): JsonObject {
+  return {
+    summary,
+    tags: [resource.type],
+    operationId: parts.operationId(method, path),
+    ...parts.security,
+  };
+}

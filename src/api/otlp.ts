@@ -1,0 +1,65 @@
+import { Type } from '@sinclair/typebox';
+import { AppError } from '../base/errors.ts';
+import { otlpStatus, PROTOBUF } from '../events/intake/dialects/otlp.ts';
+import type { Context } from '../http/context.ts';
+import { dialectRoute } from './dialect-route.ts';
+import type { Reply } from '../http/reply/reply.ts';
+import { bodyReply } from '../http/reply/reply.ts';
+import type { Route } from '../http/route-table.ts';
+
+/** google.rpc.Code by HTTP status. */
+const CODES: Readonly<Record<number, number>> = {
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  429: 8,
+  500: 13,
+  503: 14,
+};
+const INVALID_ARGUMENT = 3;
+
+export const otlpRoute: Route = dialectRoute(
+  '/v1/logs',
+  ['POST'],
+  {
+    dialect: 'otlp',
+    mode: (context) => (isProtobuf(context) ? 'protobuf' : requireJson(context)),
+    // Marks a log record in JSON; records of protobuf cannot be counted this way.
+    mark: '"body"',
+    failure: otlpFailure,
+    failureBodies: [
+      { schema: Type.Object({ code: Type.Integer(), message: Type.String() }) },
+      { mediaType: PROTOBUF, schema: null },
+    ],
+  },
+  {
+    summary: 'Send events as an OpenTelemetry client',
+    tag: 'events',
+    body: [{ schema: Type.Any() }, { mediaType: PROTOBUF, schema: null }],
+    answers: {
+      200: {
+        description: 'What is stored, and how many records are not',
+        schema: Type.Object({ partialSuccess: Type.Any() }),
+      },
+    },
+  },
+);
+
+/** Also decides the format of the answer. */
+function isProtobuf({ body }: Context): boolean {
+  return body.mediaType === PROTOBUF;
+}
+
+function requireJson({ body }: Context): string {
+  const { mediaType } = body;
+  if (mediaType === '' || mediaType === 'application/json') return 'json';
+  throw new AppError('unsupported-media-type', `Unsupported media type "${mediaType}" in request.`);
+}
+
+function otlpFailure({ status, headers, message, issues }: AppError, context: Context): Reply {
+  const isBinary = isProtobuf(context);
+  const code = CODES[status] ?? INVALID_ARGUMENT;
+  const body = otlpStatus(isBinary, code, issues?.[0]?.msg ?? message);
+  return bodyReply(body, isBinary ? PROTOBUF : 'application/json', { status, headers });
+}

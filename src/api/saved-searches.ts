@@ -1,0 +1,208 @@
+import { Type } from '@sinclair/typebox';
+import type { SavedSearchRequest } from '../operations/saved-search-request.ts';
+import type {
+  ListedSavedSearch,
+  SavedSearchResult,
+  SavedSearchView,
+} from '../operations/saved-searches.ts';
+import {
+  countSavedSearches,
+  createSavedSearch,
+  deleteSavedSearch,
+  eachSavedSearch,
+  getSavedSearch,
+  listSavedSearches,
+  requireScope,
+  updateSavedSearch,
+} from '../operations/saved-searches.ts';
+import type { Context } from '../http/context.ts';
+import { checkSavedQuery } from '../operations/searches.ts';
+import { eventErrorReply } from '../http/reply/event-errors.ts';
+import { eventJsonBody } from './event-json.ts';
+import { eventFailureBodies } from './event-models.ts';
+import { nextLink } from '../pages/next-link.ts';
+import type { Reply } from '../http/reply/reply.ts';
+import { bodyReply, emptyReply, jsonReply } from '../http/reply/reply.ts';
+import type { Route } from '../http/route-table.ts';
+import { readSavedSearchQuery, savedSearchListParameters } from './saved-search-query.ts';
+import { requireChangeable, requireFormat } from './events.ts';
+
+const model = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String({ maxLength: 255 }),
+    query: Type.String(),
+    shared_with: Type.Array(Type.Integer({ description: 'Id of a user' })),
+    is_public: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'SavedSearch' },
+);
+const newModel = Type.Object(
+  {
+    name: Type.String({ maxLength: 255 }),
+    query: Type.String(),
+    shared_with: Type.Optional(Type.Array(Type.Integer())),
+    is_public: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'NewSavedSearch' },
+);
+const one = { description: 'The saved search', schema: model };
+const validate = {
+  name: 'validate',
+  in: 'query',
+  description: '1: refuse a query that does not parse',
+  schema: Type.String(),
+} as const;
+
+/** Longer lists are streamed. */
+const AT_ONCE = 64;
+
+const SHARED = {
+  access: 'user',
+  hasJsonErrors: true,
+  answersFailure: eventErrorReply,
+  describesFailure: eventFailureBodies,
+  isExemptFromReadOnly: true,
+} as const;
+
+export const savedSearchRoutes: readonly Route[] = [
+  {
+    ...SHARED,
+    pattern: '/api/savedsearches',
+    endsInSlash: true,
+    describes: {
+      GET: {
+        summary: 'List saved searches',
+        tag: 'events',
+        parameters: savedSearchListParameters,
+        answers: {
+          200: { description: 'Own, shared and public ones, by name', schema: Type.Array(model) },
+        },
+        errors: [400],
+      },
+      POST: {
+        summary: 'Save a search',
+        tag: 'events',
+        parameters: [validate],
+        body: { schema: newModel },
+        answers: { 201: one },
+        errors: [400, 415],
+      },
+    },
+    methods: {
+      GET: list,
+      POST: async (context) => {
+        const { services, user, origin } = context;
+        return resultReply(
+          await createSavedSearch(services, user, origin, await requestOf(context)),
+          201,
+        );
+      },
+    },
+  },
+  {
+    ...SHARED,
+    pattern: '/api/savedsearches/{id:int}',
+    endsInSlash: true,
+    describes: {
+      GET: { summary: 'Read a saved search', tag: 'events', answers: { 200: one }, errors: [404] },
+      PUT: {
+        summary: 'Replace a saved search',
+        tag: 'events',
+        parameters: [validate],
+        body: { schema: newModel },
+        answers: { 200: one },
+        errors: [400, 404, 415],
+      },
+      PATCH: {
+        summary: 'Change parts of a saved search',
+        tag: 'events',
+        parameters: [validate],
+        body: { schema: Type.Partial(newModel, { $id: 'SavedSearchChange' }) },
+        answers: { 200: one },
+        errors: [400, 404, 415],
+      },
+      DELETE: {
+        summary: 'Delete a saved search',
+        tag: 'events',
+        answers: { 204: { description: 'It is gone', schema: null } },
+        errors: [404],
+      },
+    },
+    methods: {
+      GET: async (context) => {
+        const { services, user } = context;
+        requireScope(user, 'read');
+        requireFormat(context);
+        return jsonReply(await getSavedSearch(services, user, context.idParameter()));
+      },
+      PUT: (context) => change(context, false),
+      PATCH: (context) => change(context, true),
+      DELETE: async (context) => {
+        const { services, user, origin } = context;
+        requireScope(user, 'write');
+        requireChangeable(context);
+        requireFormat(context);
+        await deleteSavedSearch(services, user, origin, context.idParameter());
+        return emptyReply();
+      },
+    },
+  },
+];
+
+async function list(context: Context): Promise<Reply> {
+  const { services, user } = context;
+  requireScope(user, 'read');
+  requireFormat(context);
+  const query = readSavedSearchQuery(context);
+  if ('reply' in query) return query.reply;
+  const { limit, counts, cursorAfter, ...which } = query.value;
+  const total = counts ? await countSavedSearches(services, user, which.search) : null;
+  const headers = { ...(total !== null && { 'X-Total-Count': String(total) }) };
+  const first = await listSavedSearches(services, user, which, (limit ?? AT_ONCE) + 1);
+  const shown = first.slice(0, limit ?? AT_ONCE).map(({ view }) => view);
+  const last = shown.at(-1);
+  if (first.length === shown.length || last === undefined) return jsonReply(shown, { headers });
+  if (limit !== null)
+    return jsonReply(shown, { headers: { ...headers, ...nextLink(context, cursorAfter(last)) } });
+  const rest = eachSavedSearch(services, user, { search: which.search, after: last });
+  return bodyReply(arrayText(shown, rest), 'application/json', { headers });
+}
+
+async function* arrayText(
+  first: readonly SavedSearchView[],
+  rest: AsyncIterable<ListedSavedSearch>,
+): AsyncGenerator<string> {
+  yield JSON.stringify(first).slice(0, -1);
+  for await (const { view } of rest) yield `,${JSON.stringify(view)}`;
+  yield ']';
+}
+
+async function change(context: Context, isPartial: boolean): Promise<Reply> {
+  const { services, user, origin } = context;
+  const id = context.idParameter();
+  const request = await requestOf(context);
+  return resultReply(
+    await updateSavedSearch(services, user, origin, { ...request, id, isPartial }),
+    200,
+  );
+}
+
+async function requestOf(context: Context): Promise<SavedSearchRequest> {
+  requireScope(context.user, 'write');
+  requireChangeable(context);
+  requireFormat(context);
+  const body = await eventJsonBody(context, ['shared_with']);
+  const wantsCheck = context.queryValue('validate') === '1';
+  if (!wantsCheck) return { body, validate: null };
+  const { services, user } = context;
+  return { body, validate: (query, name) => checkSavedQuery(services, user, { query, name }) };
+}
+
+function resultReply(result: SavedSearchResult, status: number): Reply {
+  return 'errors' in result
+    ? jsonReply(result.errors, { status: 400 })
+    : jsonReply(result.view, { status });
+}

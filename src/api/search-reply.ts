@@ -1,0 +1,68 @@
+/**
+ * The rows of a query as a response, for every route that runs one.
+ */
+import { formatDetails } from '../tables/read/format.ts';
+import type { SearchResult } from '../operations/searches.ts';
+import { isStillAdmitted } from '../http/hooks/admission.ts';
+import type { Context } from '../http/context.ts';
+import { byteStream } from '../http/reply/outgoing-stream.ts';
+import { bodyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import { whileAllowed } from '../http/body/standing-body.ts';
+
+/** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong. */
+export async function searchReply(context: Context, result: SearchResult): Promise<Reply> {
+  if (result.kind === 'problem') {
+    const help = { Link: '</docs/search-language>; rel="help"' };
+    return jsonReply(result.problem, { status: 400, headers: help });
+  }
+  const { format, body, leave, limit, isCut, mayStillRead } = result;
+  const { mediaType, attachment } = formatDetails[format];
+  const headers: Record<string, string> = {
+    ...(attachment && { 'Content-Disposition': `attachment; filename="search.${format}"` }),
+    // A file cannot say itself that there are more rows; JSON and NDJSON do.
+    ...(format !== 'json' && { 'X-Row-Limit': String(limit) }),
+    ...(attachment && isCut !== null && { 'X-Truncated': String(isCut) }),
+  };
+  if (body instanceof ReadableStream) {
+    const rows = whileAllowed(
+      body,
+      async () => (await isStillAdmitted(context)) && (await mayStillRead()),
+    );
+    return bodyReply(leaving(byteStream(rows), leave), mediaType, { headers });
+  }
+  await leave();
+  return bodyReply(body, mediaType, { headers });
+}
+
+/** The stream, with the caller's turn given back however it ends. */
+function leaving(
+  body: ReadableStream<Uint8Array>,
+  leave: () => Promise<void>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value as Uint8Array);
+          await leave();
+          controller.close();
+        } catch (error) {
+          await leave();
+          throw error;
+        }
+      },
+      async cancel(reason) {
+        try {
+          // Throws where the rows had broken off before their reader left.
+          await reader.cancel(reason);
+        } finally {
+          await leave();
+        }
+      },
+    },
+    // Nothing is taken before the client wants it.
+    { highWaterMark: 0 },
+  );
+}

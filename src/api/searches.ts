@@ -1,0 +1,243 @@
+import { Type } from '@sinclair/typebox';
+import { BadSearchRequest, readSearchRequest } from '../operations/search-request.ts';
+import { describeLanguage, runSearch, validateSearch } from '../operations/searches.ts';
+import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
+import { askedFormat } from '../http/reply/asked-format.ts';
+import type { Context } from '../http/context.ts';
+import { AppError } from '../base/errors.ts';
+import { decodeUtf8, JsonParseError, parseEventJson } from '../events/intake/json-text.ts';
+import { eventBody, joined } from './event-body.ts';
+import { MAX_SMALL_BODY_BYTES } from './event-json.ts';
+import { preferredType } from '../http/reply/negotiate.ts';
+import type { FailureBodies } from './operation-description.ts';
+import { jsonReply, type Reply } from '../http/reply/reply.ts';
+import type { Route } from '../http/route-table.ts';
+import { searchReply } from './search-reply.ts';
+import { EVENT_ROUTE, requireAccepted, requireFormat } from './events.ts';
+
+const ACCEPTED: Readonly<Record<string, Format>> = {
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'text/csv': 'csv',
+  [formatDetails.xlsx.mediaType]: 'xlsx',
+  [formatDetails.parquet.mediaType]: 'parquet',
+};
+
+const searchProblem = Type.Object(
+  {
+    error: Type.String(),
+    code: Type.String(),
+    stage: Type.Integer({ minimum: 1 }),
+    command: Type.String(),
+    offset: Type.Integer({ minimum: 0, description: 'In code points of the query' }),
+    length: Type.Integer({ minimum: 1 }),
+    suggestion: Type.Optional(Type.String()),
+    allowed: Type.Optional(Type.Array(Type.String())),
+  },
+  { $id: 'SearchProblem' },
+);
+
+const FAILURES: FailureBodies = (status) =>
+  status === 400
+    ? [
+        {
+          schema: Type.Union([
+            searchProblem,
+            Type.Object({ error: Type.String(), code: Type.String() }),
+            Type.Object({ detail: Type.String() }),
+          ]),
+        },
+      ]
+    : null;
+
+const runMeta = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0 }),
+    truncated: Type.Boolean(),
+    elapsed_ms: Type.Integer({ minimum: 0 }),
+    scanned: Type.Integer({ minimum: 0, description: 'Rows read from sources' }),
+    notices: Type.Array(Type.String()),
+    columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
+    plan: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  },
+  { $id: 'SearchRunMeta' },
+);
+
+const runAnswer = Type.Object(
+  { rows: Type.Array(Type.Object({}, { additionalProperties: true })), meta: runMeta },
+  { $id: 'SearchRun' },
+);
+
+const runBody = Type.Object(
+  {
+    query: Type.String(),
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 100 })),
+    timezone: Type.Optional(
+      Type.String({
+        description: 'UTC, an offset such as +02:00, or a name such as Europe/Vienna',
+      }),
+    ),
+    params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    format: Type.Optional(Type.Union(FORMATS.map((format) => Type.Literal(format)))),
+    explain: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'SearchRunRequest' },
+);
+
+const validation = Type.Object(
+  {
+    valid: Type.Boolean(),
+    errors: Type.Array(searchProblem),
+    notices: Type.Array(Type.String()),
+    stages: Type.Array(Type.Object({}, { additionalProperties: true })),
+    columns: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    parameters: Type.Array(Type.String()),
+    canonical: Type.Union([Type.String(), Type.Null()]),
+  },
+  { $id: 'SearchValidation' },
+);
+
+const run: Route = {
+  pattern: '/search2/api/run',
+  ...EVENT_ROUTE,
+  describesFailure: FAILURES,
+  endsInSlash: true,
+  methods: {
+    POST: (context) =>
+      answering(async () => {
+        const { services } = context;
+        const body = await bodyOf(context);
+        const request = readSearchRequest(body, acceptedFormat(context, body), services.config);
+        const result = await runSearch(
+          services,
+          context.user,
+          context.origin,
+          request,
+          context.request.signal,
+        );
+        return searchReply(context, result);
+      }),
+  },
+  describes: {
+    POST: {
+      summary: 'Run a query',
+      tag: 'search',
+      body: { schema: runBody, required: true },
+      answers: { 200: { description: 'Rows and what is told beside them', schema: runAnswer } },
+      errors: [400, 413, 429, 503],
+    },
+  },
+};
+
+const validate: Route = {
+  pattern: '/search2/api/validate',
+  ...EVENT_ROUTE,
+  describesFailure: FAILURES,
+  endsInSlash: true,
+  methods: {
+    POST: (context) =>
+      answering(async () => {
+        const { services, user, request } = context;
+        requireFormat(context);
+        return jsonReply(
+          await validateSearch(services, user, await bodyOf(context), request.signal),
+        );
+      }),
+  },
+  describes: {
+    POST: {
+      summary: 'Check a query without running it',
+      tag: 'search',
+      body: {
+        schema: Type.Object({
+          query: Type.String(),
+          params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+        }),
+        required: true,
+      },
+      answers: { 200: { description: 'What is wrong with it, and its parts', schema: validation } },
+      errors: [400, 413, 503],
+    },
+  },
+};
+
+const language: Route = {
+  pattern: '/search2/api/commands',
+  ...EVENT_ROUTE,
+  endsInSlash: true,
+  methods: {
+    GET: async (context) => {
+      requireFormat(context);
+      return jsonReply(await describeLanguage(context.services, context.user));
+    },
+  },
+  describes: {
+    GET: {
+      summary: 'Describe the search language',
+      tag: 'search',
+      answers: {
+        200: {
+          description: 'Commands, functions, lookups and sources',
+          schema: Type.Object({}, { additionalProperties: true }),
+        },
+      },
+    },
+  },
+};
+
+export const searchLanguageRoutes: readonly Route[] = [run, validate, language];
+
+/** The members of a body in any accepted format. Throws `bad-request` for invalid JSON. */
+async function bodyOf(context: Context): Promise<unknown> {
+  const { pieces, form } = await eventBody(context, {
+    takesLines: false,
+    maxBytes: MAX_SMALL_BODY_BYTES,
+  });
+  try {
+    const body = parseEventJson(
+      decodeUtf8(joined(pieces)),
+      context.services.config.events.limits.max_depth,
+    );
+    return form === 'fields' ? withParsedParameters(body) : body;
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    throw new AppError('bad-request', error.message, { cause: error });
+  }
+}
+
+/** Form fields are texts: `params` is parsed as JSON, numbers and booleans as spelled. */
+function withParsedParameters(body: unknown): unknown {
+  const { params, limit, timeout_ms: timeout, explain, ...rest } = body as Record<string, string>;
+  return {
+    ...rest,
+    ...(params !== undefined && { params: parseEventJson(params, 2) }),
+    ...(limit !== undefined && { limit: Number(limit) }),
+    ...(timeout !== undefined && { timeout_ms: Number(timeout) }),
+    ...(explain !== undefined && { explain: explain === 'true' || explain === '1' }),
+  };
+}
+
+/** Reports an invalid request in the format of an invalid query. */
+async function answering(work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BadSearchRequest)) throw error;
+    return jsonReply({ error: error.message, code: error.code }, { status: 400 });
+  }
+}
+
+/** From the query string or `Accept`; a `format` in the body wins over both. Throws as `requireFormat`. */
+function acceptedFormat(context: Context, body: unknown): Format {
+  const asked = askedFormat(context);
+  if (asked !== null) return asked;
+  const accept = context.request.headers.get('accept');
+  const named = preferredType(accept, Object.keys(ACCEPTED));
+  if (named !== null) return ACCEPTED[named]!;
+  const isChosen = typeof body === 'object' && body !== null && 'format' in body;
+  if (!isChosen) requireAccepted(context, Object.keys(ACCEPTED));
+  return 'json';
+}

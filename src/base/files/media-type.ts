@@ -1,0 +1,53 @@
+/** Media types by file name: the contract's extensions, then the runtime's table. */
+import { extensionOf } from '../paths.ts';
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['.html', 'text/html'],
+  ['.htm', 'text/html'],
+  ['.md', 'text/markdown'],
+  ['.txt', 'text/plain'],
+  ['.log', 'text/plain'],
+  ['.csv', 'text/csv'],
+  ['.tsv', 'text/tab-separated-values'],
+  ['.yaml', 'application/yaml'],
+  ['.yml', 'application/yaml'],
+  ['.toml', 'application/toml'],
+  ['.pdf', 'application/pdf'],
+  ['.zip', 'application/zip'],
+  ['.json', 'application/json'],
+  ['.xml', 'application/xml'],
+  ['.xhtml', 'application/xhtml+xml'],
+  ['.svg', 'image/svg+xml'],
+  ['.png', 'image/png'],
+  ['.jpg', 'image/jpeg'],
+  ['.jpeg', 'image/jpeg'],
+  ['.gif', 'image/gif'],
+  ['.webp', 'image/webp'],
+  ['.avif', 'image/avif'],
+  ['.xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['.xls', 'application/vnd.ms-excel'],
+  ['.parquet', 'application/vnd.apache.parquet'],
+  ['.mp3', 'audio/mpeg'],
+  ['.ogg', 'audio/ogg'],
+  ['.wav', 'audio/wav'],
+  ['.flac', 'audio/flac'],
+  ['.m4a', 'audio/mp4'],
+  ['.mp4', 'video/mp4'],
+  ['.webm', 'video/webm'],
+  ['.mkv', 'video/x-matroska'],
+  ['.avi', 'video/x-msvideo'],
+  ['.mov', 'video/quicktime'],
+]);
+
+/** Without parameters; `application/octet-stream` when unknown. */
+export function mediaTypeOf(rel: string): string {
+  const extension = extensionOf(rel);
+  const known = TYPES.get(extension);
+  if (known !== undefined) return known;
+  return Bun.file(`name${extension}`).type.split(';')[0]!.trim() || 'application/octet-stream';
+}
+
+/** Whether a file of this name is a film rather than a sound. */
+export function isVideo(rel: string): boolean {
+  return mediaTypeOf(rel).startsWith('video/');
+}

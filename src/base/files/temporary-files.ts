@@ -1,0 +1,50 @@
+/**
+ * Temporary files beside the files they replace: `.<name>.svc-<random>.tmp`. The dot hides them from the scan, and only
+ * names of this form are deleted as leftovers.
+ */
+import { open, lstat, unlink, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isAbsence } from './file-stamp.ts';
+import { shortId } from '../ids.ts';
+
+const TEMPORARY_NAME = /^\..*\.svc-[0-9a-f]{16}\.tmp$/s;
+/** Keeps the whole within the 255 bytes of a file name: 50 characters take at most 150. */
+const KEPT_CHARACTERS = 50;
+
+/** Readable by this user only. */
+export async function createTemporary(path: string): Promise<{ path: string; handle: FileHandle }> {
+  const name = basename(path).slice(0, KEPT_CHARACTERS).toWellFormed();
+  const temporary = join(dirname(path), `.${name}.svc-${shortId()}.tmp`);
+  return { path: temporary, handle: await open(temporary, 'wx', 0o600) };
+}
+
+/** Whether `createTemporary` makes such names. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY_NAME.test(name);
+}
+
+/**
+ * Deletes a killed process's leftovers among `names`: temporary files unchanged since `startedAtMs` (wall clock, epoch
+ * milliseconds). Returns the deleted names. A file that cannot be deleted stays.
+ */
+export async function removeStaleTemporaries(
+  directory: string,
+  names: Iterable<string>,
+  startedAtMs: number,
+): Promise<string[]> {
+  const removed: string[] = [];
+  for (const name of names) {
+    if (!isTemporaryName(name)) continue;
+    const path = join(directory, name);
+    try {
+      const stats = await lstat(path);
+      if (!stats.isFile() || stats.ctimeMs >= startedAtMs) continue;
+      await unlink(path);
+      removed.push(name);
+    } catch (error) {
+      // Without the right to delete it is the owner's to clean up; it is invisible to clients either way.
+      if (!isAbsence(error)) continue;
+    }
+  }
+  return removed;
+}

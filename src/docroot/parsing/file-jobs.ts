@@ -1,0 +1,133 @@
+/** Jobs of the parse worker besides `load`. They parse hostile bytes, so they run in a process that can be killed. */
+import { writeFile } from 'node:fs/promises';
+import { AppError } from '../../base/errors.ts';
+import { fileNameOf, stemOf } from '../../base/paths.ts';
+import { looksLikeText, readText } from '../../base/text/text-bytes.ts';
+import type { ChildJobs } from '../../processes/child-server.ts';
+import type { TableLayout } from '../../tables/types.ts';
+import { DocumentRoot } from '../document-root.ts';
+import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
+import type { Kind, KindLimits, MediaMetadata, PictureSize, RenderedDocument } from '../kind.ts';
+import { type OpenedFile, openForRead } from '../opener.ts';
+
+export interface FileOrder {
+  readonly docroot: string;
+  readonly stateDir: string;
+  readonly rel: string;
+  readonly type: string;
+  readonly limits: KindLimits;
+}
+
+export interface EditOrder extends FileOrder {
+  readonly layout: TableLayout;
+  readonly changes: WireChanges;
+}
+
+export interface DocumentFileOrder extends FileOrder {
+  readonly maxBytes: number;
+}
+
+export interface SectionsOrder extends DocumentFileOrder {
+  readonly out: string;
+  /** The plain source text, because the kind's own `sections` takes too long. */
+  readonly isBare: boolean;
+}
+
+/** All throw as the kind. */
+export function fileJobs(kinds: readonly Kind[]): ChildJobs {
+  return {
+    sheets: async (body) => Response.json(await listSheets(body as FileOrder, kinds)),
+    // Null: the file itself is the resource.
+    detect: async (body) =>
+      Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
+    edit: (body) => editFile(body as EditOrder, kinds),
+    render: async (body) => Response.json(await renderFile(body as DocumentFileOrder, kinds)),
+    metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
+    picture: async (body) => Response.json(await readPictureSize(body as FileOrder, kinds)),
+    sections: async (body) => {
+      await writeSections(body as SectionsOrder, kinds);
+      return new Response(null, { status: 204 });
+    },
+  };
+}
+
+async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<string[]> {
+  const { sheets } = datasetKindOf(order, kinds);
+  if (!sheets) throw new AppError('internal', `${order.type} files are one table each`);
+  return withFile(order, (source) => sheets(source, order.limits));
+}
+
+async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {
+  const kind = kinds.find(({ type }) => type === order.type);
+  if (!kind?.detection) return true;
+  const { detection } = kind;
+  return withFile(order, (source) => detection.isPublished(source, order.rel));
+}
+
+/** To a file: sending megabytes of text through the server would block it. */
+async function writeSections(order: SectionsOrder, kinds: readonly Kind[]): Promise<void> {
+  const { sections } = kindOf(order, kinds);
+  const found = await withFile(order, async (source) => {
+    if (!order.isBare) return sections?.(source, order) ?? [];
+    if (!(await looksLikeText(source))) return [];
+    const text = await readText(source, order.maxBytes);
+    return [{ title: fileNameOf(stemOf(order.rel)), anchor: null, text }];
+  });
+  await writeFile(order.out, JSON.stringify(found), { mode: 0o600 });
+}
+
+async function editFile(order: EditOrder, kinds: readonly Kind[]): Promise<Response> {
+  const { edit } = datasetKindOf(order, kinds);
+  if (!edit) throw new AppError('internal', `${order.type} files cannot be edited`);
+  const plan = await withFile(order, (source) =>
+    edit(source, order.layout, changesOf(order.changes), order.limits),
+  );
+  return editPlanResponse(plan);
+}
+
+async function renderFile(
+  order: DocumentFileOrder,
+  kinds: readonly Kind[],
+): Promise<RenderedDocument> {
+  const { render } = kindOf(order, kinds);
+  if (!render) throw new AppError('internal', `${order.type} files are served as they are`);
+  return withFile(order, (source) => render(source, order));
+}
+
+async function readMediaMetadata(order: FileOrder, kinds: readonly Kind[]): Promise<MediaMetadata> {
+  const { metadata } = kindOf(order, kinds);
+  if (!metadata) throw new AppError('internal', `${order.type} files have no metadata`);
+  return withFile(order, (source) => metadata(source, order.rel));
+}
+
+async function readPictureSize(
+  order: FileOrder,
+  kinds: readonly Kind[],
+): Promise<PictureSize | null> {
+  const { pictureSize } = kindOf(order, kinds);
+  return pictureSize === undefined ? null : withFile(order, pictureSize);
+}
+
+function kindOf({ type }: FileOrder, kinds: readonly Kind[]): Kind {
+  const kind = kinds.find((candidate) => candidate.type === type);
+  if (!kind) throw new AppError('internal', `No reader for ${type}`);
+  return kind;
+}
+
+function datasetKindOf(order: FileOrder, kinds: readonly Kind[]): NonNullable<Kind['dataset']> {
+  const { dataset } = kindOf(order, kinds);
+  if (!dataset) throw new AppError('internal', `No tables in ${order.type}`);
+  return dataset;
+}
+
+async function withFile<T>(
+  { docroot, stateDir, rel }: FileOrder,
+  work: (source: OpenedFile) => Promise<T>,
+): Promise<T> {
+  const source = await openForRead(new DocumentRoot(docroot, stateDir), rel);
+  try {
+    return await work(source);
+  } finally {
+    await source.close();
+  }
+}

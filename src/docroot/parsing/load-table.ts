@@ -1,0 +1,242 @@
+/**
+ * The `load` job of the parse worker: makes the typed copy of one file.
+ *
+ * The process may be killed at any moment. The copy's own metadata is written last, so an incomplete copy is never
+ * taken for a whole one.
+ */
+import { Database, SQLiteError } from 'bun:sqlite';
+import { fstatSync, rmSync } from 'node:fs';
+import { AppError } from '../../base/errors.ts';
+import type { FileSource } from '../../base/files/file-source.ts';
+import {
+  CLOCK_TICK_MS,
+  hashFile,
+  isRacy,
+  sameContent,
+  sameStamp,
+  stampOf,
+  statFile,
+} from '../../base/files/file-stamp.ts';
+import type { ChildJobs } from '../../processes/child-server.ts';
+import type { BuildOrder } from '../../tables/copy/copy-builds.ts';
+import { lineageFor } from '../../tables/copy/copy-lineage.ts';
+import { sealCopy } from '../../tables/copy/copy-seal.ts';
+import { loadTable } from '../../tables/copy/load.ts';
+import { ProgressTeller } from '../../tables/copy/reading-progress.ts';
+import { initialiseMeta, TABLE_FORMAT } from '../../tables/copy/table-meta.ts';
+import { companionFingerprint } from '../../tables/copy/table-target.ts';
+import { readOptions, readSchema } from '../companion-files.ts';
+import type { CompanionPaths } from '../companions.ts';
+import { DocumentRoot } from '../document-root.ts';
+import type { Kind, KindLimits } from '../kind.ts';
+import { type OpenedFile, openForRead } from '../opener.ts';
+
+export interface LoadOrder extends BuildOrder {
+  readonly docroot: string;
+  readonly stateDir: string;
+  readonly type: string;
+  readonly limits: KindLimits;
+  readonly companionRels: CompanionPaths;
+}
+
+const MAX_READS = 3;
+/** Openings while its bytes are copied to memory. */
+const MAX_OPENINGS = 30;
+/** Up to this size a file is read at once, so that no change can come in between. */
+const MAX_HELD_BYTES = 16 << 20;
+
+/**
+ * Leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when the bytes or the limits of the
+ * kind are at fault, and `not-found` when the file is gone.
+ */
+export function loadJobs(kinds: readonly Kind[]): ChildJobs {
+  return {
+    load: async (body) => {
+      await loadTableFile(body as LoadOrder, kinds);
+      return new Response(null, { status: 204 });
+    },
+  };
+}
+
+async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<void> {
+  const kind = kinds.find(({ type }) => type === order.type);
+  if (!kind?.dataset) throw new AppError('internal', `No reader for ${order.type}`);
+  for (let attempt = 1; ; attempt++) {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(order.out + suffix, { force: true });
+    if (await readOnce(order, kind, attempt === MAX_READS)) return;
+    if (attempt === MAX_READS) {
+      // Not the file's fault: it is probably still being copied here, and is read again when it changes.
+      throw new AppError(
+        'conflict',
+        `Resource '${order.target.rel}' keeps changing while it is read`,
+        {
+          headers: { 'retry-after': '1' },
+        },
+      );
+    }
+  }
+}
+
+/** False when what was read may mix two versions; or, except on the last try, when the file was still being written. */
+async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<boolean> {
+  const { target, out } = order;
+  const root = new DocumentRoot(order.docroot, order.stateDir);
+  const companion = await settledCompanions(target);
+  const schema = await readSchema(root, order.companionRels.schema);
+  const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
+  const stampTakenAt = Date.now();
+  const { source, held } = await openStill(root, target.rel);
+  const progress = new ProgressTeller(out);
+  try {
+    const bytes = held ?? source;
+    const isRecent = isRacy(source.stamp, stampTakenAt);
+    const before = held !== null || isRecent ? await hashFile(bytes) : null;
+    const found = { stamp: source.stamp, companion };
+    const { generation, sequence, ids } = await lineageFor(
+      order,
+      found,
+      async () => before ?? (await hashFile(bytes)),
+    );
+    const loaded = await loadTable({
+      path: out,
+      read: (sink) =>
+        kind.dataset!.read(progress.begin(bytes), options.options, sink, order.limits),
+      companion: schema,
+      ids: ids && (() => keptIds(ids)),
+      blank: blankOf(kind),
+    }).catch((error: unknown) => {
+      // A mix of two versions may produce any error: only an unchanged file is at fault.
+      if (sameStamp(statFile(target.path), source.stamp)) throw error;
+      return null;
+    });
+    if (loaded === null) return false;
+    const hash = held !== null && before !== null ? before : await hashFile(source);
+    if (before !== null && hash !== before) return false;
+    if (!isStill(source) && !(held !== null && isLast)) return false;
+    finishCopy(out, (db) =>
+      initialiseMeta(
+        db,
+        {
+          format: TABLE_FORMAT,
+          rel: target.rel,
+          sheet: target.sheet,
+          generation,
+          blank: blankOf(kind),
+          companion,
+          companionProblem: schema.problem ?? options.problem,
+          companionSchema: schema.verbatim,
+          columns: loaded.columns,
+          bodyOffset: loaded.layout.bodyOffset,
+        },
+        {
+          stamp: source.stamp,
+          stampTakenAt,
+          hash,
+          sequence,
+          rowCount: loaded.rowCount,
+          lastRowId: loaded.keptIds
+            ? Math.max(loaded.lastRowId, ids?.lastRowId ?? 0)
+            : loaded.lastRowId,
+          counts: loaded.columns.map((column) => column.counts),
+          dialect: loaded.layout.dialect,
+        },
+      ),
+    );
+    await sealCopy(out);
+    return true;
+  } finally {
+    progress.end();
+    await source.close();
+  }
+}
+
+/** With all its bytes in memory, unless it is large or never stops changing. */
+async function openStill(
+  root: DocumentRoot,
+  rel: string,
+): Promise<{ source: OpenedFile; held: FileSource | null }> {
+  for (let opening = 1; ; opening++) {
+    const source = await openForRead(root, rel);
+    const held = await heldOf(source).catch(async (error: unknown) => {
+      await source.close();
+      throw error;
+    });
+    if (held === null || isStill(source)) return { source, held };
+    if (opening === MAX_OPENINGS) return { source, held: null };
+    await source.close();
+  }
+}
+
+async function heldOf(source: OpenedFile): Promise<FileSource | null> {
+  if (source.size > MAX_HELD_BYTES) return null;
+  const bytes = await source.read(0, source.size);
+  return {
+    size: bytes.length,
+    read: async (offset, length) => bytes.subarray(offset, offset + length),
+  };
+}
+
+/** Whether the open file is unchanged; also false when another file took its name, which changes the ctime. */
+function isStill({ fd, stamp }: OpenedFile): boolean {
+  const stats = fstatSync(fd, { bigint: true });
+  const now = stampOf(stats);
+  return sameStamp(now, stamp) || (stats.nlink === 0n && sameContent(now, stamp));
+}
+
+/** A `companionFingerprint` that every later change will alter. */
+async function settledCompanions(target: LoadOrder['target']): Promise<string> {
+  const paths = [...target.companions.schema, ...target.companions.options];
+  const isYoung = (path: string): boolean => {
+    const stamp = statFile(path);
+    return stamp !== null && isRacy(stamp, Date.now(), CLOCK_TICK_MS);
+  };
+  for (let wait = 0; wait < MAX_READS && paths.some(isYoung); wait++) {
+    await Bun.sleep(CLOCK_TICK_MS);
+  }
+  return companionFingerprint(target);
+}
+
+/** Only Parquet knows nulls. */
+function blankOf(kind: Kind): 'empty' | 'null' {
+  return kind.type === 'parquet' ? 'null' : 'empty';
+}
+
+/**
+ * Row ids of an earlier copy without the deleted ones, then the created ones. Of a damaged or missing copy only those
+ * before the damage, whose number then does not match the rows.
+ */
+function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
+  const deleted = new Set(ids.deleted);
+  let db: Database | null = null;
+  try {
+    db = new Database(ids.from, { readonly: true });
+    const page = db.query(
+      'SELECT _row_id FROM rows WHERE _row_id > ? ORDER BY _row_id LIMIT 10000',
+    );
+    for (let last = 0; ;) {
+      const rows = page.values(last) as [number][];
+      for (const [id] of rows) {
+        // Only damage makes such an id.
+        if (id > ids.lastRowId) return;
+        if (!deleted.has(id)) yield id;
+      }
+      if (rows.length === 0) break;
+      last = rows.at(-1)![0];
+    }
+  } catch (error) {
+    if (!(error instanceof SQLiteError)) throw error;
+    return;
+  } finally {
+    db?.close();
+  }
+  yield* ids.created;
+}
+
+function finishCopy(path: string, write: (db: Database) => void): void {
+  const db = new Database(path, { readwrite: true, create: false });
+  try {
+    db.transaction(() => write(db))();
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Requests to the parse workers; `file-jobs.ts` and `load-table.ts` are the other end. Users' bytes are parsed only
+ * there.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { FileSource } from '../../base/files/file-source.ts';
+import { TooMuchWork } from '../../processes/child-job.ts';
+import type { ChildPool, ChildRequestOptions } from '../../processes/child-pool.ts';
+import type { Turn } from '../../processes/turn.ts';
+import type { Config } from '../../config/schema.ts';
+import type { BuildOrder } from '../../tables/copy/copy-builds.ts';
+import type { EditPlan, TableChanges, TableLayout } from '../../tables/types.ts';
+import type { CompanionPaths } from '../companions.ts';
+import type { DocumentJobName } from '../documents.ts';
+import { readEditPlan, wireChanges } from './edit-wire.ts';
+import type { DocumentFileOrder, EditOrder, FileOrder, SectionsOrder } from './file-jobs.ts';
+import type { LoadOrder } from './load-table.ts';
+import type { Resource } from '../registry/registry.ts';
+import type { FoundFile } from '../registry/scan.ts';
+import type { SoundOrder, SoundTable } from './sound-tables.ts';
+
+export interface EditRequest {
+  readonly source: FileSource;
+  readonly layout: TableLayout;
+  readonly changes: TableChanges;
+}
+
+/** Processor time; a document of 2 MiB takes some seconds, so one that takes longer is hostile. */
+export const PAGE_MS = 5_000;
+/** Of up to 10 MiB. */
+export const SECTIONS_MS = 20_000;
+const SHEETS_MS = 10_000;
+
+/** All throw as the job, and `timed-out`. */
+export class ParseWorkers {
+  readonly #pool: ChildPool;
+  readonly #config: () => Config;
+
+  constructor(pool: ChildPool, config: () => Config) {
+    this.#pool = pool;
+    this.#config = config;
+  }
+
+  /** Empty when its kind does not publish it, null when it is one resource. */
+  async sheetsOf({ rel, kind }: FoundFile): Promise<readonly string[] | null> {
+    const job = kind.detection ? 'detect' : 'sheets';
+    try {
+      const limits = { processorMs: SHEETS_MS };
+      const response = await this.#ask(job, this.#fileOrder(rel, kind.type), limits);
+      return (await response.json()) as string[] | null;
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      const text = `Cannot read '${rel}': telling what is in it takes longer than ${SHEETS_MS / 1000} seconds`;
+      throw new AppError('unreadable-file', text, { cause: error });
+    }
+  }
+
+  /**
+   * Leaves a finished copy at `order.out`. Throws, with the bare reason, `unreadable-file`, `too-large` and
+   * `timed-out` when the file is at fault.
+   */
+  async build(
+    { rel, type }: Resource,
+    companionRels: CompanionPaths,
+    order: BuildOrder,
+    turn: Turn,
+  ): Promise<void> {
+    const load: LoadOrder = { ...order, ...this.#fileOrder(rel, type), companionRels };
+    const seconds = this.#config().limits.parse_timeout_seconds;
+    try {
+      const response = await this.#pool.request('load', load, {
+        timeoutMs: seconds * 1000,
+        // A file that takes too long counts as broken, so the limit excludes the wait in the queue.
+        isOfWork: true,
+        turn,
+        memoryError: () =>
+          new AppError('too-large', 'reading it needs more memory than limits.child_memory_bytes'),
+      });
+      await response.body?.cancel();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'timed-out') throw error;
+      throw new AppError('timed-out', `reading it takes longer than ${seconds} seconds`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** For the first ones, at least one (`sound-tables.ts`). */
+  async areSound(tables: readonly SoundTable[]): Promise<readonly boolean[]> {
+    const { docroot, state_dir: stateDir, limits } = this.#config();
+    const order: SoundOrder = {
+      docroot,
+      stateDir,
+      limits: { maxBytes: limits.max_workbook_bytes },
+      tables,
+    };
+    const timeoutMs = limits.parse_timeout_seconds * 1000;
+    const response = await this.#pool.request('sound', order, { timeoutMs });
+    return (await response.json()) as boolean[];
+  }
+
+  /** Runs here when the kind only reads the touched rows, else in a worker. */
+  async planEdit(
+    { rel, kind }: Resource,
+    { source, layout, changes }: EditRequest,
+  ): Promise<EditPlan> {
+    const file = this.#fileOrder(rel, kind.type);
+    const { edit, editsWholeFile } = kind.dataset!;
+    if (!editsWholeFile) return edit!(source, layout, changes, file.limits);
+    const order: EditOrder = { ...file, layout, changes: wireChanges(changes) };
+    return readEditPlan(await this.#ask('edit', order));
+  }
+
+  /** For a document that takes too long its plain source text. */
+  async extractSections(
+    { rel, type, out }: Pick<SectionsOrder, 'rel' | 'type' | 'out'>,
+    turn: Turn,
+  ): Promise<void> {
+    const { max_document_bytes: maxBytes } = this.#config().search;
+    const order: SectionsOrder = { ...this.#fileOrder(rel, type), maxBytes, out, isBare: false };
+    const limits = { processorMs: SECTIONS_MS, turn };
+    try {
+      await this.#ask('sections', order, limits);
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      await this.#ask('sections', { ...order, isBare: true } satisfies SectionsOrder, limits);
+    }
+  }
+
+  async readDocument(
+    job: DocumentJobName,
+    { rel, type }: Resource,
+    maxBytes: number,
+  ): Promise<string> {
+    const order: DocumentFileOrder = { ...this.#fileOrder(rel, type), maxBytes };
+    return (await this.#ask(job, order, { processorMs: PAGE_MS })).text();
+  }
+
+  #fileOrder(rel: string, type: string): FileOrder {
+    const { docroot, state_dir: stateDir, limits } = this.#config();
+    return { docroot, stateDir, rel, type, limits: { maxBytes: limits.max_workbook_bytes } };
+  }
+
+  #ask(
+    job: string,
+    order: FileOrder | SectionsOrder,
+    limits: Pick<ChildRequestOptions, 'processorMs' | 'turn'> = {},
+  ): Promise<Response> {
+    const timeoutMs = this.#config().limits.parse_timeout_seconds * 1000;
+    return this.#pool.request(job, order, { timeoutMs, isOfWork: true, ...limits });
+  }
+}

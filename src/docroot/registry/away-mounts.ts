@@ -1,0 +1,125 @@
+/**
+ * File systems that were mounted in the document root, or at its place, and are not mounted now.
+ *
+ * The mount point of an unmounted file system is an empty folder, as if all files had been deleted, yet the disk or
+ * share will probably come back. Mount points are remembered across restarts, because the service may start before a
+ * share is mounted; this memory may be lost at any time.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Log } from '../../base/log.ts';
+import { mountChanges, MountList, mountsInside, pointOf } from '../../base/files/mounts.ts';
+
+interface AwayMountsOptions {
+  /** File in which mount points are remembered; null: none. */
+  readonly memory: string | null;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+interface Memory {
+  readonly points: readonly (readonly [string, number | null])[];
+}
+
+interface Seen {
+  readonly changes: number;
+  readonly inside: readonly string[];
+}
+
+/** A file system not mounted for so long is forgotten. */
+const REMEMBERED_MS = 30 * 24 * 3_600_000;
+
+/** Paths are absolute, without symlinks. */
+export class AwayMounts {
+  readonly #options: AwayMountsOptions;
+  readonly #mountList = new MountList();
+  /** Since when nothing is mounted at a mount point, epoch ms; null while something is. */
+  readonly #remembered: Map<string, number | null>;
+  #seen: Seen | null = null;
+  /** Mount points whose file system changed since the look before the last one. */
+  #moved: ReadonlySet<string> = new Set();
+  #mounted: ReadonlySet<string> = new Set();
+
+  constructor(options: AwayMountsOptions) {
+    this.#options = options;
+    this.#remembered = load(options);
+  }
+
+  /**
+   * Files missing below a mount point that changed before the end of the look count as away, however short the change
+   * was.
+   */
+  async during<T>(folder: () => string, look: () => Promise<T>): Promise<T> {
+    const before = this.#seen;
+    const early = this.#read(folder());
+    const found = await look();
+    const late = this.#read(folder());
+    const moved = [...differing(before ?? early, early), ...differing(early, late)];
+    this.#moved = new Set(moved.map(pointOf));
+    this.#mounted = new Set(late.inside.map(pointOf));
+    this.#seen = late;
+    if (before === null || moved.length > 0) this.#remember();
+    return found;
+  }
+
+  isAway(path: string): boolean {
+    const wanted = asListed(path);
+    for (const point of this.#moved) if (isBelow(wanted, point)) return true;
+    for (const point of this.#remembered.keys()) {
+      if (!this.#mounted.has(point) && isBelow(wanted, point)) return true;
+    }
+    return false;
+  }
+
+  #read(folder: string): Seen {
+    const changes = mountChanges();
+    return { changes, inside: mountsInside(this.#mountList.of(folder), folder) };
+  }
+
+  #remember(): void {
+    const { memory, log, now } = this.#options;
+    for (const point of this.#mounted) this.#remembered.set(point, null);
+    for (const [point, since] of this.#remembered) {
+      if (this.#mounted.has(point)) continue;
+      if (since === null) this.#remembered.set(point, now());
+      else if (isForgotten(since, now())) this.#remembered.delete(point);
+    }
+    if (memory === null || this.#remembered.size === 0) return;
+    try {
+      const points = [...this.#remembered];
+      writeFileSync(`${memory}.part`, JSON.stringify({ points }), { mode: 0o600 });
+      renameSync(`${memory}.part`, memory);
+    } catch (error) {
+      log.warning('the mounted file systems were not written down', { error });
+    }
+  }
+}
+
+function load({ memory, now }: AwayMountsOptions): Map<string, number | null> {
+  if (memory === null) return new Map();
+  try {
+    const { points } = JSON.parse(readFileSync(memory, 'utf8')) as Memory;
+    return new Map(points.filter(([, since]) => !isForgotten(since, now())));
+  } catch {
+    // No memory, or an invalid one: missing files then count as deleted.
+    return new Map();
+  }
+}
+
+function isForgotten(awaySince: number | null, now: number): boolean {
+  return awaySince !== null && now - awaySince >= REMEMBERED_MS;
+}
+
+/** Any of the file systems may have gone and come back. */
+function differing(a: Seen, b: Seen): string[] {
+  const isSame = a.changes === b.changes && a.inside.join('\n') === b.inside.join('\n');
+  return isSame ? [] : [...a.inside, ...b.inside];
+}
+
+function asListed(path: string): string {
+  return Buffer.from(path).toString('latin1');
+}
+
+function isBelow(path: string, point: string): boolean {
+  return path.startsWith(`${point}/`);
+}

@@ -1,0 +1,174 @@
+/**
+ * Names of the tables in files that may hold several (worksheets), read once for each version of a file.
+ *
+ * A file that could not be opened for a reason of ours is tried again. Results are kept across restarts by the file's
+ * stamp; they may be lost at any time.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { AppError } from '../../base/errors.ts';
+import { type FileStamp, isRacy, sameStamp } from '../../base/files/file-stamp.ts';
+import type { Log } from '../../base/log.ts';
+import { isStopping } from '../../processes/child-supply.ts';
+import { Semaphore } from '../../base/work/semaphore.ts';
+import { version } from '../../base/version.ts';
+import type { FoundFile } from './scan.ts';
+
+/** Files opened at the same time; the workers have other things to do. */
+const AT_ONCE = 2;
+/** Pauses before a file is tried again; the last one repeats. */
+const RETRY_MS = [500, 2_000, 10_000, 30_000];
+/** Results within this time are saved together. */
+const SAVE_AFTER_MS = 500;
+
+interface SheetNamesOptions {
+  /**
+   * None: it is not published; null: it is one resource. Throws as the kind: `unreadable-file` and similar are final
+   * for this version of the file.
+   */
+  readonly sheetsOf: (file: FoundFile) => Promise<readonly string[] | null>;
+  /** Resolves when all listeners are done. */
+  readonly onListed: (file: FoundFile, problem: string | null) => Promise<void>;
+  readonly memory: string | null;
+  readonly log: Log;
+}
+
+interface Listed {
+  readonly file: FoundFile;
+  readonly names: readonly string[] | null;
+  /** False before the file was opened, and when it could not be read. */
+  readonly isKnown: boolean;
+}
+
+interface Remembered {
+  readonly stamp: FileStamp;
+  readonly names: readonly string[] | null;
+}
+
+export class SheetNames {
+  readonly #options: SheetNamesOptions;
+  readonly #lists = new Map<string, Listed>();
+  readonly #places = new Semaphore(AT_ONCE);
+  readonly #listings = new Map<string, Promise<void>>();
+  #remembered: Map<string, Remembered> | null = null;
+  #saving: Timer | null = null;
+
+  constructor(options: SheetNamesOptions) {
+    this.#options = options;
+  }
+
+  /** Null: the file is one resource. Empty until the names are known; a changed file keeps its old ones meanwhile. */
+  namesOf(rel: string): readonly string[] | null {
+    return this.#lists.get(rel)?.names ?? null;
+  }
+
+  /** It was not opened yet, or cannot be read. */
+  isUnknown(rel: string): boolean {
+    return this.#lists.get(rel)?.isKnown === false;
+  }
+
+  follow(files: ReadonlyMap<string, FoundFile>): void {
+    for (const rel of this.#lists.keys()) if (!files.has(rel)) this.#lists.delete(rel);
+    for (const file of files.values()) {
+      if (!isLookedInto(file)) continue;
+      const known = this.#lists.get(file.rel);
+      if (known?.file === file) continue;
+      const remembered = this.#recall(file);
+      const names = (remembered ?? known ?? { names: [] }).names;
+      this.#lists.set(file.rel, { file, names, isKnown: remembered !== null });
+      if (remembered === null) this.#start(file, 0);
+    }
+  }
+
+  async settled(rel?: string): Promise<void> {
+    if (rel !== undefined) await this.#listings.get(rel);
+    else while (this.#listings.size > 0) await Promise.all(this.#listings.values());
+  }
+
+  #start(file: FoundFile, attempt: number): void {
+    const listing = this.#list(file, attempt).finally(() => {
+      if (this.#listings.get(file.rel) === listing) this.#listings.delete(file.rel);
+    });
+    this.#listings.set(file.rel, listing);
+  }
+
+  async #list(file: FoundFile, attempt: number): Promise<void> {
+    let names: readonly string[] | null = null;
+    let problem: string | null = null;
+    try {
+      names = await this.#places.run(() =>
+        this.#isCurrent(file) ? this.#options.sheetsOf(file) : null,
+      );
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status !== 422) {
+        return this.#tryLater(file, attempt, error);
+      }
+      problem = error.message;
+    }
+    if (!this.#isCurrent(file)) return;
+    this.#lists.set(file.rel, { file, names, isKnown: problem === null });
+    this.#saveLater();
+    await this.#options.onListed(file, problem);
+  }
+
+  #tryLater(file: FoundFile, attempt: number, error: unknown): void {
+    if (isStopping(error)) return;
+    this.#options.log.warning('the tables of a file could not be listed', {
+      file: file.rel,
+      error,
+    });
+    const pause = RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)];
+    setTimeout(() => {
+      if (this.#isCurrent(file)) this.#start(file, attempt + 1);
+    }, pause).unref();
+  }
+
+  #isCurrent(file: FoundFile): boolean {
+    return this.#lists.get(file.rel)?.file === file;
+  }
+
+  #recall({ rel, stamp }: FoundFile): Remembered | null {
+    this.#remembered ??= this.#load();
+    const known = this.#remembered.get(rel);
+    return known !== undefined && sameStamp(known.stamp, stamp) ? known : null;
+  }
+
+  #load(): Map<string, Remembered> {
+    const { memory } = this.#options;
+    if (memory === null) return new Map();
+    try {
+      const saved = JSON.parse(readFileSync(memory, 'utf8')) as {
+        version: string;
+        files: [string, Remembered][];
+      };
+      return new Map(saved.version === version ? saved.files : []);
+    } catch {
+      // No memory, or an invalid one: everything is opened once more.
+      return new Map();
+    }
+  }
+
+  #saveLater(): void {
+    if (this.#options.memory === null) return;
+    this.#saving ??= setTimeout(() => this.#save(this.#options.memory!), SAVE_AFTER_MS);
+    this.#saving.unref();
+  }
+
+  #save(path: string): void {
+    this.#saving = null;
+    const files = [...this.#lists.values()].flatMap(({ file: { rel, stamp }, names, isKnown }) =>
+      // So recent a stamp may hide a later change.
+      !isKnown || isRacy(stamp, Date.now()) ? [] : [[rel, { stamp, names }] as const],
+    );
+    this.#remembered = new Map(files);
+    try {
+      writeFileSync(`${path}.part`, JSON.stringify({ version, files }), { mode: 0o600 });
+      renameSync(`${path}.part`, path);
+    } catch (error) {
+      this.#options.log.warning('the names of worksheets were not written down', { error });
+    }
+  }
+}
+
+function isLookedInto({ rel, kind }: FoundFile): boolean {
+  return kind.dataset?.sheets !== undefined || kind.detection?.needsContent(rel) === true;
+}

@@ -1,0 +1,100 @@
+/**
+ * `syslog`: RFC 5424, else RFC 3164, with or without `<PRI>`.
+ */
+import { parseTime, timeText } from '../../event-time.ts';
+import { MONTHS, zonedMicros } from './calendar.ts';
+import type { Members } from './members.ts';
+import { memberSet, setPresent } from './members.ts';
+
+// Patterns count escapes: alternation per character would take seconds in a megabyte of text.
+const RFC5424 =
+  /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[[^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000}\])+)(?: (.*))?$/s;
+const RFC3164 =
+  /^(?:<(\d{1,3})>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\S+) ([^\s:[]+)(?:\[([^\]]*)\])?:? ?(.*)$/s;
+const PRIORITY_ONLY = /^<(\d{1,3})>(.*)$/s;
+const SEVERITIES = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'];
+const DATE = /^\d{4}-\d\d-\d\dT/;
+const MAX_PRIORITY = 191;
+const DAY_MICROS = 86_400_000_000;
+
+/** Null for other text. `now` (microseconds) supplies the year that RFC 3164 omits. */
+export function extractSyslog(text: string, now: number, timezone: string): Members | null {
+  const members = memberSet();
+  const modern = RFC5424.exec(text);
+  if (modern !== null && setPriority(members, modern[1])) {
+    const [, , time, hostname, appname, procid, msgid, data, message] = modern;
+    const micros = time === '-' ? null : parseTime(time!);
+    // Without a priority, only the date distinguishes a syslog line from other text.
+    if (time !== '-' && micros === null && modern[1] === undefined && !DATE.test(time!))
+      return null;
+    if (micros !== null) members['event_time'] = timeText(micros);
+    setPresent(members, 'hostname', hostname);
+    setPresent(members, 'appname', appname);
+    setPresent(members, 'procid', procid);
+    setPresent(members, 'msgid', msgid);
+    if (data !== '-') members['structured_data'] = structuredData(data!);
+    if (message !== undefined) members['message'] = message.replace(/^\ufeff/, '');
+    return members;
+  }
+  const old = RFC3164.exec(text);
+  if (old !== null && setPriority(members, old[1])) {
+    const [, , month, day, hour, minute, second, hostname, appname, procid, message] = old;
+    const time = recentTime([month!, day!, hour!, minute!, second!], now, timezone);
+    if (time === null && old[1] === undefined && !MONTHS.includes(month!)) return null;
+    if (time !== null) members['event_time'] = timeText(time);
+    setPresent(members, 'hostname', hostname);
+    setPresent(members, 'appname', appname);
+    setPresent(members, 'procid', procid);
+    members['message'] = message;
+    return members;
+  }
+  const bare = PRIORITY_ONLY.exec(text);
+  if (bare === null || !setPriority(members, bare[1])) return null;
+  members['message'] = bare[2];
+  return members;
+}
+
+/** False for an invalid priority. */
+function setPriority(members: Members, text: string | undefined): boolean {
+  if (text === undefined) return true;
+  const priority = Number(text);
+  if (priority > MAX_PRIORITY) return false;
+  members['facility'] = priority >> 3;
+  members['severity'] = priority & 7;
+  members['severity_name'] = SEVERITIES[priority & 7];
+  return true;
+}
+
+function structuredData(text: string): Members {
+  const elements = memberSet();
+  for (const [, id, rest] of text.matchAll(
+    /\[([^\s\]]+)([^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000})\]/gs,
+  )) {
+    const parameters = memberSet();
+    for (const [, name, value] of rest!.matchAll(
+      /([^\s="]+)="([^"\\]*(?:\\.[^"\\]*){0,5000})"/gs,
+    )) {
+      parameters[name!] = value!.replace(/\\(["\\\]])/g, '$1');
+    }
+    elements[id!] = parameters;
+  }
+  return elements;
+}
+
+/** Chooses the year that puts the time into (now - 364 d, now + 1 d]. */
+function recentTime(
+  [month, day, hour, minute, second]: readonly [string, string, string, string, string],
+  now: number,
+  timezone: string,
+): number | null {
+  const monthIndex = MONTHS.indexOf(month);
+  if (monthIndex < 0) return null;
+  const thisYear = new Date(now / 1000).getUTCFullYear();
+  for (const year of [thisYear + 1, thisYear, thisYear - 1]) {
+    const parts = [year, monthIndex, Number(day), Number(hour), Number(minute), Number(second)];
+    const micros = zonedMicros(parts, timezone);
+    if (micros !== null && micros <= now + DAY_MICROS && micros > now - 364 * DAY_MICROS)
+      return micros;
+  }
+  return null;
+}

@@ -1,0 +1,120 @@
+/** Collects the entries of one request: valid events and rejections. */
+import { JsonNumber } from '../../../base/json/json.ts';
+import type { EventDraft } from '../../event.ts';
+import { isInRange, timeText } from '../../event-time.ts';
+import type { Entry, IntakeLimits, IntakeRefusal, IntakeTools, MetaDefaults } from '../intake.ts';
+import { EntryProblem, Rejection } from '../intake.ts';
+
+const MAX_KEPT = 100;
+const MAX_SAMPLE = 2048;
+/** Characters of all events of a request, in addition to what its size allows. */
+const BASE_LENGTH = 32 * 1024 * 1024;
+const LENGTH_PER_BODY_BYTE = 8;
+
+export class Entries {
+  readonly drafts: EventDraft[] = [];
+  readonly rejections: Rejection[] = [];
+  rejected = 0;
+  readonly #tools: IntakeTools;
+  readonly #tooMany: (message: string) => IntakeRefusal;
+  /** Each event repeats shared values: a label of a megabyte could become a terabyte. */
+  readonly #maxLength: number;
+  #length = 0;
+  #seen = 0;
+
+  /** `tooMany` makes the dialect's 413. */
+  constructor(tools: IntakeTools, bodyBytes: number, tooMany: (message: string) => IntakeRefusal) {
+    this.#tools = tools;
+    this.#tooMany = tooMany;
+    this.#maxLength = BASE_LENGTH + LENGTH_PER_BODY_BYTE * bodyBytes;
+  }
+
+  get seen(): number {
+    return this.#seen;
+  }
+
+  /** Returns the position from 0. Throws when there are too many. */
+  next(): number {
+    const { limits } = this.#tools;
+    if (this.#seen >= limits.maxEvents) throw this.#tooMany(tooManyEvents(limits));
+    return this.#seen++;
+  }
+
+  /** Returns the problem, for `reject`, when the entry is invalid. */
+  add(entry: Entry, defaults: MetaDefaults): EntryProblem | null {
+    const draft = this.#tools.draft(entry, defaults);
+    if (draft instanceof EntryProblem) return draft;
+    this.#length += draft.data.length + draft.fields.length;
+    if (this.#length > this.#maxLength)
+      throw this.#tooMany(`The events come to more than ${this.#maxLength} characters`);
+    this.drafts.push(draft);
+    return null;
+  }
+
+  /** `sample` is called only for rejections that are kept. */
+  reject(position: string, reason: string, sample: () => string, details: unknown = null): void {
+    this.rejected += 1;
+    if (this.rejections.length >= MAX_KEPT) return;
+    this.rejections.push(new Rejection(position, reason, sample().slice(0, MAX_SAMPLE), details));
+  }
+}
+
+export function tooManyEvents({ maxEvents }: IntakeLimits): string {
+  return `Too many events in one request (maximum ${maxEvents})`;
+}
+
+/** Invalid UTF-8 becomes U+FFFD. */
+export function lenientText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+/** Line numbers start at 1; lines come without their line feed, blank ones included. */
+export function forEachLine(
+  body: Uint8Array,
+  visit: (line: Uint8Array, number: number) => void,
+): void {
+  let number = 1;
+  for (let from = 0; from < body.length; number += 1) {
+    const newline = body.indexOf(0x0a, from);
+    const end = newline < 0 ? body.length : newline;
+    visit(body.subarray(from, end), number);
+    from = end + 1;
+  }
+}
+
+export function isBlankLine(bytes: Uint8Array): boolean {
+  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false;
+  return true;
+}
+
+/** RFC 3339; null outside years 0 to 9999. */
+export function microsText(micros: number): string | null {
+  return isInRange(micros) ? timeText(micros) : null;
+}
+
+/**
+ * `amount` is in a unit `digits` decimal places above microseconds. Finer fractions are cut from the written digits,
+ * because multiplying a double may round up to the next microsecond.
+ */
+export function cutMicros(amount: number | string, digits: 3 | 6): number {
+  const text = /[eE]/.test(String(amount)) ? String(Number(amount)) : String(amount);
+  const match = /^([+-]?)(\d*)\.?(\d*)$/.exec(text);
+  if (match === null) return Math.floor(Number(text) * 10 ** digits);
+  const [, sign, whole = '', fraction = ''] = match;
+  const micros = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+  if (sign !== '-') return micros;
+  // Rounds down: before 1970 a cut fraction belongs to the microsecond before.
+  return /[1-9]/.test(fraction.slice(digits)) ? -micros - 1 : -micros;
+}
+
+/** RFC 3339, cut to microseconds; null for 0 and out of range. */
+export function nanosText(nanos: bigint): string | null {
+  return nanos === 0n ? null : microsText(Number(nanos / 1000n));
+}
+
+/** Null unless a JSON number. */
+export function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  return value instanceof JsonNumber ? value.value : null;
+}

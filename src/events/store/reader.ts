@@ -1,0 +1,136 @@
+/**
+ * A read-only connection to the event store, with the functions and the substring index that queries use.
+ *
+ * For worker processes: statements are synchronous and may run long. A snapshot contains everything committed before
+ * it began, so every acknowledged event.
+ */
+import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENTS_FILE } from './schema.ts';
+import { STRATEGY } from '../limits.ts';
+import type { SqlCondition } from '../read/term.ts';
+import { allOf, anyMemberHas, dataHas, registerTermFunctions } from '../read/term.ts';
+import type { IndexState } from '../read/text-index.ts';
+import { candidates, INDEX_FILE, readIndexState } from '../read/text-index.ts';
+import { holdOff } from './write-ahead-log.ts';
+
+/** `data`, or any member. */
+type TermScope = 'data' | 'any';
+
+/** `usesIndex`: the substring index narrows it. */
+interface TermCondition extends SqlCondition {
+  readonly usesIndex: boolean;
+  /** Few events are examined. */
+  readonly isNarrow: boolean;
+}
+
+const BUSY_WAIT_MS = 5_000;
+
+export class EventReader {
+  /** Table `events` of `schema.ts`. */
+  readonly db: Database;
+  readonly #paths: readonly string[];
+  #hasIndex: boolean;
+  #index: IndexState | null = null;
+
+  /** The store must exist. Throws SQLite's error when it cannot be read. */
+  constructor(stateDir: string) {
+    const [store, index] = [EVENTS_FILE, INDEX_FILE].map((name) => join(stateDir, name));
+    this.#paths = [store!, index!];
+    this.db = new Database(store!, { readonly: true });
+    this.db.run(`PRAGMA busy_timeout = ${BUSY_WAIT_MS}`);
+    this.db.run('PRAGMA trusted_schema = OFF');
+    registerTermFunctions(this.db);
+    this.#hasIndex = attachIndex(this.db, index!);
+  }
+
+  /** One snapshot of store and index; term conditions are valid only inside it. */
+  snapshot<Result>(work: () => Result): Result {
+    this.begin();
+    try {
+      return work();
+    } finally {
+      this.end();
+    }
+  }
+
+  /** As `snapshot`, for streams; call `end` afterwards. May wait as `holdOff` does. */
+  begin(): void {
+    for (const path of this.#paths) holdOff(path);
+    this.db.run('BEGIN');
+    this.#index = this.#readIndex();
+  }
+
+  end(): void {
+    this.#index = null;
+    if (this.db.inTransaction) this.db.run('ROLLBACK');
+  }
+
+  /** Highest indexed id within the snapshot; 0 without a usable index. */
+  get indexedTo(): number {
+    return this.#index?.indexedTo ?? 0;
+  }
+
+  /**
+   * Case folded. The result is the same with and without the index. With few `readable` events each of them is
+   * searched, in a time that does not reveal how often the term occurs in others; null: all may be read.
+   */
+  term(text: string, scope: TermScope, readable: readonly string[] | null = null): TermCondition {
+    const exact = scope === 'data' ? dataHas(text) : anyMemberHas(text);
+    const own = readable === null ? null : this.#fewOf(readable);
+    if (own !== null) return { ...allOf([own, exact]), usesIndex: false, isNarrow: true };
+    const narrowed = this.#index === null ? null : candidates(this.db, this.#index, text, scope);
+    if (narrowed === null) return { ...exact, usesIndex: false, isNarrow: false };
+    return { ...allOf([narrowed, exact]), usesIndex: true, isNarrow: true };
+  }
+
+  /** Null when there are more than STRATEGY.ownEvents. */
+  #fewOf(indexes: readonly string[]): SqlCondition | null {
+    const names = JSON.stringify(indexes);
+    const { events } = this.db
+      .query<{ events: number }, [string]>(
+        'SELECT total(events) AS events FROM main.indexes WHERE name IN (SELECT value FROM json_each(?))',
+      )
+      .get(names)!;
+    if (events > STRATEGY.ownEvents) return null;
+    return {
+      sql: `id IN (SELECT id FROM main.events INDEXED BY events_by_index WHERE "index" IN (SELECT value FROM json_each(?)))`,
+      params: [names],
+    };
+  }
+
+  /** Not filtered by rights. */
+  indexNames(): string[] {
+    return this.db
+      .query<{ name: string }, []>('SELECT name FROM indexes ORDER BY name')
+      .all()
+      .map(({ name }) => name);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  #readIndex(): IndexState | null {
+    if (!this.#hasIndex) return null;
+    try {
+      return readIndexState(this.db);
+    } catch {
+      // Damaged or incomplete: the index is derived data, so results are the same without it.
+      this.#hasIndex = false;
+      return null;
+    }
+  }
+}
+
+function attachIndex(db: Database, path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    db.run('ATTACH ? AS ix', [path]);
+    return true;
+  } catch {
+    // As in #readIndex.
+    return false;
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * Full-text search over everything published. The caller of `find` decides resource by resource what may be found;
+ * entries of any other are not read.
+ */
+import { join } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { ChildPool } from '../processes/child-pool.ts';
+import type { Config } from '../config/schema.ts';
+import type { Table } from '../tables/copy/table.ts';
+import { queryWords } from '../tables/filter/words.ts';
+import { stateFolder } from '../store/state-files.ts';
+import { IndexClient } from './index-client.ts';
+import { DAMAGED, isDamageNoted, noteDamage } from './index-file.ts';
+import { type IndexCounts, Indexer } from './indexer.ts';
+import type { Contents, Published, PublishedResource } from './published.ts';
+import { keyOf } from './published.ts';
+import type { FoundPage } from './rank.ts';
+import { RebuildRequests } from './rebuild-requests.ts';
+import { Rebuilds } from './rebuilds.ts';
+import type { FindOrder } from './search-jobs.ts';
+import type { SnippetPart } from './snippet.ts';
+
+interface SearchOptions {
+  readonly stateDir: string;
+  readonly published: Published;
+  readonly contents: Contents;
+  readonly pools: { readonly query: ChildPool; readonly index: ChildPool };
+  readonly config: () => Config;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export const INDEX_FILE = 'search/index.sqlite';
+
+interface SearchRequest<Resource extends PublishedResource> {
+  readonly q: string;
+  readonly offset: number;
+  readonly limit: number;
+  /** Those the caller may read, in the order that decides ties. */
+  readonly resources: readonly Resource[];
+}
+
+interface SearchHit<Resource> {
+  readonly resource: Resource;
+  /** Null for documents. */
+  readonly rowId: number | null;
+  readonly title: string;
+  /** Fragment of the page; null for its top. */
+  readonly anchor: string | null;
+  readonly snippet: readonly SnippetPart[];
+  readonly score: number;
+}
+
+interface SearchPage<Resource> {
+  readonly hits: readonly SearchHit<Resource>[];
+  readonly hasMore: boolean;
+}
+
+const NOTHING = { hits: [], hasMore: false };
+/** Resources a rebuild queues at once: enough for the indexer, few enough to stop quickly. */
+const REBUILD_READERS = 8;
+
+/**
+ * Resolves when what an earlier run indexed can be found; then, with `search_on_startup`, changed files are read in
+ * the background.
+ */
+export async function openSearch(options: SearchOptions): Promise<Search> {
+  const { stateDir, published, contents, pools, config, log } = options;
+  const folder = stateFolder(stateDir, 'search');
+  const path = join(stateDir, INDEX_FILE);
+  const snapshot = join(folder, 'titles.json');
+  const indexer = new Indexer({
+    client: new IndexClient(pools.index, path),
+    path,
+    published,
+    contents,
+    temporary: folder,
+    snapshot,
+    limits: () => ({
+      maxBytes: config().search.max_document_bytes,
+      maxRows: config().search.max_rows,
+    }),
+    log,
+  });
+  await indexer.open();
+  const search = new Search({ ...options, path, snapshot, indexer });
+  search.follow();
+  return search;
+}
+
+interface OpenOptions extends SearchOptions {
+  readonly path: string;
+  readonly snapshot: string;
+  readonly indexer: Indexer;
+}
+
+export class Search {
+  readonly #options: OpenOptions;
+  readonly #requests: RebuildRequests;
+  #stopFollowing: (() => void) | null = null;
+  readonly rebuilds: Rebuilds;
+
+  constructor(options: OpenOptions) {
+    this.#options = options;
+    this.#requests = new RebuildRequests({
+      folder: join(options.stateDir, 'search'),
+      rebuild: (isForced, onProgress) => this.rebuild(isForced, onProgress),
+      log: options.log,
+    });
+    this.rebuilds = new Rebuilds({
+      rebuild: (...order) => this.rebuild(...order),
+      clock: options.clock,
+      log: options.log,
+    });
+  }
+
+  get path(): string {
+    return this.#options.path;
+  }
+
+  /** Searchable entries: rows, sections, pages, files. */
+  get documents(): number {
+    return this.#options.indexer.documents;
+  }
+
+  get pending(): number {
+    return this.#options.indexer.pending;
+  }
+
+  /** Follows publications from now on, and with `search_on_startup` existing ones. */
+  follow(): void {
+    const { published, indexer, config, log } = this.#options;
+    this.#stopFollowing = published.onChange(({ added, changed, removed }) => {
+      const gone = removed.filter(({ rel, sheet }) => published.get(rel, sheet) === null);
+      indexer.remove(gone).catch((error: unknown) => {
+        log.warning('what is gone was not taken out of the search index', { error });
+      });
+      for (const resource of [...added, ...changed]) void indexer.follow(resource);
+    });
+    this.#requests.listen();
+    if (!config().search_on_startup) return;
+    indexer.prune().catch((error: unknown) => {
+      log.warning('what is gone was not taken out of the search index', { error });
+    });
+    for (const resource of published.list()) void indexer.follow(resource);
+  }
+
+  /** Throws `unavailable` and `timed-out`; a query is never an error. */
+  async find<Resource extends PublishedResource>({
+    q,
+    offset,
+    limit,
+    resources,
+  }: SearchRequest<Resource>): Promise<SearchPage<Resource>> {
+    const { indexer, pools, config, path, snapshot } = this.#options;
+    const words = queryWords(q);
+    const byNo = new Map<number, Resource>();
+    for (const resource of resources) {
+      const no = indexer.rangeOf(resource);
+      if (no !== null) byNo.set(no, resource);
+    }
+    if (words.length === 0 || byNo.size === 0) return NOTHING;
+    const order: FindOrder = {
+      path,
+      snapshot,
+      words,
+      resources: [...byNo.keys()],
+      offset,
+      limit,
+      isTolerant: config().search.typo_tolerance,
+    };
+    const timeoutMs = config().limits.query_timeout_seconds * 1000;
+    const response = await pools.query
+      .request('search', order, { timeoutMs })
+      .catch((error: unknown) => {
+        this.#noteDamage(error);
+        throw error;
+      });
+    const page = (await response.json()) as FoundPage;
+    const hits = page.hits.map(({ no, ...hit }) => ({ ...hit, resource: byNo.get(no)! }));
+    return { hits, hasMore: page.hasMore };
+  }
+
+  #noteDamage(error: unknown): void {
+    const { path, log } = this.#options;
+    const isDamaged = error instanceof AppError && error.message === DAMAGED;
+    if (!isDamaged || isDamageNoted(path)) return;
+    try {
+      noteDamage(path);
+      log.warning('the search index is damaged; the next start builds it again');
+    } catch (failure) {
+      log.warning('the search index is damaged; delete it and start again', { error: failure });
+    }
+  }
+
+  /** Those of the resources with rows that are not searched, and their number. */
+  leftOut(
+    resources: readonly PublishedResource[],
+  ): { readonly resource: PublishedResource; readonly rows: number }[] {
+    const { indexer } = this.#options;
+    // Nearly always: asking for each of thousands would cost a tenth of a search.
+    if (!indexer.leavesOut) return [];
+    return resources
+      .map((resource) => ({ resource, rows: indexer.leftOutOf(resource) }))
+      .filter(({ rows }) => rows > 0);
+  }
+
+  /** Resolves when the resource can be found as it is now; an upload waits for this. */
+  settled(resource: PublishedResource): Promise<void> {
+    return this.#options.indexer.settled(resource);
+  }
+
+  idle(): Promise<void> {
+    return this.#options.indexer.idle();
+  }
+
+  edited(
+    target: Pick<PublishedResource, 'rel' | 'sheet'>,
+    table: Table,
+    rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
+  ): Promise<void> {
+    return this.#options.indexer.edited(keyOf(target), table, rows);
+  }
+
+  restamped(target: Pick<PublishedResource, 'rel' | 'sheet'>, table: Table): Promise<void> {
+    return this.#options.indexer.restamped(keyOf(target), table);
+  }
+
+  /** With `isForced` also what did not change. Starts nothing more after `signal`. */
+  async rebuild(
+    isForced: boolean,
+    onProgress: (done: number, total: number) => void = () => {},
+    signal?: AbortSignal,
+  ): Promise<IndexCounts> {
+    const { published, indexer } = this.#options;
+    const sizeOf = (resource: PublishedResource): number => published.stampOf(resource)?.size ?? 0;
+    const resources = [...published.list()].sort((a, b) => sizeOf(a) - sizeOf(b));
+    const counts = { indexed: 0, documents: 0, skipped: 0, pruned: await indexer.prune() };
+    let done = 0;
+    const waiting = resources.values();
+    const read = async (): Promise<void> => {
+      for (const resource of waiting) {
+        if (signal?.aborted === true) return;
+        const count = await indexer.follow(resource, isForced);
+        if (count === 'skipped') counts.skipped += 1;
+        else if (count !== null) {
+          counts.indexed += 1;
+          counts.documents += count.documents;
+        }
+        done += 1;
+        onProgress(done, resources.length);
+      }
+    };
+    await Promise.all(Array.from({ length: REBUILD_READERS }, read));
+    return counts;
+  }
+
+  /** The pools belong to the caller. */
+  close(): void {
+    this.#stopFollowing?.();
+    this.rebuilds.stop();
+    this.#requests.close();
+    this.#options.indexer.close();
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * One request, as handlers see it: who asks, what for, and how to read the rest.
+ *
+ * When a handler runs, the caller is known and allowed to use the route, CSRF is checked, the body is unread. A handler
+ * reads its input, calls an operation, and answers a `Reply`; what it throws becomes an error answer:
+ *
+ *     const rename: Handler = async (context) => {
+ *       const id = context.intParameter('row_id');
+ *       const body = await context.json();                       // 413, 422 by itself
+ *       const row = await renameRow(context.services, context.user, context.origin, id, body);
+ *       return jsonReply(row, { etag: row.version });
+ *     };
+ */
+import type { Principal, Caller } from '../accounts/rights/principal.ts';
+import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import { invalidRequest } from '../base/errors.ts';
+import type { Origin } from '../operations/access.ts';
+import type { Peer } from './hooks/client-address.ts';
+import { isForm, isJsonInDisguise, parseForm } from './body/form-body.ts';
+import { JSON_BOUNDS } from '../base/json/json-outline.ts';
+import type { BodyRoom } from './body/body-room.ts';
+import { bodyMemory } from './body/body-room.ts';
+import type { IdleLimit } from './reply/idle-limit.ts';
+import { parseJsonBody } from './body/json-body.ts';
+import { linkQuery } from '../pages/link-query.ts';
+import { isHtmlClient, isNotModified } from './reply/negotiate.ts';
+import { RequestBody } from './body/request-body.ts';
+import type { RequestTarget } from './hooks/request-target.ts';
+import type { BodyLimits, Route } from './route-table.ts';
+import type { ServerServices } from './dependencies.ts';
+
+interface LiveSession {
+  readonly id: number;
+  /** Value of its cookie. */
+  readonly token: string;
+  readonly userId: number;
+}
+
+/** Bodies without a credential: a sign-in, a message to `/mcp`. */
+export const MAX_ANONYMOUS_BYTES = 64 * 1024;
+const MAX_ANONYMOUS_VALUES = 1_000;
+/** JSON bodies of routes that say nothing else. */
+export const MAX_JSON_BYTES = 1024 * 1024;
+
+const NO_COOKIES: readonly string[] = [];
+
+interface ContextFacts {
+  readonly request: Request;
+  readonly target: RequestTarget;
+  readonly services: ServerServices;
+  readonly requestId: string;
+  readonly peer: Peer;
+  /** The server itself speaks TLS. */
+  readonly hasTls: boolean;
+  /** Reading the body has a time limit of its own. */
+  readonly idleLimit: IdleLimit;
+  readonly bodyRoom: BodyRoom;
+  /** Whether who was let in may go on with a body that comes in slowly. */
+  readonly mayStillSend: (context: Context) => Promise<boolean>;
+}
+
+export class Context {
+  readonly request: Request;
+  readonly services: ServerServices;
+  /** As sent, upper case: also methods nobody here knows. */
+  readonly method: string;
+  /** The path as it came, percent-encoded, with its slashes. */
+  readonly path: string;
+  readonly requestId: string;
+  readonly peer: Peer;
+  /** Values of the pattern's parameters, decoded. */
+  parameters: Readonly<Record<string, string>> = {};
+  caller: Caller = null;
+  session: LiveSession | null = null;
+  /** The route that let the request in, as far as credentials go; null before. */
+  admittedBy: Pick<Route, 'takesIngestCredentials' | 'queryToken'> | null = null;
+  /** Of the route; those of all when it says nothing. */
+  bodyLimits: BodyLimits = {};
+  readonly #facts: ContextFacts;
+  #cookies: Map<string, string> | null = null;
+  #query: URLSearchParams | null = null;
+  #linkQuery: URLSearchParams | null = null;
+  #body: RequestBody | null = null;
+  #bodyRoom = 0;
+
+  constructor(facts: ContextFacts) {
+    this.#facts = facts;
+    this.request = facts.request;
+    this.services = facts.services;
+    this.method = facts.request.method;
+    this.path = facts.target.path;
+    this.requestId = facts.requestId;
+    this.peer = facts.peer;
+  }
+
+  /** The body, to be read once; `json` and `form` do it for most. */
+  get body(): RequestBody {
+    return (this.#body ??= new RequestBody(this.request, this.#facts.idleLimit, {
+      mostBytes: () => (this.caller === null ? MAX_ANONYMOUS_BYTES : Number.POSITIVE_INFINITY),
+      take: (bytes) => this.#takeRoom(bytes),
+      requireStanding: () => this.requireStanding(),
+    }));
+  }
+
+  /** Throws `not-authenticated` when whoever sends the body has lost credential or account since. */
+  async requireStanding(): Promise<void> {
+    if (!(await this.#facts.mayStillSend(this))) throw notAuthenticated();
+  }
+
+  /** Gives back the room that the body took; once the request is answered. */
+  leaveBodyRoom(): void {
+    const bytes = this.#bodyRoom;
+    if (bytes === 0) return;
+    this.#bodyRoom = 0;
+    this.#facts.bodyRoom.give(this.#sender, bytes);
+  }
+
+  async #takeRoom(bytes: number): Promise<void> {
+    if (bytes <= 0) return;
+    await this.#facts.bodyRoom.take(this.#sender, bytes, this.#bodyRoom);
+    this.#bodyRoom += bytes;
+  }
+
+  get #sender(): string {
+    return this.caller === null ? '' : String(this.caller.userId);
+  }
+
+  /** From the `?` on, as it came; `''` without one. */
+  get search(): string {
+    return this.#facts.target.search;
+  }
+
+  /** The decoded segments of the path, without empty ends; a best guess when `isMatchable` is false. */
+  get segments(): readonly string[] {
+    return this.#facts.target.segments;
+  }
+
+  /** False for a path that names nothing, whatever exists. */
+  get isMatchable(): boolean {
+    return this.#facts.target.isMatchable;
+  }
+
+  /** Query parameters, decoded. Of a repeated one the last counts: use `queryValue`. */
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.search));
+  }
+
+  /** As much of the query as links to other views of the same page carry. */
+  get linkQuery(): URLSearchParams {
+    return (this.#linkQuery ??= linkQuery(this.query));
+  }
+
+  /** The last value of a query parameter; null when absent. */
+  queryValue(name: string): string | null {
+    if (this.search === '') return null;
+    return this.query.getAll(name).at(-1) ?? null;
+  }
+
+  /** The caller of a route that needs one. Throws `not-authenticated` where the route is public and nobody signed in. */
+  get user(): Principal {
+    if (this.caller === null) throw notAuthenticated();
+    return this.caller;
+  }
+
+  /** Where the caller asks from, for operations and their audit. */
+  get origin(): Origin {
+    return { clientAddress: this.peer.address };
+  }
+
+  get wantsHtml(): boolean {
+    return isHtmlClient(this.request.headers.get('accept'));
+  }
+
+  /** Cookies are `Secure`. */
+  get isSecure(): boolean {
+    const { config } = this.services;
+    return (
+      this.#facts.hasTls ||
+      config.secure_cookies ||
+      config.public_url.startsWith('https:') ||
+      this.peer.scheme === 'https'
+    );
+  }
+
+  /** How the client speaks to us, or to the trusted proxy that tells. */
+  get scheme(): 'http' | 'https' {
+    return this.#facts.hasTls ? 'https' : (this.peer.scheme ?? 'http');
+  }
+
+  /** The address people use for this server, without a trailing slash: `public_url`, else what the request says. */
+  get baseUrl(): string {
+    return this.services.config.public_url || (this.#requestOrigins[0] ?? '');
+  }
+
+  /** Origins that are this server's own, in lower case. */
+  get ownOrigins(): readonly string[] {
+    const { public_url: publicUrl } = this.services.config;
+    return publicUrl === ''
+      ? this.#requestOrigins
+      : [new URL(publicUrl).origin, ...this.#requestOrigins];
+  }
+
+  get #requestOrigins(): string[] {
+    const host = (this.peer.host ?? this.request.headers.get('host') ?? '').toLowerCase();
+    const scheme = this.#facts.hasTls ? 'https' : this.peer.scheme;
+    // Without TLS of our own and a proxy that tells, something in front may speak https all the same.
+    return scheme === null ? [`http://${host}`, `https://${host}`] : [`${scheme}://${host}`];
+  }
+
+  /**
+   * The JSON body. Throws `too-large` past what the route takes of this caller, `throttled` and `unavailable` without room for it,
+   * and `invalid-request` as `parseJsonBody`.
+   */
+  async json(): Promise<unknown> {
+    return this.parsed(await this.body.kept(this.maxBodyBytes));
+  }
+
+  /** The value of a JSON body that was read by `body.kept`. Throws as `json`. */
+  parsed(bytes: Uint8Array): Promise<unknown> {
+    const { maxValues = JSON_BOUNDS.values } = this.bodyLimits;
+    const values = this.caller === null ? Math.min(maxValues, MAX_ANONYMOUS_VALUES) : maxValues;
+    return parseJsonBody(bytes, { ...JSON_BOUNDS, values }, (held) =>
+      this.#takeRoom(bodyMemory(bytes.length, held) - this.#bodyRoom),
+    );
+  }
+
+  /** The text fields of a form body; null when the body is no form. Throws as `parseForm`. */
+  async form(): Promise<ReadonlyMap<string, string> | null> {
+    return parseForm(this.body, this.request.headers.get('content-type'), this.maxBodyBytes);
+  }
+
+  /** Of a body that the route reads as a whole. */
+  get maxBodyBytes(): number {
+    const { max_body_bytes: most } = this.services.config.limits;
+    return Math.min(this.bodyLimits.maxBytes ?? MAX_JSON_BYTES, most);
+  }
+
+  /** A JSON object or form fields, for routes that take both. Other JSON values come as they are. */
+  async formOrJson(): Promise<unknown> {
+    if (!isForm(this.body) || (await isJsonInDisguise(this.body))) return this.json();
+    const fields = await this.form();
+    return fields === null ? {} : Object.fromEntries(fields);
+  }
+
+  /** A path parameter as an integer. Throws `invalid-request` at `["path", name]`. */
+  intParameter(name: string): number {
+    const input = this.parameters[name] ?? '';
+    const value = Number(input);
+    if (/^[+-]?[0-9]+$/.test(input) && Number.isSafeInteger(value)) return value;
+    const msg = 'An id is an integer';
+    throw invalidRequest({ type: 'int_parsing', loc: ['path', name], msg, input });
+  }
+
+  /** The id of a pattern with `{id:int}`. One beyond all integers is that of nothing: the largest, which is never given out. */
+  idParameter(): number {
+    return Math.min(Number(this.parameters['id']), Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Whether the client already has this version; then answer `emptyReply(304, …)` with the same `etag`. */
+  isNotModified(etag: string): boolean {
+    return isNotModified(this.request.headers.get('if-none-match'), etag);
+  }
+
+  /** Sends a cookie with the answer, whatever it will be; the last `Set-Cookie` of a name wins. */
+  setCookie(name: string, header: string): void {
+    (this.#cookies ??= new Map()).set(name, header);
+  }
+
+  /** `Set-Cookie` values of the answer. */
+  get cookies(): readonly string[] {
+    return this.#cookies === null ? NO_COOKIES : [...this.#cookies.values()];
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * What passes between a client and a handler file.
+ *
+ * Credentials end here. A handler learns the caller from `x-svc-*` headers, which nobody else can send.
+ */
+import { loadGrants } from '../accounts/rights/permissions.ts';
+import type { Principal, Verb } from '../accounts/rights/principal.ts';
+import { AppError } from '../base/errors.ts';
+import type { HandlerRequest } from '../handlers/handler-call.ts';
+import { mayAccess } from '../operations/access.ts';
+import {
+  addressedHandler,
+  callHandler,
+  type HandlerAddress,
+  type HandlerServices,
+} from '../operations/handlers.ts';
+import { isStillAdmitted } from './hooks/admission.ts';
+import { gzipBytes, isTextLike, MIN_GZIP_BYTES } from './reply/compression.ts';
+import type { Context } from './context.ts';
+import { acceptsGzip } from './reply/negotiate.ts';
+import { byteStream } from './reply/outgoing-stream.ts';
+import { isSafeMethod } from './reply/refusals.ts';
+import { whileAllowed } from './body/standing-body.ts';
+
+/** About the connection, not the message (RFC 9110, 7.6.1). */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+/** Credentials, and what a client says about a way it did not come. */
+const WITHHELD = [
+  'authorization',
+  'x-api-key',
+  'x-csrf-token',
+  'cookie',
+  'forwarded',
+  'x-real-ip',
+  'content-length',
+  'expect',
+];
+const OWN_HEADER = /^x-(?:svc|forwarded)-/;
+const OWN_COOKIE = /^\s*svc_/;
+/** A body with a length up to here goes in one piece. */
+const SHORT_BYTES = 256 * 1024;
+
+/** The answer of the handler a path below `/api` belongs to; null when it belongs to none. */
+export function handlerAnswer(
+  services: HandlerServices,
+  context: Context,
+): Promise<Response> | null {
+  const address = addressedHandler(services, context.segments.slice(1));
+  if (address === null) return null;
+  const verb: Verb = isSafeMethod(context.method) ? 'read' : 'write';
+  const { caller, origin } = context;
+  const name = context.segments.slice(1).join('/');
+  const answer = callHandler(services, address, { caller, origin, name, verb }, (user) =>
+    requestFor(context, address, user),
+  );
+  const isAllowed = async (): Promise<boolean> =>
+    (await isStillAdmitted(context)) &&
+    mayAccess(await loadGrants(services.db, context.caller), address.resource, verb);
+  return answer.then((response) => answerFor(response, context, isAllowed));
+}
+
+async function requestFor(
+  context: Context,
+  { resource, nameLength }: HandlerAddress,
+  user: Principal,
+): Promise<HandlerRequest> {
+  if (context.request.headers.has('upgrade')) {
+    throw new AppError('not-implemented', 'Protocol upgrades are not supported');
+  }
+  const [prefix, path] = splitPath(context.path, nameLength + 1);
+  return {
+    rel: resource.rel,
+    method: context.method,
+    target: path + context.search,
+    headers: requestHeaders(context, prefix, user),
+    body: await requestBody(context),
+    signal: context.request.signal,
+  };
+}
+
+/** The path up to and including so many segments, and the rest, which starts with a slash. */
+function splitPath(path: string, segments: number): [string, string] {
+  const slash = /\/|%2f/gi;
+  for (let count = 0; count <= segments; count++) {
+    const found = slash.exec(path);
+    if (found === null) return [path, '/'];
+    if (count < segments) continue;
+    return [path.slice(0, found.index), `/${path.slice(slash.lastIndex)}`];
+  }
+  return [path, '/'];
+}
+
+function requestHeaders(context: Context, prefix: string, user: Principal): Headers {
+  const { request, peer, requestId } = context;
+  const headers = new Headers(request.headers);
+  const named = headers.get('connection')?.split(',') ?? [];
+  for (const name of [...HOP_BY_HOP, ...WITHHELD, ...named.map((one) => one.trim())]) {
+    if (/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) headers.delete(name);
+  }
+  for (const name of [...headers.keys()]) if (OWN_HEADER.test(name)) headers.delete(name);
+  const cookies = othersCookies(request.headers.get('cookie'));
+  if (cookies !== '') headers.set('cookie', cookies);
+  // Without one the runtime would send its own, and take what the client cannot.
+  if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
+  headers.set('x-svc-user', latin(user.username));
+  headers.set('x-svc-user-id', String(user.userId));
+  headers.set('x-svc-superuser', String(user.isSuperuser));
+  headers.set('x-request-id', requestId);
+  headers.set('x-forwarded-for', peer.address);
+  headers.set('x-forwarded-proto', context.scheme);
+  headers.set('x-forwarded-host', peer.host ?? request.headers.get('host') ?? '');
+  headers.set('x-forwarded-prefix', prefix);
+  return headers;
+}
+
+function othersCookies(header: string | null): string {
+  const cookies = header?.split(';').filter((cookie) => !OWN_COOKIE.test(cookie)) ?? [];
+  return cookies
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => cookie !== '')
+    .join('; ');
+}
+
+/** A header has bytes: those of UTF-8, which Latin-1 carries one by one. */
+function latin(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+async function requestBody({
+  body,
+  method,
+  request,
+  services,
+}: Context): Promise<HandlerRequest['body']> {
+  if (request.body === null || method === 'GET' || method === 'HEAD') return null;
+  const limit = services.config.limits.max_body_bytes;
+  const declared = request.headers.get('content-length');
+  if (declared === null || Number(declared) > SHORT_BYTES) {
+    if (Number(declared) > limit) throw new AppError('too-large', 'Request body too large');
+    return body.stream(limit);
+  }
+  return body.bytes(limit);
+}
+
+/** The answer without what is not the handler's to say. */
+async function answerFor(
+  response: Response,
+  context: Context,
+  isAllowed: () => Promise<boolean>,
+): Promise<Response> {
+  const { status, body } = response;
+  if (status < 200) throw new AppError('handler-failed', 'Handler failed');
+  const headers = new Headers(response.headers);
+  const named = headers.get('connection')?.split(',') ?? [];
+  for (const name of [...HOP_BY_HOP, 'date', ...named.map((one) => one.trim())]) {
+    if (name !== '') headers.delete(name);
+  }
+  for (const name of [...headers.keys()]) if (name.startsWith('x-svc-')) headers.delete(name);
+  const cookies = headers.getSetCookie().filter((cookie) => !OWN_COOKIE.test(cookie));
+  headers.delete('set-cookie');
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  if (context.method === 'HEAD') {
+    // A null body would go out with a length of its own.
+    return new Response(body === null ? new ReadableStream() : body, { status, headers });
+  }
+  const zipped = await compressed(response, headers, context);
+  if (zipped !== null) return new Response(zipped, { status, headers });
+  const length = headers.get('content-length');
+  // Event streams go on for ever, and a large answer as long as its reader likes.
+  const isLong = body !== null && (length === null || Number(length) > SHORT_BYTES);
+  const sent = isLong ? byteStream(whileAllowed(body, isAllowed)) : body;
+  return new Response(sent, { status, headers });
+}
+
+/** A whole text that the handler did not compress itself, compressed; null for all others. */
+async function compressed(
+  response: Response,
+  headers: Headers,
+  { request }: Context,
+): Promise<Bun.BodyInit | null> {
+  const length = Number(headers.get('content-length') ?? 0);
+  if (length <= MIN_GZIP_BYTES || length > SHORT_BYTES || response.status === 206) return null;
+  if (headers.has('content-encoding') || headers.has('etag')) return null;
+  if (!isTextLike(headers.get('content-type') ?? '')) return null;
+  headers.append('vary', 'Accept-Encoding');
+  if (!acceptsGzip(request.headers.get('accept-encoding'))) return null;
+  const zipped = gzipBytes(Buffer.from(await response.bytes()));
+  headers.set('content-encoding', 'gzip');
+  headers.delete('content-length');
+  return zipped as Bun.BodyInit;
+}

@@ -1,0 +1,172 @@
+/** Checks credentials, identity, CSRF, rights and read-only mode, in that order. */
+import type { Authentication } from '../../accounts/identity/authenticate.ts';
+import { authenticate } from '../../accounts/identity/authenticate.ts';
+import { notAuthenticated } from '../../accounts/identity/challenges.ts';
+import { csrfToken } from '../../accounts/identity/csrf.ts';
+import { ingestCredentials } from '../../accounts/identity/ingest-credentials.ts';
+import type { RequestCredentials } from '../../accounts/identity/method.ts';
+import type { Caller, Principal } from '../../accounts/rights/principal.ts';
+import { getUser } from '../../accounts/identity/users.ts';
+import { nameAsker } from '../../base/work/asker.ts';
+import { AppError } from '../../base/errors.ts';
+import { type Soon, whenThere } from '../../base/work/soon.ts';
+import type { Context } from '../context.ts';
+import { requireAllowedOrigin, requireCsrf, requireOwnOrigin } from './csrf.ts';
+import type { HostCheck } from './host-check.ts';
+import { isSafeMethod, readOnlyMode } from '../reply/refusals.ts';
+import type { Route } from '../route-table.ts';
+import {
+  clearedSessionCookie,
+  cookieValue,
+  CSRF_COOKIE,
+  csrfCookie,
+  SESSION_COOKIE,
+  sessionCookie,
+} from './session-cookie.ts';
+
+export interface Guarded extends Omit<Route, 'pattern' | 'methods'> {
+  /** The handler decides about read-only mode itself, after existence. */
+  readonly decidesReadOnly?: boolean;
+}
+
+/** Lets the request in or throws; at once for a request without credentials, and when all about them is remembered. */
+export function admit(context: Context, route: Guarded, hosts: HostCheck): Soon<void> {
+  if (route.refusesForeignOrigin === true) requireAllowedOrigin(context, hosts);
+  if (route.ignoresCredentials === true) return undefined;
+  context.admittedBy = route;
+  const credentials = credentialsOf(context, route);
+  if (credentials !== null) return admitKnown(context, route, hosts, credentials);
+  checkIdentity(context, route);
+  checkOwnOrigin(context, route, hosts);
+  checkRights(context, route);
+  return undefined;
+}
+
+function admitKnown(
+  context: Context,
+  route: Guarded,
+  hosts: HostCheck,
+  credentials: RequestCredentials,
+): Soon<void> {
+  const { services } = context;
+  return whenThere(authenticate(services, credentials), (found) => {
+    identify(context, found);
+    checkIdentity(context, route);
+    if (context.session === null) checkOwnOrigin(context, route, hosts);
+    else if (!isSafeMethod(context.method)) {
+      const checked = requireCsrf(context, context.session.token, services.serverSecret, hosts);
+      return checked.then(() => checkRights(context, route));
+    }
+    checkRights(context, route);
+  });
+}
+
+/**
+ * Whether the credentials of a request that was let in still prove the same user, and open as much; for answers that take long.
+ * Failed logins that would shut out a new request with them end it too, or whoever causes them could keep an old
+ * password in use.
+ */
+export async function isStillAdmitted(context: Context): Promise<boolean> {
+  const { admittedBy: route } = context;
+  if (route === null) return true;
+  const credentials = credentialsOf(context, route);
+  if (credentials === null) return context.caller === null;
+  try {
+    const { principal } = await authenticate(context.services, credentials);
+    return principal === null ? context.caller === null : isAsBefore(principal, context.caller);
+  } catch (error) {
+    if (error instanceof AppError && (error.status === 401 || error.status === 429)) return false;
+    throw error;
+  }
+}
+
+/** As `isStillAdmitted`, for bodies: the token of an identity provider may well end during an upload, its user may not. */
+export async function mayStillSend(context: Context): Promise<boolean> {
+  const { caller, services } = context;
+  if (caller?.credential !== 'bearer') return isStillAdmitted(context);
+  const user = await getUser(services.db, caller.userId);
+  return user !== null && user.isActive && (user.isSuperuser || !caller.isSuperuser);
+}
+
+function isAsBefore(now: Principal, before: Caller): boolean {
+  return (
+    now.userId === before?.userId &&
+    now.isCreateOnly === before.isCreateOnly &&
+    (now.isSuperuser || !before.isSuperuser) &&
+    (now.isNarrowedSuperuser === true || before.isNarrowedSuperuser !== true)
+  );
+}
+
+function credentialsOf(
+  context: Context,
+  route: NonNullable<Context['admittedBy']>,
+): RequestCredentials | null {
+  const { headers } = context.request;
+  const cookies = headers.get('cookie');
+  const sessionToken = cookies === null ? null : cookieValue(cookies, SESSION_COOKIE);
+  const apiKeyHeader = headers.get('x-api-key');
+  const authorization = headers.get('authorization');
+  if (route.takesIngestCredentials === true) {
+    const { address: clientAddress } = context.peer;
+    const queryToken = route.queryToken?.(context) ?? null;
+    return ingestCredentials({ apiKeyHeader, authorization, clientAddress }, queryToken);
+  }
+  if (sessionToken === null && apiKeyHeader === null && authorization === null) return null;
+  return { sessionToken, apiKeyHeader, authorization, clientAddress: context.peer.address };
+}
+
+function identify(context: Context, found: Authentication): void {
+  const { services } = context;
+  context.caller = found.principal;
+  if (found.principal !== null) nameAsker(`user:${found.principal.userId}`);
+  context.session = found.session;
+  if (found.expiredSessionCookie) {
+    context.setCookie(SESSION_COOKIE, clearedSessionCookie(context.isSecure));
+  }
+  if (found.session === null) return;
+  const { token } = found.session;
+  if (found.renewedSession) {
+    context.setCookie(SESSION_COOKIE, sessionCookie(token, context.isSecure));
+  }
+  const csrf = csrfToken(services.serverSecret, token);
+  const sent = cookieValue(context.request.headers.get('cookie'), CSRF_COOKIE);
+  if (found.renewedSession || sent !== csrf) {
+    context.setCookie(CSRF_COOKIE, csrfCookie(csrf, context.isSecure));
+  }
+}
+
+function checkIdentity(context: Context, route: Guarded): void {
+  if (route.access !== 'public' && context.caller === null) throw notAuthenticated();
+}
+
+/** Browsers attach a remembered Basic header by themselves, like a cookie. */
+function checkOwnOrigin(context: Context, route: Guarded, hosts: HostCheck): void {
+  if (isSafeMethod(context.method)) return;
+  const isTempting = route.requiresOwnOrigin === true || context.caller?.credential === 'basic';
+  if (isTempting) requireOwnOrigin(context, hosts);
+}
+
+function checkRights(context: Context, route: Guarded): void {
+  const { caller, services } = context;
+  if (caller?.isCreateOnly === true && !takesEvents(context, route)) {
+    if (route.access !== 'public' || !isSafeMethod(context.method)) {
+      throw new AppError('permission-denied', 'You do not have permission to perform this action.');
+    }
+    // What is open to everybody is shown as to anybody: nothing is seen with a key that may only create.
+    context.caller = null;
+    return;
+  }
+  if (route.refusesScopedKeys === true && caller !== null && caller.scopes !== null) {
+    throw new AppError('permission-denied', 'API key scope does not permit this');
+  }
+  if (route.access === 'superuser' && caller?.isSuperuser !== true) {
+    throw new AppError('permission-denied', 'Superuser privileges required');
+  }
+  if (!services.config.readonly || isSafeMethod(context.method)) return;
+  if (route.isExemptFromReadOnly !== true && route.decidesReadOnly !== true) throw readOnlyMode();
+}
+
+/** What a key that may only create events may do, beside what is open to everybody. */
+function takesEvents({ method }: Context, { takesEventsBy }: Guarded): boolean {
+  return takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
+}

@@ -1,0 +1,87 @@
+/**
+ * Path and query of a request, without `new URL`.
+ *
+ * Bun hands out a URL that is already normalised: `/a/../b` comes as `/b`, `/a/%2e/b` as `/a/b`. Such a path must match
+ * nothing, so the shape of the path as it was sent is learnt from Bun's router and compared (see native-routes.ts).
+ */
+import { decodePath } from '../../base/paths.ts';
+import type { KnownPath } from '../native-routes.ts';
+import { hasShape } from '../native-routes.ts';
+
+/** Path and query of a request; everything is worked out when it is asked for. */
+export class RequestTarget {
+  /** From the first slash to the query, percent-encoded. */
+  readonly path: string;
+  /** The path reached us as the client sent it, so its text may be compared. */
+  readonly isAsSent: boolean;
+  readonly #request: Request;
+  #search: string | null = null;
+  #decoded: readonly string[] | null | undefined = undefined;
+
+  /** `known` null: nothing is known about the raw path, so it is taken as it comes. */
+  constructor(request: Request, known: KnownPath | null) {
+    this.#request = request;
+    if (known !== null && 'path' in known) {
+      this.path = known.path;
+      this.isAsSent = true;
+      return;
+    }
+    const { url } = request;
+    const start = pathStart(url);
+    const end = queryStart(url);
+    this.path = start < 0 || start >= end ? '/' : url.slice(start, end);
+    // A fragment has no business in a request (RFC 9112, 3.2) and would hide the rest of the path.
+    // `//x/..` comes as `//`: no native route has an empty first segment, so nothing is known about its shape.
+    const isWhole = start >= 0 && !url.includes('#') && !this.path.startsWith('//');
+    this.isAsSent = isWhole && (known === null || hasShape(this.path, known));
+  }
+
+  /** The query with its `?`; `''` when there is none. */
+  get search(): string {
+    if (this.#search === null) {
+      const { url } = this.#request;
+      const hash = url.indexOf('#');
+      this.#search = url.slice(queryStart(url), hash < 0 ? url.length : hash);
+    }
+    return this.#search;
+  }
+
+  /** False when the path can match nothing. */
+  get isMatchable(): boolean {
+    return this.isAsSent && this.#matchable !== null;
+  }
+
+  /** The decoded segments, without empty ends; when the path can match nothing, as good as they can be told. */
+  get segments(): readonly string[] {
+    return this.#matchable ?? guess(this.path);
+  }
+
+  get #matchable(): readonly string[] | null {
+    if (this.#decoded === undefined) this.#decoded = decodePath(this.path);
+    return this.#decoded;
+  }
+}
+
+/** The URL is relative when the `Host` header was malformed. */
+function pathStart(url: string): number {
+  return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+}
+
+/** Where the path ends. */
+function queryStart(url: string): number {
+  const hash = url.indexOf('#');
+  const end = hash < 0 ? url.length : hash;
+  const question = url.indexOf('?');
+  return question < 0 || question > end ? end : question;
+}
+
+/** For texts that name what was asked for. */
+function guess(path: string): string[] {
+  const trimmed = path.replace(/^\//, '').replace(/\/$/, '');
+  try {
+    return decodeURIComponent(trimmed).split('/');
+  } catch {
+    // Malformed percent encoding: shown as it was typed.
+    return trimmed.split('/');
+  }
+}

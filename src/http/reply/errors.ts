@@ -1,0 +1,92 @@
+/**
+ * The one mapping from failures to HTTP answers.
+ *
+ * An AppError becomes its status and text; anything else is a bug: a bland 500 with the request id, under which the
+ * cause is logged.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Context } from '../context.ts';
+import { errorPage } from '../../pages/views/error.tsx';
+import { eventErrorReply } from './event-errors.ts';
+import { pageReply } from './page-reply.ts';
+import { isSafeMethod } from './refusals.ts';
+import type { Reply } from './reply.ts';
+import { emptyReply, jsonReply } from './reply.ts';
+import type { Route } from '../route-table.ts';
+
+/** Path prefixes whose errors are JSON for everybody; below `/admin/ui` are pages. */
+const JSON_PREFIX = /^\/(?:api|schema|admin(?!\/ui\/)|mcp)(?:\/|$)/;
+
+/** The answer to a failure. Never throws, except for a bug in the error page itself. */
+export function errorReply(error: unknown, context: Context, route: Route): Reply {
+  const failure = asAppError(error, context);
+  const { status } = failure;
+  const redirects =
+    route.neverRedirects !== true &&
+    (route.answersFailure !== eventErrorReply || isSafeMethod(context.method));
+  if (status === 401 && redirects && context.wantsHtml) {
+    return emptyReply(302, { Location: loginAddress(context), Vary: 'Accept' });
+  }
+  if (route.answersFailure !== undefined) return route.answersFailure(failure, context);
+  const isPage = route.hasJsonErrors !== true && !JSON_PREFIX.test(context.path);
+  if (isPage && context.wantsHtml) {
+    const view = {
+      status,
+      detail: detailText(failure),
+      requestId: context.requestId,
+      isRepeatable: isSafeMethod(context.method),
+      isStaleForm: failure.code === 'csrf-failed',
+      retryAfter: retryAfterOf(failure),
+    };
+    const reply = pageReply(context, errorPage, view, { status, headers: failure.headers });
+    return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
+  }
+  return jsonError(failure, context.requestId, isPage ? { Vary: 'Accept' } : {});
+}
+
+/** The JSON form of a failure, for answers before there is a context. */
+export function jsonError(
+  failure: AppError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  const detail = failure.issues ?? failure.message;
+  const body = {
+    detail,
+    ...(failure.hint !== undefined && { hint: failure.hint }),
+    ...(failure.status === 500 && { request_id: requestId }),
+  };
+  return jsonReply(body, { status: failure.status, headers: { ...failure.headers, ...headers } });
+}
+
+function asAppError(error: unknown, context: Context): AppError {
+  if (error instanceof AppError && error.code !== 'internal') return error;
+  const { method, path, requestId: id, request } = context;
+  if (request.signal.aborted && error === request.signal.reason) {
+    // Nobody hears the answer; but for the log, the client is at fault and not the server.
+    return new AppError('bad-request', 'The client went away', { cause: error });
+  }
+  context.services.log.error('request failed', { id, method, path, error });
+  return new AppError('internal', 'Internal Server Error');
+}
+
+/** GET and HEAD come back to where they were after signing in. */
+function loginAddress(context: Context): string {
+  if (context.method !== 'GET' && context.method !== 'HEAD') return '/auth/login';
+  return `/auth/login?next=${encodeNext(context.path + context.search)}`;
+}
+
+/** A path and query as a query value, with `/` left readable. */
+function encodeNext(next: string): string {
+  return encodeURIComponent(next).replaceAll('%2F', '/');
+}
+
+function retryAfterOf({ headers }: AppError): number | null {
+  const seconds = Number(new Headers(headers).get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : null;
+}
+
+function detailText({ hint, issues, message }: AppError): string {
+  if (issues === undefined) return hint === undefined ? message : `${message}. ${hint}`;
+  return issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || loc[0]}: ${msg}`).join('; ');
+}

@@ -1,0 +1,63 @@
+/**
+ * How long the connection of one request may stand still: while its body comes in, while its answer is made, afterwards.
+ *
+ * Bun keeps the limit with the socket, not with the request. So whatever was set for one request is set back at its end, or
+ * the connection would keep it for the next one.
+ */
+import type { Connection } from '../connection.ts';
+
+/** Limits in seconds, 1 to 255 (the most Bun can count), held to about 4 s. */
+export interface IdleSeconds {
+  /** Between requests, and while a short answer is taken. */
+  readonly between: number;
+  /** A client that sends nothing of its body for this long is cut off. */
+  readonly body: number;
+  /** A client that takes nothing of a long answer for this long is cut off. */
+  readonly stream: number;
+}
+
+export const IDLE_SECONDS: IdleSeconds = { between: 60, body: 30, stream: 255 };
+
+/** The limit of one connection during one request. It starts as `between`. */
+export class IdleLimit {
+  readonly #connection: Connection;
+  readonly #seconds: IdleSeconds;
+  #isReading = false;
+  #isChanged = false;
+  /** Counts when no body is being read; the work on an answer takes its own time. */
+  #rest = 0;
+
+  constructor(connection: Connection, seconds: IdleSeconds) {
+    this.#connection = connection;
+    this.#seconds = seconds;
+  }
+
+  /** `read`, during which the client has to send. */
+  async whileReading<T>(read: () => Promise<T>): Promise<T> {
+    this.#isReading = true;
+    this.#set(this.#seconds.body);
+    try {
+      return await read();
+    } finally {
+      this.#isReading = false;
+      this.#set(this.#rest);
+    }
+  }
+
+  /** The answer takes long: the client may wait for it, unless it is still to send its body. */
+  lift(): void {
+    if (!this.#isReading) this.#set(0);
+  }
+
+  /** The answer is made, and from here on the client has to take it. */
+  settle(isStream: boolean): void {
+    const { between, stream } = this.#seconds;
+    this.#rest = isStream ? stream : between;
+    if (isStream || this.#isChanged) this.#set(this.#rest);
+  }
+
+  #set(seconds: number): void {
+    this.#isChanged = true;
+    this.#connection.limitIdle(seconds);
+  }
+}

@@ -1,0 +1,104 @@
+import type { RE2JS } from 're2js';
+import type { Word } from '../syntax/ast.ts';
+import { defineCommand } from '../command.ts';
+import { notWhole } from '../syntax/count.ts';
+import { nativePattern } from '../expressions/native-pattern.ts';
+import { mapped } from '../run/operator.ts';
+import { requirePattern } from '../expressions/patterns.ts';
+import { Problem } from '../syntax/problem.ts';
+import { withColumns } from '../run/shape.ts';
+import { quoted } from '../syntax/terse-reader.ts';
+import { textOf, type Row, type Value } from '../expressions/value.ts';
+
+interface Args {
+  readonly field: Word | null;
+  readonly maxMatches: number;
+  readonly pattern: Word;
+}
+
+export const rex = defineCommand<Args>({
+  name: 'rex',
+  forms: ['terse'],
+  summary: 'Makes a column of every named group of a regular expression (RE2 syntax).',
+  syntax: { terse: 'rex [field=<field>] [max_match=<n>] "<pattern with (?<name>…)>"' },
+  isRowWise: true,
+  examples: ['* | rex "from (?<ip>[0-9.]+)" | table id, ip'],
+  parse: (reader) => {
+    const options = reader.options(['field', 'max_match', 'mode']);
+    const mode = options.get('mode');
+    if (mode)
+      throw new Problem(
+        'syntax',
+        'rex has no mode; use eval <field>=replace(<field>,"<re>","<to>")',
+        {
+          place: mode.place,
+        },
+      );
+    const pattern = reader.takeString({ isVerbatim: true });
+    if (pattern === null) throw reader.expected('a regular expression in double quotes');
+    const most = options.get('max_match');
+    if (most && !/^\d{1,6}$/.test(most.text)) throw notWhole('max_match', most);
+    return {
+      field: options.get('field') ?? null,
+      maxMatches: most ? Number(most.text) : 1,
+      pattern,
+    };
+  },
+  print: ({ field, maxMatches, pattern }) =>
+    `${field ? `field=${quoted(field.text)} ` : ''}${maxMatches === 1 ? '' : `max_match=${maxMatches} `}${quoted(pattern.text)}`,
+  bind: ({ field, maxMatches, pattern }, input, _context, { word }) => {
+    const regex = requirePattern(pattern.text, pattern.place);
+    const groups = Object.entries(regex.namedGroups());
+    if (groups.length === 0) {
+      const text = 'The regular expression has no named group (?<name>...)';
+      throw new Problem('bad_regex', text, { place: pattern.place });
+    }
+    const { get } = input!.require(field?.text ?? 'data', 'terse', field?.place ?? word);
+    const { schema, positions } = withColumns(
+      input!,
+      groups.map(([name]) => ({ name, type: 'json' })),
+    );
+    const find = finder(pattern.text, regex);
+    return mapped(schema, (row: Row) => {
+      const next = row.slice();
+      while (next.length < schema.columns.length) next.push(null);
+      const text = textOf(get(row));
+      if (text === null) return next;
+      const found: string[][] = groups.map(() => []);
+      let matches = 0;
+      for (const match of find(text)) {
+        if (maxMatches !== 0 && matches === maxMatches) break;
+        matches++;
+        groups.forEach(([, number], index) => {
+          const value = match(number);
+          if (value !== null) found[index]!.push(value);
+        });
+      }
+      if (matches === 0) return next;
+      positions.forEach((position, index) => {
+        const values = found[index]!;
+        const value: Value = maxMatches === 1 ? (values[0] ?? null) : values;
+        next[position] = value;
+      });
+      return next;
+    });
+  },
+});
+
+type Match = (group: number) => string | null;
+
+function finder(pattern: string, regex: RE2JS): (text: string) => Generator<Match> {
+  const native = nativePattern(pattern);
+  if (native === null)
+    return function* (text) {
+      const matcher = regex.matcher(text);
+      while (matcher.find()) yield (group) => matcher.group(group) ?? null;
+    };
+  return function* (text) {
+    native.lastIndex = 0;
+    for (let match = native.exec(text); match; match = native.exec(text)) {
+      const groups = match;
+      yield (group) => groups[group] ?? null;
+    }
+  };
+}

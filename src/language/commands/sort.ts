@@ -1,0 +1,88 @@
+import type { Word } from '../syntax/ast.ts';
+import { requireWhole } from '../syntax/count.ts';
+import { defineCommand } from '../command.ts';
+import { printName } from '../expressions/expression.ts';
+import { sortKeys } from '../syntax/flag-columns.ts';
+import { sorted } from '../run/operator.ts';
+import { Problem } from '../syntax/problem.ts';
+import { type Schema, unknownColumn } from '../run/schema.ts';
+import type { Row, Value } from '../expressions/value.ts';
+
+export interface SortArguments {
+  readonly limit: number | null;
+  readonly keys: readonly { readonly field: Word; readonly isDescending: boolean }[];
+}
+
+export const sort = defineCommand<SortArguments>({
+  name: 'sort',
+  forms: ['flag', 'terse'],
+  summary: 'Sorts rows; null first, last downwards. A number keeps the first n; 0 keeps all.',
+  syntax: { flag: 'sort --fields=<list>', terse: 'sort [<n>] [+|-]<field>, …' },
+  flags: [
+    {
+      name: 'fields',
+      type: 'list',
+      isRequired: true,
+      help: 'columns; a leading - sorts downwards',
+    },
+  ],
+  isRowWise: false,
+  examples: [
+    `search | sort --fields='["host","-id"]' | fields id`,
+    '* | sort 3 -host, +id | table id',
+  ],
+  parse: (reader) => {
+    const number = reader.takeNumber();
+    const place = reader.next()?.place;
+    if (reader.takeKeyword('BY') && !reader.isAtEnd() && place)
+      throw new Problem(
+        'syntax',
+        "Expected a field name, found 'by'; sort takes its fields alone",
+        {
+          place,
+        },
+      );
+    const keys: { field: Word; isDescending: boolean }[] = [];
+    do {
+      const isDescending = reader.take('-');
+      if (!isDescending) reader.take('+');
+      keys.push({ field: reader.name({ inList: true }), isDescending });
+      reader.take(',');
+    } while (!reader.isAtEnd());
+    // 0 is all, as elsewhere.
+    return { limit: (number && requireWhole('sort', number)) || null, keys };
+  },
+  print: ({ limit, keys }) => {
+    const names = keys.map(
+      ({ field, isDescending }) => (isDescending ? '-' : '') + printName(field.text),
+    );
+    return `${limit === null ? '' : `${limit} `}${names.join(', ')}`;
+  },
+  bindFlags: (flags, input) =>
+    sorted(input!, sortKeys(flags.names('fields')!, input!, flags.placeOf('fields')!), null),
+  bind: ({ limit, keys }, input, { notice }) => {
+    const made = keys.map(({ field, isDescending }) => ({
+      get: keyOf(field, input!, notice),
+      isDescending,
+    }));
+    return sorted(input!, made, limit);
+  },
+});
+
+/** Words that mean a direction in SPL. */
+const DIRECTIONS = ['desc', 'asc', 'd', 'a', 'descending', 'ascending'];
+
+function keyOf(
+  { text, place }: Word,
+  input: Schema,
+  notice: (text: string) => void,
+): (row: Row) => Value {
+  const isDirection = DIRECTIONS.includes(text.toLowerCase());
+  const hint = 'put - before a field to sort it downwards';
+  const found = input.find(text, 'terse');
+  if (found === null && isDirection)
+    throw unknownColumn(text, input, place, `Unknown column '${text}': ${hint}`);
+  // A member of events may have any name.
+  if (found?.path && isDirection) notice(`'${text}' was read as a field; ${hint}`);
+  return (found ?? input.require(text, 'terse', place)).get;
+}

@@ -1,0 +1,299 @@
+/**
+ * Expressions of both forms, compiled for rows of one schema. Names, functions, argument counts and constant patterns
+ * are checked before any row is read.
+ */
+import type { Expression, Form } from '../syntax/ast.ts';
+import { calculate, combine, compare, invert } from './arithmetic.ts';
+import { conditionTest, readCondition } from './condition.ts';
+import { flagFunctions, casts, SPECIAL_FUNCTIONS } from './flag-functions.ts';
+import type { Evaluate, FunctionDefinition } from './function-definition.ts';
+import { terseFunctions } from './terse-functions.ts';
+import { likeTest, requirePattern } from './patterns.ts';
+import { fillValue, type Parameters } from '../syntax/placeholder.ts';
+import { foreignFunction } from '../syntax/foreign-words.ts';
+import { Problem, unknownName, type Place } from '../syntax/problem.ts';
+import type { ColumnType, Schema } from '../run/schema.ts';
+import { doubleOf, finite, jsonOf, textOf, type Value } from './value.ts';
+
+export interface ExpressionContext {
+  readonly schema: Schema;
+  readonly form: Form;
+  readonly parameters: Parameters;
+  readonly now: string;
+}
+
+export const FLAG_AGGREGATES: ReadonlyMap<string, string> = new Map(
+  ['Sum', 'Avg', 'Count', 'Max', 'Min', 'StdDev', 'Variance'].map((name) => [
+    name.toLowerCase(),
+    name,
+  ]),
+);
+
+export function compileExpression(expression: Expression, context: ExpressionContext): Evaluate {
+  switch (expression.kind) {
+    case 'value': {
+      const { value } = expression;
+      return () => value;
+    }
+    case 'text': {
+      const value = fillValue(expression.text, context.parameters, expression.place);
+      return () => value;
+    }
+    case 'name':
+      return context.schema.require(expression.name, context.form, expression.place).get;
+    case 'unary':
+      return unary(expression.op, compileExpression(expression.operand, context));
+    case 'binary':
+      return binary(expression, context);
+    case 'in':
+      return membership(expression, context);
+    case 'null-test': {
+      const operand = compileExpression(expression.operand, context);
+      return (row) => (operand(row) === null) !== expression.isNegated;
+    }
+    case 'call':
+      return context.form === 'flag'
+        ? flagCall(expression, context)
+        : terseCall(expression, context);
+  }
+}
+
+/** The type of the column it copies, else json. */
+export function typeOfExpression(expression: Expression, schema: Schema, form: Form): ColumnType {
+  if (expression.kind === 'name') return schema.find(expression.name, form)?.type ?? 'json';
+  const isReference = expression.kind === 'call' && expression.name === 'F' && form === 'flag';
+  const [only] = isReference ? expression.args : [];
+  return only?.kind === 'name' ? (schema.find(only.name, form)?.type ?? 'json') : 'json';
+}
+
+function unary(op: string, operand: Evaluate): Evaluate {
+  if (op === '~') return (row) => invert(operand(row));
+  if (op === 'NOT') {
+    return (row) => {
+      const value = operand(row);
+      return typeof value === 'boolean' ? !value : null;
+    };
+  }
+  return (row) => {
+    const value = operand(row);
+    if (typeof value === 'bigint') return -value;
+    const number = typeof value === 'string' || typeof value === 'number' ? doubleOf(value) : null;
+    return number === null ? null : finite(-number);
+  };
+}
+
+function binary(
+  { op, left, right }: Extract<Expression, { kind: 'binary' }>,
+  context: ExpressionContext,
+): Evaluate {
+  const a = compileExpression(left, context);
+  const b = compileExpression(right, context);
+  switch (op) {
+    case 'AND':
+      return (row) => and(a(row), () => b(row));
+    case 'OR':
+      return (row) => or(a(row), () => b(row));
+    case '&':
+    case '|':
+      return (row) => combine(op, a(row), b(row));
+    case 'LIKE':
+      return (row) => {
+        const text = textOf(a(row));
+        const pattern = textOf(b(row));
+        return text === null || pattern === null ? null : likeTest(pattern)(text);
+      };
+    case '=':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return (row) => compare(op, a(row), b(row));
+    default:
+      return (row) => calculate(op, a(row), b(row));
+  }
+}
+
+function truth(value: Value): boolean | null {
+  return typeof value === 'boolean' ? value : null;
+}
+
+function and(left: Value, right: () => Value): Value {
+  const a = truth(left);
+  if (a === false) return false;
+  const b = truth(right());
+  if (b === false) return false;
+  return a === null || b === null ? null : true;
+}
+
+function or(left: Value, right: () => Value): Value {
+  const a = truth(left);
+  if (a === true) return true;
+  const b = truth(right());
+  if (b === true) return true;
+  return a === null || b === null ? null : false;
+}
+
+function membership(
+  { operand, list, isNegated }: Extract<Expression, { kind: 'in' }>,
+  context: ExpressionContext,
+): Evaluate {
+  const value = compileExpression(operand, context);
+  const members = list.map((member) => compileExpression(member, context));
+  return (row) => {
+    const one = value(row);
+    let result: Value = false;
+    for (const member of members) {
+      result = or(result, () => compare('=', one, member(row)));
+      if (result === true) break;
+    }
+    return result === null ? null : result !== isNegated;
+  };
+}
+
+type Call = Extract<Expression, { kind: 'call' }>;
+
+function unknownFunction(name: string, names: Iterable<string>, place: Place): Problem {
+  const { suggestion, allowed } = unknownName(name, names);
+  return new Problem('unknown_function', `Unknown function '${name}'`, {
+    place,
+    suggestion: suggestion ?? foreignFunction(name),
+    allowed,
+  });
+}
+
+function terseCall(call: Call, context: ExpressionContext): Evaluate {
+  const definition = terseFunctions.get(call.name);
+  if (!definition) throw unknownFunction(call.name, terseFunctions.keys(), call.place);
+  return applied(definition, call, context);
+}
+
+function applied(definition: FunctionDefinition, call: Call, context: ExpressionContext): Evaluate {
+  const { least, most } = definition;
+  const count = call.args.length;
+  const isUneven = call.name === 'case' && count % 2 === 1;
+  if (count < least || count > most || call.named.length > 0 || isUneven) {
+    const range =
+      least === most ? String(least) : most >= 100 ? `at least ${least}` : `${least} to ${most}`;
+    const expected = isUneven ? 'an even number of' : range;
+    const text = `Function '${call.name}' expects ${expected} argument(s), got ${count + call.named.length}`;
+    throw new Problem('bad_value', text, { place: call.place });
+  }
+  const { step } = definition;
+  const args = call.args.map((arg) =>
+    step !== undefined && arg.kind === 'name'
+      ? context.schema.require(arg.name, context.form, arg.place, step()).get
+      : compileExpression(arg, context),
+  );
+  if (definition.lazy) return definition.lazy(args);
+  checkPattern(definition, call, context);
+  const site = { now: context.now, place: call.place };
+  const run = definition.call!;
+  if (definition.takesNull)
+    return (row) =>
+      run(
+        args.map((arg) => arg(row)),
+        site,
+      );
+  return (row) => {
+    const values: Value[] = [];
+    for (const arg of args) {
+      const value = arg(row);
+      if (value === null) return null;
+      values.push(value);
+    }
+    return run(values, site);
+  };
+}
+
+function checkPattern(
+  { pattern }: FunctionDefinition,
+  call: Call,
+  context: ExpressionContext,
+): void {
+  const arg = pattern === undefined ? undefined : call.args[pattern];
+  if (arg?.kind !== 'text') return;
+  const value = fillValue(arg.text, context.parameters, arg.place);
+  if (value !== null) requirePattern(textOf(value)!, arg.place);
+}
+
+function flagCall(call: Call, context: ExpressionContext): Evaluate {
+  const { name, place } = call;
+  const aggregate = FLAG_AGGREGATES.get(name.toLowerCase());
+  if (aggregate !== undefined) {
+    const text = `${aggregate} is an aggregate and cannot be used here`;
+    throw new Problem('bad_value', text, { place });
+  }
+  const special = SPECIAL_CALLS[name];
+  if (special && Object.hasOwn(SPECIAL_CALLS, name)) return special(call, context);
+  const definition = flagFunctions.get(name);
+  if (definition) return applied(definition, call, context);
+  const names = [...flagFunctions.keys(), ...SPECIAL_FUNCTIONS.map((one) => one.name)];
+  throw unknownFunction(name, names, place);
+}
+
+function requireCount(call: Call, expected: number): void {
+  if (call.args.length === expected) return;
+  const text = `Function '${call.name}' expects ${expected} argument(s), got ${call.args.length}`;
+  throw new Problem('bad_value', text, { place: call.place });
+}
+
+const SPECIAL_CALLS: Readonly<
+  Record<string, (call: Call, context: ExpressionContext) => Evaluate>
+> = {
+  F: (call, context) => {
+    requireCount(call, 1);
+    return compileExpression(call.args[0]!, context);
+  },
+  Value: (call, context) => {
+    requireCount(call, 1);
+    return compileExpression(call.args[0]!, context);
+  },
+  KT: (call, context) => {
+    requireCount(call, 1);
+    const value = compileExpression(call.args[0]!, context);
+    return (row) => textOf(value(row));
+  },
+  Q: (call, context) => {
+    const tests = call.named.map(({ name, value }) => {
+      const literal =
+        value.kind === 'text'
+          ? value.text
+          : value.kind === 'name'
+            ? value.name
+            : constantText(value, context);
+      const quoted = value.kind === 'text' ? jsonOf(literal) : literal;
+      return conditionTest(readCondition(name, quoted, { ...context, place: call.place }));
+    });
+    return (row) => tests.every((test) => test(row));
+  },
+  JSONObject: (call, context) => {
+    const members = call.named.map(({ name, value }) => ({
+      name,
+      value: compileExpression(value, context),
+    }));
+    return (row) => Object.fromEntries(members.map(({ name, value }) => [name, value(row)]));
+  },
+  ExpressionWrapper: (call, context) => {
+    requireCount(call, 1);
+    const type = call.named.find(({ name }) => name === 'output_field')?.value;
+    const name = type?.kind === 'name' || type?.kind === 'call' ? type.name : '';
+    if (!Object.hasOwn(casts, name)) {
+      throw new Problem('bad_value', `Unknown output_field '${name}'`, {
+        place: call.place,
+        ...unknownName(name, Object.keys(casts)),
+        listsAllowed: true,
+      });
+    }
+    const cast = casts[name]!;
+    const value = compileExpression(call.args[0]!, context);
+    return (row) => {
+      const given = value(row);
+      return given === null ? null : cast(given);
+    };
+  },
+};
+
+function constantText(expression: Expression, context: ExpressionContext): string {
+  return jsonOf(compileExpression(expression, context)([]));
+}

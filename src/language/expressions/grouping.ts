@@ -1,0 +1,97 @@
+/** Groups come in ascending order of their keys. */
+import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
+import type { Evaluate } from './function-definition.ts';
+import { MAX_GROUPS } from '../limits.ts';
+import { requireAtMost, type Compiled, type Meter, type Weights } from '../run/operator.ts';
+import type { Schema } from '../run/schema.ts';
+import { compareValues, keyOfAll, sizeOf, type Row, type Value } from './value.ts';
+
+export interface Group {
+  readonly keys: readonly Value[];
+  readonly accumulators: readonly Accumulator[];
+}
+
+export class Groups {
+  readonly #keys: readonly Evaluate[];
+  readonly #factories: readonly AccumulatorFactory[];
+  readonly #meter: Meter;
+  readonly #groups = new Map<string, Group>();
+
+  constructor(keys: readonly Evaluate[], factories: readonly AccumulatorFactory[], meter: Meter) {
+    this.#keys = keys;
+    this.#factories = factories;
+    this.#meter = meter;
+  }
+
+  of(row: Row): Group {
+    const values = this.#keys.map((key) => key(row));
+    const text = keyOfAll(values);
+    let group = this.#groups.get(text);
+    if (!group) {
+      requireAtMost(this.#groups.size + 1, MAX_GROUPS, 'groups');
+      this.#meter.hold(
+        128 + text.length * 2 + values.reduce<number>((sum, value) => sum + sizeOf(value), 0),
+      );
+      group = { keys: values, accumulators: this.#factories.map((make) => make(this.#meter)) };
+      this.#groups.set(text, group);
+    }
+    return group;
+  }
+
+  add(row: Row, times = 1): void {
+    for (const accumulator of this.of(row).accumulators) accumulator.add(row, times);
+  }
+
+  get size(): number {
+    return this.#groups.size;
+  }
+
+  ordered(): Group[] {
+    return [...this.#groups.values()].sort((a, b) => compareKeys(a.keys, b.keys));
+  }
+
+  all(): Iterable<Group> {
+    return this.#groups.values();
+  }
+}
+
+export function compareKeys(a: readonly Value[], b: readonly Value[]): number {
+  for (let index = 0; index < a.length; index++) {
+    const order = compareValues(a[index]!, b[index]!);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Without keys always one row. */
+export function grouped(
+  schema: Schema,
+  keys: readonly Evaluate[],
+  factories: readonly AccumulatorFactory[],
+): Compiled {
+  return {
+    kind: 'rows',
+    schema,
+    takesWeights: factories.every(({ takesWeights }) => takesWeights),
+    start: (meter, weights?: Weights) => {
+      const groups = new Groups(keys, factories, meter);
+      return {
+        push: (rows) => {
+          for (const row of rows) groups.add(row, weights?.get(row));
+          return [];
+        },
+        finish: () => {
+          if (keys.length === 0 && groups.size === 0) {
+            return [factories.map((make) => make(meter).result())];
+          }
+          return groups
+            .ordered()
+            .map(({ keys: values, accumulators }) => [
+              ...values,
+              ...accumulators.map((accumulator) => accumulator.result()),
+            ]);
+        },
+      };
+    },
+  };
+}

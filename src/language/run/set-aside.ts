@@ -1,0 +1,164 @@
+/**
+ * Rows on disk until their types are known: a typed file begins with the types, and the last row decides them. The
+ * file is unlinked while in use, so nothing is left however the worker ends. Lists and objects are JSON text;
+ * integers past 2^53 keep their digits. One piece is in memory.
+ */
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError, errnoOf } from '../../base/errors.ts';
+import { shortId } from '../../base/ids.ts';
+import { requireRoom } from '../../tables/copy/disk-room.ts';
+import type { Row as StoredRow } from '../../tables/encode/encode.ts';
+import { Problem } from '../syntax/problem.ts';
+import { jsonOf, type Value } from '../expressions/value.ts';
+import type { ColumnType } from '../../tables/infer/file-type.ts';
+
+const PIECE_CHARACTERS = 256 * 1024;
+/** Left free on the disk for everybody else. */
+const ROOM_BYTES = 64 * 1024 ** 2;
+const LONG_BITS = 64;
+
+interface Seen {
+  integer: boolean;
+  /** An integer past 2^53 that fits in 64 bits. */
+  long: boolean;
+  fraction: boolean;
+  boolean: boolean;
+  /** A text, or what only a text can express. */
+  text: boolean;
+}
+
+export class SetAsideRows {
+  readonly #directory: string;
+  readonly #file: number;
+  readonly #seen: readonly Seen[];
+  readonly #maxBytes: number;
+  readonly #pieces: number[] = [];
+  #text = '';
+  #bytes = 0;
+  #isOpen = true;
+  count = 0;
+
+  constructor(directory: string, width: number, maxBytes: number) {
+    const path = join(directory, `.result.svc-${shortId()}.tmp`);
+    this.#directory = directory;
+    this.#file = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+    this.#seen = Array.from({ length: width }, () => ({
+      integer: false,
+      long: false,
+      fraction: false,
+      boolean: false,
+      text: false,
+    }));
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Throws `too_large`, `no-space`. */
+  add(values: readonly Value[]): void {
+    const cells = values.map((value, column) => cellOf(value, this.#seen[column]!));
+    this.#text += `${this.#text === '' ? '[' : ','}[${cells.join(',')}]`;
+    this.count++;
+    if (this.#text.length >= PIECE_CHARACTERS) this.#write();
+  }
+
+  /** `string` when the values have no type in common. */
+  typeOf(column: number): ColumnType {
+    const { integer, long, fraction, boolean, text } = this.#seen[column]!;
+    const isNumeric = integer || long || fraction;
+    // No other type holds both: a fraction would cost long integers their last digits.
+    if (text || (boolean && isNumeric) || (long && fraction)) return 'string';
+    if (boolean) return 'boolean';
+    if (fraction) return 'number';
+    return isNumeric ? 'integer' : 'string';
+  }
+
+  /** With their number first, as the dataset encoders take them; a boolean of a typed column is 0 or 1. */
+  *rows(): Generator<StoredRow> {
+    this.#write();
+    const booleans = this.#seen.map((_, column) => this.typeOf(column) === 'boolean');
+    let at = 0;
+    let number = 0;
+    for (const length of this.#pieces) {
+      const cells = JSON.parse(this.#read(at, length)) as (
+        number | boolean | string | null | [string]
+      )[][];
+      at += length;
+      for (const row of cells) {
+        number++;
+        yield [number, ...row.map((cell, column) => storedCell(cell, booleans[column]!))];
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#isOpen) closeSync(this.#file);
+    this.#isOpen = false;
+  }
+
+  #write(): void {
+    if (this.#text === '') return;
+    const bytes = Buffer.from(`${this.#text}]`);
+    this.#text = '';
+    if (this.#bytes + bytes.length > this.#maxBytes) throw tooLarge(this.#maxBytes);
+    requireRoom(join(this.#directory, 'result'), ROOM_BYTES);
+    try {
+      for (let done = 0; done < bytes.length;) {
+        done += writeSync(this.#file, bytes, done, bytes.length - done, this.#bytes + done);
+      }
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOSPC') throw error;
+      throw new AppError('no-space', 'Insufficient storage', { cause: error });
+    }
+    this.#bytes += bytes.length;
+    this.#pieces.push(bytes.length);
+  }
+
+  #read(from: number, length: number): string {
+    const bytes = Buffer.allocUnsafe(length);
+    for (let done = 0; done < length;) {
+      const read = readSync(this.#file, bytes, done, length - done, from + done);
+      if (read === 0) throw new AppError('internal', 'Rows that were set aside are gone');
+      done += read;
+    }
+    return bytes.toString();
+  }
+}
+
+function tooLarge(maxBytes: number): Problem {
+  const mebibytes = Math.round(maxBytes / 2 ** 20);
+  const text = `The result is larger than ${mebibytes} MiB: ask for fewer rows or columns, or for csv or ndjson`;
+  return new Problem('too_large', text);
+}
+
+/** Long integers are the only values in brackets; lists and objects are texts. */
+function cellOf(value: Value, seen: Seen): string {
+  switch (typeof value) {
+    case 'string':
+      seen.text = true;
+      return JSON.stringify(value);
+    case 'boolean':
+      seen.boolean = true;
+      return String(value);
+    case 'number':
+      if (Number.isSafeInteger(value)) seen.integer = true;
+      else seen.fraction = true;
+      return JSON.stringify(value);
+    case 'bigint':
+      if (BigInt.asIntN(LONG_BITS, value) === value) seen.long = true;
+      else seen.text = true;
+      return `["${value}"]`;
+    default:
+      if (value === null) return 'null';
+      seen.text = true;
+      return JSON.stringify(jsonOf(value));
+  }
+}
+
+function storedCell(
+  cell: number | boolean | string | null | [string],
+  isBoolean: boolean,
+): StoredRow[number] {
+  if (typeof cell === 'boolean') return isBoolean ? Number(cell) : String(cell);
+  return Array.isArray(cell) ? BigInt(cell[0]) : cell;
+}

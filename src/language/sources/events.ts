@@ -1,0 +1,240 @@
+/** Does not import the event store: `event-queries.ts` connects both. */
+import type { Database } from 'bun:sqlite';
+import { type Grants, grantsCoverEvents } from '../../accounts/rights/permissions.ts';
+import { EVENT_COLUMNS, type EventColumnName } from '../plan/event-columns.ts';
+import { fold } from '../expressions/fold.ts';
+import { microsOf } from '../expressions/micros.ts';
+import type { RowCondition } from './source.ts';
+import { rareIds } from './rare-events.ts';
+import { type SqlColumn, type SqlCondition, SqlSource } from './sql-source.ts';
+
+export interface EventStore {
+  /**
+   * Table `events`: id, "index", sourcetype, source, host, data, fields (JSONB), created, updated, event_time, time,
+   * ascii.
+   */
+  readonly db: Database;
+  indexNames(): readonly string[];
+  /** `data` contains the folded text. Exact. */
+  term(
+    text: string,
+    readable?: readonly string[] | null,
+  ): {
+    readonly sql: string;
+    readonly params: readonly (string | number)[];
+    readonly usesIndex: boolean;
+    readonly isNarrow: boolean;
+  };
+}
+
+const FOLD = 'svc_search_fold';
+const TEXTS = ['index', 'sourcetype', 'source', 'host'];
+const TIME = { form: 'micros', isDiverse: true, isSortable: true } as const;
+const STORED: Readonly<Record<EventColumnName, Omit<SqlColumn, 'name' | 'type'>>> = {
+  id: { sql: 'id', form: 'plain', isDiverse: true, isSortable: true },
+  index: { sql: '"index"', form: 'plain', isSortable: true },
+  sourcetype: { sql: 'sourcetype', form: 'plain', isSortable: true },
+  source: { sql: 'source', form: 'plain', isSortable: true },
+  host: { sql: 'host', form: 'plain', isSortable: true },
+  data: { sql: 'data', form: 'plain', isDiverse: true, isSortable: true },
+  created: { sql: 'created', ...TIME },
+  updated: { sql: 'updated', ...TIME },
+  extracted_fields: { sql: 'json(fields)', form: 'json', members: 'fields', isDiverse: true },
+  _time: { sql: 'time', ...TIME },
+  event_time: { sql: 'event_time', ...TIME },
+};
+/** Longer than an index name may be: only rights on all indexes cover it. */
+const NO_INDEX = 'x'.repeat(256);
+
+/** Restricted to the indexes the grants cover. `onIndexUse` is called when the substring index helped. */
+export function eventSource(store: EventStore, grants: Grants, onIndexUse: () => void): SqlSource {
+  registerFold(store.db);
+  const readable = readableIndexes(store, grants);
+  const restriction = restrictionOf(readable);
+  // Asked for several times while a query is planned; each lookup reads the index.
+  const terms = new Map<string, ReturnType<EventStore['term']>>();
+  const remembering: EventStore = {
+    db: store.db,
+    indexNames: () => store.indexNames(),
+    term: (text) => {
+      const known = terms.get(text) ?? store.term(text, readable);
+      terms.set(text, known);
+      return known;
+    },
+  };
+  return new SqlSource({
+    name: 'events',
+    db: store.db,
+    from: 'events',
+    columns: EVENT_COLUMNS.map((column) => ({ ...column, ...STORED[column.name] })),
+    orders: { forward: 'id', newest: 'time DESC, id DESC' },
+    restriction,
+    readableIndexes: readable,
+    condition: (condition) => conditionSql(remembering, condition, onIndexUse),
+    rare: (where, conditions) =>
+      rareIds(store.db, where, partsOf(remembering, conditions, restriction)),
+    hasWideIntegers: false,
+  });
+}
+
+const folding = new WeakSet<Database>();
+
+/** Once per connection, which may serve many runs. */
+function registerFold(db: Database): void {
+  if (folding.has(db)) return;
+  folding.add(db);
+  const options = { deterministic: true, directOnly: true } as const;
+  db.function(FOLD, options, (text: string) => fold(text));
+}
+
+function partsOf(
+  store: EventStore,
+  conditions: readonly RowCondition[],
+  restriction: SqlCondition | null,
+) {
+  const indexed = restriction === null ? [] : [restriction];
+  let others = 0;
+  for (const condition of conditions) {
+    const part = conditionSql(store, condition, () => {});
+    if (part === null) continue;
+    if (condition.kind === 'integer') return null;
+    if (isIndexed(condition)) indexed.push(part);
+    else others++;
+  }
+  return others === 0 ? null : indexed;
+}
+
+function isIndexed(condition: RowCondition): boolean {
+  if (condition.kind === 'time') return condition.column === '_time';
+  const isEqual = condition.kind === 'equals' || condition.kind === 'equals-folded';
+  return isEqual && condition.column === 'index' && condition.isNot !== true;
+}
+
+/** Null for all, also future ones. */
+function readableIndexes(store: EventStore, grants: Grants): readonly string[] | null {
+  if (grantsCoverEvents(grants, NO_INDEX, 'read')) return null;
+  return store.indexNames().filter((index) => grantsCoverEvents(grants, index, 'read'));
+}
+
+function restrictionOf(readable: readonly string[] | null): SqlCondition | null {
+  if (readable === null) return null;
+  return oneOf('"index"', readable);
+}
+
+/** A lone text is compared by `=`, so that an index on it also gives the order. */
+function oneOf(sql: string, values: readonly string[]): SqlCondition {
+  if (values.length === 1) return { sql: `${sql} = ?`, params: [values[0]!] };
+  // One bound value, because a list may be longer than SQLite's limit of values.
+  return { sql: `${sql} IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(values)] };
+}
+
+const TIMES: Readonly<Record<string, string>> = {
+  created: 'created',
+  updated: 'updated',
+  _time: 'time',
+  event_time: 'event_time',
+};
+
+/** Mostly exact; those on members let extra rows through for the stages to test. */
+function conditionSql(
+  store: EventStore,
+  condition: RowCondition,
+  onIndexUse: () => void,
+): SqlCondition | null {
+  const { column } = condition;
+  switch (condition.kind) {
+    case 'contains-folded': {
+      if (column !== 'data') return null;
+      const { sql, params, usesIndex, isNarrow } = store.term(condition.text);
+      if (usesIndex) onIndexUse();
+      return { sql, params, isExact: true, isNarrow };
+    }
+    case 'time':
+      return timeCondition(condition);
+    case 'integer':
+      if (column !== 'id') return null;
+      return { sql: `id ${condition.op} ?`, params: [condition.value], isExact: true };
+    case 'equals':
+    case 'equals-folded':
+      return TEXTS.includes(column) ? textCondition(store, condition) : null;
+    default:
+      return column === 'extracted_fields' ? memberCondition(condition) : null;
+  }
+}
+
+function timeCondition({
+  column,
+  from,
+  to,
+  isOpenEnded,
+}: Extract<RowCondition, { kind: 'time' }>): SqlCondition | null {
+  const sql = Object.hasOwn(TIMES, column) ? TIMES[column]! : null;
+  if (sql === null || (from === null && to === null)) return null;
+  const parts: SqlCondition[] = [];
+  if (from !== null) parts.push({ sql: `${sql} >= ?`, params: [microsOf(from)] });
+  if (to !== null)
+    parts.push({ sql: `${sql} ${isOpenEnded ? '<' : '<='} ?`, params: [microsOf(to)] });
+  return {
+    sql: parts.map((part) => part.sql).join(' AND '),
+    params: parts.flatMap(({ params }) => [...params]),
+    isExact: true,
+  };
+}
+
+function textCondition(
+  store: EventStore,
+  condition: Extract<RowCondition, { kind: 'equals' | 'equals-folded' }>,
+): SqlCondition {
+  const { column, kind, values, isNot } = condition;
+  const sql = column === 'index' ? '"index"' : column;
+  // ASCII letters fold as SQLite lowers them; other texts need the function.
+  const folded = `CASE ascii WHEN 1 THEN lower(${sql}) ELSE ${FOLD}(${sql}) END`;
+  const found =
+    kind === 'equals'
+      ? oneOf(sql, values)
+      : column === 'index'
+        ? indexCondition(store, values)
+        : oneOf(folded, values);
+  return { ...found, isExact: true, ...(isNot && { sql: `NOT (${found.sql})` }) };
+}
+
+/**
+ * As SQL values booleans are 1 and 0, arrays and objects are their text, and any text is greater than any number; so
+ * each condition is also true for some rows it does not mean.
+ */
+function memberCondition(
+  condition: Extract<RowCondition, { member: string }>,
+): SqlCondition | null {
+  const value = `fields ->> '$."${condition.member}"'`;
+  if (condition.kind === 'member-number') {
+    const isBelow = condition.op === '<' || condition.op === '<=';
+    const test = `${value} ${condition.op} ?`;
+    const sql = isBelow ? `(${test} OR typeof(${value}) = 'text')` : test;
+    return { sql, params: [condition.value] };
+  }
+  if (condition.kind === 'member-equals') {
+    const { values } = condition;
+    if (values.length === 1) return { sql: `${value} = ?`, params: [values[0]!] };
+    return {
+      sql: `${value} IN (SELECT value FROM json_each(?))`,
+      params: [JSON.stringify(values)],
+    };
+  }
+  const { texts, numbers } = condition;
+  const isOther = `octet_length(${value}) <> length(${value}) OR substr(${value}, 1, 1) = '['`;
+  const texted = oneOf(`lower(${value})`, texts);
+  const numbered =
+    numbers.length === 0
+      ? null
+      : { sql: `${value} IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(numbers)] };
+  return {
+    sql: `(${numbered ? `${numbered.sql} OR ` : ''}(typeof(${value}) = 'text' AND (${texted.sql} OR ${isOther})))`,
+    params: [...(numbered?.params ?? []), ...texted.params],
+  };
+}
+
+/** Lists the matching index names, which are few, so that the SQL index on them can be used. */
+function indexCondition(store: EventStore, folded: readonly string[]): SqlCondition {
+  const names = store.indexNames().filter((name) => folded.includes(fold(name)));
+  return oneOf('"index"', names);
+}

@@ -1,0 +1,108 @@
+/** Opened when first named, each inside one snapshot, limited to what the caller may read. */
+import { Database } from 'bun:sqlite';
+import type { Grants } from '../../accounts/rights/permissions.ts';
+import { readMeta } from '../../tables/copy/table-meta.ts';
+import type { SourceName } from '../command.ts';
+import { EVENT_COLUMNS } from '../plan/event-columns.ts';
+import { requireLookedUp } from '../run/looked-up.ts';
+import type { FoundSavedSearch } from '../plan/query-context.ts';
+import { Schema } from '../run/schema.ts';
+import type { SearchParts } from '../run/search-jobs.ts';
+import { auditSource } from './audit.ts';
+import { datasetSource, type DatasetOrder } from './dataset.ts';
+import { eventSource } from './events.ts';
+import type { Source } from './source.ts';
+
+export interface SearchScope {
+  /** Null while there is no event store. */
+  readonly eventStore: string | null;
+  readonly grants: Grants;
+  /** By the name as written; null for what does not exist or may not be read. */
+  readonly datasets: Readonly<Record<string, DatasetOrder | null>>;
+  /** All readable ones, for suggestions. */
+  readonly datasetNames: readonly string[];
+  /** Set only for callers who may read the audit. */
+  readonly auditDatabase: string | null;
+  readonly savedSearches: Readonly<Record<string, FoundSavedSearch>>;
+}
+
+export class Stale extends Error {}
+
+export class OpenSources {
+  usedIndex = false;
+  readonly #scope: SearchScope;
+  readonly #parts: SearchParts;
+  readonly #closers: (() => void)[] = [];
+  #events: Source | undefined;
+
+  constructor(scope: SearchScope, parts: SearchParts) {
+    this.#scope = scope;
+    this.#parts = parts;
+  }
+
+  get readableIndexes(): readonly string[] | null {
+    return this.#openEvents().readableIndexes;
+  }
+
+  /** Null when there is none the caller may read. Throws Stale and UnknownYet. */
+  open(name: SourceName): Source | null {
+    if (name.kind === 'events') return this.#openEvents();
+    if (name.kind === 'audit') return this.#openAudit();
+    const order = requireLookedUp(this.#scope.datasets, 'datasets', name.name);
+    return order && this.#openDataset(order);
+  }
+
+  #openEvents(): Source {
+    if (this.#events) return this.#events;
+    const { eventStore, grants } = this.#scope;
+    const store = eventStore === null ? null : this.#parts.openEvents(eventStore);
+    if (store === null) {
+      this.#events = noEvents;
+      return noEvents;
+    }
+    this.#closers.push(() => store.close());
+    this.#events = eventSource(store, grants, () => {
+      this.usedIndex = true;
+    });
+    return this.#events;
+  }
+
+  #openAudit(): Source | null {
+    const { auditDatabase } = this.#scope;
+    return auditDatabase === null ? null : auditSource(this.#openFile(auditDatabase));
+  }
+
+  #openDataset(order: DatasetOrder): Source {
+    let db: Database;
+    try {
+      db = this.#openFile(order.path);
+    } catch {
+      // A newer version replaced and deleted the file.
+      throw new Stale();
+    }
+    if ((readMeta(db, 'state')?.sequence ?? 0) !== order.sequence) throw new Stale();
+    return datasetSource(db, order);
+  }
+
+  #openFile(path: string): Database {
+    const db = new Database(path, { readwrite: true, create: false });
+    this.#closers.push(() => {
+      if (db.inTransaction) db.run('ROLLBACK');
+      db.close();
+    });
+    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
+    db.run('BEGIN');
+    return db;
+  }
+
+  close(): void {
+    for (const close of this.#closers.splice(0)) close();
+  }
+}
+
+const noEvents: Source = {
+  name: 'events',
+  schema: new Schema(EVENT_COLUMNS),
+  readableIndexes: null,
+  read: () => [],
+};

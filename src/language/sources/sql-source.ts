@@ -1,0 +1,423 @@
+/**
+ * A source that is a table of an SQLite database.
+ *
+ * The SQL consists of the source's own texts; whatever a query says is a bound value.
+ */
+import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import { PackedIntegers } from '../expressions/exact-sum.ts';
+import { STRATEGY } from '../limits.ts';
+import { timeFromMicros } from '../expressions/micros.ts';
+import { Schema, type Column, type ColumnType, type Part } from '../run/schema.ts';
+import { valueOfJson, type Row, type Value } from '../expressions/value.ts';
+import type { ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
+
+/** In `plain` integers past 2^53 keep their digits. */
+type CellForm = 'plain' | 'micros' | 'json' | 'boolean';
+
+export interface SqlColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly sql: string;
+  readonly form: CellForm;
+  readonly isHidden?: boolean;
+  /** In place of NULL. */
+  readonly blank?: Value;
+  /** Converts stored JSON to text. */
+  readonly toJson?: (stored: string) => string;
+  /** For JSON in binary form: SQL that reads its members. */
+  readonly members?: string;
+  /** Too many different cells for grouping equal rows to help. */
+  readonly isDiverse?: boolean;
+  /** SQL orders its cells as the language does. */
+  readonly isSortable?: boolean;
+}
+
+export interface SqlCondition {
+  readonly sql: string;
+  readonly params: readonly SQLQueryBindings[];
+  /** True for no other rows than those that meet the condition. */
+  readonly isExact?: boolean;
+  /** Selects so few rows that no other index should be used. */
+  readonly isNarrow?: boolean;
+}
+
+interface SqlTable {
+  readonly name: string;
+  readonly db: Database;
+  readonly from: string;
+  readonly columns: readonly SqlColumn[];
+  readonly orders: Readonly<Record<SourceOrder, string>>;
+  /** Rows the caller may read; null for all. */
+  readonly restriction: SqlCondition | null;
+  readonly readableIndexes: readonly string[] | null;
+  /** True for every row that meets the condition, perhaps for others too; null for none. */
+  readonly condition?: (condition: RowCondition) => SqlCondition | null;
+  readonly hasWideIntegers: boolean;
+  /**
+   * Replaces a condition that few rows meet by one that names them; null when scanning in the requested order is
+   * better.
+   */
+  readonly rare?: (
+    where: readonly SqlCondition[],
+    conditions: readonly RowCondition[],
+  ) => SqlCondition | null;
+}
+
+interface BoundSql {
+  readonly sql: string;
+  readonly params: SQLQueryBindings[];
+}
+
+/** Integers up to here can be summed in 64 bits; 0 and 1 may be `true` and `false` of JSON. */
+const MAX_PACKED = 4_294_967_296;
+
+interface Cell {
+  readonly index: number;
+  readonly sql: string;
+  readonly decode: (stored: unknown) => Value;
+  readonly member: string | null;
+}
+
+/** The caller holds the transaction. */
+export class SqlSource implements Source {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly readableIndexes: readonly string[] | null;
+  readonly table: SqlTable;
+  readonly #used = new Map<number, 'all' | Part[]>();
+
+  constructor(table: SqlTable) {
+    this.table = table;
+    this.name = table.name;
+    this.readableIndexes = table.readableIndexes;
+    this.schema = new Schema(
+      table.columns.map(({ name, type, isHidden }, index): Column => ({
+        name,
+        type,
+        ...(isHidden && { isHidden }),
+        use: (part) => noteUse(this.#used, index, part),
+      })),
+    );
+  }
+
+  *read(
+    order: SourceOrder,
+    { conditions = [], wanted = this.#used, sort = [], limit = null }: ReadPlan = {},
+  ): Generator<Row[]> {
+    const { db, from, orders, columns, hasWideIntegers } = this.table;
+    const cells = this.#cells(wanted);
+    const list = cells.map(({ sql }, at) => `${sql} AS x${at}`).join(', ') || '1';
+    const all = this.#conditions(conditions);
+    const few = order === 'newest' && sort.length === 0 ? this.table.rare?.(all, conditions) : null;
+    const where = whereSql(few ? [few] : all);
+    // A second sort by one column does nothing, and SQLite takes 2,000 terms.
+    const sorted = new Map<string, string>();
+    for (const { column, isDescending } of sort) {
+      const { sql } = columns.find(({ name }) => name === column)!;
+      if (!sorted.has(column)) sorted.set(column, isDescending ? `${sql} DESC` : sql);
+    }
+    const cut = limit === null ? '' : ` LIMIT ${Math.max(0, Math.trunc(limit))}`;
+    const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${[...sorted.values(), orders[order]].join(', ')}${cut}`;
+    const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
+    const write = rowWriter(cells, columns.length);
+    const texts = cells.flatMap(({ index }, at) => (isLong(columns[index]!) ? [`x${at}`] : []));
+    try {
+      let batch: Row[] = [];
+      let size = STRATEGY.firstBatchRows;
+      let characters = 0;
+      for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
+        batch.push(write(stored));
+        for (const name of texts) {
+          const text = stored[name];
+          if (typeof text === 'string') characters += text.length;
+        }
+        if (batch.length < size && characters < STRATEGY.batchCharacters) continue;
+        yield batch;
+        batch = [];
+        characters = 0;
+        size = Math.min(size * 2, STRATEGY.batchRows);
+      }
+      if (batch.length > 0) yield batch;
+    } finally {
+      statement.finalize();
+    }
+  }
+
+  decides(condition: RowCondition): boolean {
+    return this.table.condition?.(condition)?.isExact ?? false;
+  }
+
+  sortsBy(column: string): boolean {
+    return this.table.columns.find(({ name }) => name === column)?.isSortable ?? false;
+  }
+
+  readCounted(
+    conditions: readonly RowCondition[],
+    wanted: Wanted,
+  ): Iterable<readonly [Row, number]> | null {
+    const { db, from, columns, hasWideIntegers } = this.table;
+    const keys: Cell[] = [];
+    const packed: PackedCell[] = [];
+    for (const [index, parts] of wanted) {
+      const column = columns[index]!;
+      if (parts === 'all') {
+        if (column.isDiverse) return null;
+        keys.push(wholeCell(column, index));
+        continue;
+      }
+      for (const cell of groupedCells(column, index, parts) ?? []) {
+        if (cell.number === null) keys.push(cell);
+        else {
+          const needs = column.members ?? column.sql;
+          packed.push({ rest: cell, number: cell.number, needs, isCompared: cell.isCompared });
+        }
+      }
+      if (groupedCells(column, index, parts) === null) return null;
+    }
+    if (keys.length + packed.length > STRATEGY.groupedParts) return null;
+    const where = whereSql(this.#conditions(conditions));
+    const cells = [...keys, ...packed.map(({ rest }) => rest)];
+    const sql =
+      packed.length === 0
+        ? countedSql(from + where.sql, keys)
+        : packedSql(from + where.sql, keys, packed);
+    const write = rowWriter(cells, columns.length);
+    return (function* () {
+      const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
+      try {
+        for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
+          const times = Number(stored['n']);
+          const row = write(stored);
+          packed.forEach(({ rest }, at) => putPacked(row, rest, stored, at, keys.length + at));
+          yield [row, times] as const;
+        }
+      } finally {
+        statement.finalize();
+      }
+    })();
+  }
+
+  #cells(wanted: Wanted): Cell[] {
+    return [...wanted].flatMap(([index, parts]) => {
+      const column = this.table.columns[index]!;
+      const names = parts === 'all' ? null : memberNames(column, parts);
+      if (names === null || names.length > STRATEGY.memberCells) return [wholeCell(column, index)];
+      return names.map((member) => memberCell(column, index, member));
+    });
+  }
+
+  #conditions(conditions: readonly RowCondition[]): readonly SqlCondition[] {
+    const { restriction, condition } = this.table;
+    const parts = conditions.map((one) => condition?.(one) ?? null);
+    return [restriction, ...parts].filter((part) => part !== null);
+  }
+}
+
+export function whereSql(conditions: readonly SqlCondition[]): BoundSql {
+  if (conditions.length === 0) return { sql: '', params: [] };
+  const hasNarrow = conditions.some(({ isNarrow }) => isNarrow);
+  // A unary plus keeps SQLite from using an index for the condition.
+  const terms = conditions.map(({ sql, isNarrow }) =>
+    hasNarrow && !isNarrow ? `+(${sql})` : `(${sql})`,
+  );
+  return {
+    sql: ` WHERE ${terms.join(' AND ')}`,
+    params: conditions.flatMap(({ params }) => [...params]),
+  };
+}
+
+type Stored = Record<string, unknown>;
+
+function isLong({ isDiverse, form }: SqlColumn): boolean {
+  return isDiverse === true && form !== 'micros';
+}
+
+/** Without a part, all of the cell is used. */
+export function noteUse(used: Map<number, 'all' | Part[]>, index: number, part?: Part): void {
+  const known = used.get(index);
+  if (part === undefined) used.set(index, 'all');
+  else if (known === undefined) used.set(index, [part]);
+  else if (known !== 'all') known.push(part);
+}
+
+function wholeCell(column: SqlColumn, index: number): Cell {
+  return { index, sql: column.sql, decode: decoderOf(column), member: null };
+}
+
+function memberCell({ members }: SqlColumn, index: number, member: string): Cell {
+  return { index, sql: `${members} -> ${pathOf(member)}`, decode: memberDecoder, member };
+}
+
+const memberDecoder = decoderOf({ form: 'json' });
+
+/** Names come from `Part` and have no quotes in them. */
+function pathOf(member: string): string {
+  if (!/^[A-Za-z_@][A-Za-z0-9_@:/$-]*$/.test(member)) throw new RangeError('no plain member');
+  return `'$."${member}"'`;
+}
+
+function memberNames({ members }: SqlColumn, parts: readonly Part[]): readonly string[] | null {
+  if (members === undefined) return null;
+  const names = new Set<string>();
+  for (const part of parts) {
+    if (part.kind === 'floor' || part.member === null) return null;
+    names.add(part.member);
+  }
+  return [...names];
+}
+
+/** A cell whose integers are summed: its other values, and what is read of it. */
+interface PackedCell {
+  readonly rest: Cell;
+  readonly number: string;
+  readonly needs: string;
+  readonly isCompared: boolean;
+}
+
+type GroupedCell = Cell & { readonly number: string | null; readonly isCompared: boolean };
+
+/** Expressions to group by; null when grouping would not help. */
+function groupedCells(
+  column: SqlColumn,
+  index: number,
+  parts: readonly Part[],
+): GroupedCell[] | null {
+  if (column.form === 'micros') return flooredCell(column, index, parts);
+  if (column.members !== undefined) {
+    const names = memberNames(column, parts);
+    return (
+      names?.map((name) => {
+        const isNumbers = parts.every(
+          (part) => part.kind === 'numbers' || part.kind === 'floor' || part.member !== name,
+        );
+        const number = isNumbers ? `${column.members} ->> ${pathOf(name)}` : null;
+        return { ...memberCell(column, index, name), number, isCompared: isCompared(parts, name) };
+      }) ?? null
+    );
+  }
+  const isNumbers =
+    column.type !== 'text' && parts.every((part) => part.kind === 'numbers') && !column.toJson;
+  if (column.isDiverse && !isNumbers) return null;
+  const cell = { ...wholeCell(column, index), isCompared: isCompared(parts, null) };
+  if (!isNumbers) return [{ ...cell, number: null }];
+  // A blank cell that counts as a text must not be grouped with the integers.
+  const sql = column.blank === '' ? `ifnull(${column.sql}, '')` : column.sql;
+  return [{ ...cell, sql, number: column.sql }];
+}
+
+function isCompared(parts: readonly Part[], member: string | null): boolean {
+  return parts.some((part) => part.kind === 'numbers' && part.member === member && part.isCompared);
+}
+
+function flooredCell(
+  column: SqlColumn,
+  index: number,
+  parts: readonly Part[],
+): GroupedCell[] | null {
+  const steps = parts.map((part) => (part.kind === 'floor' ? part.micros : 0));
+  const least = Math.min(...steps);
+  // One rounding for all steps: the finest must divide the others.
+  if (!(least > 0) || !steps.every((step) => step % least === 0)) return null;
+  const { sql } = column;
+  const floored = `${sql} - ((${sql} % ${least}) + ${least}) % ${least}`;
+  return [{ ...wholeCell(column, index), sql: floored, number: null, isCompared: false }];
+}
+
+function countedSql(from: string, keys: readonly Cell[]): string {
+  const list = keys.map(({ sql }, at) => `${sql} AS x${at}`);
+  const groups = keys.length === 0 ? '' : ` GROUP BY ${keys.map((_key, at) => at + 1).join(', ')}`;
+  return `SELECT ${[...list, 'count(*) AS n'].join(', ')} FROM ${from}${groups}`;
+}
+
+/**
+ * Small integers are summed, all other values are part of the group key. The inner parts have a limit so that SQLite
+ * computes each expression once per row.
+ */
+function packedSql(from: string, keys: readonly Cell[], packed: readonly PackedCell[]): string {
+  const names = keys.map((_key, at) => `x${at}`);
+  const needs = [...new Set(packed.map(({ needs: sql }) => sql))];
+  const inner = [
+    ...keys.map(({ sql }, at) => `${sql} AS x${at}`),
+    ...needs.map((sql) => (sql.includes('.') ? `${sql} AS ${sql.split('.')[1]}` : sql)),
+    ...packed.map(({ number }, at) => `${number} AS v${at}`),
+  ];
+  const middle = packed.map(({ rest }, at) => {
+    const isSmall = `(v${at} BETWEEN 2 AND ${MAX_PACKED} OR v${at} BETWEEN -${MAX_PACKED} AND -1)`;
+    const sql = rest.sql.replace('rows.', '');
+    return `v${at}, CASE WHEN typeof(v${at}) = 'integer' AND ${isSmall} THEN NULL ELSE ${sql} END AS x${keys.length + at}`;
+  });
+  const outer = packed.flatMap(({ isCompared: needsEnds }, at) => [
+    `x${keys.length + at}`,
+    `count(v${at}) AS n${at}`,
+    `sum(v${at}) / ${MAX_PACKED} AS h${at}`,
+    `sum(v${at}) % ${MAX_PACKED} AS l${at}`,
+    ...(needsEnds ? [`min(v${at}) AS a${at}`, `max(v${at}) AS z${at}`] : []),
+  ]);
+  const groups = [...names, ...packed.map((_one, at) => `x${keys.length + at}`)];
+  return `SELECT ${[...names, ...outer, 'count(*) AS n'].join(', ')} FROM (
+    SELECT ${[...names, ...middle].join(', ')} FROM (SELECT ${inner.join(', ')} FROM ${from} LIMIT -1) LIMIT -1
+  ) GROUP BY ${groups.join(', ')}`;
+}
+
+function putPacked(row: Row, cell: Cell, stored: Stored, at: number, key: number): void {
+  const count = Number(stored[`n${at}`]);
+  if (stored[`x${key}`] !== null || count === 0) return;
+  const part = (name: string): number => Number(stored[`${name}${at}`]);
+  const sum = new PackedIntegers(count, part('h'), part('l'), part('a'), part('z'));
+  put(row, cell, sum as unknown as Value);
+}
+
+function put(row: Row, { index, member }: Cell, value: Value): void {
+  if (member === null) row[index] = value;
+  else row[index] = { ...(row[index] as object | null), [member]: value };
+}
+
+function rowWriter(cells: readonly Cell[], width: number): (stored: Stored) => Row {
+  const empty: Row = new Array<Value>(width).fill(null);
+  const targets = cells.map((cell, at) => ({ ...cell, name: `x${at}` }));
+  return (stored) => {
+    const row = empty.slice();
+    for (const { name, index, member, decode } of targets) {
+      const value = stored[name];
+      if (member === null) row[index] = decode(value);
+      else if (value !== null) {
+        const object = (row[index] ??= {}) as Record<string, Value>;
+        object[member] = decode(value);
+      }
+    }
+    return row;
+  };
+}
+
+function decoderOf({
+  form,
+  blank = null,
+  toJson,
+}: Omit<SqlColumn, 'sql' | 'name' | 'type'>): (stored: unknown) => Value {
+  switch (form) {
+    case 'micros':
+      return (stored) => (stored === null ? null : timeFromMicros(Number(stored)));
+    case 'json':
+      return (stored) => {
+        if (typeof stored !== 'string') return plain(stored, blank);
+        const value = valueOfJson(toJson ? toJson(stored) : stored);
+        return value === undefined ? stored : value;
+      };
+    case 'boolean':
+      return (stored) =>
+        typeof stored === 'number' || typeof stored === 'bigint'
+          ? Number(stored) === 1
+          : plain(stored, blank);
+    default:
+      return (stored) => plain(stored, blank);
+  }
+}
+
+function plain(stored: unknown, blank: Value): Value {
+  if (stored === null || stored === undefined) return blank;
+  if (typeof stored === 'bigint') {
+    const number = Number(stored);
+    return Number.isSafeInteger(number) ? number : stored;
+  }
+  return typeof stored === 'number' || typeof stored === 'string' ? stored : null;
+}

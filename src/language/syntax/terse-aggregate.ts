@@ -1,0 +1,157 @@
+/** `count`, `avg(bytes) AS mean`, `count(eval(code>=400))`. */
+import {
+  countTrue,
+  terseAggregate,
+  terseAggregates,
+  useOfAggregate,
+  type AccumulatorFactory,
+} from '../expressions/aggregates.ts';
+import type { AggregateCall, Word } from './ast.ts';
+import { expressionContext, type StageContext } from '../command.ts';
+import { compileExpression } from '../expressions/evaluate.ts';
+import { parseExpression, printExpression, printName } from '../expressions/expression.ts';
+import { Problem, unknownName } from './problem.ts';
+import type { Schema } from '../run/schema.ts';
+import type { TerseReader } from './terse-reader.ts';
+
+export interface AggregateArguments {
+  readonly aggregates: readonly AggregateCall[];
+  readonly by: readonly Word[];
+}
+
+/** Up to BY, one of the options or the end, then the fields after BY. Throws `syntax`. */
+export function parseAggregates(
+  reader: TerseReader,
+  options: readonly string[] = [],
+): AggregateArguments {
+  const aggregates: AggregateCall[] = [];
+  do {
+    aggregates.push(parseAggregate(reader));
+    reader.take(',');
+  } while (!reader.isAtEnd() && !reader.isKeyword('BY') && !reader.isOption(options));
+  const by = reader.takeKeyword('BY') ? parseNames(reader, [], options) : [];
+  return { aggregates, by };
+}
+
+/** Up to the end, a keyword or one of the options, separated by commas or space. Throws `syntax`. */
+export function parseNames(
+  reader: TerseReader,
+  until: readonly string[] = [],
+  options: readonly string[] = [],
+): Word[] {
+  const names: Word[] = [];
+  do {
+    names.push(reader.name({ inList: true }));
+    reader.take(',');
+  } while (
+    !reader.isAtEnd() &&
+    !until.some((word) => reader.isKeyword(word)) &&
+    !reader.isOption(options) &&
+    !'[='.includes(reader.peek())
+  );
+  return names;
+}
+
+function parseAggregate(reader: TerseReader): AggregateCall {
+  const name = reader.takeIdent();
+  if (name === null) throw reader.expected('an aggregate');
+  let argument: AggregateCall['argument'] = { kind: 'none' };
+  const hasParentheses = reader.text[reader.at] === '(' && reader.take('(');
+  if (hasParentheses && !reader.take(')')) {
+    argument = parseArgument(reader);
+    if (!reader.take(')')) throw reader.expected("')'");
+  }
+  const alias = reader.takeKeyword('AS') ? reader.name({ inList: true }).text : null;
+  return { name, argument, alias, hasParentheses };
+}
+
+function parseArgument(reader: TerseReader): AggregateCall['argument'] {
+  const { at } = reader;
+  if (reader.takeKeyword('EVAL') && reader.take('(')) {
+    const from = reader.at;
+    const expression = parseExpression(reader);
+    const source = reader.text.slice(from, reader.at);
+    if (!reader.take(')')) throw reader.expected("')'");
+    return { kind: 'eval', expression, source: withoutSpaces(source) };
+  }
+  reader.at = at;
+  return { kind: 'field', field: reader.name({ inList: true }) };
+}
+
+function withoutSpaces(source: string): string {
+  return source.replace(/("(?:\\.|[^"\\])*"|'[^']*')|\s+/g, (_whole, text?: string) => text ?? '');
+}
+
+export function printAggregates({ aggregates, by }: AggregateArguments): string {
+  const calls = aggregates.map(({ name, argument, alias, hasParentheses }) => {
+    const inner =
+      argument.kind === 'none'
+        ? ''
+        : argument.kind === 'field'
+          ? printName(argument.field.text)
+          : `eval(${printExpression(argument.expression)})`;
+    const call = hasParentheses ? `${name.text}(${inner})` : name.text;
+    return alias === null ? call : `${call} AS ${printName(alias)}`;
+  });
+  return calls.join(', ') + (by.length === 0 ? '' : ` BY ${printNames(by)}`);
+}
+
+export function printNames(names: readonly Word[]): string {
+  return names.map(({ text }) => printName(text)).join(', ');
+}
+
+export interface BoundAggregate {
+  readonly name: string;
+  readonly factory: AccumulatorFactory;
+  /** In lower case, without percentile numbers. */
+  readonly kind: string;
+}
+
+/** Throws `unknown_aggregate`, `unknown_column`. */
+export function bindAggregate(
+  call: AggregateCall,
+  input: Schema,
+  context: StageContext,
+): BoundAggregate {
+  const { argument } = call;
+  const kind = call.name.text.toLowerCase();
+  const { place } = call.name;
+  const definition = terseAggregate(kind);
+  if (definition === null) {
+    const names = [...terseAggregates.keys()];
+    throw new Problem('unknown_aggregate', `Unknown aggregate '${call.name.text}'`, {
+      place,
+      suggestion: unknownName(kind, names).suggestion,
+      allowed: names,
+    });
+  }
+  if (argument.kind === 'none' && kind !== 'count') {
+    const text = `Aggregate '${call.name.text}' needs a field in parentheses`;
+    throw new Problem('unknown_aggregate', text, { place });
+  }
+  const name = call.alias ?? defaultName(kind, argument);
+  const get = argumentGetter(kind, argument, input, context);
+  if (argument.kind === 'eval' && kind === 'count') return { name, factory: countTrue(get!), kind };
+  const time = definition.needsTime ? input.require('_time', 'terse', place).get : null;
+  return { name, factory: definition.make({ get, time }), kind };
+}
+
+function argumentGetter(
+  kind: string,
+  argument: AggregateCall['argument'],
+  input: Schema,
+  context: StageContext,
+) {
+  if (argument.kind === 'none') return null;
+  if (argument.kind === 'field') {
+    const { text, place } = argument.field;
+    return input.require(text, 'terse', place, useOfAggregate(kind)).get;
+  }
+  return compileExpression(argument.expression, expressionContext(input, 'terse', context));
+}
+
+function defaultName(kind: string, argument: AggregateCall['argument']): string {
+  if (argument.kind === 'none') return kind;
+  const inner = argument.kind === 'field' ? argument.field.text : `eval(${argument.source})`;
+  return `${kind}(${inner})`;
+}

@@ -1,0 +1,69 @@
+/** The state of an event explorer view, as its address holds it. */
+import { TimeZone } from '../../base/time-zone.ts';
+import type { Context } from '../../http/context.ts';
+
+/** Span of the first view. */
+export const FIRST_SPAN = '-24h';
+const FIRST_ROWS = 100;
+/** Rows of a page. */
+export const MAX_ROWS = 5_000;
+
+export interface Asked {
+  readonly q: string;
+  readonly earliest: string;
+  readonly latest: string;
+  /** For dates and for times without offset. */
+  readonly timezone: string;
+  readonly limit: number;
+  readonly isTable: boolean;
+  /** `1`: a chart is wanted, `0`: none is, `''`: not said. */
+  readonly chart: string;
+}
+
+export function askedOf(context: Context): Asked {
+  const limit = Number(context.queryValue('limit'));
+  return {
+    q: (context.queryValue('q') ?? '').replaceAll('\r\n', '\n'),
+    ...spanOf(context),
+    timezone: TimeZone.named(context.queryValue('timezone') ?? '')?.name ?? 'UTC',
+    limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
+    isTable: context.queryValue('form') === 'table',
+    chart: /^[01]$/.exec(context.queryValue('chart') ?? '')?.[0] ?? '',
+  };
+}
+
+/** The two boxes win over the choice, whose value may hold both ends. */
+function spanOf(context: Context): Pick<Asked, 'earliest' | 'latest'> {
+  const [from, to] = [momentIn(context.queryValue('from')), momentIn(context.queryValue('to'))];
+  if (from !== '' || to !== '') return { earliest: from, latest: to };
+  const chosen = context.queryValue('earliest') ?? FIRST_SPAN;
+  const between = chosen.indexOf('..');
+  if (between < 0) return { earliest: chosen, latest: context.queryValue('latest') ?? '' };
+  return { earliest: chosen.slice(0, between), latest: chosen.slice(between + 2) };
+}
+
+/** Times without a zone are UTC; browsers omit seconds of zero. */
+function momentIn(text: string | null): string {
+  const plain = text ?? '';
+  if (/T\d\d:\d\d$/.test(plain)) return `${plain}:00Z`;
+  return /T[\d:.]+$/.test(plain) ? `${plain}Z` : plain;
+}
+
+/** All that selects rows, except how many a page shows. */
+export function wholeQuery({ q, earliest, latest, timezone }: Asked): URLSearchParams {
+  return new URLSearchParams({
+    q,
+    earliest,
+    ...(latest !== '' && { latest }),
+    ...(timezone !== 'UTC' && { timezone }),
+  });
+}
+
+export function addressOf(asked: Asked): string {
+  const { limit, isTable, chart } = asked;
+  const query = wholeQuery(asked);
+  if (isTable) query.set('form', 'table');
+  if (chart !== '') query.set('chart', chart);
+  if (limit !== FIRST_ROWS) query.set('limit', String(limit));
+  return `/events?${query}`;
+}

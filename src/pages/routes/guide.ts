@@ -1,0 +1,37 @@
+/** One route for each chapter, so that a file of the folder called docs/guide/… keeps all other names. */
+import type { Context } from '../../http/context.ts';
+import { findInGuide, GUIDE_CHAPTERS, guideAddress, guideChapters } from '../guide.ts';
+import { PRIVATE } from '../../http/reply/headers.ts';
+import { pageReply } from '../../http/reply/page-reply.ts';
+import { guidePage } from '../views/guide.tsx';
+import type { Reply } from '../../http/reply/reply.ts';
+import type { Route } from '../../http/route-table.ts';
+
+export const guideRoutes: readonly Route[] = ['', ...GUIDE_CHAPTERS].map((name) => ({
+  pattern: guideAddress(name),
+  access: 'user',
+  cacheControl: PRIVATE,
+  methods: { GET: (context) => chapterReply(context, name) },
+}));
+
+function chapterReply(context: Context, name: string): Reply {
+  const chapters = guideChapters();
+  const at = chapters.findIndex((chapter) => chapter.name === name);
+  const q = name === '' ? (context.queryValue('q') ?? '').trim() : '';
+  const links = chapters.map((one) => ({
+    title: one.title,
+    href: guideAddress(one.name),
+    isHere: one.name === name,
+  }));
+  return pageReply(context, guidePage, {
+    title: chapters[at]!.title,
+    isIndex: name === '',
+    body: chapters[at]!.body,
+    outline: chapters[at]!.outline,
+    chapters: links.slice(1),
+    previous: links[at - 1] ?? null,
+    next: links[at + 1] ?? null,
+    q,
+    hits: q === '' ? null : findInGuide(q),
+  });
+}

@@ -1,0 +1,53 @@
+/** The gallery; resources.ts serves the files themselves. */
+import { Type } from '@sinclair/typebox';
+import { formatParameter } from '../../http/reply/asked-format.ts';
+import { PRIVATE } from '../../http/reply/headers.ts';
+import { galleryReply } from '../media-page.ts';
+import type { Route } from '../../http/route-table.ts';
+
+/** Public, so that it can redirect visitors to the sign-in. */
+export const mediaRoute: Route = {
+  pattern: '/ui/media',
+  access: 'public',
+  isListedFor: ({ caller, readsMedia }) => readsMedia || caller?.isSuperuser === true,
+  cacheControl: PRIVATE,
+  describes: {
+    GET: {
+      summary: 'Show the media files you may read',
+      tag: 'system',
+      parameters: [
+        {
+          name: 'filter',
+          in: 'query',
+          description: 'Part of the names to show',
+          schema: Type.String(),
+        },
+        {
+          name: 'type',
+          in: 'query',
+          description: 'Only sound, or only films',
+          schema: Type.Union([Type.Literal('audio'), Type.Literal('video')]),
+        },
+        {
+          name: 'sort',
+          in: 'query',
+          description: 'By name, the last changed first, or the largest first',
+          schema: Type.Union([Type.Literal('name'), Type.Literal('changed'), Type.Literal('size')]),
+        },
+        {
+          name: 'offset',
+          in: 'query',
+          description: 'Files to leave out at the start',
+          schema: Type.Integer({ minimum: 0, default: 0 }),
+        },
+        formatParameter,
+      ],
+      answers: {
+        200: { description: 'The gallery', mediaType: 'text/html', schema: null },
+        302: { description: 'To the login, for who is not signed in', schema: null },
+      },
+      errors: [403],
+    },
+  },
+  methods: { GET: (context) => galleryReply(context.services, context) },
+};

@@ -1,0 +1,32 @@
+import { jsonReply } from '../../http/reply/reply.ts';
+import { PRIVATE } from '../../http/reply/headers.ts';
+import { pageAddress } from '../../docroot/registry/addresses.ts';
+import { kindName } from '../kind-names.ts';
+import { ADMIN_PAGES, ADMIN_SECTIONS } from '../admin/layout.tsx';
+import type { Route } from '../../http/route-table.ts';
+
+const sections = ADMIN_SECTIONS.map(({ label, name }) => ({
+  name: label,
+  file: '',
+  kind: 'administration',
+  href: `${ADMIN_PAGES}/${name}`,
+}));
+
+export const paletteRoute: Route = {
+  pattern: '/_svc/resources',
+  access: 'user',
+  hasJsonErrors: true,
+  cacheControl: PRIVATE,
+  methods: {
+    GET: async ({ services, caller }) => {
+      const { resources } = await services.listReadable(caller);
+      const published = resources.map((resource) => ({
+        name: resource.name,
+        file: resource.rel,
+        kind: kindName(resource),
+        href: pageAddress(resource, resource.name),
+      }));
+      return jsonReply(caller?.isSuperuser === true ? [...sections, ...published] : published);
+    },
+  },
+};

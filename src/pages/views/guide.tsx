@@ -1,0 +1,147 @@
+/** @jsxImportSource @kitajs/html */
+/**
+ * A chapter of the guide, or the results of a search in all chapters.
+ *
+ * The text is made from docs/ when the executable is built, and is the only thing here inserted as markup.
+ */
+import type { OutlineEntry } from '../../docroot/kind.ts';
+import type { GuideHit } from '../guide.ts';
+import { Article } from '../parts/article.tsx';
+import type { Page } from './frame.tsx';
+
+interface ChapterLink {
+  readonly title: string;
+  readonly href: string;
+  readonly isHere: boolean;
+}
+
+interface GuideView {
+  readonly title: string;
+  readonly isIndex: boolean;
+  /** Sanitised like documents, with a heading of level 1. */
+  readonly body: string;
+  readonly outline: readonly OutlineEntry[];
+  /** Without the index. */
+  readonly chapters: readonly ChapterLink[];
+  readonly previous: ChapterLink | null;
+  readonly next: ChapterLink | null;
+  /** `''`: no search. */
+  readonly q: string;
+  /** Null when nothing was searched for. */
+  readonly hits: readonly GuideHit[] | null;
+}
+
+export const guidePage: Page<GuideView> = {
+  name: 'guide',
+  layout: 'wide',
+  title: ({ title, hits }) => (hits === null ? title : 'Search the guide'),
+  hasOwnHeading: () => true,
+  navigation: { label: 'Guide', href: '/docs/guide', audience: 'users' },
+  styles: ['document.css', 'guide.css'],
+  scripts: ['guide.js'],
+  trail: ({ isIndex, hits }) =>
+    isIndex && hits === null ? [] : [{ label: 'Guide', href: '/docs/guide' }],
+  content: (view) => (
+    <div class="guide">
+      <nav class="chapters" aria-label="Chapters">
+        <Find q={view.q} />
+        <ol>
+          {view.chapters.map(({ title, href, isHere }) => (
+            <li>
+              <a {...{ href }} aria-current={isHere ? 'page' : undefined} safe>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ol>
+      </nav>
+      {view.hits === null ? <Chapter view={view} /> : <Hits view={view} />}
+    </div>
+  ),
+};
+
+function Find({ q }: { q: string }) {
+  return (
+    <form class="filter" method="get" action="/docs/guide" role="search">
+      <label>
+        <span class="visually-hidden">Search the guide</span>
+        <input
+          type="search"
+          name="q"
+          value={q}
+          placeholder="Search the guide"
+          autocomplete="off"
+          data-key="g"
+        />
+      </label>
+    </form>
+  );
+}
+
+function Chapter({ view }: { view: GuideView }) {
+  return (
+    <div class="document">
+      <Article
+        body={view.body}
+        facts={[]}
+        outline={view.isIndex ? [] : view.outline.filter(({ level }) => level === 2)}
+      >
+        <Neighbours view={view} />
+      </Article>
+    </div>
+  );
+}
+
+function Neighbours({ view: { previous, next } }: { view: GuideView }) {
+  return (
+    <nav class="neighbours" aria-label="Previous and next chapter">
+      {previous === null ? (
+        ''
+      ) : (
+        <a rel="prev" href={previous.href}>
+          <span class="fine">Previous</span>
+          <span safe>{previous.title}</span>
+        </a>
+      )}
+      {next === null ? (
+        ''
+      ) : (
+        <a rel="next" href={next.href}>
+          <span class="fine">Next</span>
+          <span safe>{next.title}</span>
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function Hits({ view: { hits, q } }: { view: GuideView }) {
+  const found = hits ?? [];
+  return (
+    <section class="hits" aria-label="Sections found">
+      <h1>Search the guide</h1>
+      <p class="fine" role="status" safe>
+        {found.length === 0
+          ? `No section has all the words of “${q}”. Try fewer of them.`
+          : `${found.length} ${found.length === 1 ? 'section' : 'sections'} for “${q}”`}
+      </p>
+      <ul class="plain-list">
+        {found.map(({ chapter, title, href, snippet }) => (
+          <li>
+            <a {...{ href }} safe>
+              {title}
+            </a>{' '}
+            <span class="fine" safe>
+              {chapter}
+            </span>
+            <p>
+              {snippet.map(({ text, isHit }) =>
+                isHit ? <mark safe>{text}</mark> : <span safe>{text}</span>,
+              )}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,120 @@
+/**
+ * The SQLite file of a typed copy under construction: tables `rows` and `segments`.
+ *
+ * Built without journal or syncs, because an unfinished copy is thrown away; `finish` makes it durable and switches it
+ * to WAL. `rows` has one column `c<position>` per table column, without a declared type, so that each value keeps the
+ * storage class it is bound with. SQLite makes the tables; their rows are written as pages (row-pages.ts).
+ */
+import { Database } from 'bun:sqlite';
+import { rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { CopyOutput } from './copy-output.ts';
+import { RowPages } from './row-pages.ts';
+import type { Segment, StoredValue } from '../types.ts';
+
+/** Larger pages speed up scans, smaller ones single-row edits; measured from 4 to 64 KiB. */
+export const PAGE_BYTES = 16_384;
+
+export class CopyFile {
+  readonly #path: string;
+  readonly #pages: RowPages;
+  /** Null once closed. */
+  #output: CopyOutput | null;
+
+  /** Replaces any file at `path`. */
+  constructor(path: string, positions: readonly number[]) {
+    this.#path = path;
+    this.#remove();
+    const rootPage = makeTables(path, positions);
+    const output = new CopyOutput(path);
+    this.#output = output;
+    this.#pages = new RowPages({
+      write: (bytes, position) => output.write(bytes, position),
+      pageBytes: PAGE_BYTES,
+      rootPage,
+      firstPage: statSync(path).size / PAGE_BYTES + 1,
+      values: positions.length,
+    });
+  }
+
+  /** Values come in column order. */
+  add(value: StoredValue): void {
+    this.#pages.add(value);
+  }
+
+  /** Ids must grow. Throws file system errors. */
+  endRow(id: number): void {
+    this.#pages.endRow(id);
+  }
+
+  /** Makes the file durable and switches it to WAL. */
+  async finish(segments: readonly (Segment & { firstRowId: number })[]): Promise<void> {
+    this.#pages.finish();
+    const output = this.#output;
+    this.#output = null;
+    await output?.end();
+    writeSegments(this.#path, segments);
+    const file = await open(this.#path, 'r+');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Deletes the unfinished file. */
+  async discard(): Promise<void> {
+    const output = this.#output;
+    this.#output = null;
+    await output?.close();
+    this.#remove();
+  }
+
+  #remove(): void {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#path + suffix, { force: true });
+  }
+}
+
+function makeTables(path: string, positions: readonly number[]): number {
+  return withDatabase(path, (db) => {
+    const cells = positions.map((position) => `, c${position}`).join('');
+    db.run(`CREATE TABLE rows (_row_id INTEGER PRIMARY KEY${cells})`);
+    db.run(
+      'CREATE TABLE segments (seq INTEGER PRIMARY KEY, first_row_id INTEGER, rows INTEGER, bytes INTEGER)',
+    );
+    using root = db.prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'rows'`);
+    return (root.values()[0] as [number])[0];
+  });
+}
+
+function writeSegments(
+  path: string,
+  segments: readonly (Segment & { firstRowId: number })[],
+): void {
+  withDatabase(path, (db) => {
+    db.run('BEGIN');
+    using insert = db.prepare('INSERT INTO segments VALUES (?, ?, ?, ?)');
+    segments.forEach(({ firstRowId, rows, bytes }, seq) => {
+      insert.run(seq, firstRowId, rows, bytes);
+    });
+    db.run('COMMIT');
+    db.run('PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL');
+  });
+}
+
+/**
+ * Closes at once: with a statement left, the connection would live until the next garbage collection and then delete
+ * the journal of whatever file is at the path by then.
+ */
+function withDatabase<Result>(path: string, work: (db: Database) => Result): Result {
+  const db = new Database(path, { create: true, readwrite: true });
+  try {
+    db.run(
+      `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;` +
+        'PRAGMA locking_mode = EXCLUSIVE',
+    );
+    return work(db);
+  } finally {
+    db.close(true);
+  }
+}

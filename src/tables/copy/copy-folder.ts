@@ -1,0 +1,135 @@
+/**
+ * The folder of typed copies, with their state at last use (`copy-seal.ts`). A copy that others changed is not trusted.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { sha256Hex, shortId } from '../../base/ids.ts';
+import type { Log } from '../../base/log.ts';
+import { TimeSlice } from '../../base/work/time-slice.ts';
+import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
+import { Table } from './table.ts';
+import { TABLE_FORMAT } from './table-meta.ts';
+
+interface TableName {
+  readonly rel: string;
+  readonly sheet: string | null;
+}
+
+/** Remains of copies. The companions of a document root's folder `tables` may be in the same folder. */
+const OTHERS = /^[0-9a-f]{32}(?:\.[\w-]+)?\.sqlite(?:-(?:journal|progress))?$/;
+
+export class CopyFolder {
+  readonly #dir: string;
+  readonly #log: Log;
+  /** Copies nobody has open, by table id. */
+  readonly #found = new Map<string, string[]>();
+  /** The trace of each copy set aside, by path. */
+  readonly #left = new Map<string, string>();
+
+  /** Finds copies of earlier runs and deletes remains of unfinished ones. */
+  constructor(dir: string, log: Log) {
+    this.#dir = dir;
+    this.#log = log;
+    for (const name of readdirSync(dir)) {
+      const match = /^([0-9a-f]{32})\.[A-Za-z0-9_-]+\.sqlite$/.exec(name);
+      if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
+      else if (OTHERS.test(name)) this.remove(join(dir, name));
+    }
+  }
+
+  /** Path for the next copy of a table. */
+  newPath(target: TableName): string {
+    return join(this.#dir, `${tableId(target)}.${shortId()}.sqlite`);
+  }
+
+  setAside(id: string, table: Table): void {
+    this.#found.set(id, [basename(table.path)]);
+    table.close();
+    this.#left.set(table.path, traceOf(table.path));
+    void this.seal(table);
+  }
+
+  /** For the next start; a copy that cannot be sealed is rebuilt then. */
+  async seal({ path, isWritten, head }: Table): Promise<void> {
+    if (!isWritten) return;
+    try {
+      await sealCopy(path);
+    } catch (error) {
+      const fields = { resource: head.rel, error };
+      this.#log.warning('a typed copy could not be sealed', fields);
+    }
+  }
+
+  /** Marks a copy that somebody else wrote to. */
+  suspect(table: Table): void {
+    table.outdated = 'suspect';
+    this.#log.warning('a typed copy is not as it was left and is built again', {
+      resource: table.head.rel,
+    });
+  }
+
+  /** A copy set aside, also by an earlier run; `suspect` unless unchanged. Others are deleted. */
+  async reopen(target: TableName): Promise<Table | null> {
+    const id = tableId(target);
+    const names = this.#found.get(id) ?? [];
+    this.#found.delete(id);
+    let newest: Table | null = null;
+    for (const name of names) {
+      const path = join(this.#dir, name);
+      const isAsLeft = newest === null && (await this.#isAsLeft(path));
+      const table: Table | null = newest ? null : Table.open(path, TABLE_FORMAT);
+      const isOurs = table?.head.rel === target.rel && table.head.sheet === target.sheet;
+      if (table && isOurs) {
+        newest = table;
+        if (!isAsLeft) this.suspect(table);
+      } else {
+        table?.close();
+        this.remove(path);
+      }
+    }
+    return newest;
+  }
+
+  async #isAsLeft(path: string): Promise<boolean> {
+    const trace = this.#left.get(path);
+    this.#left.delete(path);
+    return trace === traceOf(path) || (await isSealed(path));
+  }
+
+  /** Deletes a copy, whatever is there of it. */
+  remove(path: string): void {
+    this.#left.delete(path);
+    for (const end of COPY_FILES) rmSync(path + end, { force: true });
+  }
+
+  /** Deletes the copies set aside for a table. */
+  drop(id: string): void {
+    for (const name of this.#found.get(id) ?? []) this.remove(join(this.#dir, name));
+    this.#found.delete(id);
+  }
+
+  async prune(ids: ReadonlySet<string>, isAway: (rel: string) => boolean): Promise<void> {
+    const slice = new TimeSlice();
+    for (const [id, names] of [...this.#found]) {
+      if (ids.has(id)) continue;
+      if (slice.isOver) await slice.rest();
+      // Taken back meanwhile: the file is there again.
+      if (this.#found.get(id) !== names) continue;
+      const rel = Table.relOf(join(this.#dir, names[0]!));
+      if (rel === null || !isAway(rel)) this.drop(id);
+    }
+  }
+}
+
+const knownIds = new WeakMap<TableName, string>();
+
+/** A safe file name that reveals nothing; remembered with the target. */
+export function tableId(target: TableName): string {
+  let id = knownIds.get(target);
+  if (id === undefined) {
+    const { rel, sheet } = target;
+    id = sha256Hex(sheet === null ? rel : `${rel}\n${sheet}`).slice(0, 32);
+    knownIds.set(target, id);
+  }
+  return id;
+}

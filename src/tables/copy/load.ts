@@ -1,0 +1,316 @@
+/**
+ * Loads a file's rows into a typed copy: types depend on all rows, yet most files are read once.
+ *
+ * Types are supposed from the first SAMPLE_BYTES of the file, and rows are written as they arrive. A cell that refutes
+ * a type, or stands past the known columns, ends the writing; the rest is only counted, and the file is read a second
+ * and last time with known types.
+ */
+import { SQLiteError } from 'bun:sqlite';
+import { AppError, errnoOf } from '../../base/errors.ts';
+import type { CompanionSchema } from '../infer/companion.ts';
+import { CopyFile } from './copy-file.ts';
+import type { FileColumn } from '../infer/file-type.ts';
+import { extraName, withSuffix } from '../infer/header-names.ts';
+import { classOf } from '../infer/infer.ts';
+import { MAX_COLUMNS } from '../limits.ts';
+import { type BlankMode, LoadColumn } from './load-column.ts';
+import { RowIds } from './row-ids.ts';
+import type { Cell, ClassCounts, Column, ColumnSink, Segment, TableLayout } from '../types.ts';
+
+/** Rows held back to suppose types from. Smaller files are never read twice; memory is about ten times this. */
+export const SAMPLE_BYTES = 2 * 1024 * 1024;
+
+/** The same in cells, for files whose bytes say little about their cells. */
+const SAMPLE_CELLS = 400_000;
+
+interface HeldSegment {
+  readonly segment: Segment;
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+export interface LoadOptions {
+  /** An existing file is replaced. */
+  readonly path: string;
+  /** Called a second time when the supposed types do not hold. */
+  readonly read: (sink: ColumnSink) => Promise<void>;
+  /** Null: all types are inferred. */
+  readonly companion: Pick<CompanionSchema, 'columns'> | null;
+  /** Row ids in order; a function because the file may be read twice. Absent: 1…n. */
+  readonly ids?: () => Iterable<number>;
+  /** `empty` unless the file knows nulls. */
+  readonly blank?: BlankMode;
+}
+
+export interface LoadedTable {
+  /** In file order; then columns past the header that have a non-blank cell. */
+  readonly columns: Column[];
+  readonly rowCount: number;
+  /** 0 without rows. */
+  readonly lastRowId: number;
+  readonly layout: TableLayout;
+  /** False when `ids` did not fit (too few, too many, not growing): rows are then numbered 1…n. */
+  readonly keptIds: boolean;
+}
+
+/**
+ * Makes the copy: tables `rows` and `segments`, synced, in WAL mode, closed. Throws what `read` throws,
+ * `unreadable-file` past MAX_COLUMNS, `no-space`, and `unavailable` when the second reading gives other rows; then no
+ * file is left. Memory is the sample and one segment. Blocks while it writes: for the parse child.
+ */
+export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
+  const first = new TableWriter(options, null);
+  const copied = await fill(first, options);
+  if (copied) return { ...copied, keptIds: true };
+  const keptIds = !first.ids.isBroken;
+  const again = keptIds ? options : { ...options, ids: undefined };
+  const second = await fill(new TableWriter(again, first.counts()), again);
+  if (second) return { ...second, keptIds };
+  throw new AppError('unavailable', 'The file changed while it was read');
+}
+
+/** One reading; null when the suppositions did not hold. Leaves a finished file or none. */
+async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedTable | null> {
+  try {
+    await read(writer);
+    writer.end();
+    if (writer.isGood) return await writer.finish();
+  } catch (error) {
+    await writer.discard();
+    throw isFull(error)
+      ? new AppError('no-space', 'Insufficient storage', { cause: error })
+      : error;
+  }
+  await writer.discard();
+  return null;
+}
+
+/** The file system's or SQLite's error for a full disk. */
+function isFull(error: unknown): boolean {
+  const code = error instanceof SQLiteError ? error.code : errnoOf(error);
+  return code !== undefined && ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
+}
+
+type CopiedTable = Omit<LoadedTable, 'keptIds'>;
+
+/** One reading: writes while the supposed types hold, and always counts. */
+class TableWriter implements ColumnSink {
+  readonly ids: RowIds;
+  readonly #options: LoadOptions;
+  /** By position, from an earlier reading; null: types are supposed from a sample. */
+  readonly #known: ReadonlyMap<number, ClassCounts> | null;
+  #names: readonly string[] = [];
+  #fileColumns: readonly FileColumn[] = [];
+  /** By position: first the header's, then those past it. */
+  readonly #columns = new Map<number, LoadColumn>();
+  /** Columns past the header that the copy lacks, by position. */
+  readonly #late = new Map<number, LoadColumn>();
+  /** Held back until there are enough to suppose types from; then null. */
+  #sample: HeldSegment[] | null = [];
+  #sampleBytes = 0;
+  #sampleCells = 0;
+  #copy: CopyFile | null = null;
+  #isRefuted = false;
+  #rowCount = 0;
+  readonly #segments: (Segment & { firstRowId: number })[] = [];
+  #dialect: Record<string, unknown> = {};
+  #bodyOffset = 0;
+
+  constructor(options: LoadOptions, known: ReadonlyMap<number, ClassCounts> | null) {
+    this.#options = options;
+    this.#known = known;
+    this.ids = new RowIds(options.ids?.());
+  }
+
+  /** The copy holds every row with its type. Valid after `end`. */
+  get isGood(): boolean {
+    return this.#copy !== null && !this.#isRefuted;
+  }
+
+  /** Over the rows so far, by position. */
+  counts(): Map<number, ClassCounts> {
+    const columns = [...this.#columns.values(), ...this.#late.values()];
+    return new Map(columns.map((column) => [column.position, column.counts]));
+  }
+
+  header(names: readonly string[], columns?: readonly FileColumn[]): void {
+    if (names.length > MAX_COLUMNS) throw tooManyColumns();
+    this.#names = names;
+    this.#fileColumns = columns ?? [];
+    names.forEach((_, position) => this.#columns.set(position, this.#newColumn(position)));
+    // Types from the file need no sample.
+    if (this.#known || columns) this.#startWriting(this.#known ?? this.counts());
+  }
+
+  segment(segment: Segment, rows: readonly (readonly Cell[])[]): void {
+    if (this.#sample === null) return this.#take(segment, rows);
+    this.#sample.push({ segment, rows });
+    this.#sampleBytes += segment.bytes;
+    this.#sampleCells += rows.length * Math.max(1, this.#names.length);
+    if (this.#sampleBytes >= SAMPLE_BYTES || this.#sampleCells >= SAMPLE_CELLS)
+      this.#settleSample();
+  }
+
+  segmentByColumn(segment: Segment, cells: readonly (readonly Cell[])[]): void {
+    if (this.#sample !== null || this.#isRefuted) {
+      return this.segment(segment, rowsOf(segment.rows, cells));
+    }
+    this.#rowCount += segment.rows;
+    this.#wrote(segment, this.#writeColumns(segment.rows, cells));
+  }
+
+  layout(dialect: Record<string, unknown>, bodyOffset: number): void {
+    this.#dialect = dialect;
+    this.#bodyOffset = bodyOffset;
+  }
+
+  /** Call after the last row. */
+  end(): void {
+    if (this.#sample !== null) this.#settleSample();
+    this.ids.end();
+    const isHeld = [...this.#columns.values()].every((column) => column.holds());
+    if (this.ids.isBroken || !isHeld) this.#isRefuted = true;
+    // A segment without rows begins where the next row would be.
+    let next = this.ids.last + 1;
+    for (const segment of this.#segments.toReversed()) {
+      if (segment.rows === 0) segment.firstRowId = next;
+      next = segment.firstRowId;
+    }
+  }
+
+  /** Only for a good copy. */
+  async finish(): Promise<CopiedTable> {
+    await this.#copy!.finish(this.#segments);
+    const segments = this.#segments.map(({ rows, bytes }) => ({ rows, bytes }));
+    return {
+      columns: this.#described(),
+      rowCount: this.#rowCount,
+      lastRowId: this.ids.last,
+      layout: { dialect: this.#dialect, bodyOffset: this.#bodyOffset, segments },
+    };
+  }
+
+  async discard(): Promise<void> {
+    this.ids.close();
+    await this.#copy?.discard();
+    this.#copy = null;
+  }
+
+  #newColumn(position: number): LoadColumn {
+    if (this.#columns.size + this.#late.size >= MAX_COLUMNS) throw tooManyColumns();
+    const { companion, blank } = this.#options;
+    const declared = companion?.columns?.get(this.#names[position] ?? extraName(position))?.type;
+    return new LoadColumn(position, declared, blank ?? 'empty', this.#fileColumns[position]);
+  }
+
+  /** Supposes types from the rows held back, then writes those. */
+  #settleSample(): void {
+    const sample = this.#sample ?? [];
+    for (const { rows } of sample) this.#count(rows);
+    this.#startWriting(this.counts());
+    for (const { segment, rows } of sample) this.#take(segment, rows);
+  }
+
+  #startWriting(sample: ReadonlyMap<number, ClassCounts>): void {
+    this.#sample = null;
+    this.#late.clear();
+    for (const [position, counts] of sample) {
+      const column = this.#columns.get(position) ?? this.#newColumn(position);
+      column.suppose(counts);
+      this.#columns.set(position, column);
+    }
+    this.#copy = new CopyFile(this.#options.path, [...this.#columns.keys()]);
+  }
+
+  #take(segment: Segment, rows: readonly (readonly Cell[])[]): void {
+    this.#rowCount += rows.length;
+    if (this.#isRefuted) {
+      this.#count(rows);
+      for (let row = 0; row < rows.length; row++) this.ids.next();
+      return;
+    }
+    this.#wrote(segment, this.#write(rows));
+  }
+
+  #wrote(segment: Segment, firstRowId: number): void {
+    this.#segments.push({ ...segment, firstRowId });
+    const columns = [...this.#columns.values()];
+    this.#isRefuted =
+      this.ids.isBroken || this.#late.size > 0 || !columns.every((column) => column.mayHold());
+  }
+
+  /** Returns the first row's id. */
+  #write(rows: readonly (readonly Cell[])[]): number {
+    const copy = this.#copy!;
+    const columns = [...this.#columns.values()];
+    const width = this.#names.length;
+    let firstRowId = 0;
+    for (const row of rows) {
+      const id = this.ids.next();
+      firstRowId ||= id;
+      for (let index = 0; index < columns.length; index++) {
+        const column = columns[index]!;
+        copy.add(column.take(row[column.position]));
+      }
+      copy.endRow(id);
+      if (row.length > width) this.#countBeyond(row);
+    }
+    return firstRowId;
+  }
+
+  /** Returns the first row's id. */
+  #writeColumns(count: number, cells: readonly (readonly Cell[])[]): number {
+    const copy = this.#copy!;
+    const columns = [...this.#columns.values()];
+    const values = columns.map((column) => column.takeAll(cells[column.position]!, count));
+    let firstRowId = 0;
+    for (let row = 0; row < count; row++) {
+      const id = this.ids.next();
+      firstRowId ||= id;
+      for (let index = 0; index < values.length; index++) copy.add(values[index]![row]!);
+      copy.endRow(id);
+    }
+    return firstRowId;
+  }
+
+  #count(rows: readonly (readonly Cell[])[]): void {
+    const columns = [...this.#columns.values()];
+    for (const row of rows) {
+      for (const column of columns) column.count(row[column.position] ?? null);
+      if (row.length > this.#names.length) this.#countBeyond(row);
+    }
+  }
+
+  /** Blank cells past the known columns make no column. */
+  #countBeyond(row: readonly Cell[]): void {
+    for (let position = this.#names.length; position < row.length; position++) {
+      if (this.#columns.has(position)) continue;
+      const cell = row[position]!;
+      if (classOf(cell) === 'blank') continue;
+      let column = this.#late.get(position);
+      if (!column) this.#late.set(position, (column = this.#newColumn(position)));
+      column.count(cell);
+    }
+  }
+
+  #described(): Column[] {
+    const width = this.#names.length;
+    const taken = new Set(this.#names);
+    const columns = [...this.#columns.values()].sort((a, b) => a.position - b.position);
+    return columns.map((column) => {
+      const isExtra = column.position >= width;
+      if (!isExtra) return column.described(this.#names[column.position]!, false);
+      const wanted = extraName(column.position);
+      const name = taken.has(wanted) ? withSuffix(wanted, taken) : wanted;
+      taken.add(name);
+      return column.described(name, true);
+    });
+  }
+}
+
+function rowsOf(count: number, columns: readonly (readonly Cell[])[]): Cell[][] {
+  return Array.from({ length: count }, (_, row) => columns.map((cells) => cells[row]!));
+}
+
+function tooManyColumns(): AppError {
+  return new AppError('unreadable-file', `more than ${MAX_COLUMNS} columns`);
+}

@@ -1,0 +1,73 @@
+/**
+ * Progress of a file's first reading. The worker that reads is busy until the end, so it writes its progress to a small
+ * file beside the copy.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { FileSource } from '../../base/files/file-source.ts';
+
+export interface ReadingProgress {
+  readonly bytes: number;
+  readonly size: number;
+  /** 2: a second reading, because a later row changed a column's type. */
+  readonly pass: number;
+}
+
+const SUFFIX = '-progress';
+const STEP_MS = 200;
+
+/** Writes the progress of one reading. */
+export class ProgressTeller {
+  readonly #path: string;
+  #size = 0;
+  #bytes = 0;
+  #pass = 0;
+  #toldAt = 0;
+
+  /** For the copy at `path`. */
+  constructor(path: string) {
+    this.#path = path + SUFFIX;
+  }
+
+  /** Counts the reads of the returned source. */
+  begin(source: FileSource): FileSource {
+    const { size } = source;
+    this.#size = size;
+    this.#bytes = 0;
+    this.#pass++;
+    return {
+      size,
+      read: (offset, length) => {
+        this.#bytes = Math.min(size, this.#bytes + length);
+        this.#tell();
+        return source.read(offset, length);
+      },
+    };
+  }
+
+  /** Removes the file. */
+  end(): void {
+    rmSync(this.#path, { force: true });
+  }
+
+  #tell(): void {
+    const now = performance.now();
+    if (now - this.#toldAt < STEP_MS) return;
+    this.#toldAt = now;
+    try {
+      writeFileSync(this.#path, `${this.#bytes} ${this.#size} ${this.#pass}`, { mode: 0o600 });
+    } catch {
+      // Only a waiting page shows less; a full disk is reported by the copy itself.
+    }
+  }
+}
+
+/** For the copy at `path`; null when nothing was reported yet. */
+export function readingProgress(path: string): ReadingProgress | null {
+  try {
+    const match = /^(\d+) (\d+) (\d+)$/.exec(readFileSync(path + SUFFIX, 'utf8'));
+    return match && { bytes: Number(match[1]), size: Number(match[2]), pass: Number(match[3]) };
+  } catch {
+    // The reading has not begun or has just ended.
+    return null;
+  }
+}

@@ -1,0 +1,95 @@
+/** Which table is meant: a file or one sheet of it, with its companions. */
+import { existsSync, lstatSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type FileStamp, RACY_WINDOW_MS, StampedPath } from '../../base/files/file-stamp.ts';
+import { Glance } from '../../base/files/libc.ts';
+
+export interface TableTarget {
+  readonly rel: string;
+  readonly sheet: string | null;
+  /** Absolute, for the stamp check; never shown. */
+  readonly path: string;
+  /** Absolute paths; the first that exists counts. */
+  readonly companions: { readonly schema: readonly string[]; readonly options: readonly string[] };
+}
+
+/** ext, XFS, Btrfs, tmpfs, overlay. */
+const LOCAL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630,
+]);
+
+const looks = new WeakMap<TableTarget['companions'], Companions>();
+
+/** Changes whenever a companion appears, changes or goes. */
+export function companionFingerprint({ companions }: Pick<TableTarget, 'companions'>): string {
+  let look = looks.get(companions);
+  if (look === undefined) {
+    look = new Companions(companions);
+    looks.set(companions, look);
+  }
+  return look.fingerprint();
+}
+
+/** The companions of a table, looked at again and again. */
+class Companions {
+  /** All would stand in one folder, which some document roots do not have. */
+  readonly #folder: string | null;
+  readonly #paths: readonly StampedPath[];
+  readonly #stamps: (FileStamp | null)[];
+  #fingerprint: string;
+  #hasFolder = false;
+  readonly #glance: Glance;
+  /** No companion is in the folder, and one that comes changes it; null: not known. */
+  #isEmpty: boolean | null = null;
+
+  constructor({ schema, options }: TableTarget['companions']) {
+    const paths = [...schema, ...options];
+    this.#folder = paths.length === 0 ? null : dirname(paths[0]!);
+    this.#glance = new Glance(this.#folder ?? '/');
+    this.#paths = paths.map((path) => new StampedPath(path));
+    this.#stamps = paths.map(() => null);
+    this.#fingerprint = fingerprintOf(this.#stamps);
+  }
+
+  fingerprint(): string {
+    // Once there it may go: then there are no companions either.
+    this.#hasFolder ||= this.#folder !== null && existsSync(this.#folder);
+    if (!this.#hasFolder) return this.#fingerprint;
+    const isSameFolder = this.#glance.isUnchanged();
+    if (!isSameFolder) this.#isEmpty = null;
+    if (this.#isEmpty === true) return this.#fingerprint;
+    const lookedAt = Date.now();
+    let isChanged = false;
+    for (let at = 0; at < this.#paths.length; at++) {
+      const stamp = this.#paths[at]!.stamp();
+      isChanged ||= stamp !== this.#stamps[at];
+      this.#stamps[at] = stamp;
+    }
+    if (isChanged) this.#fingerprint = fingerprintOf(this.#stamps);
+    const isSettled = isSameFolder && lookedAt - this.#glance.changedMs > RACY_WINDOW_MS + 1000;
+    if (isSettled && this.#isEmpty === null && this.#stamps.every((stamp) => stamp === null)) {
+      this.#isEmpty =
+        tellsOfNewFiles(this.#folder!) &&
+        // The target of a link may come without the folder changing.
+        this.#paths.every(({ path }) => lstatSync(path, { throwIfNoEntry: false }) === undefined);
+    }
+    return this.#fingerprint;
+  }
+}
+
+function fingerprintOf(stamps: readonly (FileStamp | null)[]): string {
+  return stamps
+    .map((stamp) =>
+      stamp ? `${stamp.inode}.${stamp.size}.${stamp.mtimeNs}.${stamp.ctimeNs}` : '-',
+    )
+    .join('|');
+}
+
+/** Whether a folder has another time after a file came into it: on local disks, not on everything that looks like one. */
+function tellsOfNewFiles(folder: string): boolean {
+  try {
+    return LOCAL_FILE_SYSTEMS.has(statfsSync(folder).type);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * Folds the edits of a group into one change of a file.
+ *
+ * Each row is looked up once in the typed copy and then kept here, so later edits of the group see earlier ones. Loops
+ * over many rows yield to the event loop.
+ */
+import { AppError } from '../../base/errors.ts';
+import { TimeSlice } from '../../base/work/time-slice.ts';
+import { PAGE_BYTES } from '../copy/copy-file.ts';
+import { storedValue } from '../infer/infer.ts';
+import type { Mutation, RowUpdate, RowValues } from './mutation.ts';
+import type { Table, TableCommit } from '../copy/table.ts';
+import type { StoredSegment, TableJournal } from '../copy/table-meta.ts';
+import type { FileStamp } from '../../base/files/file-stamp.ts';
+import type { Cell, ClassCounts, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
+import { classOf } from '../infer/infer.ts';
+
+/** What became of one edit. */
+export interface EditResult {
+  readonly action: Mutation['action'];
+  readonly rowIds: readonly number[];
+  /** Version after this edit. */
+  readonly version: string;
+  /** False when the file already held these values: nothing was written. */
+  readonly isChanged: boolean;
+  /** Resolves when everybody who follows changes has followed: an answer must wait for it. */
+  readonly followed: Promise<void>;
+}
+
+/** An edit as it was applied to a draft. */
+export type AppliedEdit = Omit<EditResult, 'followed'>;
+
+interface DraftRow {
+  readonly stored: Map<number, StoredValue>;
+  readonly cells: Map<number, Cell>;
+  isDeleted: boolean;
+  readonly isCreated: boolean;
+}
+
+/** For the pages that every edit writes, and for locks and audit entries written meanwhile. */
+const ROOM_AT_LEAST = 1 << 20;
+
+export class Draft {
+  readonly #table: Table;
+  readonly #rows = new Map<number, DraftRow>();
+  #changes = 0;
+  #lastRowId: number;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#lastRowId = table.state.lastRowId;
+  }
+
+  /** After the edits applied so far. */
+  get version(): string {
+    return this.#table.version(this.#changes);
+  }
+
+  get isChanged(): boolean {
+    return this.#changes > 0;
+  }
+
+  /** Throws `not-found` for a missing row; then nothing has changed. */
+  async apply(mutation: Mutation): Promise<AppliedEdit> {
+    const before = this.#changes;
+    const rowIds: readonly number[] =
+      mutation.action === 'create'
+        ? await this.#create(mutation.rows)
+        : mutation.action === 'update'
+          ? this.#update(mutation.rows)
+          : this.#delete(mutation.rowIds);
+    return {
+      action: mutation.action,
+      rowIds,
+      version: this.version,
+      isChanged: this.#changes > before,
+    };
+  }
+
+  async #create(rows: readonly RowValues[]): Promise<number[]> {
+    if (rows.length > 0) this.#changes++;
+    const slice = new TimeSlice();
+    const rowIds: number[] = [];
+    for (const values of rows) {
+      if (slice.isOver) await slice.rest();
+      const rowId = ++this.#lastRowId;
+      const stored = new Map<number, StoredValue>();
+      for (const column of this.#table.columns) {
+        stored.set(column.position, this.#stored(values.get(column.position), column));
+      }
+      this.#rows.set(rowId, { stored, cells: new Map(values), isDeleted: false, isCreated: true });
+      rowIds.push(rowId);
+    }
+    return rowIds;
+  }
+
+  #update(updates: readonly RowUpdate[]): number[] {
+    const rows = updates.map(({ rowId, values }) => ({ row: this.#find(rowId), values }));
+    const changed = rows.filter(({ row, values }) => this.#put(row, values));
+    if (changed.length > 0) this.#changes++;
+    return updates.map(({ rowId }) => rowId);
+  }
+
+  /** Whether the row changed. */
+  #put(row: DraftRow, values: RowValues): boolean {
+    let isChanged = false;
+    for (const column of this.#table.columns) {
+      const cell = values.get(column.position);
+      if (cell === undefined) continue;
+      const stored = this.#stored(cell, column);
+      if (stored === row.stored.get(column.position)) continue;
+      row.stored.set(column.position, stored);
+      row.cells.set(column.position, cell);
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  #stored(cell: Cell | undefined, column: Column): StoredValue {
+    const { blank } = this.#table.head;
+    if (blank === 'empty') return storedValue(cell ?? '', column);
+    const isBlank = cell === undefined || (cell === '' && column.type !== 'string');
+    return storedValue(isBlank ? null : cell, column, blank);
+  }
+
+  #delete(rowIds: readonly number[]): readonly number[] {
+    const rows = rowIds.map((rowId) => this.#find(rowId));
+    for (const row of rows) row.isDeleted = true;
+    if (rows.length > 0) this.#changes++;
+    return rowIds;
+  }
+
+  #find(rowId: number): DraftRow {
+    let row = this.#rows.get(rowId);
+    if (!row) {
+      const values = this.#table.row(rowId);
+      if (values) {
+        const stored = new Map(
+          this.#table.columns.map((column, index) => [column.position, values[index]!]),
+        );
+        row = { stored, cells: new Map(), isDeleted: false, isCreated: false };
+        this.#rows.set(rowId, row);
+      }
+    }
+    if (!row || row.isDeleted) throw new AppError('not-found', `Row ${rowId} not found`);
+    return row;
+  }
+
+  /** By position in the present file. */
+  changes(): TableChanges {
+    const updates = new Map<number, ReadonlyMap<number, Cell>>();
+    const deletes = new Set<number>();
+    const creates: ReadonlyMap<number, Cell>[] = [];
+    for (const [rowId, row] of this.#rows) {
+      if (row.isCreated) {
+        if (!row.isDeleted) creates.push(row.cells);
+      } else if (row.isDeleted) deletes.add(this.#table.positionOf(rowId));
+      else if (row.cells.size > 0) updates.set(this.#table.positionOf(rowId), row.cells);
+    }
+    return { updates, deletes, creates };
+  }
+
+  /** Bytes by which the copy's log may grow; an overestimate. */
+  get roomToFollow(): number {
+    const indexes = this.#table.indexes.size;
+    let bytes = ROOM_AT_LEAST;
+    for (const { cells, isCreated } of this.#rows.values()) {
+      // New rows fill page after page; others change separate pages in the table and in every index.
+      bytes += isCreated ? (1 + indexes) * bytesOf(cells) : (1 + 2 * indexes) * PAGE_BYTES;
+    }
+    return bytes;
+  }
+
+  journal(stamp: FileStamp): TableJournal {
+    return {
+      stamp,
+      deleted: this.#deleted(),
+      created: this.#created(),
+      lastRowId: this.#lastRowId,
+    };
+  }
+
+  /** Changes the typed copy according to the kind's plan. */
+  async commit(
+    plan: EditPlan,
+    written: { readonly stamp: FileStamp; readonly hash: string },
+    stampTakenAt: number,
+  ): Promise<TableCommit> {
+    const { state } = this.#table;
+    const slice = new TimeSlice();
+    const updates = new Map<number, Map<number, StoredValue>>();
+    const creates = new Map<number, Map<number, StoredValue>>();
+    for (const [rowId, row] of this.#rows) {
+      if (slice.isOver) await slice.rest();
+      if (row.isDeleted) continue;
+      if (row.isCreated) creates.set(rowId, row.stored);
+      else if (row.cells.size > 0) updates.set(rowId, changedValues(row));
+    }
+    this.#deliver(plan, updates, creates);
+    const deletes = this.#deleted();
+    return {
+      updates,
+      creates,
+      deletes,
+      segments: this.#segments(plan),
+      state: {
+        ...written,
+        stampTakenAt,
+        sequence: state.sequence + this.#changes,
+        rowCount: state.rowCount - deletes.length + creates.size,
+        lastRowId: this.#lastRowId,
+        counts: await this.#counts(plan),
+        dialect: plan.layout.dialect,
+      },
+    };
+  }
+
+  /** Where the file differs from what was asked for, the copy follows the file. */
+  #deliver(
+    plan: EditPlan,
+    updates: Map<number, Map<number, StoredValue>>,
+    creates: Map<number, Map<number, StoredValue>>,
+  ): void {
+    if (!plan.delivered?.length) return;
+    const columns = new Map(this.#table.columns.map((column) => [column.position, column]));
+    const created = [...creates.keys()];
+    const updated = new Map([...updates.keys()].map((id) => [this.#table.positionOf(id), id]));
+    for (const { origin, position, cell } of plan.delivered) {
+      const column = columns.get(position);
+      const row =
+        'create' in origin
+          ? creates.get(created[origin.create] ?? -1)
+          : updates.get(updated.get(origin.update) ?? -1);
+      if (column && row) row.set(position, this.#stored(cell, column));
+    }
+  }
+
+  #deleted(): number[] {
+    return this.#idsOf(({ isDeleted, isCreated }) => isDeleted && !isCreated);
+  }
+
+  #created(): number[] {
+    return this.#idsOf(({ isDeleted, isCreated }) => isCreated && !isDeleted);
+  }
+
+  #idsOf(isMeant: (row: DraftRow) => boolean): number[] {
+    const ids: number[] = [];
+    for (const [id, row] of this.#rows) if (isMeant(row)) ids.push(id);
+    return ids;
+  }
+
+  async #counts(plan: EditPlan): Promise<ClassCounts[]> {
+    const slice = new TimeSlice();
+    const { columns, state } = this.#table;
+    const counts = state.counts.map((entry) => ({ ...entry }));
+    const indexOf = new Map(columns.map((column, index) => [column.position, index]));
+    for (const { position, before, after } of plan.cells) {
+      if (slice.isOver) await slice.rest();
+      const entry = counts[indexOf.get(position) ?? -1];
+      if (!entry) continue;
+      count(entry, before, -1);
+      count(entry, after, 1);
+    }
+    return counts;
+  }
+
+  /** A new segment gets the id of its first row, so that ids can be located through it. */
+  #segments(plan: EditPlan): StoredSegment[] {
+    const old = this.#table.segments;
+    const created = this.#created();
+    const kept = this.#table.state.rowCount - this.#deleted().length;
+    let position = 0;
+    return plan.layout.segments.map(({ rows, bytes }, index) => {
+      const firstRowId =
+        old[index]?.firstRowId ?? created[Math.max(0, position - kept)] ?? this.#lastRowId + 1;
+      position += rows;
+      return { firstRowId, rows, bytes };
+    });
+  }
+}
+
+function bytesOf(cells: ReadonlyMap<number, Cell>): number {
+  let bytes = 16;
+  for (const cell of cells.values()) bytes += typeof cell === 'string' ? 3 * cell.length + 4 : 12;
+  return bytes;
+}
+
+function changedValues(row: DraftRow): Map<number, StoredValue> {
+  return new Map([...row.cells.keys()].map((position) => [position, row.stored.get(position)!]));
+}
+
+function count(counts: ClassCounts, cell: Cell | undefined, step: 1 | -1): void {
+  if (cell === undefined) return;
+  const found = classOf(cell);
+  if (found !== 'blank') counts[found] += step;
+}

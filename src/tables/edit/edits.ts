@@ -1,0 +1,400 @@
+/**
+ * Changes to datasets: edits of one file are gathered, written as one atomic replacement, and answered only when
+ * durable.
+ *
+ * Edits that arrive during a replacement wait and share the next one. Within a group they apply one after the other,
+ * each with its own version, so `If-Match` behaves as if each had been alone. The file is replaced first and the typed
+ * copy follows; a journal in the copy keeps the row ids over a crash in between.
+ */
+import {
+  ChangedDuringWrite,
+  type ReplaceOptions,
+  type ReplaceResult,
+} from '../../base/files/atomic-file.ts';
+import { AppError } from '../../base/errors.ts';
+import { type FileStamp, sameStamp, statFile } from '../../base/files/file-stamp.ts';
+import type { Log } from '../../base/log.ts';
+import type { Mutation } from './mutation.ts';
+import { Draft, type EditResult } from './draft.ts';
+import type { Table } from '../copy/table.ts';
+import type { TableTarget } from '../copy/table-target.ts';
+import type { Tables } from '../copy/tables.ts';
+import type { FileSource } from '../../base/files/file-source.ts';
+import type { EditPlan, TableChanges, TableLayout } from '../types.ts';
+
+export interface HeldFileLock {
+  /** Throws `conflict` when the lock was released or taken over. */
+  check(): Promise<void>;
+  release(): Promise<void>;
+}
+
+export interface EditsOptions {
+  readonly tables: Tables;
+  /** `waitedMs`: how much of the edit's waiting time is used up. */
+  readonly lock: (
+    resource: string,
+    owner: string,
+    reason: string,
+    waitedMs: number,
+  ) => Promise<HeldFileLock>;
+  readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
+  /** The kind's edit; the target is writable. */
+  readonly plan: (
+    target: TableTarget,
+    source: FileSource,
+    layout: TableLayout,
+    changes: TableChanges,
+  ) => Promise<EditPlan>;
+  /** The other tables (worksheets) of the file, whose copies only get the new stamp. */
+  readonly siblings: (target: TableTarget) => readonly TableTarget[];
+  /** Replaces the file; the caller checks the path. */
+  readonly replace: (
+    target: TableTarget,
+    order: Pick<ReplaceOptions, 'base' | 'baseHash' | 'pieces' | 'onPrepared' | 'beforeCommit'>,
+  ) => Promise<Pick<ReplaceResult, 'stamp' | 'hash'>>;
+  /**
+   * Called when the typed copy has the change, for one change of a file after the other; `EditResult.followed` resolves
+   * with this.
+   */
+  readonly onFollowed?: (target: TableTarget, table: Table, rows: ChangedRows) => Promise<void>;
+  /** How long other writers may delay an edit (`locks.timeout_seconds`). */
+  readonly timeoutMs: () => number;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export interface Edit {
+  readonly target: TableTarget;
+  readonly owner: string;
+  /** Checks the request against the columns of the version it will be applied to. */
+  readonly validate: (table: Table) => Promise<Mutation>;
+  /** Version tags of `If-Match`; null when absent; `*` matches any. */
+  readonly ifMatch: readonly string[] | null;
+  /** For the text of a 412. */
+  readonly name: string;
+}
+
+interface ChangedRows {
+  readonly put: readonly number[];
+  readonly remove: readonly number[];
+}
+
+interface Waiting {
+  readonly edit: Edit;
+  /** On the clock of `performance.now()`. */
+  readonly since: number;
+  /** How much of its time for the lock is used up. */
+  waitedMs: number;
+  readonly resolve: (result: EditResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Per replacement; more would delay the first answer too long. */
+const MAX_GROUP = 256;
+/** Share of the last replacement's time to wait for clients who were just answered. */
+const GATHER_SHARE = 1 / 2;
+/** An active client sends its next edit within a few milliseconds. */
+const MAX_GATHER_MS = 25;
+/**
+ * Pauses beside a program that keeps writing are random up to this, because equal ones could always meet its writes.
+ */
+const MAX_PAUSE_MS = 20;
+
+export class Edits {
+  readonly #options: EditsOptions;
+  readonly #queues = new Map<string, Waiting[]>();
+  /** Files whose last change is still being followed. */
+  readonly #followed = new Map<string, Promise<void>>();
+
+  constructor(options: EditsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the change is on disk and in the typed copy. Throws what `validate` throws, `locked`,
+   * `precondition-failed`, `not-found` for a missing row, `conflict` when other programs keep writing, `not-writable`
+   * and `no-space`; then the file is unchanged.
+   */
+  submit(edit: Edit): Promise<EditResult> {
+    return new Promise((resolve, reject) => {
+      const waiting = { edit, since: performance.now(), waitedMs: 0, resolve, reject };
+      const queue = this.#queues.get(edit.target.rel);
+      if (queue) queue.push(waiting);
+      else {
+        this.#queues.set(edit.target.rel, [waiting]);
+        void this.#drain(edit.target.rel);
+      }
+    });
+  }
+
+  async #drain(rel: string): Promise<void> {
+    const queue = this.#queues.get(rel)!;
+    let answered = 0;
+    let startedAt = performance.now();
+    for (;;) {
+      // Followers get one change after the other and may be slow, so no lock may be held here.
+      await this.#followed.get(rel);
+      if (answered > 1) await gather(queue, answered, performance.now() - startedAt);
+      if (queue.length === 0) break;
+      startedAt = performance.now();
+      const group = takeGroup(queue);
+      answered = group.length;
+      try {
+        await this.#run(group);
+      } catch (error) {
+        // All of them waited for the same lock.
+        if (isLocked(error)) {
+          const now = performance.now();
+          for (const one of queue) one.waitedMs += now - Math.max(one.since, startedAt);
+        }
+        // One edit's failure must not fail the others: try them one by one.
+        if (group.length > 1 && isFaultOfOne(error)) {
+          for (const waiting of group) {
+            await this.#followed.get(rel);
+            await this.#run([waiting]).catch(waiting.reject);
+          }
+        } else {
+          for (const waiting of group) waiting.reject(error);
+        }
+      }
+    }
+    this.#queues.delete(rel);
+  }
+
+  async #run(group: Waiting[]): Promise<void> {
+    const { target } = group[0]!.edit;
+    let action = await this.#actionOf(group[0]!);
+    while (action === null) {
+      group.shift();
+      if (group.length === 0) return;
+      action = await this.#actionOf(group[0]!);
+    }
+    const { edit, waitedMs } = group[0]!;
+    const lock = await this.#options.lock(target.rel, edit.owner, `write:${action}`, waitedMs);
+    try {
+      await this.#patiently(() => this.#attempt(target, group, lock));
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** Retries until the time is up when the file changes during the work. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#options.timeoutMs();
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof ChangedDuringWrite) || performance.now() > deadline) throw error;
+      }
+      await Bun.sleep(Math.random() * MAX_PAUSE_MS);
+    }
+  }
+
+  async #current(target: TableTarget): Promise<Table> {
+    try {
+      return await this.#options.tables.current(target);
+    } catch (error) {
+      const isChanging = error instanceof AppError && error.code === 'conflict';
+      throw isChanging ? new ChangedDuringWrite(target.rel) : error;
+    }
+  }
+
+  /** The first edit's action, for the lock's reason; null when validation fails before any lock. */
+  async #actionOf(waiting: Waiting): Promise<Mutation['action'] | null> {
+    try {
+      const { target, validate } = waiting.edit;
+      const table = await this.#patiently(() => this.#current(target));
+      return (await validate(table)).action;
+    } catch (error) {
+      waiting.reject(error);
+      return null;
+    }
+  }
+
+  async #attempt(target: TableTarget, group: Waiting[], lock: HeldFileLock): Promise<void> {
+    const table = await this.#current(target);
+    try {
+      await table.exclusive.run(() => this.#make(target, table, group, lock));
+    } catch (error) {
+      if (error instanceof AppError || !table.isClosed) throw error;
+      // The copy was dropped with its file or for room: look again.
+      throw new ChangedDuringWrite(target.rel);
+    }
+    if (table.outdated) return;
+    this.#options.tables.edited(target, table);
+  }
+
+  /** Applies the edits to this table's version while nobody else writes. */
+  async #make(
+    target: TableTarget,
+    table: Table,
+    group: Waiting[],
+    lock: HeldFileLock,
+  ): Promise<void> {
+    if (table.isClosed) throw new ChangedDuringWrite(target.rel);
+    const draft = new Draft(table);
+    const outcomes: ((versions: ReadonlyMap<string, string>, followed: Promise<void>) => void)[] =
+      [];
+    for (const { edit, resolve, reject } of group) {
+      try {
+        const mutation = await edit.validate(table);
+        const { version: present } = draft;
+        if (!isExpected(present, edit)) {
+          outcomes.push((renamed) => reject(hasChanged(edit, renamed.get(present) ?? present)));
+          continue;
+        }
+        const result = await draft.apply(mutation);
+        outcomes.push((renamed, followed) =>
+          resolve({
+            ...result,
+            version: renamed.get(result.version) ?? result.version,
+            followed,
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        outcomes.push(() => reject(error));
+      }
+    }
+    const { version } = draft;
+    if (draft.isChanged) await this.#write(target, table, draft, lock);
+    const followed = this.#followed.get(target.rel) ?? Promise.resolve();
+    const renamed = new Map<string, string>();
+    // A sheet's version is known only with the new file; changed types add one more.
+    if (draft.isChanged && target.sheet !== null) renamed.set(version, table.version());
+    else if (table.outdated === 'types') renamed.set(version, table.version(1));
+    for (const settle of outcomes) settle(renamed, followed);
+  }
+
+  async #write(target: TableTarget, table: Table, draft: Draft, lock: HeldFileLock): Promise<void> {
+    const source = await this.#options.open(target);
+    const siblings = this.#options.siblings(target);
+    try {
+      const { head, state, segments } = table;
+      const layout = { dialect: state.dialect, bodyOffset: head.bodyOffset, segments };
+      const plan = await this.#plan(target, source, state.stamp, layout, draft);
+      const written = await this.#options.replace(target, {
+        base: state.stamp,
+        ...(state.hash !== null && { baseHash: state.hash }),
+        pieces: plan.pieces,
+        onPrepared: async (prepared) => {
+          table.journal(draft.journal(prepared), draft.roomToFollow);
+          await this.#options.tables.journalSiblings(siblings, state.stamp, prepared);
+        },
+        beforeCommit: () => lock.check(),
+      });
+      const rows = await this.#follow(table, draft, plan, written);
+      await this.#followSiblings(siblings, state.stamp, written);
+      if (rows !== null) this.#tell(target, table, rows);
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Others may work on the change while its audit entry is written. */
+  #tell(target: TableTarget, table: Table, rows: ChangedRows): void {
+    const { onFollowed, log } = this.#options;
+    if (onFollowed === undefined) return;
+    const told = onFollowed(target, table, rows)
+      .catch((error: unknown) => log.warning('a change was not followed', { error }))
+      .finally(() => {
+        if (this.#followed.get(target.rel) === told) this.#followed.delete(target.rel);
+      });
+    this.#followed.set(target.rel, told);
+  }
+
+  async #plan(
+    target: TableTarget,
+    source: FileSource,
+    base: FileStamp,
+    layout: TableLayout,
+    draft: Draft,
+  ): Promise<EditPlan> {
+    try {
+      return await this.#options.plan(target, source, layout, draft.changes());
+    } catch (error) {
+      const code = error instanceof AppError ? error.code : null;
+      // A file that is being written may look like anything; only a file at rest is at fault.
+      const isOther = code === 'conflict' || !sameStamp(statFile(target.path, target.rel), base);
+      if (isOther) throw new ChangedDuringWrite(target.rel);
+      if (code !== 'unreadable-file') throw error;
+      // The file is not at fault: the edit holds something the kind cannot write.
+      const { message } = error as AppError;
+      throw new AppError('unreadable-file', `Cannot write '${target.rel}': ${message}`);
+    }
+  }
+
+  /** As `#follow`, for the other tables of the file; what a copy does not take stays in its journal. */
+  async #followSiblings(
+    siblings: readonly TableTarget[],
+    before: FileStamp,
+    written: Pick<ReplaceResult, 'stamp' | 'hash'>,
+  ): Promise<void> {
+    try {
+      await this.#options.tables.restampSiblings(siblings, before, written);
+    } catch (error) {
+      this.#options.log.warning('the typed copy of another table fell behind its file', { error });
+    }
+  }
+
+  /**
+   * Updates the typed copy and returns the changed rows; null when it fell behind. The file is already safe, so a
+   * failure only costs a rebuild.
+   */
+  async #follow(
+    table: Table,
+    draft: Draft,
+    plan: EditPlan,
+    written: Pick<ReplaceResult, 'stamp' | 'hash'>,
+  ): Promise<ChangedRows | null> {
+    try {
+      const commit = await draft.commit(plan, written, this.#options.now());
+      await table.commit(commit);
+      const put = [...commit.updates.keys(), ...commit.creates.keys()];
+      return { put, remove: [...commit.deletes] };
+    } catch (error) {
+      this.#options.log.warning('a typed copy fell behind its file', { error });
+      return null;
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'locked';
+}
+
+/** Whether one refused change made the whole group fail. */
+function isFaultOfOne(error: unknown): boolean {
+  if (!(error instanceof AppError)) return false;
+  return error.code === 'schema-mismatch' || error.code === 'unreadable-file';
+}
+
+/**
+ * Resolves when as many edits as were just answered are waiting again, or after a short while. Otherwise clients who
+ * edit row after row split into parties, and each replacement serves only one.
+ */
+async function gather(queue: readonly Waiting[], answered: number, lastMs: number): Promise<void> {
+  const wanted = Math.min(queue.length + answered, MAX_GROUP);
+  const until = performance.now() + Math.min(lastMs * GATHER_SHARE, MAX_GATHER_MS);
+  while (queue.length < wanted && performance.now() < until) await Bun.sleep(1);
+}
+
+/** From the head of the queue; edits of another sheet wait for the next replacement. */
+function takeGroup(queue: Waiting[]): Waiting[] {
+  const { sheet } = queue[0]!.edit.target;
+  const end = queue.findIndex(
+    ({ edit }, index) => edit.target.sheet !== sheet || index === MAX_GROUP,
+  );
+  return queue.splice(0, end === -1 ? queue.length : end);
+}
+
+function isExpected(version: string, { ifMatch }: Edit): boolean {
+  return ifMatch === null || ifMatch.includes('*') || ifMatch.includes(version);
+}
+
+function hasChanged({ name }: Edit, version: string): AppError {
+  return new AppError('precondition-failed', `Precondition failed: '${name}' has changed`, {
+    headers: { etag: `"${version}"` },
+  });
+}

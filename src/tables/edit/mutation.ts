@@ -1,0 +1,375 @@
+/**
+ * Validates changes to a dataset: envelope and values against the table's present columns, before anything is locked or
+ * written. Texts are literal parts of the contract.
+ *
+ * What is accepted must read back from the file with the same value, so text that a reader would refuse (NUL, lone
+ * surrogates, oversized cells) is refused.
+ */
+import { AppError, invalidRequest, mismatch } from '../../base/errors.ts';
+import { isIntegerSource, JsonNumber } from '../../base/json/json.ts';
+import { compareBytes } from '../../base/paths.ts';
+import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
+import { MAX_CELL_CHARACTERS } from '../limits.ts';
+import { declaredClass } from '../infer/declared-type.ts';
+import { fileCell, Misfit } from './file-cell.ts';
+import type { FileColumn } from '../infer/file-type.ts';
+import type { Cell, Column } from '../types.ts';
+
+/** How strictly values are checked. */
+export interface ValueRules {
+  /** In UTF-16 units, where the file's format allows fewer than `MAX_CELL_CHARACTERS`. */
+  readonly maxTextLength?: number;
+  /**
+   * Scalars may break a type that was only inferred, and the type then follows the file: so a deleted or overwritten
+   * value that was the only one of its kind can be restored.
+   */
+  readonly isLenient?: boolean;
+  /** An update or delete may list up to `MAX_LISTED_ROWS` rows; the API takes one. */
+  readonly takesLists?: boolean;
+}
+
+/** Rows are looked up one by one in one turn of the event loop: some 20 ms. */
+const MAX_LISTED_ROWS = 500;
+
+/** Each takes more than a kilobyte until written. */
+export const MAX_CREATED_ROWS = 50_000;
+
+/** Reported misfits; beyond this a user looks for what they have in common. */
+const MAX_MISFITS = 10_000;
+
+export type Action = 'create' | 'update' | 'delete';
+
+/** By column position. */
+export type RowValues = ReadonlyMap<number, Cell>;
+
+export interface RowUpdate {
+  readonly rowId: number;
+  readonly values: RowValues;
+}
+
+/** Valid against the columns it was checked with. */
+export type Mutation =
+  | { readonly action: 'create'; readonly rows: readonly RowValues[] }
+  | { readonly action: 'update'; readonly rows: readonly RowUpdate[] }
+  | { readonly action: 'delete'; readonly rowIds: readonly number[] };
+
+const METHOD_OF_ACTION: Record<Action, string> = {
+  create: 'POST',
+  update: 'PATCH',
+  delete: 'DELETE',
+};
+const ROW_ID = '_row_id';
+/** Rows validated per turn of the event loop; about 2 ms at 8 columns. */
+const ROWS_PER_TURN = 2_000;
+/** Values checked one by one per turn; some 10 ms when all are refused. */
+const VALUES_PER_TURN = 2_000;
+
+/** Unchecked; numbers may be `JsonNumber` or bigint. */
+export type JsonObject = Record<string, unknown>;
+
+/**
+ * Checks a mutation body against `columns` (those the caller may write, in file order). Long creates yield to the event
+ * loop, so check the columns again under the lock.
+ *
+ * Throws `invalid-request` when the body is no object and `schema-mismatch` otherwise.
+ */
+export async function parseMutation(
+  method: string,
+  body: unknown,
+  columns: readonly Column[],
+  rules: ValueRules = {},
+): Promise<Mutation> {
+  if (!isObject(body)) {
+    throw invalidRequest({
+      type: 'dict_type',
+      loc: ['body'],
+      msg: 'Input should be a valid object',
+      input: body,
+    });
+  }
+  const action = actionOf(method, body);
+  const table = { columns, byName: new Map(columns.map((one) => [one.name, one])), rules };
+  if (action === 'create') return { action, rows: await parseCreate(body['data'], table) };
+
+  const data = body['data'];
+  const named = namedRows(action, data, rules);
+  const mutation: Mutation =
+    action === 'delete'
+      ? { action, rowIds: parseDelete(named) }
+      : {
+          action,
+          rows: named.map((row) => ({
+            rowId: parseRowId(row[ROW_ID]),
+            values: parseRow(row, cellNames(row), table),
+          })),
+        };
+  requirePossible(named);
+  return mutation;
+}
+
+/** The rows an update or delete names. */
+function namedRows(action: Action, data: unknown, { takesLists }: ValueRules): JsonObject[] {
+  const rows: unknown[] = takesLists === true && Array.isArray(data) ? data : [data];
+  if (!rows.every(isObject)) throw mismatch(`${action} data must be an object`);
+  if (rows.length > MAX_LISTED_ROWS) {
+    throw mismatch(`${action} data may not name more than ${MAX_LISTED_ROWS} rows`);
+  }
+  return rows;
+}
+
+function parseDelete(rows: readonly JsonObject[]): number[] {
+  const rowIds = rows.map((row) => {
+    const rowId = parseRowId(row[ROW_ID]);
+    refuseUnknown(cellNames(row), new Map());
+    return rowId;
+  });
+  return [...new Set(rowIds)];
+}
+
+/** A value a change would be refused for. */
+export interface MisfitValue {
+  readonly row: number;
+  readonly column: string;
+  /** The refusal's text. */
+  readonly message: string;
+}
+
+/**
+ * The first values that do not fit `columns`, by the rules of a change; changes nothing. Yields to the event loop.
+ * Throws `schema-mismatch` when `data` is no list of objects or names other columns.
+ */
+export async function misfitValues(
+  data: unknown,
+  columns: readonly Column[],
+  rules: ValueRules,
+): Promise<MisfitValue[]> {
+  if (!Array.isArray(data) || !data.every(isObject)) {
+    throw mismatch('check data must be a list of objects');
+  }
+  const byName = new Map(columns.map((one) => [one.name, one]));
+  const misfits: MisfitValue[] = [];
+  let seen = 0;
+  for (const [row, values] of (data as JsonObject[]).entries()) {
+    const names = Object.keys(values);
+    refuseUnknown(names, byName);
+    for (const column of names) {
+      const message = misfitMessage(values[column], byName.get(column)!, rules);
+      if (message !== null) misfits.push({ row, column, message });
+      if (misfits.length === MAX_MISFITS) return misfits;
+      if (++seen % VALUES_PER_TURN === 0) await Bun.sleep(0);
+    }
+  }
+  return misfits;
+}
+
+function misfitMessage(value: unknown, column: Column, rules: ValueRules): string | null {
+  try {
+    parseValue(value, column, rules);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}
+
+function cellNames(data: JsonObject): string[] {
+  return Object.keys(data).filter((name) => name !== ROW_ID);
+}
+
+/** What rows are checked against. */
+interface TableRules {
+  readonly columns: readonly Column[];
+  readonly byName: ReadonlyMap<string, Column>;
+  readonly rules: ValueRules;
+}
+
+function actionOf(method: string, body: JsonObject): Action {
+  const action = body['action'];
+  if (action !== 'create' && action !== 'update' && action !== 'delete') {
+    throw mismatch('action must be create, update, or delete');
+  }
+  if (METHOD_OF_ACTION[action] !== method) {
+    const fitting = (Object.keys(METHOD_OF_ACTION) as Action[]).find(
+      (name) => METHOD_OF_ACTION[name] === method,
+    );
+    throw mismatch(`${method} requires action ${fitting}`);
+  }
+  return action;
+}
+
+async function parseCreate(data: unknown, table: TableRules): Promise<RowValues[]> {
+  if (!Array.isArray(data) || !data.every(isObject)) {
+    throw mismatch('create data must be a list of objects');
+  }
+  if (data.length > MAX_CREATED_ROWS) {
+    throw mismatch(`create data may not hold more than ${MAX_CREATED_ROWS} rows`);
+  }
+  const rows: RowValues[] = [];
+  for (const row of data as JsonObject[]) {
+    rows.push(parseRow(row, Object.keys(row), table, true));
+    if (rows.length % ROWS_PER_TURN === 0) await Bun.sleep(0);
+  }
+  return rows;
+}
+
+function parseRow(
+  row: JsonObject,
+  names: readonly string[],
+  { columns, byName, rules }: TableRules,
+  isNew = false,
+): RowValues {
+  refuseUnknown(names, byName);
+  const values = new Map<number, Cell>();
+  const named = names.length === columns.length ? null : new Set(names);
+  for (const column of columns) {
+    if (!named || named.has(column.name)) {
+      values.set(column.position, parseValue(row[column.name], column, rules));
+    } else if (isNew && column.file?.isRequired) parseValue(null, column, rules);
+  }
+  return values;
+}
+
+function refuseUnknown(names: readonly string[], byName: ReadonlyMap<string, Column>): void {
+  const unknown = names.filter((name) => !byName.has(name));
+  if (unknown.length === 0) return;
+  const lowest = unknown.reduce((low, name) => (compareBytes(name, low) < 0 ? name : low));
+  const quote = lowest.includes("'") ? '"' : "'";
+  throw mismatch(`unknown column ${quote}${lowest}${quote}`);
+}
+
+function parseRowId(value: unknown): number {
+  const isText = typeof value === 'string' && /^[0-9]+$/.test(value);
+  const id = isText || typeof value === 'bigint' ? Number(value) : value;
+  if (typeof id !== 'number' || !Number.isInteger(id) || id < 1) {
+    throw mismatch('_row_id must be a positive integer');
+  }
+  return id;
+}
+
+/** Row ids end at 2^53; a larger number would be rounded to another id. */
+function requirePossible(rows: readonly JsonObject[]): void {
+  const found = rows.find((row) => Number(row[ROW_ID]) > Number.MAX_SAFE_INTEGER);
+  if (found === undefined) return;
+  const id = String(found[ROW_ID]).replace(/^0+/, '');
+  throw new AppError('not-found', `Row ${id} not found`);
+}
+
+function parseValue(value: unknown, column: Column, rules: ValueRules): Cell {
+  const cell = cellOf(value, column, rules);
+  // The text of other file types is made of numbers, moments or bytes.
+  const isText = typeof cell === 'string' && (column.file?.type.kind ?? 'text') === 'text';
+  return isText ? writableText(cell, column, rules) : cell;
+}
+
+function cellOf(value: unknown, column: Column, { isLenient }: ValueRules): Cell {
+  if (column.file) return parseFileValue(value, column, column.file);
+  if (value === null || value === '' || value === undefined) return '';
+  if (isLenient === true && !column.declared) {
+    if (typeof value === 'string' || typeof value === 'boolean') return value;
+    return value instanceof JsonNumber || typeof value === 'number'
+      ? parseNumber(value, column)
+      : parseAnyScalar(value, column);
+  }
+  switch (column.declaredType === undefined ? column.type : declaredClass(column.declaredType)) {
+    case 'integer':
+      return parseInteger(value, column);
+    case 'number':
+      return parseNumber(value, column);
+    case 'boolean':
+      return parseBoolean(value, column);
+    case 'string':
+      if (typeof value !== 'string') throw misfit(column, 'string', value);
+      return value;
+    default:
+      return parseAnyScalar(value, column);
+  }
+}
+
+function parseFileValue(value: unknown, column: Column, file: FileColumn): Cell {
+  const cell = fileCell(value, file);
+  if (cell instanceof Misfit) throw misfit(column, cell.expected, value);
+  return cell;
+}
+
+function parseInteger(value: unknown, column: Column): Cell {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+  if (typeof value === 'string' && isIntegerSource(value.trim())) {
+    const parsed = Number(value);
+    if (Number.isSafeInteger(parsed)) return parsed === 0 ? 0 : parsed;
+  }
+  throw misfit(column, 'integer', value);
+}
+
+const NUMERIC_TEXT = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const NON_FINITE_TEXT = /^[+-]?(?:nan|inf|infinity)$/i;
+
+function parseNumber(value: unknown, column: Column): Cell {
+  if (typeof value === 'string') {
+    const text = value.trim();
+    if (NON_FINITE_TEXT.test(text)) throw misfit(column, 'finite number', value);
+    if (!NUMERIC_TEXT.test(text)) throw misfit(column, 'number', value);
+  } else if (
+    typeof value !== 'number' &&
+    typeof value !== 'bigint' &&
+    !(value instanceof JsonNumber)
+  ) {
+    throw misfit(column, 'number', value);
+  }
+  const parsed = value instanceof JsonNumber ? value.value : Number(value);
+  if (!Number.isFinite(parsed)) throw misfit(column, 'finite number', value);
+  return parsed === 0 ? 0 : parsed;
+}
+
+function parseBoolean(value: unknown, column: Column): Cell {
+  if (typeof value === 'boolean') return value;
+  if (value === 0 || value === 1) return value === 1;
+  if (typeof value === 'string') {
+    const parsed = BOOLEAN_TEXT.get(value.trim().toLowerCase());
+    if (parsed !== undefined) return parsed;
+  }
+  throw misfit(column, 'boolean', value);
+}
+
+function parseAnyScalar(value: unknown, column: Column): Cell {
+  if (typeof value === 'string') return value;
+  // As text: the column is raw text, and the copy must hold what the file will say.
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'boolean') return String(value);
+  if (value instanceof JsonNumber) return value.source;
+  throw misfit(column, 'string', value);
+}
+
+function writableText(text: string, column: Column, { maxTextLength }: ValueRules): string {
+  if (text.includes('\u0000'))
+    throw mismatch(`column '${column.name}': a text may not contain NUL`);
+  if (!text.isWellFormed()) {
+    throw mismatch(`column '${column.name}': a text may not contain a lone surrogate`);
+  }
+  const limit = maxTextLength ?? MAX_CELL_CHARACTERS;
+  if (text.length > limit) {
+    throw mismatch(`column '${column.name}': a text may not exceed ${limit} characters`);
+  }
+  return text;
+}
+
+function misfit(column: Column, expected: string, value: unknown): AppError {
+  return mismatch(`column '${column.name}': expected ${expected}, received ${jsonTypeOf(value)}`);
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (value instanceof JsonNumber) return 'number';
+  if (typeof value === 'bigint') return 'integer';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return (
+    value !== null &&
+    typeof value === 'object' &&
+    !Array.isArray(value) &&
+    !(value instanceof JsonNumber)
+  );
+}

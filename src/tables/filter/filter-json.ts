@@ -1,0 +1,83 @@
+/**
+ * Parses a filter's JSON and keeps each number's source text, because filters compare exactly: 9007199254740993 must
+ * keep its last digit and 1.50 its zero.
+ */
+
+import { requireJsonBounds } from '../../base/json/json-outline.ts';
+
+export class NumberLiteral {
+  constructor(readonly source: string) {}
+}
+
+/** As refusals name them. */
+export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+
+/**
+ * Numbers become `NumberLiteral`; keys such as `__proto__` are ordinary own members. Throws SyntaxError, also for text
+ * that is not Unicode and numbers of absurd length, and RangeError for some thousand levels of nesting.
+ */
+export function parseFilterJson(text: string): unknown {
+  requireJsonBounds(text, BOUNDS);
+  if (!UNUSUAL_NUMBER.test(text)) return withLiterals(JSON.parse(text));
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value === 'number') return new NumberLiteral(context?.source ?? String(value));
+    // SQLite would store U+FFFD for half a surrogate pair and match cells that hold that.
+    if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('lone surrogate');
+    return value;
+  });
+}
+
+/** Filters have their own limits for values and depth. */
+const BOUNDS = { values: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
+
+/**
+ * Signs of a number that `String` would write differently: exponents, trailing zeros of a fraction, many digits, many
+ * zeros after the point, negative zero. A false match elsewhere in the text only costs time.
+ */
+const UNUSUAL_NUMBER = /\d[eE]|\.\d*0(?!\d)|[\d.]{16}|0\.00000|-0(?!\.)/;
+
+/** Replaces numbers, all in their shortest form, by literals in place. */
+function withLiterals(value: unknown): unknown {
+  if (typeof value === 'number') return new NumberLiteral(String(value));
+  if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('lone surrogate');
+  if (typeof value !== 'object' || value === null) return value;
+  for (const [name, member] of Object.entries(value)) {
+    const made = withLiterals(member);
+    if (made === member) continue;
+    if (name !== '__proto__') (value as Record<string, unknown>)[name] = made;
+    else Object.defineProperty(value, name, { value: made });
+  }
+  return value;
+}
+
+/** As refusals name it. */
+export function jsonTypeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (value instanceof NumberLiteral) return /^-?\d+$/.test(value.source) ? 'integer' : 'number';
+  const type = typeof value;
+  return type === 'string' || type === 'boolean' ? type : 'object';
+}
+
+/**
+ * A bigint when integral and past ±(2^53−1), so that it compares exactly; else the nearest double. Past every 64-bit
+ * integer only doubles can match, and each is meant by the digits it is shown with: 1e23 is no double, but the text of
+ * one. Absurd sizes become ±10^400, past every double.
+ */
+export function exactNumber(source: string): number | bigint {
+  const value = Number(source);
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value;
+  if (!Number.isFinite(value)) return 10n ** 400n * (value < 0 ? -1n : 1n);
+  const exact = integralOf(source);
+  const isShownSo = Math.abs(value) > 2 ** 63 && exact === integralOf(String(value));
+  return exact === null || isShownSo ? value : exact;
+}
+
+/** Null unless it is a finite number without a fraction. */
+function integralOf(source: string): bigint | null {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  const digits = (whole + fraction).replace(/0+$/, '');
+  const zeros = whole.length + Number(exponent) - digits.length;
+  return zeros < 0 ? null : BigInt(`${sign}${digits}${'0'.repeat(zeros)}`);
+}

@@ -1,0 +1,104 @@
+/** Filter operands, converted to their column's type without loss or refused. */
+import { MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
+import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
+import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
+import type { ColumnType, WideNumber } from '../infer/file-type.ts';
+import { instantOf } from '../values/instant.ts';
+import { wideOperand } from '../values/wide-number.ts';
+
+/** Types a filter distinguishes; date-time and nested values are text in rows. */
+export type FilterType = ColumnType | 'date-time' | 'nested';
+
+/** A column as the parser needs it. Names are unique. */
+export interface FilterColumn {
+  readonly name: string;
+  readonly type: FilterType;
+  /** Set for numbers that are held as keys of `wide-number.ts`; their operands are such keys. */
+  readonly wide?: WideNumber | null;
+}
+
+/**
+ * An operand in the type of its column: bigint only for integers past ±(2^53−1), a date-time as the text of
+ * `instantOf`.
+ */
+export type FilterValue = number | bigint | boolean | string;
+
+/** JSON's number grammar between white space. */
+const NUMBER_TEXT = /^\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
+
+/** For equality and range operators; undefined when refused. */
+export function comparable(
+  { type, wide }: Pick<FilterColumn, 'type' | 'wide'>,
+  operand: unknown,
+  kind: 'equality' | 'range',
+): FilterValue | undefined {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return wide ? wideNumberOperand(operand, wide) : numberOperand(operand);
+    case 'boolean':
+      return booleanOperand(operand);
+    case 'date-time':
+      return typeof operand === 'string' ? (instantOf(operand) ?? undefined) : undefined;
+    case 'string':
+      if (typeof operand === 'boolean' && kind === 'equality') return String(operand);
+      return kind === 'equality' ? textOperand(operand) : textOf(operand);
+    case 'nested':
+      return undefined;
+  }
+}
+
+/** A string, or a number's JSON text; undefined when refused. */
+export function textOperand(operand: unknown): string | undefined {
+  return operand instanceof NumberLiteral ? operand.source : textOf(operand);
+}
+
+/** For the refusal's text. */
+export function expectedFor(type: FilterType, kind: 'equality' | 'range'): string {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return 'a number';
+    case 'boolean':
+      return 'a boolean';
+    case 'date-time':
+      return 'a date-time';
+    case 'string':
+      return kind === 'equality' ? 'a scalar' : 'a string';
+    case 'nested':
+      return 'a scalar';
+  }
+}
+
+/** Also true for null. */
+export function isScalar(operand: unknown): boolean {
+  const type = jsonTypeOf(operand);
+  return type !== 'array' && type !== 'object';
+}
+
+function textOf(operand: unknown): string | undefined {
+  return typeof operand === 'string' ? operand : undefined;
+}
+
+function numberOperand(operand: unknown): number | bigint | undefined {
+  const source = numberSource(operand);
+  return source === undefined ? undefined : exactNumber(source);
+}
+
+function wideNumberOperand(operand: unknown, wide: WideNumber): string | undefined {
+  const source = numberSource(operand);
+  return source === undefined ? undefined : (wideOperand(source, wide) ?? undefined);
+}
+
+function numberSource(operand: unknown): string | undefined {
+  if (operand instanceof NumberLiteral) return operand.source;
+  if (typeof operand !== 'string' || operand.length > MAX_NUMBER_LENGTH) return undefined;
+  return NUMBER_TEXT.exec(operand)?.[1];
+}
+
+function booleanOperand(operand: unknown): boolean | undefined {
+  if (typeof operand === 'boolean') return operand;
+  if (typeof operand === 'string') return BOOLEAN_TEXT.get(operand.toLowerCase());
+  const value = operand instanceof NumberLiteral ? Number(operand.source) : undefined;
+  return value === 0 || value === 1 ? value === 1 : undefined;
+}

@@ -1,0 +1,141 @@
+/**
+ * Companion files beside a dataset: declared types and reading options.
+ *
+ * They are written by hand, so nothing in them may stop a dataset from being read. Unusable parts are left out and
+ * named in a problem text, which never holds a path.
+ */
+import type { ReadOptions } from '../types.ts';
+
+/** In bytes; a schema of 2,000 columns takes a tenth. */
+export const MAX_COMPANION_BYTES = 1024 * 1024;
+
+/** The schema itself needs three levels. */
+const MAX_COMPANION_DEPTH = 32;
+
+export interface CompanionSchema {
+  /** By name; null: all types are inferred. */
+  readonly columns: ReadonlyMap<string, { readonly type: string }> | null;
+  /** Served verbatim; null together with `columns`. */
+  readonly verbatim: string | null;
+  /** Why the file cannot be used. */
+  readonly problem: string | null;
+  /** A generated file (`generated_by`) counts as absent. */
+  readonly ignored: boolean;
+}
+
+/**
+ * Parses `{"columns": {"<name>": {"type": "<type name>"}}}`; other members are allowed. One wrong entry makes the whole
+ * file unusable, because a half-applied schema would hide the mistake.
+ */
+export function parseCompanionSchema(text: string): CompanionSchema {
+  const parsed = parseObject(text);
+  if (typeof parsed === 'string') return unusable(parsed);
+  if (parsed.has('generated_by')) {
+    return { columns: null, verbatim: null, problem: null, ignored: true };
+  }
+  const declared = parsed.get('columns');
+  if (!isObject(declared)) return unusable('"columns" must be an object');
+  const columns = new Map<string, { type: string }>();
+  for (const [name, entry] of Object.entries(declared)) {
+    const type = isObject(entry) ? new Map(Object.entries(entry)).get('type') : undefined;
+    if (typeof type !== 'string')
+      return unusable(`column ${JSON.stringify(name)} has no type name`);
+    columns.set(name, { type });
+  }
+  // Not the parsed value, which has lost digits of large numbers.
+  return { columns, verbatim: withoutMark(text), problem: null, ignored: false };
+}
+
+function unusable(reason: string): CompanionSchema {
+  return { columns: null, verbatim: null, problem: `Companion schema: ${reason}`, ignored: false };
+}
+
+export interface CompanionOptions {
+  readonly options: ReadOptions;
+  /** Names each member that was left out. */
+  readonly problem: string | null;
+}
+
+type OptionName = 'header_row' | 'delimiter' | 'encoding';
+
+const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
+  csv: ['header_row', 'delimiter', 'encoding'],
+  excel: ['header_row'],
+};
+
+/**
+ * The options for this kind (`csv` or `excel`; others have none). Unknown members are ignored; members with a wrong
+ * value are left out and named in `problem`.
+ */
+export function parseOptions(text: string, { kind }: { kind: string }): CompanionOptions {
+  const parsed = parseObject(text);
+  if (typeof parsed === 'string') return { options: {}, problem: `Companion options: ${parsed}` };
+  const options: { -readonly [K in keyof ReadOptions]: ReadOptions[K] } = {};
+  const wrong: string[] = [];
+  for (const name of OPTIONS_OF_KIND[kind] ?? []) {
+    const value = parsed.get(name);
+    if (value === undefined) continue;
+    if (name === 'header_row') options.headerRow = headerRowOf(value);
+    else if (name === 'delimiter') options.delimiter = DELIMITERS.find((one) => one === value);
+    else options.encoding = ENCODINGS.find((one) => one === value);
+    const isTaken = options[MEMBER[name]] !== undefined;
+    if (isTaken) continue;
+    delete options[MEMBER[name]];
+    wrong.push(`"${name}" must be ${EXPECTED[name]}`);
+  }
+  return { options, problem: wrong.length > 0 ? `Companion options: ${wrong.join('; ')}` : null };
+}
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252'] as const;
+const MEMBER = { header_row: 'headerRow', delimiter: 'delimiter', encoding: 'encoding' } as const;
+const EXPECTED: Readonly<Record<OptionName, string>> = {
+  header_row: 'an integer from 1 on',
+  delimiter: 'a comma, semicolon, tab or vertical bar',
+  encoding: 'utf-8, utf-16le, utf-16be, latin1 or windows-1252',
+};
+
+function headerRowOf(value: unknown): number | undefined {
+  const row = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
+  return typeof row === 'number' && Number.isSafeInteger(row) && row >= 1 ? row : undefined;
+}
+
+function parseObject(text: string): Map<string, unknown> | string {
+  if (Buffer.byteLength(text) > MAX_COMPANION_BYTES)
+    return `larger than ${MAX_COMPANION_BYTES} bytes`;
+  if (depthOf(text) > MAX_COMPANION_DEPTH)
+    return `nested deeper than ${MAX_COMPANION_DEPTH} levels`;
+  let value: unknown;
+  try {
+    value = JSON.parse(withoutMark(text));
+  } catch {
+    // The parser's message differs between versions and may quote the file.
+    return 'not valid JSON';
+  }
+  return isObject(value) ? new Map(Object.entries(value)) : 'not a JSON object';
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
+}
+
+/** Nesting of brackets outside strings; meaningless for text that is not JSON. */
+function depthOf(text: string): number {
+  let deepest = 0;
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (isText) {
+      if (character === '\\') at++;
+      else if (character === '"') isText = false;
+    } else if (character === '"') isText = true;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
+    else if (character === '}' || character === ']') depth--;
+  }
+  return deepest;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

@@ -1,0 +1,265 @@
+import { declaredClass } from './declared-type.ts';
+import { fileStorage } from '../edit/file-value.ts';
+import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
+import type { ColumnType } from './file-type.ts';
+
+/** The narrowest type a cell fits; blank fits all. */
+export type CellClass = ColumnType | 'blank';
+
+const SPACE = 0x20;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LETTER_E = 0x65;
+const LETTER_F = 0x66;
+const LETTER_T = 0x74;
+/** Makes a letter lower case. */
+const CASE_BIT = 0x20;
+
+/**
+ * Outer spaces (U+0020) are ignored; white space alone is blank.
+ *
+ * The scanners here are written by hand because they run on every cell; their regular expressions are in the test.
+ * Classes exclude each other: `1` is only an integer, though it fits a number column.
+ */
+export function classify(text: string): CellClass {
+  const from = skipSpaces(text);
+  const code = text.charCodeAt(from);
+  if (code === MINUS || (code >= ZERO && code <= NINE)) {
+    if (!Number.isNaN(integerOf(text))) return 'integer';
+    return Number.isNaN(numberOf(text)) ? 'string' : 'number';
+  }
+  const letter = code | CASE_BIT;
+  if (letter === LETTER_T || letter === LETTER_F)
+    return booleanOf(text) === null ? 'string' : 'boolean';
+  // ASCII white space is at most U+0020, other white space is above U+007F; NaN: only spaces.
+  if (code > SPACE && code < 0x80) return 'string';
+  return text.trim() === '' ? 'blank' : 'string';
+}
+
+/** Native values of a workbook or Parquet file keep their class. */
+export function classOf(cell: Cell): CellClass {
+  if (typeof cell === 'string') return classify(cell);
+  if (cell === null) return 'blank';
+  if (typeof cell === 'number') return Number.isSafeInteger(cell) ? 'integer' : 'number';
+  return typeof cell === 'boolean' ? 'boolean' : 'integer';
+}
+
+/** Counts of nothing. */
+export function emptyCounts(): ClassCounts {
+  return { integer: 0, number: 0, boolean: 0, string: 0 };
+}
+
+/** The narrowest type that all counted cells fit; string without any. */
+export function typeOfCounts(counts: ClassCounts): ColumnType {
+  const isNumeric = counts.integer + counts.number > 0;
+  if (counts.string > 0 || (counts.boolean > 0 && isNumeric)) return 'string';
+  if (counts.boolean > 0) return 'boolean';
+  if (counts.number > 0) return 'number';
+  return counts.integer > 0 ? 'integer' : 'string';
+}
+
+/** Whether a column of this type stores such a cell without loss. */
+export function fits(found: CellClass, type: ColumnType): boolean {
+  return (
+    found === 'blank' ||
+    type === 'string' ||
+    found === type ||
+    (type === 'number' && found === 'integer')
+  );
+}
+
+/**
+ * What the typed copy stores for a cell. A cell that does not fit stays text. Columns typed by their file store its
+ * values (`fileStorage`). Blank is null in integer, number and boolean columns and '' in string columns; with `blank`
+ * 'null' (Parquet) null is always null and text is never blank.
+ */
+export function storedValue(
+  cell: Cell,
+  column: Pick<Column, 'type' | 'declared' | 'declaredType' | 'file'>,
+  blank: 'empty' | 'null' = 'empty',
+): StoredValue {
+  if (column.file) return fileStorage(column.file.type)(cell);
+  if (cell === null) return blank === 'empty' && column.type === 'string' ? '' : null;
+  if (column.type === 'string') return textOf(cell, blank);
+  if (typeof cell !== 'string') return nativeValue(cell, column.type);
+  if (blank === 'empty' && cell.trim() === '') return null;
+  return (column.declared ? declaredValue(cell, column) : inferredValue(cell, column.type)) ?? cell;
+}
+
+function textOf(cell: Exclude<Cell, null>, blank: 'empty' | 'null'): string {
+  if (typeof cell === 'string') return blank === 'empty' && isBlank(cell) ? '' : cell;
+  if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
+  return String(typeof cell === 'number' ? cell + 0 : cell);
+}
+
+/** Fast for the common cell, whose first character is ASCII. */
+function isBlank(text: string): boolean {
+  const code = text.charCodeAt(0);
+  return code > SPACE && code < 0x80 ? false : text.trim() === '';
+}
+
+function nativeValue(cell: number | boolean | bigint, type: ColumnType): StoredValue {
+  if (typeof cell === 'boolean') return type === 'boolean' ? Number(cell) : textOf(cell, 'empty');
+  if (type === 'boolean')
+    return Number(cell) === 0 || Number(cell) === 1 ? Number(cell) : String(cell);
+  if (typeof cell === 'bigint') return cell;
+  return type === 'integer' && !Number.isSafeInteger(cell) ? String(cell) : cell + 0;
+}
+
+function inferredValue(text: string, type: ColumnType): number | null {
+  if (type === 'boolean') return booleanOf(text);
+  const integer = integerOf(text);
+  if (!Number.isNaN(integer)) return integer;
+  const number = type === 'number' ? numberOf(text) : NaN;
+  return Number.isNaN(number) ? null : number;
+}
+
+const DECLARED_INTEGER = /^ *[+-]?[0-9]+ *$/;
+const DECLARED_BOOLEAN = new Map([
+  ['true', 1],
+  ['1', 1],
+  ['yes', 1],
+  ['false', 0],
+  ['0', 0],
+  ['no', 0],
+]);
+
+/** Declared columns also read signs, leading zeros, 1/0/yes/no, and integers of any size as numbers. */
+function declaredValue(
+  text: string,
+  { type, declaredType }: Pick<Column, 'type' | 'declaredType'>,
+): number | null {
+  const declared = declaredType === undefined ? type : declaredClass(declaredType);
+  if (declared === 'boolean') return DECLARED_BOOLEAN.get(text.trim().toLowerCase()) ?? null;
+  if (declared === 'integer') {
+    const value = DECLARED_INTEGER.test(text) ? Number(text) : NaN;
+    return Number.isSafeInteger(value) ? value + 0 : null;
+  }
+  const value = isNumberText(text) ? Number(text) : NaN;
+  return Number.isFinite(value) ? value + 0 : null;
+}
+
+/** `-?(0|[1-9][0-9]*)` within ±(2^53−1), outer spaces ignored; else NaN. Never -0. */
+export function integerOf(text: string): number {
+  let at = skipSpaces(text);
+  const end = endWithoutSpaces(text);
+  const isNegative = text.charCodeAt(at) === MINUS;
+  if (isNegative) at++;
+  const digits = end - at;
+  if (digits < 1 || digits > 16) return NaN;
+  if (text.charCodeAt(at) === ZERO) return digits === 1 ? 0 : NaN;
+  let value = 0;
+  for (; at < end; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return NaN;
+    value = value * 10 + digit;
+  }
+  // The 16th digit may be rounded, but never across the limit.
+  if (value > Number.MAX_SAFE_INTEGER) return NaN;
+  return isNegative ? -value : value;
+}
+
+/** A finite JSON number with a fraction or an exponent, outer spaces ignored; else NaN, also for integers. Never -0. */
+export function numberOf(text: string): number {
+  const point = scanDigits(text, signEnd(text));
+  if (text.charCodeAt(point) === POINT) {
+    const decimal = decimalOf(text, point);
+    if (!Number.isNaN(decimal)) return decimal;
+  } else if ((text.charCodeAt(point) | CASE_BIT) !== LETTER_E) return NaN;
+  if (!isNumberText(text)) return NaN;
+  const value = Number(text);
+  return Number.isFinite(value) ? value + 0 : NaN;
+}
+
+/**
+ * `-?digits.digits` with at most 15 digits: digits as an integer divided by a power of ten. Both are exact doubles, so
+ * the quotient is correctly rounded, and several times faster than `Number`. NaN: use the slow path.
+ */
+function decimalOf(text: string, point: number): number {
+  const from = signEnd(text);
+  const end = endWithoutSpaces(text);
+  const whole = point - from;
+  const fraction = end - point - 1;
+  if (whole < 1 || fraction < 1 || whole + fraction > 15) return NaN;
+  if (whole > 1 && text.charCodeAt(from) === ZERO) return NaN;
+  let value = 0;
+  for (let at = from; at < end; at++) {
+    if (at === point) continue;
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return NaN;
+    value = value * 10 + digit;
+  }
+  value /= POWERS_OF_TEN[fraction]!;
+  return text.charCodeAt(from - 1) === MINUS ? 0 - value : value;
+}
+
+const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
+
+/** A JSON number, outer spaces ignored. */
+function isNumberText(text: string): boolean {
+  const end = endWithoutSpaces(text);
+  const from = signEnd(text);
+  let at = scanDigits(text, from);
+  if (at === from || (at > from + 1 && text.charCodeAt(from) === ZERO)) return false;
+  if (text.charCodeAt(at) === POINT) {
+    const fraction = at + 1;
+    at = scanDigits(text, fraction);
+    if (at === fraction) return false;
+  }
+  if ((text.charCodeAt(at) | CASE_BIT) === LETTER_E) {
+    at++;
+    const sign = text.charCodeAt(at);
+    if (sign === PLUS || sign === MINUS) at++;
+    const exponent = at;
+    at = scanDigits(text, exponent);
+    if (at === exponent) return false;
+  }
+  return at === end;
+}
+
+/** `true` or `false` in any case, outer spaces ignored; else null. */
+export function booleanOf(text: string): 0 | 1 | null {
+  const from = skipSpaces(text);
+  const end = endWithoutSpaces(text);
+  if (end - from === 4) return matches(text, from, 'true') ? 1 : null;
+  return end - from === 5 && matches(text, from, 'false') ? 0 : null;
+}
+
+/** `word` is lower case; the text may have any case. */
+function matches(text: string, from: number, word: string): boolean {
+  for (let index = 0; index < word.length; index++) {
+    if ((text.charCodeAt(from + index) | CASE_BIT) !== word.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+function skipSpaces(text: string): number {
+  let at = 0;
+  while (text.charCodeAt(at) === SPACE) at++;
+  return at;
+}
+
+function endWithoutSpaces(text: string): number {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === SPACE) end--;
+  return end;
+}
+
+/** After outer spaces and a minus. */
+function signEnd(text: string): number {
+  const at = skipSpaces(text);
+  return text.charCodeAt(at) === MINUS ? at + 1 : at;
+}
+
+/** The first character from `at` that is no digit. */
+function scanDigits(text: string, at: number): number {
+  let end = at;
+  for (;;) {
+    const code = text.charCodeAt(end);
+    if (!(code >= ZERO && code <= NINE)) return end;
+    end++;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Query parameters of lists, for datasets and admin lists.
+ *
+ * Only shapes are checked; `filter`, `sort`, `columns` and `cursor` stay texts. The last of a repeated parameter
+ * counts, except for `columns`.
+ */
+import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
+import { lastValues } from '../../base/text/query-text.ts';
+import { FORMATS, type Format } from './format.ts';
+
+/** Checked, with defaults. */
+export interface ListParameters {
+  /** Null: all rows. */
+  readonly limit: number | null;
+  readonly offset: number;
+  readonly order: 'asc' | 'desc';
+  /** Null when absent: `Accept` decides. */
+  readonly format: Format | null;
+  /** Empty when absent, like the next three. */
+  readonly sort: string;
+  readonly filter: string;
+  readonly q: string;
+  readonly columns: readonly string[];
+  readonly cursor: string | null;
+}
+
+/** What differs between lists. */
+export interface ListLimits {
+  /** Absent: no maximum. */
+  readonly maxLimit?: number;
+  /** Null: all rows. */
+  readonly defaultLimit: number | null;
+  readonly defaultOrder: 'asc' | 'desc';
+}
+
+const DATASET_LIMITS: ListLimits = { defaultLimit: null, defaultOrder: 'asc' };
+const ORDERS = ['asc', 'desc'] as const;
+
+/**
+ * Throws `invalid-request` with one issue each for a wrong `limit`, `offset`, `order` or `format`, even where it would
+ * have no effect. Whole numbers past 2^53 count as 2^53−1.
+ */
+export function parseListParameters(
+  query: URLSearchParams,
+  limits: ListLimits = DATASET_LIMITS,
+): ListParameters {
+  // A map keeps the last one of a name.
+  return parametersOf(new Map(query), () => query.getAll('columns'), limits);
+}
+
+/** From an address's query with its `?`. Throws as `parseListParameters`. */
+export function parseListQuery(search: string): ListParameters {
+  const columns = (): string[] => new URLSearchParams(search).getAll('columns');
+  return parametersOf(lastValues(search), columns, DATASET_LIMITS);
+}
+
+function parametersOf(
+  values: ReadonlyMap<string, string>,
+  columns: () => string[],
+  limits: ListLimits,
+): ListParameters {
+  const issues: ValidationIssue[] = [];
+  const range = limits.maxLimit === undefined ? { min: 1 } : { min: 1, max: limits.maxLimit };
+  const parameters = {
+    limit: integerParameter(values, 'limit', range, issues) ?? limits.defaultLimit,
+    offset: integerParameter(values, 'offset', { min: 0 }, issues) ?? 0,
+    order: wordParameter(values, 'order', ORDERS, issues) ?? limits.defaultOrder,
+    format: wordParameter(values, 'format', FORMATS, issues),
+    sort: values.get('sort') ?? '',
+    filter: values.get('filter') ?? '',
+    q: values.get('q') ?? '',
+    columns: values.has('columns') ? columns() : [],
+    cursor: values.get('cursor') ?? null,
+  };
+  if (issues.length > 0) throw invalidRequest(...issues);
+  return parameters;
+}
+
+/** A map holds the last value of each name. */
+type QueryValues = URLSearchParams | ReadonlyMap<string, string>;
+
+/** Null when absent; a wrong one is added to `issues`. */
+export function integerParameter(
+  query: QueryValues,
+  name: string,
+  range: { readonly min: number; readonly max?: number },
+  issues: ValidationIssue[],
+): number | null {
+  const input = lastValue(query, name);
+  if (input === null) return null;
+  const loc = ['query', name];
+  if (!/^\s*[+-]?\d+\s*$/.test(input)) {
+    const msg = 'Input should be a valid integer, unable to parse string as an integer';
+    issues.push({ type: 'int_parsing', loc, msg, input });
+    return null;
+  }
+  // Beyond every row count.
+  const value = Math.min(Number(input), Number.MAX_SAFE_INTEGER);
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
+  if (value < min) {
+    const msg = `Input should be greater than or equal to ${min}`;
+    issues.push({ type: 'greater_than_equal', loc, msg, input, ctx: { ge: min } });
+  } else if (value > max) {
+    const msg = `Input should be less than or equal to ${max}`;
+    issues.push({ type: 'less_than_equal', loc, msg, input, ctx: { le: max } });
+  }
+  return value;
+}
+
+/** Null when absent; anything else is added to `issues`. */
+export function wordParameter<Word extends string>(
+  query: QueryValues,
+  name: string,
+  words: readonly Word[],
+  issues: ValidationIssue[],
+): Word | null {
+  const input = lastValue(query, name);
+  if (input === null) return null;
+  const word = words.find((candidate) => candidate === input);
+  if (word !== undefined) return word;
+  const pattern = `^(${words.join('|')})$`;
+  const msg = `String should match pattern '${pattern}'`;
+  const loc = ['query', name];
+  issues.push({ type: 'string_pattern_mismatch', loc, msg, input, ctx: { pattern } });
+  return null;
+}
+
+function lastValue(query: QueryValues, name: string): string | null {
+  if (query instanceof Map) return query.get(name) ?? null;
+  return (query as URLSearchParams).getAll(name).at(-1) ?? null;
+}

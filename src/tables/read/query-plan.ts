@@ -1,0 +1,170 @@
+/**
+ * Plans how a list is read from a typed copy: statements, order and cost.
+ *
+ * Plain JSON from figures and parameters alone, so plans are tested as data and travel to the process that runs them
+ * (`query-run.ts`).
+ */
+import { type Access, accessTo } from './scan.ts';
+import { comparisonsIn, conditionsOf } from '../filter/conditions.ts';
+import { cursorDigest, type CursorScope, decodeCursor, invalidCursor } from './cursor.ts';
+import type { RowShape } from '../encode/encode.ts';
+import { hasLongIntegers } from '../infer/file-type.ts';
+import { parseFilter } from '../filter/filter.ts';
+import type { OrderTerm } from './keyset.ts';
+import type { ListParameters } from './list-parameters.ts';
+import { parseColumns } from './projection.ts';
+import { estimate } from './query-cost.ts';
+import { type QueryTable, type TableColumn, tableColumns } from './query-table.ts';
+import { type OpenRange, openRangeOf } from './range-count.ts';
+import { parseSort, type SortTerm } from './sort.ts';
+import { usefulIndexes } from '../copy/table-index.ts';
+import type { Column } from '../types.ts';
+import { queryWords } from '../filter/words.ts';
+
+/** JSON throughout. */
+export interface QueryPlan extends Access {
+  /** The rows hold `_row_id`, then the columns of the shape. */
+  readonly shape: RowShape;
+  readonly select: string;
+  /** Null: all rows. */
+  readonly limit: number | null;
+  /** Rows of the table. */
+  readonly rowCount: number;
+  /** Equal for lists with the same matches; their number is remembered by it within one version. */
+  readonly countKey: string;
+  /** Set when the list is one range of an indexed column: its count follows from another's. */
+  readonly range: OpenRange | null;
+  /** For the next cursor: digest, and select list of the sort values. */
+  readonly digest: string;
+  readonly keys: string;
+  /** Integers may be past ±(2^53−1) (Parquet): every integer of a row is then a bigint. */
+  readonly hasWideIntegers: boolean;
+  /** The connection needs `registerFunctions`. */
+  readonly usesFunctions: boolean;
+  /** Missing indexes that would have helped; empty for small tables. */
+  readonly usefulIndexes: readonly string[];
+  /** Takes about 20 ms at most, alone or with its count: may run in the server process. */
+  readonly isPageCheap: boolean;
+  readonly isCheap: boolean;
+}
+
+/** Throws `invalid-query` for a wrong filter, sort, column list or cursor, in this order. */
+export function planQuery(table: QueryTable, parameters: ListParameters): QueryPlan {
+  const { limit, offset } = parameters;
+  const columns = tableColumns(table.columns);
+  const filter = parseFilter(parameters.filter, columns);
+  const words = queryWords(parameters.q);
+  const sort = parseSort(parameters.sort, parameters.order, columns);
+  const { shape, select } = projectionOf(parseColumns(parameters.columns, columns), table);
+  const terms = orderTerms(sort, columns);
+  const isPaged = limit !== null || parameters.cursor !== null;
+  const digest = isPaged ? cursorDigest(scopeOf(table, parameters, words, sort)) : '';
+  if (parameters.cursor !== null && offset > 0) throw invalidCursor();
+  const cursor =
+    parameters.cursor === null ? null : decodeCursor(parameters.cursor, digest, terms.length);
+  const conditions = conditionsOf({ filter, words, columns, blank: table.blank });
+  const access = accessTo(table, conditions, terms, { cursor, offset });
+  const comparisons = filter ? comparisonsIn(filter) : 0;
+  return {
+    ...access,
+    shape,
+    select,
+    limit,
+    rowCount: table.rowCount,
+    countKey: access.count ? JSON.stringify([access.count.sql, access.count.params]) : '',
+    range: access.isCountIndexed && words.length === 0 ? openRangeOf(filter, columns) : null,
+    digest,
+    keys: terms.map(({ column }) => column.sql).join(', '),
+    hasWideIntegers: hasWideIntegers(shape),
+    usesFunctions: access.count?.sql.includes('svc_') ?? false,
+    usefulIndexes: usefulIndexes(table, conditions, terms),
+    ...estimate(table, access, { limit, offset, comparisons, shape }),
+  };
+}
+
+/** Throws as `planQuery`. */
+export function cursorScope(table: QueryTable, parameters: ListParameters): CursorScope {
+  const sort = parseSort(parameters.sort, parameters.order, tableColumns(table.columns));
+  return scopeOf(table, parameters, queryWords(parameters.q), sort);
+}
+
+function scopeOf(
+  { list, columns }: QueryTable,
+  { filter, order }: ListParameters,
+  words: readonly string[],
+  sort: readonly SortTerm[],
+): CursorScope {
+  const names = tableColumns(columns);
+  return {
+    list,
+    filter,
+    q: words,
+    sort: sort.map(({ column, descending }) => ({ name: names[column]!.name, descending })),
+    order,
+  };
+}
+
+/** Only Parquet has integers that no double holds. */
+function hasWideIntegers({ blank, columns }: RowShape): boolean {
+  return (
+    blank === 'null' &&
+    columns.some(({ type, file }) =>
+      file ? hasLongIntegers(file.type) : type === 'integer' || type === 'number',
+    )
+  );
+}
+
+/** Drops terms after `_row_id`, which is unique, and an ascending `_row_id` at the end. */
+function orderTerms(sort: readonly SortTerm[], columns: readonly TableColumn[]): OrderTerm[] {
+  const end = sort.findIndex(({ column }) => column === 0);
+  const used = end < 0 ? sort : sort.slice(0, sort[end]!.descending ? end + 1 : end);
+  return used.map(({ column: index, descending }) => {
+    const column = columns[index]!;
+    const { sortSql } = column;
+    return { column: sortSql === undefined ? column : { ...column, sql: sortSql }, descending };
+  });
+}
+
+interface Projection {
+  readonly shape: RowShape;
+  readonly select: string;
+}
+
+const whole = new WeakMap<readonly Column[], Projection>();
+
+/** The rows hold all columns of the table in file order. */
+export function isWhole({ shape }: QueryPlan, columns: readonly Column[]): boolean {
+  return whole.get(columns)?.shape === shape;
+}
+
+/** The projection to all columns is remembered with them. */
+function projectionOf(indexes: readonly number[] | null, table: QueryTable): Projection {
+  if (indexes) return projectionTo(indexes, table);
+  let known = whole.get(table.columns);
+  if (!known) {
+    known = projectionTo(
+      table.columns.map((_, index) => index + 1),
+      table,
+    );
+    whole.set(table.columns, known);
+  }
+  return known;
+}
+
+function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable): Projection {
+  const shown = chosen.filter((index) => index > 0).map((index) => columns[index - 1]!);
+  const rowIdAt = chosen.indexOf(0);
+  const aliases = shown.map(({ position }, index) => `rows.c${position} AS v${index}`);
+  return {
+    shape: {
+      columns: shown.map(({ name, type, file, declared, position }) => ({
+        name,
+        type,
+        ...(file ? { file } : declared && type !== 'string' && { declaredAt: position }),
+      })),
+      rowIdAt: rowIdAt < 0 ? null : rowIdAt,
+      blank,
+    },
+    select: ['rows._row_id AS id', ...aliases].join(', '),
+  };
+}

@@ -1,0 +1,72 @@
+/** A typed copy as queries see it: its figures, and its columns with `_row_id` first. */
+import { filterTypeOf, wideNumber } from '../infer/file-type.ts';
+import type { Column } from '../types.ts';
+import type { FilterColumn } from '../filter/filter-operand.ts';
+
+/** See `TableHead.blank`. */
+export type Blank = 'empty' | 'null';
+
+export interface TableColumn extends FilterColumn {
+  /** Always qualified, so that no alias of a select list can be meant. */
+  readonly sql: string;
+  /**
+   * Order expression where the stored value does not sort right: `Z` would come after a fraction of the same second.
+   */
+  readonly sortSql?: string;
+  /** Null for `_row_id`. */
+  readonly position: number | null;
+}
+
+/** All of one version. */
+export interface QueryTable {
+  /** File and sheet: keeps cursors of one list from another. */
+  readonly list: string;
+  readonly columns: readonly Column[];
+  readonly rowCount: number;
+  /** Highest ever assigned; equal to `rowCount` when no id is missing. */
+  readonly lastRowId: number;
+  readonly blank: Blank;
+  /** See `indexName`. */
+  readonly indexes: ReadonlySet<string>;
+  /** Size of the file, for estimates. */
+  readonly bytes: number;
+}
+
+const known = new WeakMap<readonly Column[], readonly TableColumn[]>();
+
+/** Index 0 is `_row_id`; index `i + 1` is `columns[i]`. Remembered with the list. */
+export function tableColumns(columns: readonly Column[]): readonly TableColumn[] {
+  let all = known.get(columns);
+  if (!all) {
+    all = [
+      { name: '_row_id', type: 'integer', sql: 'rows._row_id', position: null },
+      ...columns.map(({ name, type, position, file }) => ({
+        name,
+        type: file ? filterTypeOf(file.type) : type,
+        wide: wideNumber(file?.type),
+        sql: `rows.c${position}`,
+        ...(file?.type.kind === 'timestamp' &&
+          file.type.isUtc && { sortSql: `rtrim(rows.c${position}, 'Z')` }),
+        position,
+      })),
+    ];
+    known.set(columns, all);
+  }
+  return all;
+}
+
+/** What JSON shows. Blank cells are `''` or NULL, as the table presents them. */
+export function textFormSql({ sql, type, wide }: TableColumn, blank: Blank): string {
+  if (wide) return `svc_wide(${sql}, ${wide.digits}, ${wide.scale})`;
+  const absent = blank === 'empty' ? `WHEN 'null' THEN '' ` : '';
+  switch (type) {
+    case 'boolean':
+      return `(CASE typeof(${sql}) WHEN 'integer' THEN iif(${sql}, 'true', 'false') ${absent}ELSE ${sql} END)`;
+    case 'integer':
+    case 'number':
+      // Integers may have more digits than a JS number; SQLite writes reals differently.
+      return `(CASE typeof(${sql}) WHEN 'integer' THEN CAST(${sql} AS TEXT) WHEN 'real' THEN svc_text(${sql}) ${absent}ELSE ${sql} END)`;
+    default:
+      return blank === 'empty' ? `ifnull(${sql}, '')` : sql;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Shapes shared by everything that handles tables.
+ *
+ * A dataset is read from a typed SQLite copy of one file version. Rows are in file order, which equals `_row_id` order.
+ */
+
+import type { Piece } from '../base/files/piece-writer.ts';
+import type { FileColumn, ColumnType } from './infer/file-type.ts';
+
+/** A value as the typed copy holds it: booleans are 0 and 1. */
+export type StoredValue = string | number | bigint | null;
+
+/**
+ * As a reader delivers it or an edit writes it. Strings are the file's text (CSV) or text cells; `null` is a Parquet
+ * null or, in an edit, "store blank". An empty or whitespace-only string is a blank cell.
+ */
+export type Cell = string | number | boolean | bigint | null;
+
+/** Cells per class, without blanks. Decides the inferred type. */
+export interface ClassCounts {
+  integer: number;
+  number: number;
+  boolean: number;
+  string: number;
+}
+
+export interface Column {
+  /** Unique within the table. */
+  readonly name: string;
+  readonly type: ColumnType;
+  /** 0-based position of the cell in a file row. Column `i` of the copy is SQL column `c<i>`. */
+  readonly position: number;
+  /** By a companion schema: cells that do not fit stay text. */
+  readonly declared: boolean;
+  /** Verbatim from the companion; decides validation. */
+  readonly declaredType?: string;
+  /** Declared by the file (Parquet): the type is never inferred. */
+  readonly file?: FileColumn;
+  /** Past the header's width: exists only while some row has a non-blank cell there. */
+  readonly extra: boolean;
+  readonly counts: ClassCounts;
+}
+
+export interface Segment {
+  /**
+   * Consecutive rows; 0 for blank lines only. Segments let an edit find a row's bytes without reading the whole file.
+   */
+  rows: number;
+  /** From the first byte of the run to the first byte of the next. */
+  bytes: number;
+}
+
+/** Kept with the typed copy and changed with every edit. */
+export interface TableLayout {
+  /** For writing in the file's own style (delimiter, encoding, line ending…); private to the kind. */
+  readonly dialect: Record<string, unknown>;
+  /** Bytes before the first segment (BOM, rows above the header, the header row). */
+  readonly bodyOffset: number;
+  readonly segments: readonly Segment[];
+}
+
+export interface ReadOptions {
+  readonly headerRow?: number;
+  readonly delimiter?: ',' | ';' | '\t' | '|';
+  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252';
+  readonly sheet?: string;
+}
+
+/**
+ * Receives a file's rows in file order. Header names are already cleaned; rows may be shorter or longer than the
+ * header.
+ */
+export interface RowSink {
+  /** `columns`, one per name, when the file declares types: cells then do not decide. */
+  header(names: readonly string[], columns?: readonly FileColumn[]): void;
+  /** `rows.length === segment.rows`. */
+  segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
+  /** Called once, last. */
+  layout(dialect: Record<string, unknown>, bodyOffset: number): void;
+}
+
+/** Also takes segments by column, for files that store them so. */
+export interface ColumnSink extends RowSink {
+  /** One list per name with a cell for each row, maybe more. The lists are valid only during the call. */
+  segmentByColumn(segment: Segment, cells: readonly (readonly Cell[])[]): void;
+}
+
+/** Changes to one file version: each row at most once, positions 0-based in that version's file order. */
+export interface TableChanges {
+  /** By column position; other columns keep their bytes. */
+  readonly updates: ReadonlyMap<number, ReadonlyMap<number, Cell>>;
+  readonly deletes: ReadonlySet<number>;
+  /** After the last row, by column position; other cells are blank. */
+  readonly creates: readonly ReadonlyMap<number, Cell>[];
+}
+
+/** A kind's answer to an edit. */
+export interface EditPlan {
+  readonly pieces: readonly Piece[];
+  readonly layout: TableLayout;
+  /**
+   * Every changed cell with its text before and after (undefined: no such cell), so that class counts follow without
+   * rereading the file. A deleted row lists all its cells.
+   */
+  readonly cells: readonly {
+    position: number;
+    before: Cell | undefined;
+    after: Cell | undefined;
+  }[];
+  /**
+   * Cells that read back differently than asked for (a date as a serial number): of an existing row by its position in
+   * the old file, of a new one by its index in `creates`.
+   */
+  readonly delivered?: readonly {
+    readonly origin: { readonly update: number } | { readonly create: number };
+    readonly position: number;
+    readonly cell: Cell;
+  }[];
+}

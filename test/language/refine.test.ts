@@ -1,0 +1,40 @@
+/** Queries that a reader narrows by clicking keep their text and mean what was clicked. */
+import { describe, expect, test } from 'bun:test';
+import { fieldTerm, startOf, termsAdder, withinTimes } from '../../src/language/syntax/refine.ts';
+
+describe('adding terms', () => {
+  test.each([
+    ['', 'host=a', 'host=a'],
+    ['error', 'host=a', 'error host=a'],
+    ['error | stats count by host', 'x=1', 'error x=1 | stats count by host'],
+    ['search error | head 5', 'x=1', 'search error x=1 | head 5'],
+    ['"a | b" | head 5', 'x=1', '"a | b" x=1 | head 5'],
+    ['a OR b', 'x=1', 'a OR b x=1'],
+    ['from shop/products | head 1', 'x=1', 'from shop/products | head 1'],
+    ['search --filter host=a', 'x=1', 'search --filter host=a'],
+  ])('%p with %p is %p', (query, terms, expected) => {
+    expect(termsAdder(query)(terms)).toBe(expected);
+  });
+
+  test('times go with a blank query too', () => {
+    expect(withinTimes('', '-24h', '')).toBe('* earliest=-24h');
+    expect(withinTimes('err | head 1', '-7d@d', 'now')).toBe(
+      'err earliest=-7d@d latest=now | head 1',
+    );
+    expect(withinTimes('err', '', '')).toBe('err');
+  });
+
+  test('a field and its value are quoted where they must be', () => {
+    expect(fieldTerm('host', 'web-1')).toBe('host=web-1');
+    expect(fieldTerm('host', 'a "b"\n', true)).toBe('NOT host="a \\"b\\"\\n"');
+    expect(fieldTerm('my field', 5)).toBe('"my field"=5');
+    expect(fieldTerm('a', 'OR')).toBe('a="OR"');
+    expect(fieldTerm('a', 'x*')).toBe('a="x*"');
+  });
+});
+
+test('how a query begins', () => {
+  expect(startOf('error host=a | head 5')).toEqual({ first: 'error host=a', isSearch: true });
+  expect(startOf('from a | head 5')).toEqual({ first: 'from a', isSearch: false });
+  expect(startOf(' ')).toEqual({ first: '', isSearch: true });
+});
