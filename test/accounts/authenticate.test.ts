@@ -24,7 +24,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { TestClock } from '../support/database.ts';
 import { temporaryDatabase, testClock, testLog, until } from '../support/database.ts';
-import { onSharedCores } from '../support/patience.ts';
+import { workSince } from '../support/patience.ts';
 
 const MINUTE = 60_000;
 // The least argon2 takes: these tests are about who is let in, not about the cost.
@@ -251,10 +251,10 @@ describe('a bad header credential is 401 with its challenge (DS-94, DS-95)', () 
   test('a header of spaces costs no time', async () => {
     await using at = await fixture();
     const spaces = ' '.repeat(200_000);
-    const started = performance.now();
+    const started = process.cpuUsage();
     await refused(at.ask({ authorization: `Basic${spaces}a${spaces}b` }), badBasic, 'spaces');
     await refused(at.ask({ authorization: `${spaces}x${spaces}y` }), badBearer, 'unknown-scheme');
-    expect(performance.now() - started).toBeLessThan(onSharedCores(5_000));
+    expect(workSince(started)).toBeLessThan(5_000);
   });
 
   test('Basic while local login is switched off (DS-198)', async () => {

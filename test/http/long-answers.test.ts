@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
+import { patienceFor } from '../support/patience.ts';
 import { startService, type Service } from '../support/service.ts';
 
 /** More than the buffers on the way hold: the end of an answer is not made before its reader reads on. */
@@ -80,7 +81,7 @@ async function ending(
   await Bun.sleep(LOOK_MS);
   standsStill = false;
   socket.resume();
-  await Promise.race([over.promise, Bun.sleep(8_000)]);
+  await Promise.race([over.promise, Bun.sleep(patienceFor(8_000))]);
   const isWhole = tail === LAST_CHUNK;
   socket.destroy();
   return { bytes, isWhole };

@@ -1,5 +1,5 @@
 /**
- * Memory and children of a running process, as the kernel tells them.
+ * Memory, work and children of a running process, as the kernel tells them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -21,6 +21,18 @@ export function memoryOf(pid: number): Memory | null {
   } catch {
     // It ended between two looks.
     return null;
+  }
+}
+
+/** Milliseconds of processor time so far, in steps of 10; 0 when the process is gone. */
+export function workOf(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    // It ended between two looks.
+    return 0;
   }
 }
 

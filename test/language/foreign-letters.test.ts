@@ -1,13 +1,13 @@
 /** Words with letters that no bare word of the terse form has: the error shows them in the quotes they need (SL-71, SL-174). */
 import { expect, test } from 'bun:test';
 import { parseQuery } from '../../src/language/syntax/parse.ts';
-import { onSharedCores } from '../support/patience.ts';
+import { workSince } from '../support/patience.ts';
 
 test('a long word before such a letter takes no time', () => {
-  const start = performance.now();
+  const start = process.cpuUsage();
   const { problem } = parseQuery(`from a | where ${'a'.repeat(60_000)} ß`, { implicitTerms: true });
   expect(problem?.text).toStartWith('Unexpected text');
-  expect(performance.now() - start).toBeLessThan(onSharedCores(500));
+  expect(workSince(start)).toBeLessThan(500);
 });
 
 const told: readonly (readonly [string, string])[] = [

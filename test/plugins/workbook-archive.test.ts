@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readWorkbook, readWorksheetNames } from '../../plugins/workbook/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
+import { workSince } from '../support/patience.ts';
 import { acceptedWorkbooks, parts, refusedWorkbooks, rows } from './workbook-corpus.ts';
 import { readTable, workbookEntries, workbookFile, zip } from './workbook-files.ts';
 import { sourceOf } from './byte-source.ts';
@@ -10,12 +11,6 @@ const MIB = 1024 * 1024;
 
 /** Several times what a slow processor needs; what grows with the square of its input takes minutes. */
 const MOST_WORK_MS = 3_000;
-
-/** Work done since, in ms; other programs on the machine do not count. */
-function workSince(start: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
-}
 
 async function failureOf(file: Uint8Array): Promise<{ error: unknown; ms: number }> {
   const startedAt = process.cpuUsage();

@@ -22,6 +22,12 @@ export function onSharedCores(ms: number): number {
   return Math.ceil(ms * Math.max(1, loadavg()[0]! / availableParallelism()));
 }
 
+/** Processor time of this process since then, in ms: unlike a clock it does not count what other programs do meanwhile. */
+export function workSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
 /**
  * How many times slower the pages of the browser tests are made than they would be: `BROWSER_SLOWDOWN=4` finds checks that come too
  * early. Every limit of time is longer by as much; give `--timeout` as much more, too.

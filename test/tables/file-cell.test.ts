@@ -13,7 +13,7 @@ import {
 import { fileCell, Misfit } from '../../src/tables/edit/file-cell.ts';
 import type { FileType } from '../../src/tables/infer/file-type.ts';
 import { shortestFloat } from '../../src/tables/values/shortest-float.ts';
-import { onSharedCores } from '../support/patience.ts';
+import { workSince } from '../support/patience.ts';
 
 const cellFor = (value: unknown, type: FileType, isRequired = false): unknown =>
   fileCell(value, { type, isRequired });
@@ -115,13 +115,13 @@ describe('DS-77: what is refused, and what was expected', () => {
 test('DS-77: what no column can hold is refused at once, however long it is', () => {
   const digits = '1'.repeat(3_000_000);
   const zeros = '0'.repeat(300_000);
-  const start = performance.now();
+  const start = process.cpuUsage();
   for (const value of [digits, new JsonNumber(digits), `1.${zeros}1`]) {
     for (const type of [int64, exact]) expect(cellFor(value, type)).toBeInstanceOf(Misfit);
   }
   expect(timeOf(`12:00:00.${zeros}1`, 'us')).toBeNull();
   expect(timeOf(`12:00:00.5${zeros}`, 'ms')).toBe(43_200_500);
-  expect(performance.now() - start).toBeLessThan(onSharedCores(1_000));
+  expect(workSince(start)).toBeLessThan(1_000);
 });
 
 describe('dates and times as text', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.ts';
 import { parseFilter } from '../../src/tables/filter/filter.ts';
 import { matchesFilter, type PresentedValue } from '../../src/tables/filter/filter-match.ts';
-import { onSharedCores } from '../support/patience.ts';
+import { workSince } from '../support/patience.ts';
 import type { FilterColumn } from '../../src/tables/filter/filter-operand.ts';
 
 const COLUMNS: FilterColumn[] = [
@@ -260,10 +260,10 @@ test('no text whatever makes the parser throw anything but invalid-query', () =>
 });
 
 test('DS-53: an operand of 60,000 digits is refused at once', () => {
-  const start = performance.now();
+  const start = process.cpuUsage();
   for (const number of [`1.${'0'.repeat(60_000)}1`, '1'.repeat(60_000)]) {
     expect(problemOf(`{"price":{"$eq":"${number}"}}`)).toContain('expects a number');
     expect(problemOf(`{"price":{"$eq":${number}}}`)).toContain('not valid JSON');
   }
-  expect(performance.now() - start).toBeLessThan(onSharedCores(500));
+  expect(workSince(start)).toBeLessThan(500);
 });
