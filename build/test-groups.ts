@@ -2,7 +2,8 @@
  * The tests by what they need, found by where they stand, and one group's run with its counts.
  *
  * `architecture`: the files directly under test/. `black box`: folders that start the program, which runs them against
- * the executable. `browser`: needs Chromium. `unit`: everything else, beside the plugins' own tests.
+ * the executable. `browser`: needs Chromium. `long`: what takes long and rarely fails (`bun run test:long`). `unit`: everything
+ * else, beside the plugins' own tests.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { failuresBetweenTests, failuresOfReport, lastWords } from './failures.ts
 import type { Failure } from './failures.ts';
 import { bun, heardStep, root } from './step.ts';
 
-const BLACK_BOX: readonly string[] = ['cli', 'guide', 'http', 'faults', 'mcp', 'release'];
+const BLACK_BOX: readonly string[] = ['cli', 'guide', 'http', 'faults', 'mcp'];
 const BROWSER: readonly string[] = ['browser'];
 /** For a test that hangs; none needs a tenth of it on a machine of its own. */
 const TEST_TIMEOUT_MS = 240_000;
@@ -28,7 +29,7 @@ export interface Counts {
 }
 
 /** Names of the groups, in the order they run. */
-export type GroupName = 'architecture' | 'unit' | 'black box' | 'browser';
+export type GroupName = 'architecture' | 'unit' | 'black box' | 'browser' | 'long';
 
 /** The test files of a group as paths for `bun test`; empty when there are none. */
 function filesOf(group: GroupName): string[] {
@@ -43,6 +44,7 @@ function groupOf(file: string): GroupName {
   if (top !== 'test') return 'unit';
   if (rest.length === 0) return 'architecture';
   if (BLACK_BOX.includes(folder)) return 'black box';
+  if (folder === 'long') return 'long';
   return BROWSER.includes(folder) ? 'browser' : 'unit';
 }
 

@@ -1,7 +1,8 @@
 /**
  * The whole test run, also on a fresh machine: installs what is missing, checks, builds, tests.
  *
- * Every check and every test counts; the last line is `N passed, N failed`, and the exit code is 1 when one failed. What
+ * `--long` (`bun run test:long`) runs what every run leaves out: the fault recipes, releases and their upgrades, and properties
+ * on many more cases. Every check and every test counts; the last line is `N passed, N failed`, and the exit code is 1 when one failed. What
  * failed is told again right before the sums.
  */
 import { executable } from './build.ts';
@@ -13,6 +14,7 @@ import { ensureTools } from './system-tools.ts';
 import { runGroup } from './test-groups.ts';
 import type { Counts, GroupName } from './test-groups.ts';
 
+const isLong = process.argv.includes('--long');
 const outcomes: (Counts & { readonly name: string })[] = [];
 
 function record(name: string, counts: Counts): void {
@@ -42,10 +44,14 @@ async function everything(): Promise<void> {
   await recordGroup('architecture');
   const isBuilt = await recordStep('build', () => heardStep([bun, 'build/build.ts']));
   // The same cases every time, so that a red run is about the change; another SEED explores.
-  const seed = { SEED: process.env['SEED'] ?? '20261121' };
+  const seed = { SEED: process.env['SEED'] ?? '20261121', LONG_TESTS: isLong ? '1' : '' };
   await recordGroup('unit', seed);
   // Empty, so that the tests run from source, when there is no executable; the failed build shows in the sum.
   const env = { ...seed, TEST_BINARY: isBuilt ? executable : '' };
+  if (isLong) {
+    await recordGroup('long', env);
+    return;
+  }
   await recordGroup('black box', env);
   if (tools.chromium) await recordGroup('browser', env);
   else console.log('\nBrowser tests are left out: there is no Chromium.');

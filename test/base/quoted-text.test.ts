@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { cases } from '../support/long.ts';
 import { QuotedTexts } from '../../src/base/text/quoted-text.ts';
 import { parseCompanionSchema } from '../../src/tables/infer/companion.ts';
 import { searchTerms } from '../../src/events/read/selection.ts';
@@ -41,7 +42,7 @@ test('the terms of a search are those of the pattern (EV-34)', () => {
       );
       expect(searchTerms(sample)).toEqual([...new Set(terms)].filter((term) => term !== ''));
     }),
-    { seed, numRuns: 5_000 },
+    { seed, numRuns: cases(5_000) },
   );
 });
 

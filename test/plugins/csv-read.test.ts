@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
 import Papa from 'papaparse';
+import { cases } from '../support/long.ts';
 import { readCsv } from '../../plugins/csv/reader.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
@@ -281,5 +282,5 @@ test('any bytes give rows or `unreadable-file`, never another failure', async ()
     );
     expect(sum).toBe(file.length);
   });
-  await fc.assert(property, { numRuns: 4_000 });
+  await fc.assert(property, { numRuns: cases(4_000) });
 });

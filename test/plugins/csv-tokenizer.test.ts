@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
 import Papa from 'papaparse';
+import { cases } from '../support/long.ts';
 import { cellAt, cellValue } from '../../plugins/csv/cell-value.ts';
 import { RowSpans } from '../../plugins/csv/tokenizer.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
@@ -73,7 +74,7 @@ test('a text cut anywhere gives the first rows of the whole text, never another'
     const rest = scanned(text.slice(spans.consumed));
     if (rest.state === 'stop') expect(spans.count + rest.count).toBe(whole.length);
   });
-  fc.assert(property, { numRuns: 3_000 });
+  fc.assert(property, { numRuns: cases(3_000) });
 });
 
 test('rows and what stands between them cover the text, and spellings join to it', () => {
@@ -92,7 +93,7 @@ test('rows and what stands between them cover the text, and spellings join to it
     if (spans.state === 'stop') expect(text.slice(at)).toMatch(/^[\r\n]*$/);
     else expect(spans.state).toBe('open-quote');
   });
-  fc.assert(property, { numRuns: 3_000 });
+  fc.assert(property, { numRuns: cases(3_000) });
 });
 
 test('a scan that stops early goes on where it stopped', () => {
@@ -121,7 +122,7 @@ test('the value delivered to a sink is the text of the cell, or the number with 
     expect(String(value)).toBe(cellValue(spelling));
     if (typeof value === 'number') expect(Object.is(value, -0)).toBe(false);
   });
-  fc.assert(property, { numRuns: 5_000 });
+  fc.assert(property, { numRuns: cases(5_000) });
   expect(['12', '-3', '0', '1.5', '0.000001'].map((text) => cellAt(text, 0, text.length))).toEqual([
     12, -3, 0, 1.5, 0.000001,
   ]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import Papa from 'papaparse';
+import { cases } from '../support/long.ts';
 import { ByteWriter } from '../../src/tables/encode/byte-writer.ts';
 import { contentDisposition } from '../../src/tables/encode/download-name.ts';
 import { encoders, type Row, type RowShape } from '../../src/tables/encode/encode.ts';
@@ -152,7 +153,7 @@ test('numbers are written as JSON writes them, which is the shortest form', () =
   );
   fc.assert(
     fc.property(number, (value) => expect(written(value)).toBe(JSON.stringify(value))),
-    { numRuns: 20_000 },
+    { numRuns: cases(20_000) },
   );
   for (const value of [
     0, -0, 0.1, 1e-6, 1e-7, 0.000001, 9999999.999999, 1e7, 1e21, 99, 100, 999999, 0.5, 5e-324,

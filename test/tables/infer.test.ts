@@ -1,6 +1,7 @@
 /** Classes of cells and stored values: DS-59 to DS-61, DS-64, DS-78. */
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
+import { cases } from '../support/long.ts';
 import { declaredClass } from '../../src/tables/infer/declared-type.ts';
 import {
   type CellClass,
@@ -56,7 +57,7 @@ test('every text has the class its regular expressions give it (DS-59)', () => {
   const property = fc.property(text, (one) => {
     expect(classify(one)).toBe(classByRules(one));
   });
-  fc.assert(property, { numRuns: 20_000 });
+  fc.assert(property, { numRuns: cases(20_000) });
 });
 
 test('numbers read as JavaScript reads them, without negative zero', () => {
@@ -69,7 +70,7 @@ test('numbers read as JavaScript reads them, without negative zero', () => {
       expect(Object.is(value, Number(text) + 0)).toBe(true);
     },
   );
-  fc.assert(property, { numRuns: 20_000 });
+  fc.assert(property, { numRuns: cases(20_000) });
 });
 
 test.each<[string, CellClass]>([

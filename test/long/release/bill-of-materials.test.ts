@@ -4,10 +4,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { Version } from '@cyclonedx/cyclonedx-library/Spec';
 import { JsonStrictValidator } from '@cyclonedx/cyclonedx-library/Validation';
-import manifest from '../../package.json' with { type: 'json' };
-import { billOfMaterials } from '../../build/release/bill-of-materials.ts';
-import { collectThirdParty } from '../../build/third-party/third-party.ts';
-import type { ThirdParty } from '../../src/cli/third-party.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { billOfMaterials } from '../../../build/release/bill-of-materials.ts';
+import { collectThirdParty } from '../../../build/third-party/third-party.ts';
+import type { ThirdParty } from '../../../src/cli/third-party.ts';
 
 interface Component {
   readonly name: string;

@@ -2,11 +2,11 @@
  * What a release says of its executables and its version.
  */
 import { describe, expect, test } from 'bun:test';
-import { debianVersion } from '../../build/release/identity.ts';
-import { executableKind, executableName, targets } from '../../build/release/targets.ts';
-import { tryToRun } from '../../build/release/trial.ts';
-import { run } from '../support/program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { debianVersion } from '../../../build/release/identity.ts';
+import { executableKind, executableName, targets } from '../../../build/release/targets.ts';
+import { tryToRun } from '../../../build/release/trial.ts';
+import { run } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const binary = process.env['TEST_BINARY'] ?? '';
 

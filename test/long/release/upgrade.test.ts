@@ -6,15 +6,15 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../build/step.ts';
-import { EVENTS_SCHEMA_VERSION } from '../../src/events/store/schema.ts';
-import { newestVersion } from '../../src/store/migrate.ts';
-import { migrations } from '../../src/store/migrations/index.ts';
-import { soon } from '../http/eventually.ts';
-import type { Client, Service } from '../support/service.ts';
-import { startService } from '../support/service.ts';
-import type { TemporaryFolder } from '../support/temporary-folder.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { root } from '../../../build/step.ts';
+import { EVENTS_SCHEMA_VERSION } from '../../../src/events/store/schema.ts';
+import { newestVersion } from '../../../src/store/migrate.ts';
+import { migrations } from '../../../src/store/migrations/index.ts';
+import { soon } from '../../http/eventually.ts';
+import type { Client, Service } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import type { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PASSWORD, STATES, schemaOf, unpackState } from './state-archive.ts';
 
 /** Oldest schema first. */

@@ -1,8 +1,8 @@
 /** Executables for macOS carry a signature that fits them, which some systems want before they start a program. */
 import { expect, test } from 'bun:test';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { isSignedWell, signAdHoc } from '../../build/release/mach-o-signature.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { isSignedWell, signAdHoc } from '../../../build/release/mach-o-signature.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TEXT_BYTES = 10_000;
 const SIGNATURE_AT = 10_112;

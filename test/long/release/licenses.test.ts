@@ -2,11 +2,11 @@
  * `svc licenses`, and what the build refuses to put into the executable.
  */
 import { describe, expect, test } from 'bun:test';
-import manifest from '../../package.json' with { type: 'json' };
-import { isAllowed } from '../../build/third-party/licences.ts';
-import { packageOf } from '../../build/third-party/third-party.ts';
-import { run } from '../support/program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { isAllowed } from '../../../build/third-party/licences.ts';
+import { packageOf } from '../../../build/third-party/third-party.ts';
+import { run } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Listed {
   readonly name: string;

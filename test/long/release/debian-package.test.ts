@@ -5,15 +5,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDebianPackage, packagedUnit } from '../../build/release/debian-package.ts';
-import { bashCompletion, manualPage } from '../../build/release/manual.ts';
-import { root } from '../../build/step.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { makeDebianPackage, packagedUnit } from '../../../build/release/debian-package.ts';
+import { bashCompletion, manualPage } from '../../../build/release/manual.ts';
+import { root } from '../../../build/step.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { DebianSystem } from './debian-system.ts';
 import { INSIDE, copyOfThisSystem, obstacleToInstalling } from './debian-system.ts';
 import { PASSWORD, STATES, schemaOf, unpackState } from './state-archive.ts';
 import type { Answers } from './state-archive.ts';
-import { LONGEST_TEST_MS, patienceFor } from '../support/patience.ts';
+import { LONGEST_TEST_MS, patienceFor } from '../../support/patience.ts';
 
 const executable = process.env['TEST_BINARY'] ?? '';
 const obstacle = executable === '' ? 'there is no executable' : obstacleToInstalling();

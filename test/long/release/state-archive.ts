@@ -1,15 +1,15 @@
 /**
  * Archives of the state that a build left behind, for the test that later builds keep all of it.
  *
- *     bun test/release/state-archive.ts <executable>
+ *     bun test/long/release/state-archive.ts <executable>
  *
- * writes test/release/states/state-<schema>-events-<schema>-<version>.tar.gz with that build: the published folder, the state directory, and what the build
+ * writes test/long/release/states/state-<schema>-events-<schema>-<version>.tar.gz with that build: the published folder, the state directory, and what the build
  * itself answered about both. Every release adds one. Steps that a build does not know yet are left out of its archive.
  */
 import { Database } from 'bun:sqlite';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Where the archives stand. */
 export const STATES = join(import.meta.dir, 'states');
