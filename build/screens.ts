@@ -4,7 +4,8 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { PASSWORD, signIn, TestBrowser } from '../test/support/browser.ts';
+import { signIn, TestBrowser } from '../test/support/browser.ts';
+import { PASSWORD } from '../test/support/password.ts';
 import { type Service, startService } from '../test/support/service.ts';
 import { filesBelow } from './example-files.ts';
 import { root } from './step.ts';

@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
-import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { accessibilityProblems, signIn, TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
@@ -24,7 +25,7 @@ async function send(events: readonly object[]): Promise<void> {
 
 beforeAll(async () => {
   svc = await startService({ files: { 'shop/products.csv': 'name,price\ncup,2\n' } });
-  await svc.createSuperuser('ada', PASSWORD);
+  await svc.createSuperuser('ada');
   writer = await svc.as('ada');
   const now = Date.now();
   await send(

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { soon } from '../http/eventually.ts';
-import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { accessibilityProblems, signIn, TestBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
 let svc: Service;
@@ -15,7 +15,7 @@ beforeAll(async () => {
     files: { 'shop/products.csv': 'name,price\ncup,2\n', 'shop/orders.csv': 'n\n1\n' },
     config: { upload: { enabled: true } },
   });
-  await svc.createSuperuser('ada', PASSWORD);
+  await svc.createSuperuser('ada');
   browser = await TestBrowser.start();
 });
 

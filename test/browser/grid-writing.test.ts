@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
-import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { accessibilityProblems, signIn, TestBrowser } from '../support/browser.ts';
 import { cellOn, noticeOn, openWritten } from '../support/grid-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
       'many.csv': `n\n${Array.from({ length: 500 }, (_, index) => `${index}\n`).join('')}`,
     },
   });
-  await svc.createSuperuser('ada', PASSWORD);
+  await svc.createSuperuser('ada');
   browser = await TestBrowser.start();
   page = await browser.open(svc, { viewport: { width: 1200, height: 800 } });
   await signIn(page, 'ada');
@@ -272,7 +272,7 @@ test('rows are copied and pasted with the keys for it', async () => {
 
 test('in read-only mode there is nothing to write with, even for a superuser (DS-184)', async () => {
   await using frozen = await startService({ files: { 'a.csv': 'x\n1\n' }, args: ['--readonly'] });
-  await frozen.createSuperuser('ada', PASSWORD);
+  await frozen.createSuperuser('ada');
   const other = await browser.open(frozen);
   await signIn(other, 'ada');
   await other.goto('/ui/a/');

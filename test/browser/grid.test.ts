@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { soon } from '../http/eventually.ts';
-import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { accessibilityProblems, signIn, TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
@@ -26,7 +27,7 @@ beforeAll(async () => {
       'empty.csv': 'a,b\n',
     },
   });
-  await svc.createSuperuser('ada', PASSWORD);
+  await svc.createSuperuser('ada');
   await svc.accounts.user('rita', { password: PASSWORD });
   await svc.accounts.grant('rita', 'shop/products', 'read');
   browser = await TestBrowser.start();

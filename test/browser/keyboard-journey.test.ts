@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { found } from '../http/searching.ts';
-import { PASSWORD, TestBrowser } from '../support/browser.ts';
+import { TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const PRODUCTS =
@@ -22,7 +23,7 @@ beforeAll(async () => {
   svc = await startService({
     files: { 'shop/products.csv': PRODUCTS, 'finance/salaries.csv': 'who,amount\nada,1\n' },
   });
-  await svc.createSuperuser('grace', PASSWORD);
+  await svc.createSuperuser('grace');
   const client = await svc.as('grace');
   const now = new Date().toISOString();
   const response = await client.fetch('/api/events/', {

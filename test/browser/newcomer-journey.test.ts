@@ -9,7 +9,8 @@ import type { Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
 import { found } from '../http/searching.ts';
 import { workbookFile } from '../plugins/workbook-files.ts';
-import { PASSWORD, TestBrowser } from '../support/browser.ts';
+import { TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { soon } from '../http/eventually.ts';
-import { PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { signIn, TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Service, startService } from '../support/service.ts';
 
 let svc: Service;
@@ -31,7 +32,7 @@ test('a server without accounts says where the first one comes from, also after 
   expect(problem).toContain('Setup token is not valid. It is good for fifteen minutes.');
   expect(problem).toContain('svc addsuperuser');
   await page.context().close();
-  await svc.createSuperuser('ada', PASSWORD);
+  await svc.createSuperuser('ada');
 });
 
 test('a query runs with Enter, and is saved as it stands in the field', async () => {

@@ -3,7 +3,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { soon } from '../http/eventually.ts';
-import { accessibilityProblems, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { accessibilityProblems, signIn, TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Service, startService } from '../support/service.ts';
 
 let svc: Service;

@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { eventually, soon } from '../http/eventually.ts';
-import { PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { signIn, TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
@@ -21,7 +22,7 @@ beforeAll(async () => {
       'broken.csv': new Uint8Array([0x61, 0x0a, 0xff, 0x0a]),
     },
   });
-  await svc.createSuperuser('ada', PASSWORD);
+  await svc.createSuperuser('ada');
   const client = await svc.as('ada');
   // A page without script shows what was known when it was asked for.
   await eventually(async () => {

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, soon } from '../http/eventually.ts';
-import { limitUploads, PASSWORD, signIn, TestBrowser } from '../support/browser.ts';
+import { limitUploads, signIn, TestBrowser } from '../support/browser.ts';
+import { PASSWORD } from '../support/password.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const LIMIT_BYTES = 3_000_000;

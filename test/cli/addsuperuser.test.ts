@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environment, program, run } from '../support/program.ts';
 import type { Finished } from '../support/program.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Correct-horse-7-battery';
 let cwd = '';
 
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { admin } from '../../src/cli/commands/admin/index.ts';
 import { auditAfter, lastAuditId } from '../http/changes.ts';
 import type { Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const FILES = {
   'a.csv': 'n\n1\n',
   'folder/b.csv': 'n\n1\n',

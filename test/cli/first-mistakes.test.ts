@@ -172,7 +172,7 @@ test('scripts among the data are not run where plugin_registry says so, as the g
     files: { 'report.py': script, 'a.csv': 'n\n1\n' },
     config: parse(yaml) as Record<string, unknown>,
   });
-  await svc.createSuperuser('root', 'Plain-Horse 27 battery');
+  await svc.createSuperuser('root');
   const listed = await (await svc.as('root')).fetch('/');
   expect(await listed.json()).toEqual({ resources: ['a.csv'] });
   expect(existsSync(mark)).toBe(false);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { run } from '../support/program.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { onSharedCores } from '../support/patience.ts';
+import { PASSWORD } from '../support/password.ts';
 
 let cwd = '';
 let docroot = '';
@@ -24,8 +25,6 @@ beforeEach(async () => {
 });
 
 afterAll(() => rm(cwd, { recursive: true }));
-
-const PASSWORD = 'Correct-horse-7-battery';
 
 function serve(...args: string[]): ServerProcess {
   return ServerProcess.start([docroot, '--port', '0', ...args], { cwd });

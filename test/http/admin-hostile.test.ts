@@ -6,6 +6,7 @@ import { describe, expect, test } from 'bun:test';
 import { rawRequest } from './raw-request.ts';
 import { EXPECTATIONS } from './route-matrix.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
 const shared = sharedService({ files: { 'a.csv': 'n\n1\n' } });
 
@@ -132,7 +133,7 @@ test('paths that are no paths', async () => {
 test('members nobody asked for change nothing: no privilege by mass assignment (S-Z8)', async () => {
   const body = JSON.stringify({
     username: 'modest',
-    password: 'Plain-Horse 27 battery',
+    password: PASSWORD,
     is_active: false,
     id: 1,
     isSuperuser: true,
@@ -151,7 +152,7 @@ test('members nobody asked for change nothing: no privilege by mass assignment (
 test('of two who make the same thing at once, one does', async () => {
   const post = async (path: string, body: object) =>
     (await shared.superuser.fetch(path, { method: 'POST', body: JSON.stringify(body) })).status;
-  const password = 'Plain-Horse 27 battery';
+  const password = PASSWORD;
   for (const [path, body] of [
     ['/admin/users', { username: 'twin', password }],
     ['/admin/groups', { name: 'twin' }],

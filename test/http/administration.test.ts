@@ -6,9 +6,9 @@ import { timestamp } from '../../src/base/clock.ts';
 import type { Client } from '../support/service.ts';
 import { auditAfter, lastAuditId } from './changes.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const PASSWORD = 'Plain-Horse 27 battery';
 const DONE = { success: true };
 
 const shared = sharedService({ files: { 'a.csv': 'n\n1\n', 'folder/b.csv': 'n\n1\n' } });

@@ -6,9 +6,9 @@ import { auditAfter, change, create, lastAuditId, remove, update } from './chang
 import type { AuditRow } from './changes.ts';
 import { eventually } from './eventually.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const PASSWORD = 'Plain-Horse 27 battery';
 const SECRET_CELL = 'cell value that no audit may hold';
 
 const shared = sharedService(

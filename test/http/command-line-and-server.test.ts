@@ -7,9 +7,9 @@ import { join, resolve } from 'node:path';
 import { startService } from '../support/service.ts';
 import type { Client, Service } from '../support/service.ts';
 import { eventually } from './eventually.ts';
+import { PASSWORD } from '../support/password.ts';
 
 const EXAMPLES = resolve(import.meta.dir, '../../examples/docroot');
-const PASSWORD = 'Plain-Horse 27 battery';
 
 /** The example files with data, and some that need a word of warning. */
 function docroot(): Record<string, Uint8Array | string> {
@@ -49,7 +49,7 @@ let root: Client;
 let endpoints: Endpoint[] = [];
 beforeAll(async () => {
   service = await startService({ files: docroot(), config: { locks: { timeout_seconds: 3 } } });
-  await service.createSuperuser('root', PASSWORD);
+  await service.createSuperuser('root');
   root = await service.as('root');
   const { stdout, exitCode, stderr } = await command('list-endpoints', '--json');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });

@@ -7,8 +7,8 @@ import { get } from './listing.ts';
 import { RawSocket } from './raw-socket.ts';
 import { sharedService } from './shared-service.ts';
 import { onSharedCores } from '../support/patience.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const ODD_PASSWORD = 'pä:ss wörd \u{1f511} 27 X';
 
 const shared = sharedService({

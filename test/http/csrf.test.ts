@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { bytesOf } from './changes.ts';
 import { cookieOf, cookiesOf } from './cookies.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const CREATE = '{"action":"create","data":[]}';
 
 const shared = sharedService({

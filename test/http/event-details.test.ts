@@ -5,13 +5,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { PASSWORD } from '../support/password.ts';
 
 let svc: Service;
 let root: Client;
 beforeAll(async () => {
   svc = await startService({ config: { events: { min_free_bytes: 1 } } });
-  await svc.createSuperuser('root', 'correct Horse 7 battery');
-  root = svc.withHeaders({ Authorization: `Basic ${btoa('root:correct Horse 7 battery')}` });
+  await svc.createSuperuser('root');
+  root = svc.withHeaders({ Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` });
 });
 afterAll(() => svc[Symbol.asyncDispose]());
 

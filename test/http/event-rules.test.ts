@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
+import { PASSWORD } from '../support/password.ts';
 
 const NO = { detail: 'You do not have permission to perform this action.' };
-const PASSWORD = 'correct Horse 7 battery';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 let svc: Service;
@@ -33,7 +33,7 @@ beforeAll(async () => {
       },
     },
   });
-  await svc.createSuperuser('root', PASSWORD);
+  await svc.createSuperuser('root');
   root = svc.withHeaders({ Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` });
 });
 afterAll(() => svc[Symbol.asyncDispose]());

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'correct Horse 7 battery';
 let svc: Service;
 let root: Client;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
     files: { 'pay.csv': 'who\nconfidential\n', 'song.mp3': 'no song' },
     config: { events: { min_free_bytes: 1 } },
   });
-  await svc.createSuperuser('root', PASSWORD);
+  await svc.createSuperuser('root');
   root = await svc.as('root');
 });
 afterAll(() => svc[Symbol.asyncDispose]());

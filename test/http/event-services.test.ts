@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'correct Horse 7 battery';
 let svc: Service;
 let root: Client;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
       },
     },
   });
-  await svc.createSuperuser('root', PASSWORD);
+  await svc.createSuperuser('root');
   await svc.accounts.user('anna', { password: PASSWORD });
   root = await svc.as('root');
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { gzipSync, zstdCompressSync, deflateSync } from 'node:zlib';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { PASSWORD } from '../support/password.ts';
 
 let svc: Service;
 let root: Client;
@@ -14,8 +15,8 @@ beforeAll(async () => {
       events: { limits: { max_decoded_bytes: '1MiB', max_events: 50 }, min_free_bytes: 1 },
     },
   });
-  await svc.createSuperuser('root', 'correct Horse 7 battery');
-  root = svc.withHeaders({ Authorization: `Basic ${btoa('root:correct Horse 7 battery')}` });
+  await svc.createSuperuser('root');
+  root = svc.withHeaders({ Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` });
 });
 afterAll(() => svc[Symbol.asyncDispose]());
 

@@ -7,8 +7,8 @@ import type { Service } from '../support/service.ts';
 import { auditAfter } from './changes.ts';
 import { Browser, cookieOf, cookiesOf } from './cookies.ts';
 import { eventually } from './eventually.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const HTML = { Accept: 'text/html' };
 const LINK =
   /^Create the first superuser: (http:\/\/\S+)\/auth\/setup\?token=([A-Za-z0-9_-]{43})$/m;

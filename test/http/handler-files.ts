@@ -76,15 +76,12 @@ from pydantic import BaseModel
 router = APIRouter()
 released = asyncio.Event()
 
-
 class Item(BaseModel):
     count: int
-
 
 @router.get("/")
 def root():
     return {"hello": "root"}
-
 
 @router.api_route("/echo/{rest:path}", methods=["GET", "POST"])
 async def echo(request: Request):
@@ -95,7 +92,6 @@ async def echo(request: Request):
         "headers": dict(request.headers),
         "body": (await request.body()).decode(),
     }
-
 
 @router.get("/headers")
 def headers():
@@ -110,16 +106,13 @@ def headers():
     response.headers.append("set-cookie", "theirs=1; Path=/")
     return response
 
-
 @router.post("/items")
 def items(item: Item):
     return item
 
-
 @router.get("/throw")
 def throw():
     raise ValueError("told nobody")
-
 
 @router.get("/events")
 async def events():
@@ -132,17 +125,14 @@ async def events():
         await asyncio.sleep(3600)
     return StreamingResponse(produce(), media_type="text/event-stream")
 
-
 @router.get("/release")
 async def release():
     released.set()
     return "ok"
 
-
 @router.get("/large")
 def large():
     return Response(bytes(5_000_000))
-
 
 @router.get("/environment")
 def environment():

@@ -10,14 +10,15 @@ import { eventually } from './eventually.ts';
 import { workOf } from './process-memory.ts';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { PASSWORD } from '../support/password.ts';
 
 let svc: Service;
 let root: Client;
 let writer: EventWriter;
 beforeAll(async () => {
   svc = await startService({ config: { events: { min_free_bytes: 1 } } });
-  await svc.createSuperuser('root', 'correct Horse 7 battery');
-  root = svc.withHeaders({ Authorization: `Basic ${btoa('root:correct Horse 7 battery')}` });
+  await svc.createSuperuser('root');
+  root = svc.withHeaders({ Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` });
   writer = new EventWriter(svc);
   await post('/api/events/', '{"data":"first"}');
 });

@@ -8,8 +8,8 @@ import type { Client, Service } from '../support/service.ts';
 import { cookiesOf } from './cookies.ts';
 import { rawRequest } from './raw-request.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const REFUSED = '{"detail":"Invalid host header"}';
 const RANDOM_ID = /^[0-9a-f-]{36}$/;
 

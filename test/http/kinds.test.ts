@@ -54,7 +54,6 @@ const python = (value: string): string => `
 from fastapi import APIRouter
 router = APIRouter()
 
-
 @router.get("/")
 def root():
     return "${value}"

@@ -8,8 +8,8 @@ import { Browser, cookieOf } from './cookies.ts';
 import { eventually } from './eventually.ts';
 import { RawSocket } from './raw-socket.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const NEXT_PASSWORD = 'Another-Horse 28 plug';
 const WRONG_PASSWORD = 'wr0ng-but-still-nobodys-business';
 const CELL = 'cell-value-that-no-log-may-hold';

@@ -7,10 +7,10 @@ import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
 /** Every failure costs a password hash, and fifty are needed. */
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const PER_PAIR = 10;
 const PER_ADDRESS = 50;
 const HTML = { Accept: 'text/html' };

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { Browser, cookieOf, cookiesOf } from './cookies.ts';
 import { sharedService } from './shared-service.ts';
 import { onSharedCores } from '../support/patience.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const ODD_PASSWORD = ' pä&=+%20;"\'<ß\u{1f511}> ';
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const HTML = { Accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };

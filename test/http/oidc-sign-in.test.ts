@@ -13,6 +13,7 @@ import type { Service } from '../support/service.ts';
 import { FIRST_KEY, StandInProvider } from '../support/stand-in-provider.ts';
 import { Browser, cookieOf, cookiesOf } from './cookies.ts';
 import { soon } from './eventually.ts';
+import { PASSWORD } from '../support/password.ts';
 
 const CLIENT = 'svc-client';
 const SECRET = 'client secret/with+signs';
@@ -407,7 +408,7 @@ describe('accounts (DS-124, S-O6, S-O7)', () => {
   );
 
   test('a name somebody holds here is not taken over, nor one of another identity', async () => {
-    await svc.accounts.user('local', { password: 'Plain-Horse 27 battery' });
+    await svc.accounts.user('local', { password: PASSWORD });
     const local = await complete(await begin(), { sub: 'x-1', preferred_username: 'local' });
     expect([local.status, await detailOf(local)]).toEqual([403, 'Account exists locally']);
     const alike = await complete(await begin(), { sub: 'x-1', preferred_username: ' local\t' });
@@ -442,7 +443,7 @@ describe('accounts (DS-124, S-O6, S-O7)', () => {
 
   test('linked on request, a local account keeps its password and its superuser flag', async () => {
     await using linking = await startWith(provider, { link_existing: true });
-    await linking.accounts.user('ada', { password: 'Plain-Horse 27 battery', superuser: true });
+    await linking.accounts.user('ada', { password: PASSWORD, superuser: true });
     await linking.accounts.group('staff');
     const browser = await signIn(
       { sub: 'l-1', preferred_username: 'ada', groups: ['staff'] },
@@ -450,7 +451,7 @@ describe('accounts (DS-124, S-O6, S-O7)', () => {
     );
     expect(await (await browser.fetch('/auth/me')).json()).toMatchObject({ is_superuser: true });
     expect(await groupsOf(linking, 'ada')).toEqual(['staff']);
-    const local = await new Browser(linking).signIn('ada', 'Plain-Horse 27 battery');
+    const local = await new Browser(linking).signIn('ada', PASSWORD);
     expect(local.status).toBe(200);
     const second = await complete(await begin(linking), { sub: 'l-2', preferred_username: 'ada' });
     expect([second.status, await detailOf(second)]).toEqual([403, 'Account already linked']);
@@ -556,7 +557,7 @@ describe('a provider that cannot be used (S-O1 to S-O3)', () => {
     await using broken = await StandInProvider.start();
     spoil(broken);
     await using service = await startWith(broken);
-    await service.accounts.user('ada', { password: 'Plain-Horse 27 battery' });
+    await service.accounts.user('ada', { password: PASSWORD });
     const json = await service.fetch('/auth/oidc/login');
     expect([json.status, await detailOf(json)]).toEqual([502, 'OIDC discovery failed']);
     const page = await service.fetch('/auth/oidc/login', { headers: HTML });
@@ -564,7 +565,7 @@ describe('a provider that cannot be used (S-O1 to S-O3)', () => {
     expect(await page.text()).toContain('name="password"');
     expect(broken.count('/.well-known/openid-configuration')).toBe(1);
     expect(broken.count('/token')).toBe(0);
-    const local = await new Browser(service).signIn('ada', 'Plain-Horse 27 battery');
+    const local = await new Browser(service).signIn('ada', PASSWORD);
     expect(local.status).toBe(200);
     await soon(() => service.stderr()).toContain(
       'the metadata of the identity provider cannot be had',
@@ -576,7 +577,7 @@ describe('a provider that cannot be used (S-O1 to S-O3)', () => {
     await using service = await startWith(gone);
     const bearer = await gone.token({ aud: service.url });
     await gone[Symbol.asyncDispose]();
-    await service.accounts.user('ada', { password: 'Plain-Horse 27 battery' });
+    await service.accounts.user('ada', { password: PASSWORD });
     expect((await service.fetch('/auth/oidc/login')).status).toBe(502);
     const asked = await service.fetch('/auth/me', {
       headers: { Authorization: `Bearer ${bearer}` },
@@ -586,7 +587,7 @@ describe('a provider that cannot be used (S-O1 to S-O3)', () => {
       'The identity provider cannot be reached',
     ]);
     expect(Number(asked.headers.get('Retry-After'))).toBeGreaterThan(0);
-    expect((await new Browser(service).signIn('ada', 'Plain-Horse 27 battery')).status).toBe(200);
+    expect((await new Browser(service).signIn('ada', PASSWORD)).status).toBe(200);
   });
 });
 
@@ -649,10 +650,10 @@ describe('settings', () => {
 
   test('local_login off refuses form and Basic, and leaves the provider (DS-198)', async () => {
     await using service = await startWith(provider, { local_login: false });
-    await service.accounts.user('ada', { password: 'Plain-Horse 27 battery' });
-    const form = await new Browser(service).signIn('ada', 'Plain-Horse 27 battery');
+    await service.accounts.user('ada', { password: PASSWORD });
+    const form = await new Browser(service).signIn('ada', PASSWORD);
     expect([form.status, await detailOf(form)]).toEqual([403, 'Local password login is disabled']);
-    const Authorization = `Basic ${btoa('ada:Plain-Horse 27 battery')}`;
+    const Authorization = `Basic ${btoa(`ada:${PASSWORD}`)}`;
     expect((await service.fetch('/auth/me', { headers: { Authorization } })).status).toBe(401);
     const page = await (await service.fetch('/auth/login')).text();
     expect(page).not.toContain('name="password"');

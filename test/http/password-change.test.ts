@@ -5,8 +5,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Client } from '../support/service.ts';
 import { Browser, cookiesOf } from './cookies.ts';
 import { sharedService } from './shared-service.ts';
-
-const PASSWORD = 'Plain-Horse 27 battery';
+import { PASSWORD } from '../support/password.ts';
 
 const shared = sharedService({
   files: { 'a.csv': 'n\n1\n' },

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startService } from '../support/service.ts';
 import type { Client, Service } from '../support/service.ts';
 import { auditAfter, lastAuditId, writeState } from './changes.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const FILES = {
   'a.csv': 'n,t\n1,x\n',
   'folder/deep name.csv': 'n\n1\n',

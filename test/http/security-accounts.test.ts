@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { Browser, cookieOf } from './cookies.ts';
 import type { SecurityCase } from './security-cases.ts';
 import { securityCases } from './security-cases.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const OTHER = 'Other-Horse 27 battery';
 const CROSS_SITE = 'CSRF check failed: cross-site request';
 const FOREIGN = 'https://evil.example';

@@ -8,6 +8,7 @@ import type { Client } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { childrenOf, memoryOf } from './process-memory.ts';
 import { securityCases, type SecurityCase } from './security-cases.ts';
+import { PASSWORD } from '../support/password.ts';
 
 const MIB = 1024 * 1024;
 const ROWS = 10_000;
@@ -216,7 +217,7 @@ test('the last administrator stays, and a user administers nobody (S-Z9)', async
     ['POST', '/admin/groups', { name: 'mine' }],
     ['DELETE', `/admin/groups/${group}`, undefined],
     ['POST', `/admin/groups/${group}/members`, { user_id: user.id }],
-    ['PUT', `/admin/users/${user.id}/password`, { new_password: 'correct Horse 7 battery' }],
+    ['PUT', `/admin/users/${user.id}/password`, { new_password: PASSWORD }],
     ['DELETE', `/admin/users/${user.id}`, undefined],
   ] as const) {
     expect(await send(alice, method, path, body)).toBe(403);

@@ -13,8 +13,8 @@ import type { Service } from '../support/service.ts';
 import { cookiesOf } from './cookies.ts';
 import { eventually } from './eventually.ts';
 import { RawSocket } from './raw-socket.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const insecure: RequestInit & { tls: object } = { tls: { rejectUnauthorized: false } };
 
 let folder: string;

@@ -10,8 +10,8 @@ import { auditAfter, lastAuditId } from './changes.ts';
 import { Browser, cookieOf, cookiesOf } from './cookies.ts';
 import { eventually } from './eventually.ts';
 import { sharedService } from './shared-service.ts';
+import { PASSWORD } from '../support/password.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const LIFETIME = 7 * DAY;

@@ -8,13 +8,11 @@ import type { Client, Service } from '../support/service.ts';
 import { run } from '../support/program.ts';
 import { rawRequest } from './raw-request.ts';
 
-const PASSWORD = 'Plain-Horse 27 battery';
-
 let service: Service;
 let admin: Client;
 beforeAll(async () => {
   service = await startService({ files: { 'reports/a.csv': 'n\n1\n', 'b.md': '# B\n' } });
-  await service.createSuperuser('root', PASSWORD);
+  await service.createSuperuser('root');
   admin = await service.as('root');
 });
 afterAll(async () => {

@@ -19,14 +19,13 @@ import { join } from 'node:path';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 import { eventually } from './eventually.ts';
-
-const PASSWORD = 'Plain-Horse 27 battery';
+import { PASSWORD } from '../support/password.ts';
 
 let service: Service;
 let good = '';
 beforeAll(async () => {
   service = await startService({ files: { 'a.csv': 'n\n1\n' } });
-  await service.createSuperuser('root', PASSWORD);
+  await service.createSuperuser('root');
   await service.kill('SIGTERM');
   await service.accounts.close();
   good = `${service.stateDir}-good`;
@@ -222,7 +221,7 @@ describe('a state directory that another server holds (DS-92, F14)', () => {
 
   test('account commands work beside it (DS-200)', async () => {
     await using first = await startService();
-    await first.createSuperuser('root', PASSWORD);
+    await first.createSuperuser('root');
     const body = JSON.stringify({ username: 'root', password: PASSWORD });
     expect((await first.fetch('/auth/login', { method: 'POST', body })).status).toBe(200);
   });

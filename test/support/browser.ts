@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 import { BROWSER_SLOWDOWN, patienceFor } from './patience.ts';
 import type { Service } from './service.ts';
+import { PASSWORD } from './password.ts';
 
 const AXE_SOURCE = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8');
 
 /** A password that passes the rules, for users who sign in through the page. */
-export const PASSWORD = 'correct Horse 7 battery';
 
 /** What each request of a page waits for each time that the page is slower. */
 const LATENCY_MS = 25;

@@ -13,6 +13,7 @@ import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { Accounts } from './accounts.ts';
 import { patienceFor } from './patience.ts';
+import { PASSWORD } from './password.ts';
 import { environment } from './program.ts';
 
 const READY_LIMIT_MS = 15_000;
@@ -127,7 +128,7 @@ export class Service implements Client, AsyncDisposable {
   }
 
   /** Makes a superuser through the command line, while the service runs. */
-  async createSuperuser(username: string, password = 'correct Horse 7 battery'): Promise<void> {
+  async createSuperuser(username: string, password = PASSWORD): Promise<void> {
     const args = ['addsuperuser', this.docroot, '--username', username, '--password-stdin'];
     const { exitCode, stderr } = await this.command(args, `${password}\n`);
     if (exitCode !== 0) throw new Error(`addsuperuser exited with ${exitCode}: ${stderr}`);

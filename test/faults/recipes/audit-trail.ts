@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type Service, startService } from '../../support/service.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Trial } from '../trial.ts';
+import { PASSWORD } from '../../support/password.ts';
 
-const PASSWORD = 'Very-Secret 27 horses';
 const FORGED = '{"level":"error","message":"forged"}';
 
 /** What somebody with access to the database may do, and what the check says of it. */
@@ -54,7 +54,7 @@ export const auditTrail: Recipe = {
 
 /** Uses one of everything that must not be written down; answers all of them. */
 async function useSecrets(service: Service): Promise<string[]> {
-  await service.createSuperuser('root', PASSWORD);
+  await service.createSuperuser('root');
   const send = (path: string, body: object, headers: Record<string, string> = {}) =>
     service.fetch(path, {
       method: 'POST',

@@ -10,8 +10,8 @@ import { type Client, startService } from '../../support/service.ts';
 import { temporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Trial } from '../trial.ts';
+import { PASSWORD } from '../../support/password.ts';
 
-const PASSWORD = 'correct Horse 7 battery';
 const MAX_FAILURES = 10;
 const MINUTE = 60;
 const DAY = 24 * 3_600;
@@ -28,7 +28,7 @@ export const clock: Recipe = {
       files: { 't.csv': 'n,text\n1,a\n' },
       env: clockOf(folder),
     });
-    await service.createSuperuser('root', PASSWORD);
+    await service.createSuperuser('root');
     const client = await service.as('root');
     await checkSignIns(trial, folder, service);
     const now = Math.floor(Date.now() / 1000);

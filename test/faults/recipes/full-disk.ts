@@ -13,12 +13,12 @@ import type { Recipe } from '../recipe.ts';
 import { SmallDisk } from '../small-disk.ts';
 import type { Subject } from '../subject.ts';
 import type { Trial } from '../trial.ts';
+import { PASSWORD } from '../../support/password.ts';
 
 /** About 300 KB: a part of it can have room. */
 const SHAPE: LoadShape = { writers: 4, rowsEach: 50, padBytes: 1_400 };
 const DISK_BYTES = 24 << 20;
 const EDITS = 8;
-const PASSWORD = 'correct Horse 7 battery';
 
 /** Nothing, nearly all of the file, a page, a part of the file. */
 const LITTLE = [0, 272 << 10, 4_096, 128 << 10];

@@ -7,8 +7,8 @@ import { onSharedCores } from '../../support/patience.ts';
 import { type Client, startService } from '../../support/service.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Trial } from '../trial.ts';
+import { PASSWORD } from '../../support/password.ts';
 
-const PASSWORD = 'correct Horse 7 battery';
 /** Discarded: the first ones pay for what is made once. */
 const WARM_UP = 4;
 const STORM = 50;

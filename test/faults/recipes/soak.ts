@@ -10,6 +10,7 @@ import { parquetFile } from '../../plugins/parquet-table.ts';
 import { checkLeftovers, ResourceWatch } from '../resource-watch.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Trial } from '../trial.ts';
+import { PASSWORD } from '../../support/password.ts';
 
 const SHORT_SECONDS = 5;
 const LONG_SECONDS = 360;
@@ -18,7 +19,6 @@ const SETTLE_MS = 5_000;
 const EVENTS_A_BATCH = 100;
 /** A table that is served stays open, so all of them are there before anything is counted. */
 const UPLOADED_NAMES = 6;
-const PASSWORD = 'correct Horse 7 battery';
 const WORDS = ['anchor', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'glacier', 'harbour'];
 
 const HANDLER = `import { Elysia } from 'elysia';
@@ -51,7 +51,7 @@ export const soak: Recipe = {
         },
       },
     });
-    await service.createSuperuser('root', PASSWORD);
+    await service.createSuperuser('root');
     const client = await service.as('root');
     const work = workOn(service, client);
     // Once each, so that what is made with first use is there.
