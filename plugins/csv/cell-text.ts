@@ -7,8 +7,7 @@
 import { mismatch } from '../../src/base/errors.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 import type { Cell } from '../../src/tables/types.ts';
-import type { BooleanSpelling } from './boolean-spelling.ts';
-import { DELIMITERS, type Delimiter } from './delimiter.ts';
+import { type BooleanSpelling, DELIMITERS, type Delimiter } from './dialect.ts';
 import { type Encoding, unencodable } from './encoding.ts';
 
 export interface CellStyle {
@@ -24,21 +23,10 @@ export interface CellStyle {
 
 export type RowCells = ReadonlyMap<number, Cell>;
 
-/** A row without any bytes becomes `""`, because a blank line is no row. */
-export function rowSpelling(cells: readonly string[], delimiter: Delimiter): string {
-  return cells.join(delimiter) || '""';
-}
-
-export function isQuoted(spelling: string): boolean {
-  return spelling.startsWith('"');
-}
-
-export function cellSpelling(text: string, style: CellStyle, isQuotedAnyway = false): string {
+export function cellSpelling(text: string, style: CellStyle, isQuotedAnyway: boolean): string {
   const isNecessary =
     text.includes(style.delimiter) ||
-    text.includes('"') ||
-    text.includes('\n') ||
-    text.includes('\r') ||
+    /["\r\n]/.test(text) ||
     (style.quotesCandidates && DELIMITERS.some((candidate) => text.includes(candidate)));
   return isNecessary || isQuotedAnyway ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -8,14 +8,31 @@
  * Existing segments keep number and order, possibly without rows, so that what is known of a
  * segment (its ids) stays true; only appended rows add segments.
  */
-import type { FileSource } from '../../src/base/files/file-source.ts';
-import type { Piece } from '../../src/base/files/piece-writer.ts';
-import type { EditPlan, TableChanges, TableLayout } from '../../src/tables/types.ts';
-import { DELIMITERS, guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';
-import type { Dialect } from './dialect.ts';
-import { FileEdit } from './file-edit.ts';
-import { bytesOf } from './new-file.ts';
-import { sizeOf, slicePieces } from './piece-list.ts';
+import { AppError, mismatch } from '../../src/base/errors.ts';
+import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import { PieceList } from '../../src/base/files/piece-list.ts';
+import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
+import { type CellStyle, cellSpelling, cellText, type RowCells } from './cell-text.ts';
+import { cellValue } from './cell-value.ts';
+import {
+  BooleanSpelling,
+  countEnding,
+  DELIMITERS,
+  type Dialect,
+  guessDelimiter,
+  type LineEnding,
+  lineEndingOf,
+  prevailingEnding,
+  SAMPLE_BYTES,
+} from './dialect.ts';
+import { decodeText, encodedLength, encodeText, type Encoding, unitBytes } from './encoding.ts';
+import { MAX_ROW_BYTES, SEGMENT_BYTES } from './reader.ts';
+import { type LineEndings, RowSpans } from './tokenizer.ts';
+
+/** New rows per event-loop turn; about 5 ms at 8 columns. */
+const ROWS_PER_TURN = 2_000;
+
+type ChangedCell = EditPlan['cells'][number] & { readonly after: string | undefined };
 
 /**
  * Throws `schema-mismatch` for text the file could not return and for rows added to a file without
@@ -27,28 +44,291 @@ export async function editCsv(
   layout: TableLayout,
   changes: TableChanges,
 ): Promise<EditPlan> {
-  const plan = await new FileEdit(source, layout, changes, false).run();
-  const dialect = layout.dialect as unknown as Dialect;
-  if (!mayChangeGuess(dialect, plan) || (await isGuessKept(source, dialect, plan.pieces)))
-    return plan;
+  const edit = new FileEdit(source, layout, changes, false);
+  const plan = await edit.run();
+  if (await edit.keepsGuess()) return plan;
   return new FileEdit(source, layout, changes, true).run();
 }
 
-function mayChangeGuess(dialect: Dialect, plan: EditPlan): boolean {
-  if (!dialect.isGuessed) return false;
-  const others = DELIMITERS.filter((candidate) => candidate !== dialect.delimiter);
-  return plan.cells.some(
-    ({ after }) => typeof after === 'string' && others.some((other) => after.includes(other)),
-  );
+/** One edit in progress: goes over the segments once, in file order. */
+class FileEdit {
+  readonly #source: FileSource;
+  readonly #layout: TableLayout;
+  readonly #changes: TableChanges;
+  readonly #dialect: Dialect;
+  readonly #style: CellStyle;
+  readonly #ending: LineEnding;
+  readonly #endings: LineEndings;
+  /** The new file: pieces and segments, which always cover the same bytes. */
+  #file = new PieceList();
+  readonly #segments: Segment[] = [];
+  #segmentStart: number;
+  readonly #cells: ChangedCell[] = [];
+  /** The old file has no final line end; nor shall the new one. */
+  #isUnterminated = false;
+  /** The unterminated last line is a deleted row. */
+  #losesLastLine = false;
+
+  constructor(
+    source: FileSource,
+    layout: TableLayout,
+    changes: TableChanges,
+    quotesCandidates: boolean,
+  ) {
+    this.#source = source;
+    this.#layout = layout;
+    this.#changes = changes;
+    this.#dialect = layout.dialect as unknown as Dialect;
+    const { delimiter, encoding, booleans, lineEndings } = this.#dialect;
+    const spelling = new BooleanSpelling(booleans);
+    this.#style = { delimiter, encoding, spelling, quotesCandidates };
+    this.#ending = prevailingEnding(lineEndings);
+    this.#endings = { ...lineEndings };
+    this.#file.add({ from: 0, to: layout.bodyOffset });
+    this.#segmentStart = layout.bodyOffset;
+  }
+
+  async run(): Promise<EditPlan> {
+    const { segments, bodyOffset } = this.#layout;
+    const { updates, deletes, creates } = this.#changes;
+    const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+    const size = segments.reduce((sum, segment) => sum + segment.bytes, bodyOffset);
+    const touched = [...updates.keys(), ...deletes].sort((a, b) => a - b);
+    if (size !== this.#source.size || (touched.at(-1) ?? -1) >= rows) throw changedFile();
+    if (creates.length > 0 && this.#dialect.width === 0) {
+      throw mismatch('a file without a header row takes no rows');
+    }
+    const old = new PieceList();
+    old.add({ from: 0, to: size });
+    this.#isUnterminated = (await this.#lastEnding(old)) === '';
+    this.#losesLastLine = this.#isUnterminated && deletes.has(rows - 1);
+    await this.#walk(touched);
+    if (this.#losesLastLine && creates.length === 0) await this.#dropLastEnding();
+    const dialect: Dialect = {
+      ...this.#dialect,
+      lineEndings: this.#endings,
+      booleans: this.#style.spelling.toJSON(),
+    };
+    return {
+      pieces: this.#file.pieces,
+      layout: { dialect: { ...dialect }, bodyOffset, segments: this.#segments },
+      cells: this.#cells,
+    };
+  }
+
+  /** After `run`: whether the delimiter of the new file would be guessed as before. */
+  async keepsGuess(): Promise<boolean> {
+    const { isGuessed, delimiter, headerOffset, encoding } = this.#dialect;
+    const others = DELIMITERS.filter((candidate) => candidate !== delimiter);
+    const mayChange = this.#cells.some(({ after }) => others.some((one) => after?.includes(one)));
+    if (!isGuessed || !mayChange) return true;
+    const end = headerOffset + SAMPLE_BYTES;
+    const sample = await this.#file.slice(headerOffset, end).read(this.#source);
+    return guessDelimiter(sample, encoding, headerOffset, this.#file.size <= end) === delimiter;
+  }
+
+  async #lastEnding(file: PieceList): Promise<LineEnding | ''> {
+    const { encoding } = this.#dialect;
+    const from = Math.max(0, file.size - 2 * unitBytes(encoding));
+    return lineEndingOf(await file.slice(from, file.size).read(this.#source), encoding);
+  }
+
+  async #dropLastEnding(): Promise<void> {
+    const ending = await this.#lastEnding(this.#file);
+    countEnding(this.#endings, ending, -1);
+    let rest = encodedLength(ending, this.#dialect.encoding);
+    this.#file = this.#file.slice(0, this.#file.size - rest);
+    for (const segment of this.#segments.toReversed()) {
+      const cut = Math.min(rest, segment.bytes);
+      segment.bytes -= cut;
+      rest -= cut;
+    }
+  }
+
+  async #walk(touched: readonly number[]): Promise<void> {
+    const { segments, bodyOffset } = this.#layout;
+    const isAppended = this.#changes.creates.length > 0;
+    let offset = bodyOffset;
+    let firstRow = 0;
+    let next = 0;
+    for (const [index, segment] of segments.entries()) {
+      const rows: number[] = [];
+      while (next < touched.length && touched[next]! < firstRow + segment.rows) {
+        rows.push(touched[next++]! - firstRow);
+      }
+      const takesRows = isAppended && index === segments.length - 1;
+      if (rows.length > 0 || takesRows) {
+        await this.#rewrite(segment, offset, firstRow, rows, takesRows);
+      } else {
+        this.#file.add({ from: offset, to: offset + segment.bytes });
+        this.#endSegment(segment.rows);
+      }
+      offset += segment.bytes;
+      firstRow += segment.rows;
+    }
+    if (isAppended && segments.length === 0) this.#endSegment(await this.#append(0, true));
+  }
+
+  #endSegment(rows: number): void {
+    this.#segments.push({ rows, bytes: this.#file.size - this.#segmentStart });
+    this.#segmentStart = this.#file.size;
+  }
+
+  /** `rows` count from the segment's first. */
+  async #rewrite(
+    segment: Segment,
+    offset: number,
+    firstRow: number,
+    rows: readonly number[],
+    takesRows: boolean,
+  ): Promise<void> {
+    const { updates, deletes } = this.#changes;
+    const part = new SegmentText(await this.#decoded(segment, offset), this.#dialect, offset);
+    if (part.spans.state !== 'stop' || part.spans.count !== segment.rows) throw changedFile();
+    let count = segment.rows;
+    for (const row of rows) {
+      if (deletes.has(firstRow + row)) {
+        this.#delete(part, row);
+        count--;
+      } else this.#update(part, row, updates.get(firstRow + row)!);
+    }
+    if (takesRows) {
+      this.#file.add(part.take(part.appendPosition(offset === this.#layout.bodyOffset)));
+      count = await this.#append(count, part.text === '');
+    }
+    this.#file.add(part.take(part.text.length));
+    this.#endSegment(count);
+  }
+
+  async #decoded({ bytes }: Segment, offset: number): Promise<string> {
+    const content = await readBytes(this.#source, offset, bytes);
+    try {
+      return decodeText(content, this.#dialect.encoding, offset);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unreadable-file') throw changedFile();
+      throw error;
+    }
+  }
+
+  #delete(part: SegmentText, row: number): void {
+    const { spans, text } = part;
+    this.#file.add(part.take(spans.start(row)));
+    part.take(spans.end(row));
+    const ending = text.slice(spans.contentEnd(row), spans.end(row)) as LineEnding | '';
+    countEnding(this.#endings, ending, -1);
+    for (const [position, spelling] of spans.spellings(text, row).entries()) {
+      this.#note(position, cellValue(spelling), undefined);
+    }
+  }
+
+  #update(part: SegmentText, row: number, cells: RowCells): void {
+    const { spans, text } = part;
+    const spelling = this.#spelled(spans.spellings(text, row), cells);
+    this.#file.add(part.take(spans.start(row)));
+    if (spelling === text.slice(spans.start(row), spans.contentEnd(row))) return;
+    part.take(spans.contentEnd(row));
+    this.#file.add(encodeText(spelling, this.#dialect.encoding));
+  }
+
+  /** The row with these cells changed; one past its end makes it longer unless it is blank. */
+  #spelled(spellings: string[], cells: RowCells): string {
+    for (const [position, cell] of cells) {
+      const after = cellText(cell, position, this.#style);
+      if (position >= spellings.length && after === '') continue;
+      while (position >= spellings.length) spellings.push('');
+      const spelling = spellings[position]!;
+      const before = cellValue(spelling);
+      if (before === after) continue;
+      spellings[position] = cellSpelling(after, this.#style, spelling.startsWith('"'));
+      this.#note(position, before, after);
+    }
+    // A row without any bytes would be a blank line, which is no row.
+    const row = spellings.join(this.#dialect.delimiter) || '""';
+    if (encodedLength(row, this.#dialect.encoding) <= MAX_ROW_BYTES) return row;
+    throw mismatch(`a row may not exceed ${MAX_ROW_BYTES} bytes`);
+  }
+
+  #note(position: number, before: string, after: string | undefined): void {
+    this.#cells.push({ position, before, after });
+    this.#style.spelling.count(position, before, -1);
+    if (after !== undefined) this.#style.spelling.count(position, after, 1);
+  }
+
+  /**
+   * Writes the new rows and returns the rows of the last segment, which has `rows` already.
+   * `isEmpty`: the unterminated line is in an earlier segment.
+   */
+  async #append(rows: number, isEmpty: boolean): Promise<number> {
+    const { creates } = this.#changes;
+    const { encoding, width } = this.#dialect;
+    if (this.#isUnterminated && !this.#losesLastLine) {
+      this.#file.add(encodeText(this.#ending, encoding));
+      if (isEmpty) this.#extendLastSegment();
+      countEnding(this.#endings, this.#ending, 1);
+    }
+    let count = rows;
+    let pending = '';
+    const flush = (): void => {
+      this.#file.add(encodeText(pending, encoding));
+      pending = '';
+    };
+    for (const [index, cells] of creates.entries()) {
+      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await Bun.sleep(0);
+      const size = this.#file.size - this.#segmentStart + pending.length;
+      if (count > 0 && size >= SEGMENT_BYTES) {
+        flush();
+        this.#endSegment(count);
+        count = 0;
+      }
+      const isOpen = this.#isUnterminated && index === creates.length - 1;
+      const ending = isOpen ? '' : this.#ending;
+      countEnding(this.#endings, ending, 1);
+      pending += this.#spelled(new Array<string>(width).fill(''), cells) + ending;
+      count++;
+    }
+    flush();
+    return count;
+  }
+
+  /** Gives what was written since to the last segment that is not empty. */
+  #extendLastSegment(): void {
+    const segment = this.#segments.findLast(({ bytes }) => bytes > 0) ?? this.#segments[0];
+    if (!segment) return;
+    segment.bytes += this.#file.size - this.#segmentStart;
+    this.#segmentStart = this.#file.size;
+  }
 }
 
-async function isGuessKept(
-  source: FileSource,
-  { headerOffset, encoding, delimiter }: Dialect,
-  pieces: readonly Piece[],
-): Promise<boolean> {
-  const end = headerOffset + SAMPLE_BYTES;
-  const sample = await bytesOf(source, slicePieces(pieces, headerOffset, end));
-  const isWhole = sizeOf(pieces) <= end;
-  return guessDelimiter(sample, encoding, headerOffset, isWhole) === delimiter;
+/** A segment of the old file, tokenized, taken from front to back. */
+class SegmentText {
+  readonly text: string;
+  readonly spans = new RowSpans();
+  readonly #encoding: Encoding;
+  #position = 0;
+  /** Byte of the old file at `#position`. */
+  #offset: number;
+
+  constructor(text: string, { delimiter, encoding }: Dialect, offset: number) {
+    this.text = text;
+    this.#encoding = encoding;
+    this.#offset = offset;
+    const options = { delimiter: delimiter.charCodeAt(0), isFinal: true, stopAt: text.length };
+    this.spans.scan(text, 0, options);
+  }
+
+  /** After the last row; without rows, at the start or after the header's line end. */
+  appendPosition(isFirst: boolean): number {
+    if (this.spans.count > 0) return this.spans.end(this.spans.count - 1);
+    return isFirst ? /^(?:\r\n|\n|\r)?/.exec(this.text)![0].length : 0;
+  }
+
+  /** Bytes of the old file up to `position` that were not taken before. */
+  take(position: number): { from: number; to: number } {
+    const from = this.#offset;
+    if (position > this.#position) {
+      this.#offset += encodedLength(this.text.slice(this.#position, position), this.#encoding);
+      this.#position = position;
+    }
+    return { from, to: this.#offset };
+  }
 }

@@ -6,7 +6,7 @@
  * proper: byte n is code point n. `windows-1252`, written by older spreadsheets, differs in bytes
  * 80 to 9F.
  */
-import { AppError } from '../../src/base/errors.ts';
+import { unreadable } from '../../src/base/errors.ts';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | OneByteEncoding;
 
@@ -20,6 +20,8 @@ const decoders = {
 
 /** Bytes 80 to 9F in windows-1252; the five unassigned ones keep their number (WHATWG Encoding). */
 const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+const REPLACEMENT = '\ufffd';
 
 const UNENCODABLE = {
   unicode: /[\0\p{Cs}]/u,
@@ -54,17 +56,13 @@ export function decodeText(bytes: Uint8Array, encoding: Encoding, offset: number
   const nul = unitBytes(encoding) === 1 ? bytes.indexOf(0) : -1;
   if (nul >= 0) {
     decodeText(bytes.subarray(0, nul), encoding, offset);
-    throw nulAt(offset + nul);
+    throw unreadable(`NUL at byte offset ${offset + nul}`);
   }
   if (isOneByte(encoding)) return oneByteText(bytes, encoding);
   const text = strictText(bytes, encoding, offset);
   const wideNul = unitBytes(encoding) === 2 ? text.indexOf('\0') : -1;
-  if (wideNul >= 0) throw nulAt(offset + wideNul * 2);
+  if (wideNul >= 0) throw unreadable(`NUL at byte offset ${offset + wideNul * 2}`);
   return text;
-}
-
-function nulAt(offset: number): AppError {
-  return new AppError('unreadable-file', `NUL at byte offset ${offset}`);
 }
 
 function isOneByte(encoding: Encoding): encoding is OneByteEncoding {
@@ -93,55 +91,25 @@ function strictText(
   try {
     return decoders[encoding].decode(bytes);
   } catch (error) {
-    const at = encoding === 'utf-8' ? invalidUtf8(bytes) : invalidUtf16(bytes, encoding);
     const name = encoding === 'utf-8' ? 'UTF-8' : 'UTF-16';
-    throw new AppError('unreadable-file', `invalid ${name} at byte offset ${offset + at}`, {
-      cause: error,
-    });
+    const at = offset + invalidAt(bytes, encoding);
+    throw unreadable(`invalid ${name} at byte offset ${at}`, error);
   }
 }
 
-/** RFC 3629; the length when all is valid. */
-function invalidUtf8(bytes: Uint8Array): number {
-  for (let at = 0; at < bytes.length;) {
-    const length = utf8SequenceLength(bytes, at);
-    if (length === 0) return at;
-    at += length;
+/** The first replacement character of a lenient decoder that does not itself stand in the bytes. */
+function invalidAt(bytes: Uint8Array, encoding: Exclude<Encoding, OneByteEncoding>): number {
+  const [intact, ...rest] = new TextDecoder(encoding, { ignoreBOM: true })
+    .decode(bytes)
+    .split(REPLACEMENT);
+  const replacement = encodeText(REPLACEMENT, encoding);
+  let at = encodedLength(intact!, encoding);
+  for (const text of rest) {
+    const end = at + replacement.length;
+    if (Buffer.compare(bytes.subarray(at, end), replacement) !== 0) break;
+    at = end + encodedLength(text, encoding);
   }
-  return bytes.length;
-}
-
-function utf8SequenceLength(bytes: Uint8Array, at: number): number {
-  const lead = bytes[at]!;
-  if (lead < 0x80) return 1;
-  const length = utf8Length(lead);
-  if (length === 0) return 0;
-  // The second byte excludes overlong forms, surrogates and code points past U+10FFFF.
-  const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
-  const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
-  for (let index = 1; index < length; index++) {
-    const byte = bytes[at + index] ?? 0;
-    const isSecond = index === 1;
-    if (byte < (isSecond ? lowest : 0x80) || byte > (isSecond ? highest : 0xbf)) return 0;
-  }
-  return length;
-}
-
-function utf8Length(lead: number): number {
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-function invalidUtf16(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): number {
-  const high = encoding === 'utf-16le' ? 1 : 0;
-  for (let at = 0; at + 1 < bytes.length; at += 2) {
-    const kind = bytes[at + high]! & 0xfc;
-    if (kind === 0xdc) return at;
-    if (kind !== 0xd8) continue;
-    if (at + 3 >= bytes.length || (bytes[at + 2 + high]! & 0xfc) !== 0xdc) return at;
-    at += 2;
-  }
-  return bytes.length - (bytes.length % 2);
+  return at;
 }
 
 /** Bytes of complete characters; the rest waits for more input. */
@@ -150,7 +118,10 @@ export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
   if (encoding !== 'utf-8') return completeUtf16Length(bytes, encoding);
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back]!;
-    if (byte >= 0xc0) return utf8Length(byte) > back ? bytes.length - back : bytes.length;
+    if (byte >= 0xc0) {
+      const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+      return length > back ? bytes.length - back : bytes.length;
+    }
     if (byte < 0x80) break;
   }
   return bytes.length;

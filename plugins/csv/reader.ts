@@ -5,18 +5,22 @@
  * counted regardless of quotes and otherwise ignored. Cells are delivered verbatim, as `cellAt`
  * returns them. Memory: one chunk of the file plus its longest row.
  */
-import { AppError } from '../../src/base/errors.ts';
+import { type AppError, unreadable } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import type { ReadOptions, RowSink, Segment } from '../../src/tables/types.ts';
-import { BooleanSpelling } from './boolean-spelling.ts';
 import { cellValue } from './cell-value.ts';
-import { guessDelimiter, SAMPLE_BYTES } from './delimiter.ts';
-import type { Dialect } from './dialect.ts';
-import { detectEncoding, unitBytes } from './encoding.ts';
-import { TextWindow } from './text-window.ts';
-import { type LineEndings, RowSpans } from './tokenizer.ts';
+import { BooleanSpelling, type Dialect, guessDelimiter, SAMPLE_BYTES } from './dialect.ts';
+import {
+  completeLength,
+  decodeText,
+  detectEncoding,
+  encodedLength,
+  type Encoding,
+  unitBytes,
+} from './encoding.ts';
+import { afterLineEnd, type LineEndings, RowSpans } from './tokenizer.ts';
 
 /** Target bytes of a segment, which an edit of one row has to read and parse again. */
 export const SEGMENT_BYTES = 32_768;
@@ -26,6 +30,9 @@ export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
 /** A UTF-16 code unit takes at most three bytes in any of the encodings. */
 const MAX_BYTES_PER_UNIT = 3;
+
+/** Large enough for few calls, small enough for the processor's cache. */
+const CHUNK_BYTES = 262_144;
 
 /**
  * Throws `unreadable-file`, naming the byte offset, for invalid text or NUL, an unclosed quote, and
@@ -42,13 +49,14 @@ export async function readCsv(
   await skipLines(window, (options.headerRow ?? 1) - 1, endings);
   await skipBlankLines(window, endings);
   const headerOffset = window.offset;
-  const delimiter = options.delimiter ?? (await delimiterAt(source, window));
-
+  const sample = await readBytes(source, headerOffset, SAMPLE_BYTES);
+  const isWhole = headerOffset + sample.length >= source.size;
+  const delimiter = options.delimiter ?? guessDelimiter(sample, encoding, headerOffset, isWhole);
   const header = await readHeader(window, delimiter);
   sink.header(cleanNames(header));
   const bodyOffset = window.offset;
   const spelling = new BooleanSpelling();
-  await readBody(new Scanner(window, delimiter, endings), spelling, sink);
+  await readBody(window, delimiter, endings, spelling, sink);
   const dialect: Dialect = {
     encoding,
     delimiter,
@@ -61,18 +69,12 @@ export async function readCsv(
   sink.layout({ ...dialect }, bodyOffset);
 }
 
-async function delimiterAt(source: FileSource, window: TextWindow): Promise<Dialect['delimiter']> {
-  const { offset, encoding } = window;
-  const sample = await readBytes(source, offset, SAMPLE_BYTES);
-  return guessDelimiter(sample, encoding, offset, offset + sample.length >= source.size);
-}
-
 /**
  * Empty at the end of the file. The header's line end belongs to the first segment, as a line
  * without content: edits may add or remove it, and the body's start must not move.
  */
 async function readHeader(window: TextWindow, delimiter: string): Promise<string[]> {
-  const spans = await new Scanner(window, delimiter, { lf: 0, crlf: 0, cr: 0 }).next(1);
+  const spans = await window.rows(1, delimiter, { lf: 0, crlf: 0, cr: 0 });
   if (spans.count === 0) return [];
   const cells = spans.spellings(window.text, 0).map(cellValue);
   window.moveTo(spans.contentEnd(0));
@@ -83,12 +85,18 @@ async function readHeader(window: TextWindow, delimiter: string): Promise<string
  * Blank lines join the next segment, at the end of the file the previous one, so that only a table
  * without rows has a segment without rows.
  */
-async function readBody(scanner: Scanner, spelling: BooleanSpelling, sink: RowSink): Promise<void> {
-  const { window } = scanner;
+async function readBody(
+  window: TextWindow,
+  delimiter: string,
+  endings: LineEndings,
+  spelling: BooleanSpelling,
+  sink: RowSink,
+): Promise<void> {
   let held: { segment: Segment; rows: Row[] } | null = null;
   let blankBytes = 0;
   for (;;) {
-    const spans = await scanner.next(SEGMENT_BYTES / unitBytes(window.encoding));
+    const wanted = SEGMENT_BYTES / unitBytes(window.encoding);
+    const spans = await window.rows(wanted, delimiter, endings);
     if (spans.consumed === window.position) break;
     const rows = cellsOf(window.text, spans, spelling);
     const bytes = blankBytes + window.moveTo(spans.consumed);
@@ -100,9 +108,9 @@ async function readBody(scanner: Scanner, spelling: BooleanSpelling, sink: RowSi
     if (held) sink.segment(held.segment, held.rows);
     held = { segment: { rows: rows.length, bytes }, rows };
   }
-  if (held)
-    sink.segment({ rows: held.segment.rows, bytes: held.segment.bytes + blankBytes }, held.rows);
-  else if (blankBytes > 0) sink.segment({ rows: 0, bytes: blankBytes }, []);
+  if (held) held.segment.bytes += blankBytes;
+  else if (blankBytes > 0) held = { segment: { rows: 0, bytes: blankBytes }, rows: [] };
+  if (held) sink.segment(held.segment, held.rows);
 }
 
 type Row = (string | number)[];
@@ -123,117 +131,144 @@ function cellsOf(text: string, spans: RowSpans, spelling: BooleanSpelling): Row[
   return rows;
 }
 
-class Scanner {
-  readonly window: TextWindow;
-  readonly #delimiter: number;
-  readonly #endings: LineEndings;
-  readonly #spans = new RowSpans();
-
-  constructor(window: TextWindow, delimiter: string, endings: LineEndings) {
-    this.window = window;
-    this.#delimiter = delimiter.charCodeAt(0);
-    this.#endings = endings;
-  }
-
-  /**
-   * The rows that begin within the next `characters`; at least one line unless the file has ended.
-   * The next call overwrites the result.
-   */
-  async next(characters: number): Promise<RowSpans> {
-    const window = this.window;
-    const spans = this.#spans;
-    // Half as much again lets the last row end inside the window; a longer row doubles it until it
-    // fits.
-    for (let wanted = characters * 1.5; ; wanted *= 2) {
-      await window.fill(wanted);
-      const stopAt = window.position + characters;
-      spans.scan(window.text, window.position, {
-        delimiter: this.#delimiter,
-        isFinal: window.isFinal,
-        stopAt,
-      });
-      if (spans.consumed > window.position || spans.state === 'stop') break;
-      this.#refuse(spans);
-    }
-    this.#refuseLongRow(spans);
-    this.#endings.lf += spans.endings.lf;
-    this.#endings.crlf += spans.endings.crlf;
-    this.#endings.cr += spans.endings.cr;
-    return spans;
-  }
-
-  #refuse(spans: RowSpans): void {
-    const row = this.window.offset;
-    const cell = this.window.offsetOf(spans.openCell);
-    if (spans.state === 'open-quote')
-      throw unreadable(`quote at byte offset ${cell} is never closed`);
-    if (spans.state === 'wide-row') {
-      throw unreadable(`more than ${MAX_COLUMNS} columns in the row at byte offset ${row}`);
-    }
-    if (spans.state === 'large-cell') {
-      throw unreadable(
-        `more than ${MAX_CELL_CHARACTERS} characters in the cell at byte offset ${cell}`,
-      );
-    }
-    if (this.window.available > MAX_ROW_BYTES) throw longRow(row);
-  }
-
-  /** Only the last row of a scan can exceed the requested range. */
-  #refuseLongRow(spans: RowSpans): void {
-    if (spans.count === 0) return;
-    const start = spans.start(spans.count - 1);
-    if ((spans.end(spans.count - 1) - start) * MAX_BYTES_PER_UNIT <= MAX_ROW_BYTES) return;
-    const offset = this.window.offsetOf(start);
-    if (this.window.offsetOf(spans.end(spans.count - 1)) - offset > MAX_ROW_BYTES) {
-      throw longRow(offset);
-    }
-  }
-}
-
 async function skipLines(window: TextWindow, count: number, endings: LineEndings): Promise<void> {
   for (let skipped = 0; skipped < count;) {
     await window.fill(2);
+    const { text, position, isFinal } = window;
     if (window.available === 0) return;
-    const next = lineEndIn(window.text, window.position, window.isFinal, endings);
-    if (next.isLine) skipped++;
-    window.moveTo(next.at);
+    let end = position;
+    while (end < text.length && text[end] !== '\n' && text[end] !== '\r') end++;
+    const next = afterLineEnd(text, end, isFinal, endings);
+    if (next >= 0) skipped++;
+    window.moveTo(Math.max(end, next));
   }
 }
 
 async function skipBlankLines(window: TextWindow, endings: LineEndings): Promise<void> {
   for (;;) {
     await window.fill(2);
-    const code = window.text[window.position];
-    if (code !== '\n' && code !== '\r') return;
-    window.moveTo(lineEndIn(window.text, window.position, window.isFinal, endings).at);
+    const { text, position, isFinal } = window;
+    if (text[position] !== '\n' && text[position] !== '\r') return;
+    window.moveTo(afterLineEnd(text, position, isFinal, endings));
   }
-}
-
-/** End of the line at `from`; without its end, the end of the text. */
-function lineEndIn(
-  text: string,
-  from: number,
-  isFinal: boolean,
-  endings: LineEndings,
-): { at: number; isLine: boolean } {
-  let at = from;
-  while (at < text.length && text[at] !== '\n' && text[at] !== '\r') at++;
-  if (at === text.length) return { at, isLine: isFinal };
-  if (text[at] === '\n') {
-    endings.lf++;
-    return { at: at + 1, isLine: true };
-  }
-  // A CR at the window's edge may be half of a CRLF: retry with more text.
-  if (at + 1 === text.length && !isFinal) return { at, isLine: false };
-  if (text[at + 1] === '\n') endings.crlf++;
-  else endings.cr++;
-  return { at: at + (text[at + 1] === '\n' ? 2 : 1), isLine: true };
 }
 
 function longRow(offset: number): AppError {
   return unreadable(`more than ${MAX_ROW_BYTES} bytes in the row at byte offset ${offset}`);
 }
 
-function unreadable(reason: string): AppError {
-  return new AppError('unreadable-file', reason);
+/**
+ * The decoded window on a file being tokenized: grows at the end, is dropped at the start. Always
+ * knows the byte offset of its position, from which segments are made.
+ */
+class TextWindow {
+  readonly encoding: Encoding;
+  readonly #source: FileSource;
+  readonly #spans = new RowSpans();
+  text = '';
+  /** Everything before it is consumed. */
+  position = 0;
+  /** In the file, of `position`. */
+  offset: number;
+  #end: number;
+  /** Every character has the same length in the file. */
+  #isUniform = true;
+
+  constructor(source: FileSource, encoding: Encoding, offset: number) {
+    this.#source = source;
+    this.encoding = encoding;
+    this.offset = offset;
+    this.#end = offset;
+  }
+
+  get isFinal(): boolean {
+    return this.#end >= this.#source.size;
+  }
+
+  get available(): number {
+    return this.text.length - this.position;
+  }
+
+  /**
+   * Until `characters` are available or the file ends. Throws `unreadable-file` as `decodeText`
+   * does.
+   */
+  async fill(characters: number): Promise<void> {
+    while (this.available < characters && !this.isFinal) {
+      const missing = (characters - this.available) * unitBytes(this.encoding);
+      const bytes = await readBytes(this.#source, this.#end, Math.max(CHUNK_BYTES, missing));
+      const isLast = this.#end + bytes.length >= this.#source.size;
+      const complete = isLast ? bytes : bytes.subarray(0, completeLength(bytes, this.encoding));
+      const text = decodeText(complete, this.encoding, this.#end);
+      this.#isUniform =
+        (this.#isUniform || this.available === 0) &&
+        text.length * unitBytes(this.encoding) === complete.length;
+      this.text = this.available === 0 ? text : this.text.slice(this.position) + text;
+      this.position = 0;
+      this.#end += complete.length;
+    }
+  }
+
+  /** Returns the bytes passed. */
+  moveTo(position: number): number {
+    const bytes = this.#offsetOf(position) - this.offset;
+    this.position = position;
+    this.offset += bytes;
+    return bytes;
+  }
+
+  /**
+   * The rows that begin within the next `characters`; at least one line unless the file has ended.
+   * The next call overwrites the result.
+   */
+  async rows(characters: number, delimiter: string, endings: LineEndings): Promise<RowSpans> {
+    const spans = this.#spans;
+    // Half as much again lets the last row end inside the window; a longer row doubles it until it
+    // fits.
+    for (let wanted = characters * 1.5; ; wanted *= 2) {
+      await this.fill(wanted);
+      spans.scan(this.text, this.position, {
+        delimiter: delimiter.charCodeAt(0),
+        isFinal: this.isFinal,
+        stopAt: this.position + characters,
+      });
+      if (spans.consumed > this.position || spans.state === 'stop') break;
+      this.#refuse(spans);
+    }
+    this.#refuseLongRow(spans);
+    endings.lf += spans.endings.lf;
+    endings.crlf += spans.endings.crlf;
+    endings.cr += spans.endings.cr;
+    return spans;
+  }
+
+  #refuse({ state, openCell }: RowSpans): void {
+    const cell = this.#offsetOf(openCell);
+    if (state === 'open-quote') throw unreadable(`quote at byte offset ${cell} is never closed`);
+    if (state === 'wide-row') {
+      throw unreadable(`more than ${MAX_COLUMNS} columns in the row at byte offset ${this.offset}`);
+    }
+    if (state === 'large-cell') {
+      throw unreadable(
+        `more than ${MAX_CELL_CHARACTERS} characters in the cell at byte offset ${cell}`,
+      );
+    }
+    if (this.available > MAX_ROW_BYTES) throw longRow(this.offset);
+  }
+
+  /** Only the last row of a scan can exceed the requested range. */
+  #refuseLongRow(spans: RowSpans): void {
+    const last = spans.count - 1;
+    if (last < 0) return;
+    const [start, end] = [spans.start(last), spans.end(last)];
+    if ((end - start) * MAX_BYTES_PER_UNIT <= MAX_ROW_BYTES) return;
+    const offset = this.#offsetOf(start);
+    if (this.#offsetOf(end) - offset > MAX_ROW_BYTES) throw longRow(offset);
+  }
+
+  /** Must not be before the current position. */
+  #offsetOf(position: number): number {
+    if (this.#isUniform) return this.offset + (position - this.position) * unitBytes(this.encoding);
+    return this.offset + encodedLength(this.text.slice(this.position, position), this.encoding);
+  }
 }

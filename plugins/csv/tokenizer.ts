@@ -102,7 +102,7 @@ export class RowSpans {
       const code = text.charCodeAt(at);
       const contentEnd = code === LF || code === CR ? at : this.#scanCells(text, at, options);
       if (contentEnd < 0) return;
-      const next = this.#lineEnd(text, contentEnd, isFinal);
+      const next = afterLineEnd(text, contentEnd, isFinal, this.endings);
       if (next < 0) return this.#fail('incomplete', contentEnd);
       if (contentEnd > at) this.#addRow(at, next);
       at = next;
@@ -151,22 +151,6 @@ export class RowSpans {
     }
   }
 
-  /** The character after the line end at `at`; -1 while undecided. */
-  #lineEnd(text: string, at: number, isFinal: boolean): number {
-    if (at === text.length) return at;
-    if (text.charCodeAt(at) === LF) {
-      this.endings.lf++;
-      return at + 1;
-    }
-    if (at + 1 === text.length && !isFinal) return -1;
-    if (text.charCodeAt(at + 1) === LF) {
-      this.endings.crlf++;
-      return at + 2;
-    }
-    this.endings.cr++;
-    return at + 1;
-  }
-
   #addRow(start: number, end: number): void {
     if ((this.count + 1) * 3 > this.#rows.length) this.#rows = doubled(this.#rows);
     const at = this.count++ * 3;
@@ -174,6 +158,30 @@ export class RowSpans {
     this.#rows[at + 1] = end;
     this.#rows[at + 2] = this.#cells;
   }
+}
+
+/**
+ * The character after the line end at `at`, which is counted; -1 while more text may decide: a CR
+ * may be half of a CRLF.
+ */
+export function afterLineEnd(
+  text: string,
+  at: number,
+  isFinal: boolean,
+  endings: LineEndings,
+): number {
+  if (at === text.length) return isFinal ? at : -1;
+  if (text.charCodeAt(at) === LF) {
+    endings.lf++;
+    return at + 1;
+  }
+  if (at + 1 === text.length && !isFinal) return -1;
+  if (text.charCodeAt(at + 1) === LF) {
+    endings.crlf++;
+    return at + 2;
+  }
+  endings.cr++;
+  return at + 1;
 }
 
 /** A delimiter, a line end or the end of the text; -1: a quote is open. */

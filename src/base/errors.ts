@@ -193,3 +193,8 @@ export function notAnswering(rel: string, cause?: unknown): AppError {
 export function mismatch(rest: string): AppError {
   return new AppError('schema-mismatch', `Schema validation failed: ${rest}`);
 }
+
+/** `reason` follows `Cannot read '<rel>': `. */
+export function unreadable(reason: string, cause?: unknown): AppError {
+  return new AppError('unreadable-file', reason, { cause });
+}

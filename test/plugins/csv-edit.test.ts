@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
 import type { Dialect } from '../../plugins/csv/dialect.ts';
 import { editCsv } from '../../plugins/csv/editor.ts';
-import { NewFile } from '../../plugins/csv/new-file.ts';
-import { SegmentText } from '../../plugins/csv/segment-text.ts';
+import { decodeText } from '../../plugins/csv/encoding.ts';
+import { RowSpans } from '../../plugins/csv/tokenizer.ts';
 import { classOf, emptyCounts } from '../../src/tables/infer/infer.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 import type {
@@ -45,14 +45,12 @@ async function expectFreshRead(plan: EditPlan, bytes: Uint8Array, next: FileMode
   expect(plan.layout.bodyOffset).toBe(fresh.layout.bodyOffset);
   let offset = plan.layout.bodyOffset;
   for (const segment of plan.layout.segments) {
-    const file = new NewFile(sourceOf(bytes), 0);
-    await SegmentText.read(
-      sourceOf(bytes),
-      plan.layout.dialect as unknown as Dialect,
-      segment,
-      offset,
-      file,
-    );
+    const { encoding, delimiter } = plan.layout.dialect as unknown as Dialect;
+    const text = decodeText(bytes.subarray(offset, offset + segment.bytes), encoding, offset);
+    const spans = new RowSpans();
+    const options = { delimiter: delimiter.charCodeAt(0), isFinal: true, stopAt: text.length };
+    spans.scan(text, 0, options);
+    expect([spans.state, spans.count]).toEqual(['stop', segment.rows]);
     offset += segment.bytes;
   }
   expect(offset).toBe(bytes.length);
