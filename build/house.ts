@@ -2,7 +2,8 @@
  * `bun run house`: how large the source is and how it hangs together, to hold against an earlier day's.
  *
  * A file has one importer when a single file of its own folder imports it: it may belong inside that file. A circle is a group
- * of files that reach each other by imports, those of types included.
+ * of files that reach each other by imports, those of types included. The longest way is the most files one has to go through
+ * from import to import, a circle counted whole.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -39,6 +40,8 @@ console.log(
 );
 console.log(`${found.length} import circles`);
 for (const circle of found) console.log(`  ${circle.join(' ')}`);
+const way = longestWay(found);
+console.log(`the longest way by imports has ${way.length} files\n  ${way.join(' ')}`);
 
 function importsOf(file: string): string[] {
   const { importedFiles } = ts.preProcessFile(texts.get(file)!, true, true);
@@ -103,4 +106,25 @@ function circles(): string[][] {
   };
   for (const file of files) if (!order.has(file)) visit(file);
   return groups;
+}
+
+/** Files in the order in which each imports the next; a circle stands in it whole. */
+function longestWay(groups: readonly string[][]): string[] {
+  const groupOf = new Map(groups.flatMap((group) => group.map((file) => [file, group] as const)));
+  const ways = new Map<string, string[]>();
+  const wayFrom = (file: string): string[] => {
+    const own = groupOf.get(file) ?? [file];
+    const known = ways.get(own[0]!);
+    if (known !== undefined) return known;
+    let longest: string[] = [];
+    for (const target of own.flatMap((one) => imports.get(one)!)) {
+      if (own.includes(target)) continue;
+      const way = wayFrom(target);
+      if (way.length > longest.length) longest = way;
+    }
+    const way = [...own, ...longest];
+    ways.set(own[0]!, way);
+    return way;
+  };
+  return files.map(wayFrom).reduce((longest, way) => (way.length > longest.length ? way : longest));
 }
