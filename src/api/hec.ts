@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { refusalOf } from '../accounts/identity/challenges.ts';
+import { refusalOf } from '../accounts/identity/refusal.ts';
 import { AppError } from '../base/errors.ts';
 import type { HecCode } from '../events/intake/dialects/hec.ts';
 import { channelKey, HEC_TEXTS, isChannel } from '../events/intake/dialects/hec.ts';

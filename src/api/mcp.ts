@@ -1,4 +1,4 @@
-import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import type { Context } from '../http/context.ts';
 import { answerMessage } from '../mcp/endpoint.ts';
 import { MAX_MESSAGE_BYTES } from '../mcp/message.ts';

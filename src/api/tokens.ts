@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { tokenList } from '../accounts/identity/tokens.ts';
 import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../operations/tokens.ts';
 import { AppError } from '../base/errors.ts';
-import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import { eventErrorReply } from '../http/reply/event-errors.ts';
 import { eventJsonBody } from './event-json.ts';
 import { eventFailureBodies } from './event-models.ts';

@@ -12,7 +12,7 @@
  *     };
  */
 import type { Principal, Caller } from '../accounts/rights/principal.ts';
-import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
 import type { Peer } from './hooks/client-address.ts';

@@ -1,5 +1,5 @@
 import type { Audit } from '../accounts/audit/audit.ts';
-import { ANY_CHALLENGE } from '../accounts/identity/challenges.ts';
+import { ANY_CHALLENGE } from '../accounts/identity/refusal.ts';
 import type { AuthServices } from '../accounts/identity/method.ts';
 import type { JudgePassword } from '../accounts/identity/password-strength.ts';
 import { checkPasswordLength, hashPassword } from '../accounts/identity/passwords.ts';

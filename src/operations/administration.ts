@@ -6,7 +6,7 @@
  */
 import type { Audit } from '../accounts/audit/audit.ts';
 import type { JudgePassword } from '../accounts/identity/password-strength.ts';
-import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import type { Caller, Principal } from '../accounts/rights/principal.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';

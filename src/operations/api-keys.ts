@@ -6,7 +6,7 @@ import {
   parseExpiresInDays,
   revokeApiKey as revoke,
 } from '../accounts/identity/api-keys.ts';
-import { notAuthenticated } from '../accounts/identity/challenges.ts';
+import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import { getUser } from '../accounts/identity/users.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
 import { formatScopes, parseScopes } from '../accounts/rights/scopes.ts';

@@ -1,4 +1,4 @@
-import { ANY_CHALLENGE } from '../accounts/identity/challenges.ts';
+import { ANY_CHALLENGE } from '../accounts/identity/refusal.ts';
 import { normalName } from '../accounts/identity/names.ts';
 import type { Oidc } from '../accounts/oidc/oidc.ts';
 import type { ReturnedFlow, StartedFlow } from '../accounts/oidc/sign-in-flow.ts';

@@ -3,7 +3,7 @@ import { createApiKey, listApiKeys, revokeApiKey } from '../../src/accounts/iden
 import { Audit } from '../../src/accounts/audit/audit.ts';
 import { listAudit } from '../support/audit.ts';
 import { authenticate } from '../../src/accounts/identity/authenticate.ts';
-import { refusalOf } from '../../src/accounts/identity/challenges.ts';
+import { refusalOf } from '../../src/accounts/identity/refusal.ts';
 import { LocalLogin } from '../../src/accounts/identity/local-login.ts';
 import type { AuthServices, RequestCredentials } from '../../src/accounts/identity/method.ts';
 import { methods } from '../../src/accounts/identity/methods/index.ts';

@@ -6,7 +6,7 @@
  * from the next request.
  */
 import { type Soon, whenThere } from '../../base/work/soon.ts';
-import { BEARER_CHALLENGE, notAuthenticated } from './challenges.ts';
+import { BEARER_CHALLENGE, notAuthenticated } from './refusal.ts';
 import type {
   AuthServices,
   AuthenticationMethod,

@@ -11,6 +11,7 @@ import type { Database } from '../../store/database.ts';
 import type { LocalLogin } from './local-login.ts';
 import type { Oidc } from '../oidc/oidc.ts';
 import type { Credential, Scope } from '../rights/principal.ts';
+import type { RefusalReason } from './refusal.ts';
 import type { Session } from './sessions.ts';
 import type { User } from './users.ts';
 
@@ -38,22 +39,6 @@ export interface Claim {
   readonly value: string;
   /** `WWW-Authenticate` if it turns out bad. */
   readonly challenge: string;
-}
-
-/** Sent to the client only where a contract says so. `empty`, `spaces` and `encoding` are faults of form. */
-export type RefusalReason =
-  | 'empty'
-  | 'spaces'
-  | 'encoding'
-  | 'unknown'
-  | 'inactive-user'
-  | 'revoked'
-  | 'switched-off'
-  | 'unknown-scheme';
-
-export interface Refusal {
-  readonly credential: Credential | null;
-  readonly reason: RefusalReason;
 }
 
 export interface Proof {

@@ -7,7 +7,7 @@ import { AppError } from '../../base/errors.ts';
 import { randomToken, sha256Hex } from '../../base/ids.ts';
 import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
-import { ANY_CHALLENGE } from './challenges.ts';
+import { ANY_CHALLENGE } from './refusal.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
 

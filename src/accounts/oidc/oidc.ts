@@ -5,7 +5,7 @@ import { Lru } from '../../base/lru.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../store/database.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { RefusalReason } from '../identity/method.ts';
+import type { RefusalReason } from '../identity/refusal.ts';
 import type { User } from '../identity/users.ts';
 import { admitIdentity, findIdentity, followRoles } from './accounts.ts';
 import type { ClaimNames, Identity } from './claims.ts';

@@ -9,7 +9,7 @@ import { Lru } from '../../base/lru.ts';
 import { Lane } from '../../processes/lane.ts';
 import { sha256Hex } from '../../base/ids.ts';
 import type { Config } from '../../config/schema.ts';
-import { ANY_CHALLENGE } from '../identity/challenges.ts';
+import { ANY_CHALLENGE } from '../identity/refusal.ts';
 import { secretsEqual } from '../identity/secret-compare.ts';
 import type { Provider } from './provider.ts';
 import { reasonOf } from './provider.ts';

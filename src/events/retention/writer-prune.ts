@@ -1,8 +1,7 @@
 /** Deletes old events in steps, so that other writes run in between. */
 import type { EventStore } from '../store/store.ts';
-import type { WriterAnswer } from '../store/writer.ts';
-import { EMPTY_ANSWER } from '../store/writer.ts';
-import type { PrunedIndex, PruneOrder } from '../store/writer-orders.ts';
+import type { PrunedIndex, PruneOrder, WriterAnswer } from '../store/writer-orders.ts';
+import { EMPTY_ANSWER } from '../store/writer-orders.ts';
 
 const STEP_EVENTS = 1_000;
 

@@ -16,9 +16,8 @@ import {
 import type { EventStore } from './store.ts';
 import type { FieldErrors, SentEvent } from '../intake/validation.ts';
 import { mergedMeta, notAnObject, readEvent } from '../intake/validation.ts';
-import type { WriterAnswer } from './writer.ts';
-import { EMPTY_ANSWER } from './writer.ts';
-import type { DeleteOrder, UpdateOrder, WriterSettings } from './writer-orders.ts';
+import type { DeleteOrder, UpdateOrder, WriterAnswer, WriterSettings } from './writer-orders.ts';
+import { EMPTY_ANSWER } from './writer-orders.ts';
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 

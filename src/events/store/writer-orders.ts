@@ -99,6 +99,24 @@ export interface WriterResult {
   readonly hasMore: boolean;
 }
 
+export interface WriterAnswer extends Omit<WriterResult, 'hasBody'> {
+  readonly body: string | Uint8Array | null;
+}
+
+export const EMPTY_ANSWER: WriterAnswer = {
+  status: 204,
+  headers: {},
+  body: null,
+  accepted: 0,
+  rejected: 0,
+  isReplay: false,
+  rejects: [],
+  problem: null,
+  indexes: [],
+  pruned: [],
+  hasMore: false,
+};
+
 export interface WriterSettings {
   readonly limits: IntakeLimits;
   readonly extraction: ExtractionSettings;

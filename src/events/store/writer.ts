@@ -16,33 +16,17 @@ import { pruneStep } from '../retention/writer-prune.ts';
 import type {
   Framed,
   RejectedEntry,
+  WriterAnswer,
   WriterOrder,
   WriterResult,
   WriterSettings,
 } from './writer-orders.ts';
+import { EMPTY_ANSWER } from './writer-orders.ts';
 
 const NOTHING = new Uint8Array();
 const MAX_REJECTS = 100;
 /** Unused channels are forgotten after a week. */
 const CHANNEL_MICROS = 7 * 86_400 * 1_000_000;
-
-export interface WriterAnswer extends Omit<WriterResult, 'hasBody'> {
-  readonly body: string | Uint8Array | null;
-}
-
-export const EMPTY_ANSWER: WriterAnswer = {
-  status: 204,
-  headers: {},
-  body: null,
-  accepted: 0,
-  rejected: 0,
-  isReplay: false,
-  rejects: [],
-  problem: null,
-  indexes: [],
-  pruned: [],
-  hasMore: false,
-};
 
 /**
  * What a repeat is answered from, together with its body. Answers stored by older versions lack the last three

@@ -1,7 +1,7 @@
 /** Checks credentials, identity, CSRF, rights and read-only mode, in that order. */
 import type { Authentication } from '../../accounts/identity/authenticate.ts';
 import { authenticate } from '../../accounts/identity/authenticate.ts';
-import { notAuthenticated } from '../../accounts/identity/challenges.ts';
+import { notAuthenticated } from '../../accounts/identity/refusal.ts';
 import { csrfToken } from '../../accounts/identity/csrf.ts';
 import { ingestCredentials } from '../../accounts/identity/ingest-credentials.ts';
 import type { RequestCredentials } from '../../accounts/identity/method.ts';

@@ -1,7 +1,7 @@
 /**
  * Credentials of senders that nobody has, for operators: known only by the start of their hash.
  */
-import { refusalOf } from '../../accounts/identity/challenges.ts';
+import { refusalOf } from '../../accounts/identity/refusal.ts';
 import { splitAuthorization } from '../../accounts/identity/method.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';

@@ -1,7 +1,7 @@
 /**
  * Failures of the event routes in the words of their contract.
  */
-import { BASIC_CHALLENGE, refusalOf, TOKEN_CHALLENGE } from '../../accounts/identity/challenges.ts';
+import { BASIC_CHALLENGE, refusalOf, TOKEN_CHALLENGE } from '../../accounts/identity/refusal.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import type { Reply } from './reply.ts';

@@ -2,7 +2,7 @@
 import { type Soon, whenThere } from '../../../base/work/soon.ts';
 import type { FoundApiKey } from '../api-keys.ts';
 import { findApiKey, isApiKeyText, isUseDue, noteApiKeyUse } from '../api-keys.ts';
-import { BEARER_CHALLENGE } from '../challenges.ts';
+import { BEARER_CHALLENGE } from '../refusal.ts';
 import type { AuthenticationMethod, AuthServices, Claim, Proof } from '../method.ts';
 import { getIngestSettings } from '../ingest-settings.ts';
 import { inBackground, splitAuthorization } from '../method.ts';

@@ -1,6 +1,7 @@
 /** `Authorization: Basic` with a local username and password (RFC 7617). */
-import { BASIC_CHALLENGE } from '../challenges.ts';
-import type { AuthenticationMethod, RefusalReason } from '../method.ts';
+import { BASIC_CHALLENGE } from '../refusal.ts';
+import type { AuthenticationMethod } from '../method.ts';
+import type { RefusalReason } from '../refusal.ts';
 import { splitAuthorization } from '../method.ts';
 
 export const basic: AuthenticationMethod = {

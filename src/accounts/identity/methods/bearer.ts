@@ -1,6 +1,6 @@
 /** JWTs of the identity provider; API keys and tokens have methods of their own. */
 import { isApiKeyText } from '../api-keys.ts';
-import { BEARER_CHALLENGE } from '../challenges.ts';
+import { BEARER_CHALLENGE } from '../refusal.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { splitAuthorization } from '../method.ts';
 import { isTokenText } from '../tokens.ts';

@@ -1,4 +1,4 @@
-import { ANY_CHALLENGE } from '../challenges.ts';
+import { ANY_CHALLENGE } from '../refusal.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { findSession } from '../sessions.ts';
 

@@ -1,5 +1,5 @@
 /** `Authorization: Token <40 hex>`, the same value as Bearer too. */
-import { BEARER_CHALLENGE, TOKEN_CHALLENGE } from '../challenges.ts';
+import { BEARER_CHALLENGE, TOKEN_CHALLENGE } from '../refusal.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
 import { findToken, isTokenText, isTokenUseDue, noteTokenUse } from '../tokens.ts';

@@ -1,5 +1,21 @@
 import { AppError } from '../../base/errors.ts';
-import type { Refusal } from './method.ts';
+import type { Credential } from '../rights/principal.ts';
+
+/** Sent to the client only where a contract says so. `empty`, `spaces` and `encoding` are faults of form. */
+export type RefusalReason =
+  | 'empty'
+  | 'spaces'
+  | 'encoding'
+  | 'unknown'
+  | 'inactive-user'
+  | 'revoked'
+  | 'switched-off'
+  | 'unknown-scheme';
+
+export interface Refusal {
+  readonly credential: Credential | null;
+  readonly reason: RefusalReason;
+}
 
 /** No credential was sent. */
 export const ANY_CHALLENGE = 'Bearer realm="svc"';
