@@ -5,16 +5,22 @@
  * moments, dates and times become text; untyped bytes become text if they are plain UTF-8, else
  * base64.
  */
-import { AppError } from '../../src/base/errors.ts';
-import { type FileType, wideNumber } from '../../src/tables/infer/file-type.ts';
+import { type AppError, unreadable } from '../../src/base/errors.ts';
+import { type FileType, type TimeUnit, wideNumber } from '../../src/tables/infer/file-type.ts';
 import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { Physical } from '../../src/tables/parquet/format.ts';
+import {
+  dateText,
+  momentText,
+  momentTexts,
+  timeText,
+  UNITS_PER_SECOND,
+} from '../../src/tables/values/calendar.ts';
 import { shortestFloat } from '../../src/tables/values/shortest-float.ts';
 import { decimalText } from '../../src/tables/values/wide-number.ts';
-import { dates, legacyMoments, moments, times } from './moment-cells.ts';
 import {
   type CellAt,
-  damaged,
   exactNumber,
   float32View,
   float64View,
@@ -24,8 +30,15 @@ import {
   rawValue,
 } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
-import { Utf8Texts } from './utf8-texts.ts';
 
+export const NANOS_PER_DAY = 86_400_000_000_000n;
+export const JULIAN_EPOCH = 2_440_588;
+const SECONDS_PER_DAY = 86_400;
+/** Longer texts are decoded directly: scanning every byte first would cost more than it saves. */
+const MAX_SCANNED = 256;
+const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Control characters that no text file has. */
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
 /** For a page or a dictionary. Throws `unreadable-file` for invalid values. */
@@ -87,12 +100,13 @@ function integers(
 }
 
 function floats(values: RawValues, bits: 16 | 32 | 64): CellAt {
-  if (bits === 64) {
-    const view = float64View(values);
-    return (index) => finite(view[index]!);
+  if (bits === 16) return (index) => finite(shortestFloat(halfFloat(rawValue(values, index)), 16));
+  if (bits === 32) {
+    const view = float32View(values);
+    return (index) => finite(shortestFloat(view[index]!, 32));
   }
-  const view = bits === 32 ? float32View(values) : halfFloats(values);
-  return (index) => finite(shortestFloat(view[index]!, bits));
+  const view = float64View(values);
+  return (index) => finite(view[index]!);
 }
 
 /** JSON has no NaN, no infinity and no -0. */
@@ -100,23 +114,8 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value + 0 : null;
 }
 
-function halfFloats(values: RawValues): Float32Array {
-  const out = new Float32Array(values.count);
-  for (let index = 0; index < values.count; index++) {
-    const [low = 0, high = 0] = rawValue(values, index);
-    const exponent = (high >> 2) & 0x1f;
-    const fraction = ((high & 3) << 8) | low;
-    const size =
-      exponent === 0x1f
-        ? fraction === 0
-          ? Infinity
-          : NaN
-        : exponent === 0
-          ? fraction * 2 ** -24
-          : (1024 + fraction) * 2 ** (exponent - 25);
-    out[index] = high & 0x80 ? -size : size;
-  }
-  return out;
+function halfFloat({ buffer, byteOffset }: Uint8Array): number {
+  return new DataView(buffer, byteOffset, 2).getFloat16(0, true);
 }
 
 function decimals(
@@ -153,15 +152,10 @@ function unscaledAt(values: RawValues, physical: number): (index: number) => big
   return (index) => bigEndian(rawValue(values, index));
 }
 
+/** Two's complement. */
 function bigEndian(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n;
-  const { length } = bytes;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
-  let value = BigInt(view.getInt8(0));
-  let at = 1;
-  for (; at + 8 <= length; at += 8) value = (value << 64n) | view.getBigUint64(at);
-  for (; at < length; at++) value = (value << 8n) | BigInt(bytes[at]!);
-  return value;
+  return BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toHex()}`));
 }
 
 function uuidText(bytes: Uint8Array): string {
@@ -171,43 +165,106 @@ function uuidText(bytes: Uint8Array): string {
 }
 
 /** Months, days and milliseconds, as an ISO 8601 duration. */
-function intervalText(bytes: Uint8Array): string {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, 12);
-  const [months, days, millis] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [
-    number,
-    number,
-    number,
+function intervalText({ buffer, byteOffset }: Uint8Array): string {
+  const view = new DataView(buffer, byteOffset, 12);
+  const [months, days, millis] = [
+    view.getUint32(0, true),
+    view.getUint32(4, true),
+    view.getUint32(8, true),
   ];
-  const seconds = `${Math.floor(millis / 1000)}.${String(millis % 1000).padStart(3, '0')}`;
   const parts = [
     months > 0 ? `${months}M` : '',
     days > 0 ? `${days}D` : '',
-    millis > 0 ? `T${seconds.replace(/\.?0+$/, '')}S` : '',
+    millis > 0 ? `T${(millis / 1000).toFixed(3).replace(/\.?0+$/, '')}S` : '',
   ].join('');
   return `P${parts || 'T0S'}`;
 }
 
-function texts(values: RawValues, leaf: Leaf): CellAt {
-  const decoder = new Utf8Texts(values);
+function dates(values: RawValues): CellAt {
+  const view = int32View(values);
+  return (index) => dateText(view[index]!);
+}
+
+function times(values: RawValues, { physical }: Leaf, unit: TimeUnit): CellAt {
+  const view = physical === Physical.int32 ? int32View(values) : null;
+  const { longs } = view ? { longs: null } : int64Views(values);
+  const limit = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
   return (index) => {
-    const text = decoder.at(index);
+    const value = view ? view[index]! : Number(longs![index]!);
+    // Some writers use 24:00:00.
+    if (!(value >= 0 && value <= limit)) throw damaged('a time past the end of the day');
+    return timeText(value, unit);
+  };
+}
+
+function moments(values: RawValues, unit: TimeUnit, isUtc: boolean): CellAt {
+  const { longs, halves } = int64Views(values);
+  const perDay = SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
+  const textOf = momentTexts(unit, isUtc);
+  return (index) => {
+    const value = exactNumber(halves, index);
+    if (!Number.isNaN(value)) {
+      const days = Math.floor(value / perDay);
+      return textOf(days, value - days * perDay);
+    }
+    const [days, time] = daysAndTime(longs[index]!, BigInt(perDay));
+    return textOf(days, time);
+  };
+}
+
+/** INT96: nanoseconds of the day, then the Julian day. */
+function legacyMoments(values: RawValues): CellAt {
+  return (index) => {
+    const { buffer, byteOffset } = rawValue(values, index);
+    const view = new DataView(buffer, byteOffset, 12);
+    const [days, time] = daysAndTime(view.getBigInt64(0, true), NANOS_PER_DAY);
+    return momentText(view.getInt32(8, true) - JULIAN_EPOCH + days, time, 'ns', false);
+  };
+}
+
+/** Whole days, possibly negative, and the rest, never negative. */
+export function daysAndTime(value: bigint, perDay: bigint): [days: number, time: number] {
+  const rest = value % perDay;
+  const time = rest < 0n ? rest + perDay : rest;
+  return [Number((value - time) / perDay), Number(time)];
+}
+
+/**
+ * The page is turned into one string of single-byte characters, and plain ASCII values are cut out
+ * of it: five times as fast as a decoder call for each. Only the others are decoded.
+ */
+function texts({ bytes, starts, ends }: RawValues, leaf: Leaf): CellAt {
+  let page: string | null = null;
+  return (index) => {
+    const start = starts[index]!;
+    const end = ends[index]!;
+    if (end - start <= MAX_SCANNED && isAscii(bytes, start, end)) {
+      page ??= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+      return page.slice(start, end);
+    }
+    const text = decoded(bytes.subarray(start, end));
     if (text === null) throw damaged(`column '${leaf.path.join('.')}': invalid UTF-8`);
     return limited(text, leaf);
   };
 }
 
-const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Control characters that no text file has. */
-const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at]! > 0x7f) return false;
+  return true;
+}
 
 function opaqueText(bytes: Uint8Array, leaf: Leaf): string {
+  const text = decoded(bytes);
+  return limited(text === null || CONTROL.test(text) ? bytes.toBase64() : text, leaf);
+}
+
+function decoded(bytes: Uint8Array): string | null {
   try {
-    const text = fatal.decode(bytes);
-    if (!CONTROL.test(text)) return limited(text, leaf);
+    return fatal.decode(bytes);
   } catch {
-    // Not UTF-8: shown as what it is, bytes.
+    // The caller knows what invalid UTF-8 means.
+    return null;
   }
-  return limited(bytes.toBase64(), leaf);
 }
 
 function limited(text: string, leaf: Leaf): string {
@@ -216,8 +273,5 @@ function limited(text: string, leaf: Leaf): string {
 }
 
 export function longCell(column: string): AppError {
-  return new AppError(
-    'unreadable-file',
-    `more than ${MAX_CELL_CHARACTERS} characters in a cell of column '${column}'`,
-  );
+  return unreadable(`more than ${MAX_CELL_CHARACTERS} characters in a cell of column '${column}'`);
 }

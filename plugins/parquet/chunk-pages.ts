@@ -4,28 +4,26 @@
  * Sizes are checked against the chunk before a page is read, and checksums where present. Memory:
  * one window of the file or one page, whichever is larger.
  */
-import { AppError } from '../../src/base/errors.ts';
+import { unreadable } from '../../src/base/errors.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { PageField, PageType } from '../../src/tables/parquet/format.ts';
 import { checksum } from '../../src/tables/parquet/page-writer.ts';
-import { type ThriftStruct } from '../../src/tables/parquet/thrift.ts';
-import { readThrift, ThriftEnd } from '../../src/tables/parquet/thrift-reader.ts';
+import { readThrift, ThriftEnd, type ThriftStruct } from '../../src/tables/parquet/thrift.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import type { Chunk } from './footer.ts';
-import { damaged } from './raw-values.ts';
 
 /** Bytes after the header, uncompressed and as stored. */
 export interface PageHeader {
   readonly type: number;
   readonly size: number;
   readonly packedSize: number;
-  readonly hasChecksum: boolean;
+  readonly checksum: number | null;
   /** Levels, or values where there are none. */
   readonly count: number;
   readonly encoding: number;
   readonly definitionEncoding: number;
   readonly repetitionEncoding: number;
-  /** Version 2 only: rows, and sizes of the uncompressed levels before the values. */
-  readonly rows: number;
+  /** Version 2 only: sizes of the uncompressed levels before the values. */
   readonly definitionBytes: number;
   readonly repetitionBytes: number;
   readonly isCompressed: boolean;
@@ -80,7 +78,7 @@ export class ChunkPages {
       if (header.type === PageType.index) continue;
       if (header.type !== PageType.dictionary) this.#left -= header.count;
       this.#isFirst = false;
-      return { header: { ...header, hasChecksum: header.checksum !== null }, start, end, body };
+      return { header, start, end, body };
     }
     return null;
   }
@@ -89,20 +87,20 @@ export class ChunkPages {
     return this.#chunk.leaf.path.join('.');
   }
 
-  #check(header: HeaderFields, end: number): void {
+  #check(header: PageHeader, end: number): void {
     const { type, size, packedSize, count } = header;
     if (size < 0 || packedSize < 0 || count < 0 || end > this.#chunk.end) {
       throw damaged(`column '${this.#name}': a page larger than its column`);
     }
     if (Math.max(size, packedSize) > MAX_PAGE_BYTES) {
-      throw new AppError('unreadable-file', `a page of more than ${MAX_PAGE_BYTES} bytes`);
+      throw unreadable(`a page of more than ${MAX_PAGE_BYTES} bytes`);
     }
     if (type === PageType.dictionary ? !this.#isFirst : count > this.#left) {
       throw damaged(`column '${this.#name}': a page too many`);
     }
   }
 
-  async #header(): Promise<{ header: HeaderFields; end: number }> {
+  async #header(): Promise<{ header: PageHeader; end: number }> {
     for (let wanted = WINDOW_BYTES; ; wanted *= 4) {
       const window = await this.#bytes(
         this.#offset,
@@ -138,9 +136,14 @@ export class ChunkPages {
   }
 }
 
-type HeaderFields = Omit<PageHeader, 'hasChecksum'> & { readonly checksum: number | null };
+/** The header's field for a type of page. */
+const DETAILS: ReadonlyMap<number, number> = new Map([
+  [PageType.data, PageField.data],
+  [PageType.dictionary, PageField.dictionary],
+  [PageType.dataV2, PageField.dataV2],
+]);
 
-function headerOf(struct: ThriftStruct): HeaderFields {
+function headerOf(struct: ThriftStruct): PageHeader {
   const type = struct.int(PageField.type) ?? -1;
   const common = {
     type,
@@ -151,38 +154,27 @@ function headerOf(struct: ThriftStruct): HeaderFields {
     encoding: 0,
     definitionEncoding: 0,
     repetitionEncoding: 0,
-    rows: 0,
     definitionBytes: 0,
     repetitionBytes: 0,
     isCompressed: true,
   };
   if (type === PageType.index) return common;
-  if (type === PageType.dataV2) {
-    const details = detailsOf(struct, PageField.dataV2);
-    return {
-      ...common,
-      count: details.int(1) ?? -1,
-      rows: details.int(3) ?? -1,
-      encoding: details.int(4) ?? -1,
-      definitionBytes: details.int(5) ?? -1,
-      repetitionBytes: details.int(6) ?? -1,
-      isCompressed: details.boolean(7) ?? true,
-    };
-  }
-  if (type !== PageType.data && type !== PageType.dictionary)
-    throw damaged(`a page of type ${type}`);
-  const details = detailsOf(struct, type === PageType.data ? PageField.data : PageField.dictionary);
-  return {
-    ...common,
-    count: details.int(1) ?? -1,
-    encoding: details.int(2) ?? -1,
-    definitionEncoding: details.int(3) ?? -1,
-    repetitionEncoding: details.int(4) ?? -1,
-  };
-}
-
-function detailsOf(struct: ThriftStruct, field: number): ThriftStruct {
+  const field = DETAILS.get(type);
+  if (field === undefined) throw damaged(`a page of type ${type}`);
   const details = struct.struct(field);
   if (!details) throw damaged('a page without its header');
-  return details;
+  const number = (id: number): number => details.int(id) ?? -1;
+  if (type !== PageType.dataV2) {
+    const [definitionEncoding, repetitionEncoding] = [number(3), number(4)];
+    const encoding = number(2);
+    return { ...common, count: number(1), encoding, definitionEncoding, repetitionEncoding };
+  }
+  return {
+    ...common,
+    count: number(1),
+    encoding: number(4),
+    definitionBytes: number(5),
+    repetitionBytes: number(6),
+    isCompressed: details.boolean(7) ?? true,
+  };
 }

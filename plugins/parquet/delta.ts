@@ -1,8 +1,18 @@
 /**
  * The delta encodings (parquet-format, Encodings.md): DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY
- * and DELTA_BYTE_ARRAY, with bounds checks.
+ * and DELTA_BYTE_ARRAY, read with bounds checks; and BYTE_STREAM_SPLIT.
  */
-import { damaged, type RawValues, scatteredValues } from './raw-values.ts';
+import { ByteReader, ByteSink, damaged, joined } from '../../src/tables/parquet/bytes.ts';
+import { Encoding, Physical } from '../../src/tables/parquet/format.ts';
+import {
+  fixedValues,
+  int32View,
+  int64Views,
+  type RawValues,
+  scatteredValues,
+  widthOf,
+} from './raw-values.ts';
+import type { Leaf } from './schema.ts';
 
 /** No writer makes larger blocks. */
 const MAX_BLOCK = 1 << 20;
@@ -15,7 +25,7 @@ export function readDeltaBinary(
   from: number,
   out: Int32Array | BigInt64Array,
 ): number {
-  const reader = new BitReader(bytes, from);
+  const reader = new BitReader(bytes, from, () => damaged('a page that ends early'));
   const block = reader.varint();
   const miniblocks = reader.varint();
   const count = reader.varint();
@@ -23,64 +33,56 @@ export function readDeltaBinary(
   if (block < 1 || block > MAX_BLOCK || !Number.isInteger(perMiniblock) || count < out.length) {
     throw damaged('wrong delta blocks');
   }
-  const first = reader.zigzag();
-  if (out.length > 0) store(out, 0, first);
-  if (out instanceof Int32Array) fill32(reader, out, first, miniblocks, perMiniblock);
-  else fill64(reader, out, first, miniblocks, perMiniblock);
-  return reader.offset;
-}
-
-function store(out: Int32Array | BigInt64Array, index: number, value: bigint): void {
-  if (out instanceof Int32Array) out[index] = Number(BigInt.asIntN(32, value));
-  else out[index] = value;
-}
-
-/** Sums wrap around in 32 bits, as the format requires. */
-function fill32(
-  reader: BitReader,
-  out: Int32Array,
-  first: bigint,
-  miniblocks: number,
-  perMiniblock: number,
-): void {
-  let value = Number(BigInt.asIntN(32, first));
+  const first = reader.long();
+  const isShort = out instanceof Int32Array;
+  if (isShort) out.fill(Number(BigInt.asIntN(32, first)), 0, 1);
+  else out.fill(first, 0, 1);
   for (let filled = 1; filled < out.length;) {
-    const least = Number(BigInt.asIntN(32, reader.zigzag()));
+    const least = reader.long();
     const widths = reader.take(miniblocks);
     for (let index = 0; index < miniblocks && filled < out.length; index++) {
       const width = widths[index]!;
-      if (width > 32) throw damaged('wrong delta widths');
+      if (width > (isShort ? 32 : 64)) throw damaged('wrong delta widths');
       const end = reader.offset + Math.ceil((perMiniblock * width) / 8);
-      for (let left = perMiniblock; left > 0 && filled < out.length; left--) {
-        value = (value + least + reader.bits(width)) | 0;
-        out[filled++] = value;
-      }
+      const to = Math.min(filled + perMiniblock, out.length);
+      if (isShort) addShort(reader, out, filled, to, least, width);
+      else addLong(reader, out, filled, to, least, width);
+      filled = to;
       reader.skipTo(end);
     }
   }
+  return reader.offset;
 }
 
-function fill64(
+/** Sums wrap around in 32 bits, as the format requires. */
+function addShort(
+  reader: BitReader,
+  out: Int32Array,
+  from: number,
+  to: number,
+  least: bigint,
+  width: number,
+): void {
+  const step = Number(BigInt.asIntN(32, least));
+  let value = out[from - 1]!;
+  for (let index = from; index < to; index++) {
+    value = (value + step + reader.bits(width)) | 0;
+    out[index] = value;
+  }
+}
+
+function addLong(
   reader: BitReader,
   out: BigInt64Array,
-  first: bigint,
-  miniblocks: number,
-  perMiniblock: number,
+  from: number,
+  to: number,
+  least: bigint,
+  width: number,
 ): void {
-  let value = first;
-  for (let filled = 1; filled < out.length;) {
-    const least = reader.zigzag();
-    const widths = reader.take(miniblocks);
-    for (let index = 0; index < miniblocks && filled < out.length; index++) {
-      const width = widths[index]!;
-      if (width > 64) throw damaged('wrong delta widths');
-      const end = reader.offset + Math.ceil((perMiniblock * width) / 8);
-      for (let left = perMiniblock; left > 0 && filled < out.length; left--) {
-        value = BigInt.asIntN(64, value + least + reader.wideBits(width));
-        out[filled++] = value;
-      }
-      reader.skipTo(end);
-    }
+  let value = out[from - 1]!;
+  for (let index = from; index < to; index++) {
+    value = BigInt.asIntN(64, value + least + reader.wideBits(width));
+    out[index] = value;
   }
 }
 
@@ -129,45 +131,12 @@ export function readDeltaBytes(bytes: Uint8Array, from: number, count: number): 
   return scatteredValues(expanded, starts, ends);
 }
 
-class BitReader {
-  offset: number;
-  readonly #bytes: Uint8Array;
+class BitReader extends ByteReader {
   #used = 0;
-
-  constructor(bytes: Uint8Array, offset: number) {
-    this.#bytes = bytes;
-    this.offset = offset;
-  }
-
-  varint(): number {
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
-      const byte = this.#byte();
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-    throw damaged('a number of too many bytes');
-  }
-
-  zigzag(): bigint {
-    let value = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = this.#byte();
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
-    }
-    throw damaged('a number of too many bytes');
-  }
-
-  take(length: number): Uint8Array {
-    if (this.offset + length > this.#bytes.length) throw damaged('a page that ends early');
-    this.offset += length;
-    return this.#bytes.subarray(this.offset - length, this.offset);
-  }
 
   /** The last miniblock's padding may be missing. */
   skipTo(offset: number): void {
-    this.offset = Math.min(offset, this.#bytes.length);
+    this.offset = Math.min(offset, this.bytes.length);
     this.#used = 0;
   }
 
@@ -175,9 +144,9 @@ class BitReader {
   bits(width: number): number {
     let value = 0;
     for (let have = 0; have < width;) {
-      if (this.offset >= this.#bytes.length) throw damaged('a page that ends early');
+      if (this.offset >= this.bytes.length) throw damaged('a page that ends early');
       const taken = Math.min(8 - this.#used, width - have);
-      value |= ((this.#bytes[this.offset]! >> this.#used) & ((1 << taken) - 1)) << have;
+      value |= ((this.bytes[this.offset]! >> this.#used) & ((1 << taken) - 1)) << have;
       have += taken;
       this.#used += taken;
       if (this.#used < 8) continue;
@@ -191,9 +160,125 @@ class BitReader {
     const low = BigInt(this.bits(Math.min(width, 32)) >>> 0);
     return width <= 32 ? low : low | (BigInt(this.bits(width - 32) >>> 0) << 32n);
   }
+}
 
-  #byte(): number {
-    if (this.offset >= this.#bytes.length) throw damaged('a page that ends early');
-    return this.#bytes[this.offset++]!;
+export function readStreams(bytes: Uint8Array, width: number, count: number): RawValues {
+  if (bytes.length < width * count) throw damaged('a page is too short for its values');
+  return fixedValues(transposed(bytes, width, count), width, count);
+}
+
+function transposed(bytes: Uint8Array, rows: number, columns: number): Uint8Array {
+  const out = new Uint8Array(rows * columns);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++)
+      out[column * rows + row] = bytes[row * columns + column]!;
   }
+  return out;
+}
+
+/** Values of a block, in miniblocks of 32, as all writers do. */
+const BLOCK = 128;
+const MINIBLOCKS = 4;
+const MINIBLOCK = BLOCK / MINIBLOCKS;
+/** Differences below this are exact as numbers, even doubled. */
+const SAFE_LIMIT = 2 ** 50;
+
+export interface EncodedValues {
+  readonly encoding: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Plain values in the encoding their page had, so that edits do not grow a file; other encodings
+ * become PLAIN.
+ */
+export function encodeLike(
+  wanted: number,
+  plain: Uint8Array,
+  count: number,
+  { physical, typeLength }: Leaf,
+): EncodedValues {
+  if (count > 0 && wanted === Encoding.deltaBinary) {
+    const numbers = numbersOf(plain, count, physical);
+    const isShort = physical === Physical.int32;
+    if (numbers) return { encoding: wanted, bytes: deltaBinary(numbers, isShort) };
+  }
+  const isDelta = wanted === Encoding.deltaLength || wanted === Encoding.deltaBytes;
+  if (count > 0 && isDelta && physical === Physical.bytes) {
+    return { encoding: Encoding.deltaLength, bytes: deltaLength(plain, count) };
+  }
+  if (count > 0 && wanted === Encoding.byteStreamSplit) {
+    const bytes = transposed(plain, count, widthOf(physical, typeLength));
+    return { encoding: wanted, bytes };
+  }
+  return { encoding: Encoding.plain, bytes: plain };
+}
+
+/** Null when some are too large for exact differences. */
+function numbersOf(plain: Uint8Array, count: number, physical: number): Float64Array | null {
+  const isShort = physical === Physical.int32;
+  const values = fixedValues(plain, isShort ? 4 : 8, count);
+  if (isShort) return Float64Array.from(int32View(values));
+  const numbers = Float64Array.from(int64Views(values).longs, Number);
+  return numbers.every((number) => Math.abs(number) <= SAFE_LIMIT) ? numbers : null;
+}
+
+/** `isShort`: differences wrap around in 32 bits, as the format requires. */
+function deltaBinary(numbers: Float64Array, isShort: boolean): Uint8Array {
+  // 8 bytes per integer, plus block headers.
+  const out = new ByteSink((Math.ceil(numbers.length / BLOCK) + 1) * (BLOCK * 8 + 20));
+  out.varint(BLOCK);
+  out.varint(MINIBLOCKS);
+  out.varint(numbers.length);
+  out.zigzag(numbers[0]!);
+  for (let from = 1; from < numbers.length; from += BLOCK) {
+    const end = Math.min(from + BLOCK, numbers.length);
+    const deltas = new Float64Array(end - from);
+    let least = Infinity;
+    for (let index = from; index < end; index++) {
+      const step = numbers[index]! - numbers[index - 1]!;
+      const delta = isShort ? step | 0 : step;
+      deltas[index - from] = delta;
+      if (delta < least) least = delta;
+    }
+    out.zigzag(least);
+    writeBlock(out, deltas, least);
+  }
+  return out.written();
+}
+
+function writeBlock(out: ByteSink, deltas: Float64Array, least: number): void {
+  const widths = Array.from({ length: MINIBLOCKS }, (_, part) => {
+    let largest = 0;
+    for (let index = part * MINIBLOCK; index < (part + 1) * MINIBLOCK; index++) {
+      largest = Math.max(largest, (deltas[index] ?? least) - least);
+    }
+    return bitsOf(largest);
+  });
+  for (const width of widths) out.byte(width);
+  widths.forEach((width, part) => {
+    // A miniblock without values has no bytes, and width 0.
+    for (let index = part * MINIBLOCK; index < (part + 1) * MINIBLOCK; index++) {
+      out.bits((deltas[index] ?? least) - least, width);
+    }
+  });
+}
+
+/** For whole numbers below 2^53. */
+function bitsOf(value: number): number {
+  return value < 2 ** 32 ? 32 - Math.clz32(value) : 64 - Math.clz32(Math.floor(value / 2 ** 32));
+}
+
+function deltaLength(plain: Uint8Array, count: number): Uint8Array {
+  const view = new DataView(plain.buffer, plain.byteOffset, plain.byteLength);
+  const lengths = new Float64Array(count);
+  const texts = new Uint8Array(plain.length - count * 4);
+  for (let index = 0, at = 0, filled = 0; index < count; index++) {
+    const length = view.getUint32(at, true);
+    texts.set(plain.subarray(at + 4, at + 4 + length), filled);
+    lengths[index] = length;
+    at += 4 + length;
+    filled += length;
+  }
+  return joined([deltaBinary(lengths, true), texts]);
 }

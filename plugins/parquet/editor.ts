@@ -6,22 +6,22 @@
  * key-value metadata and everything else.
  */
 import { changedFile, type FileSource } from '../../src/base/files/file-source.ts';
+import { PieceList } from '../../src/base/files/piece-list.ts';
+import type { Piece } from '../../src/base/files/piece-writer.ts';
+import { segmentsAfter } from '../../src/tables/edit/segments-after.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
+import { fileEnd } from '../../src/tables/parquet/description.ts';
 import { FileField, GroupField, MAGIC, Repetition } from '../../src/tables/parquet/format.ts';
 import { structList, ThriftType } from '../../src/tables/parquet/thrift.ts';
-import { thriftBytes } from '../../src/tables/parquet/thrift-writer.ts';
-import type { Cell, EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
+import type { Cell, EditPlan, TableChanges, TableLayout } from '../../src/tables/types.ts';
 import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
 import {
   addGroup,
-  changeGroup,
+  editGroup,
   type GroupChanges,
-  keepGroup,
+  moveIndexes,
   type NewGroup,
 } from './group-edit.ts';
-import { NewFile } from './new-file.ts';
-import type { LeafChanges } from './page-edit.ts';
-import { moveIndexes } from './page-indexes.ts';
 import { physicalValue, type TargetColumn } from './physical-value.ts';
 import { SEGMENT_ROWS } from './reader.ts';
 import { columnType } from './schema.ts';
@@ -47,7 +47,7 @@ export async function editParquet(
   if (rows !== file.rows || touched.some((row) => row >= rows)) throw changedFile();
   const edit = new FileEdit(source, file, changes);
   const pieces = await edit.run();
-  const segments = segmentsAfter(layout.segments, changes);
+  const segments = segmentsAfter(layout.segments, changes, SEGMENT_ROWS);
   // Types come from the schema, so no cells are counted.
   return { pieces, layout: { dialect: {}, bodyOffset: 0, segments }, cells: [] };
 }
@@ -59,7 +59,7 @@ class FileEdit {
   readonly #columns: readonly TargetColumn[];
   /** Column position by leaf. */
   readonly #positions: readonly number[];
-  readonly #file = new NewFile();
+  readonly #file = new PieceList();
   readonly #groups: NewGroup[] = [];
 
   constructor(source: FileSource, old: ParquetFile, changes: TableChanges) {
@@ -78,7 +78,7 @@ class FileEdit {
     );
   }
 
-  async run(): Promise<NewFile['pieces']> {
+  async run(): Promise<readonly Piece[]> {
     this.#file.add({ from: 0, to: MAGIC.length });
     const created = this.#changes.creates.map((cells) => this.#newRow(cells));
     const joined = this.#joinLast(created.length);
@@ -105,12 +105,8 @@ class FileEdit {
     const deletes = placesIn(this.#changes.deletes, first, group.rows);
     const rows = group.rows - deletes.size + created.length;
     if (rows === 0) return;
-    if (updates.size + deletes.size + created.length === 0) {
-      this.#groups.push(keepGroup(this.#file, group));
-      return;
-    }
     const changesOf = this.#changesOf(updates, deletes, created);
-    this.#groups.push(await changeGroup(this.#source, this.#file, group, rows, changesOf));
+    this.#groups.push(await editGroup(this.#source, this.#file, group, rows, changesOf));
   }
 
   #addGroups(created: readonly NewRow[]): void {
@@ -159,7 +155,7 @@ class FileEdit {
     deletes: ReadonlySet<number>,
     created: readonly NewRow[],
   ): GroupChanges {
-    return (leaf): LeafChanges => {
+    return (leaf) => {
       const position = this.#positions[leaf]!;
       const own = [...updates].flatMap(([row, values]) => {
         const value = values.get(position);
@@ -184,12 +180,7 @@ class FileEdit {
       .copy()
       .set(FileField.rows, ThriftType.i64, rows)
       .set(FileField.rowGroups, ThriftType.list, structList(groups));
-    const bytes = thriftBytes(footer);
-    const tail = new Uint8Array(4 + MAGIC.length);
-    new DataView(tail.buffer).setUint32(0, bytes.length, true);
-    tail.set(MAGIC, 4);
-    this.#file.add(bytes);
-    this.#file.add(tail);
+    this.#file.add(fileEnd(footer));
   }
 }
 
@@ -200,23 +191,4 @@ function placesIn(rows: ReadonlySet<number>, first: number, count: number): Set<
   const found = new Set<number>();
   for (const row of rows) if (row >= first && row < first + count) found.add(row - first);
   return found;
-}
-
-/**
- * Existing segments keep number and order, possibly without rows; new rows fill the last one, then
- * add more.
- */
-function segmentsAfter(segments: readonly Segment[], changes: TableChanges): Segment[] {
-  const after = segments.map((segment) => ({ ...segment }));
-  const ends: number[] = [];
-  for (const { rows } of segments) ends.push((ends.at(-1) ?? 0) + rows);
-  for (const row of changes.deletes) after[ends.findIndex((end) => row < end)]!.rows--;
-  for (let left = changes.creates.length; left > 0;) {
-    const last = after.at(-1);
-    const room = last ? Math.max(0, SEGMENT_ROWS - last.rows) : 0;
-    if (last && room > 0) last.rows += Math.min(room, left);
-    else after.push({ rows: Math.min(SEGMENT_ROWS, left), bytes: 0 });
-    left -= room > 0 ? Math.min(room, left) : Math.min(SEGMENT_ROWS, left);
-  }
-  return after;
 }

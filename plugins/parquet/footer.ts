@@ -4,8 +4,9 @@
  *
  * Checks every size and offset against the file before a page is read.
  */
-import { AppError } from '../../src/base/errors.ts';
-import { codecName, Codec } from '../../src/tables/parquet/codec.ts';
+import { type AppError, unreadable } from '../../src/base/errors.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
+import { supportedCodec } from '../../src/tables/parquet/codec.ts';
 import {
   ChunkField,
   FileField,
@@ -13,10 +14,8 @@ import {
   MAGIC,
   MetaField,
 } from '../../src/tables/parquet/format.ts';
-import { type ThriftStruct } from '../../src/tables/parquet/thrift.ts';
-import { readThrift, ThriftEnd } from '../../src/tables/parquet/thrift-reader.ts';
+import { readThrift, ThriftEnd, type ThriftStruct } from '../../src/tables/parquet/thrift.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
-import { damaged } from './raw-values.ts';
 import { type Leaf, type Schema, schemaOf } from './schema.ts';
 
 export interface Chunk {
@@ -56,7 +55,7 @@ const TAIL_BYTES = 8;
 export async function readFooter(source: FileSource): Promise<ParquetFile> {
   const footerStart = await locateFooter(source);
   const bytes = await readBytes(source, footerStart, source.size - TAIL_BYTES - footerStart);
-  const footer = parsed(bytes);
+  const footer = wholeThrift(bytes, 'a footer');
   if (footer.struct(FileField.encryption)) throw encrypted();
   const schema = schemaOf(footer.structs(FileField.schema));
   const groups = footer
@@ -71,37 +70,28 @@ export async function readFooter(source: FileSource): Promise<ParquetFile> {
     (sum, { chunks }) => chunks.reduce((total, chunk) => total + chunk.values, sum),
     0,
   );
-  if (values > MAX_VALUES) throw new AppError('unreadable-file', `more than ${MAX_VALUES} values`);
+  if (values > MAX_VALUES) throw unreadable(`more than ${MAX_VALUES} values`);
   return { footer, schema, groups, rows };
 }
 
 async function locateFooter(source: FileSource): Promise<number> {
   const { size } = source;
-  if (size < HEAD_BYTES + TAIL_BYTES) throw new AppError('unreadable-file', 'not a Parquet file');
+  if (size < HEAD_BYTES + TAIL_BYTES) throw unreadable('not a Parquet file');
   const head = await readBytes(source, 0, HEAD_BYTES);
   const tail = await readBytes(source, size - TAIL_BYTES, TAIL_BYTES);
   const magic = tail.subarray(4);
   if (new TextDecoder().decode(magic) === 'PARE') throw encrypted();
-  if (!isMagic(head) || !isMagic(magic))
-    throw new AppError('unreadable-file', 'not a Parquet file');
+  if (!isMagic(head) || !isMagic(magic)) throw unreadable('not a Parquet file');
   const length = new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
   if (length > size - HEAD_BYTES - TAIL_BYTES) throw damaged('a footer larger than the file');
   if (length > MAX_FOOTER_BYTES) {
-    throw new AppError('unreadable-file', `a footer of more than ${MAX_FOOTER_BYTES} bytes`);
+    throw unreadable(`a footer of more than ${MAX_FOOTER_BYTES} bytes`);
   }
   return size - TAIL_BYTES - length;
 }
 
 function isMagic(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, index) => bytes[index] === byte);
-}
-
-function parsed(bytes: Uint8Array): ThriftStruct {
-  try {
-    return readThrift(bytes).value;
-  } catch (error) {
-    throw error instanceof ThriftEnd ? damaged('a footer that ends early') : error;
-  }
 }
 
 function rowGroup(struct: ThriftStruct, leaves: readonly Leaf[], dataEnd: number): RowGroup {
@@ -117,7 +107,7 @@ function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number
   const name = leaf.path.join('.');
   if (struct.get(ChunkField.crypto) || struct.get(ChunkField.encryptedMeta)) throw encrypted();
   if (struct.bytes(ChunkField.filePath)?.length) {
-    throw new AppError('unreadable-file', `column '${name}' stands in another file`);
+    throw unreadable(`column '${name}' stands in another file`);
   }
   const meta = struct.struct(ChunkField.meta);
   const values = meta?.int(MetaField.values) ?? -1;
@@ -127,9 +117,7 @@ function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number
   const isCounted = leaf.maxRepetition === 0 ? values === rows : values >= rows;
   if (!isCounted) throw damaged(`column '${name}' has another number of rows`);
   const codec = meta.int(MetaField.codec) ?? -1;
-  if (codec === Codec.lzo || !/^[A-Z]/.test(codecName(codec))) {
-    throw new AppError('unreadable-file', `unsupported compression ${codecName(codec)}`);
-  }
+  supportedCodec(codec);
   // Without values there may be no page, and so no offset: pyarrow writes 0.
   if (values === 0) {
     return { leaf, struct, meta, codec, values, start: HEAD_BYTES, end: HEAD_BYTES };
@@ -149,5 +137,14 @@ function chunkStart(meta: ThriftStruct): number {
 }
 
 function encrypted(): AppError {
-  return new AppError('unreadable-file', 'encrypted Parquet files are not supported');
+  return unreadable('encrypted Parquet files are not supported');
+}
+
+/** Throws `unreadable-file` when the bytes end within it. */
+export function wholeThrift(bytes: Uint8Array, name: string): ThriftStruct {
+  try {
+    return readThrift(bytes).value;
+  } catch (error) {
+    throw error instanceof ThriftEnd ? damaged(`${name} that ends early`) : error;
+  }
 }

@@ -1,18 +1,18 @@
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { PageType } from '../../src/tables/parquet/format.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { cellsOf } from './cells.ts';
 import { ChunkPages } from './chunk-pages.ts';
 import type { Chunk } from './footer.ts';
 import { dictionaryValues, type PageValues, pageValues } from './page-values.ts';
-import { type CellAt, damaged } from './raw-values.ts';
+import type { CellAt } from './raw-values.ts';
 
 /** Entries of some rows of a nested leaf; there are cells only for values. */
 export interface Entries {
-  readonly count: number;
-  readonly definition: Uint8Array;
-  readonly repetition: Uint8Array;
-  readonly cells: readonly Cell[];
+  readonly definition: number[];
+  readonly repetition: number[];
+  readonly cells: Cell[];
 }
 
 /** A row with more list items would exceed the longest cell. */
@@ -36,7 +36,8 @@ export class LeafReader {
   /** Sets the first `rows` of `cells`; only for a column without repetition levels. */
   async fill(cells: Cell[], rows: number): Promise<void> {
     for (let row = 0; row < rows;) {
-      const { count, definition } = await this.#current();
+      if (!(await this.#hasMore())) throw this.#short();
+      const { count, definition } = this.#page!;
       const end = Math.min(rows, row + count - this.#at);
       const cellAt = this.#cellAt;
       let at = this.#at;
@@ -52,28 +53,30 @@ export class LeafReader {
   }
 
   async entries(rows: number): Promise<Entries> {
-    const found = new EntryList(this.#chunk.leaf.maxDefinition);
+    const found: Entries = { definition: [], repetition: [], cells: [] };
+    const { maxDefinition } = this.#chunk.leaf;
     let begun = 0;
-    for (;;) {
-      if (!(await this.#hasMore())) {
-        if (begun < rows) throw this.#short();
-        return found.entries();
-      }
+    let inRow = 0;
+    while (await this.#hasMore()) {
       const { count, definition, repetition } = this.#page!;
-      while (this.#at < count) {
+      for (; this.#at < count; this.#at++) {
         const level = repetition ? repetition[this.#at]! : 0;
-        if (level === 0 && begun === rows) return found.entries();
-        if (level === 0) begun++;
-        else if (begun === 0) throw this.#short();
-        const depth = definition ? definition[this.#at]! : this.#chunk.leaf.maxDefinition;
-        found.add(
-          level,
-          depth,
-          this.#chunk.leaf.maxDefinition === depth ? this.#cellAt(this.#valueAt++) : null,
-        );
-        this.#at++;
+        if (level === 0 && begun === rows) return found;
+        if (level === 0) {
+          begun++;
+          inRow = 0;
+        } else if (begun === 0) throw this.#short();
+        if (++inRow > MAX_ENTRIES_PER_ROW) {
+          throw damaged('a row with more than a million list items');
+        }
+        const depth = definition ? definition[this.#at]! : maxDefinition;
+        found.repetition.push(level);
+        found.definition.push(depth);
+        if (depth === maxDefinition) found.cells.push(this.#cellAt(this.#valueAt++));
       }
     }
+    if (begun < rows) throw this.#short();
+    return found;
   }
 
   /** Throws when the column has more values than rows. */
@@ -86,21 +89,10 @@ export class LeafReader {
     return damaged(`column '${name}' has another number of rows`);
   }
 
-  async #current(): Promise<PageValues> {
-    if (await this.#hasMore()) return this.#page!;
-    throw this.#short();
-  }
-
+  /** Turns to the next page with entries when the present one is read. */
   async #hasMore(): Promise<boolean> {
-    while (this.#page === null || this.#at === this.#page.count) {
-      if (!(await this.#turn())) return false;
-    }
-    return true;
-  }
-
-  async #turn(): Promise<boolean> {
     const { leaf, codec } = this.#chunk;
-    for (;;) {
+    while (this.#page === null || this.#at === this.#page.count) {
       const page = await this.#pages.next();
       if (page === null) return false;
       if (page.header.type === PageType.dictionary) {
@@ -109,59 +101,13 @@ export class LeafReader {
         this.#dictionary = Array.from({ length: values.count }, (_, index) => cellAt(index));
         continue;
       }
+      const dictionary = this.#dictionary ?? [];
       const decoded = pageValues(page, leaf, codec, this.#dictionary?.length ?? null);
+      const { values, indexes } = decoded;
       this.#page = decoded;
       this.#at = this.#valueAt = 0;
-      this.#cellAt = decoded.values
-        ? cellsOf(decoded.values, leaf)
-        : this.#indexed(decoded.indexes!);
-      return true;
+      this.#cellAt = values ? cellsOf(values, leaf) : (index) => dictionary[indexes![index]!]!;
     }
+    return true;
   }
-
-  #indexed(indexes: Int32Array): CellAt {
-    const dictionary = this.#dictionary ?? [];
-    return (index) => dictionary[indexes[index]!]!;
-  }
-}
-
-class EntryList {
-  readonly #max: number;
-  #definition = new Uint8Array(256);
-  #repetition = new Uint8Array(256);
-  readonly #cells: Cell[] = [];
-  #count = 0;
-  #inRow = 0;
-
-  constructor(maxDefinition: number) {
-    this.#max = maxDefinition;
-  }
-
-  add(repetition: number, definition: number, cell: Cell): void {
-    this.#inRow = repetition === 0 ? 1 : this.#inRow + 1;
-    if (this.#inRow > MAX_ENTRIES_PER_ROW)
-      throw damaged('a row with more than a million list items');
-    if (this.#count === this.#definition.length) {
-      this.#definition = doubled(this.#definition);
-      this.#repetition = doubled(this.#repetition);
-    }
-    this.#definition[this.#count] = definition;
-    this.#repetition[this.#count++] = repetition;
-    if (definition === this.#max) this.#cells.push(cell);
-  }
-
-  entries(): Entries {
-    return {
-      count: this.#count,
-      definition: this.#definition,
-      repetition: this.#repetition,
-      cells: this.#cells,
-    };
-  }
-}
-
-function doubled(array: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(array.length * 2);
-  larger.set(array);
-  return larger;
 }

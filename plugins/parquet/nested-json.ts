@@ -6,11 +6,11 @@
  * would silently shift against each other.
  */
 import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { Repetition } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { longCell } from './cells.ts';
 import type { Entries } from './leaf-reader.ts';
-import { damaged } from './raw-values.ts';
 import type { Leaf, SchemaNode } from './schema.ts';
 
 /** In an old list a group of such a name is itself the item. */
@@ -43,20 +43,14 @@ export class NestedJson {
   /** Compact JSON, null for a null. Throws `unreadable-file`. */
   next(): string | null {
     this.#length = 0;
-    const first = this.#cursor(this.#field);
-    const isNull =
-      this.#field.repetition === Repetition.optional &&
-      first.entries.definition[first.at]! < this.#field.maxDefinition;
-    const text =
-      this.#field.repetition === Repetition.repeated
-        ? this.#list(this.#field, 0, (level) => this.#content(this.#field, level))
-        : this.#value(this.#field, 0);
-    return isNull ? null : text;
+    const text = this.#value(this.#field, 0);
+    return text === 'null' ? null : text;
   }
 
   /** After the last row: throws when entries are left. */
   end(): void {
-    if (this.#cursors.some(({ at, entries }) => at !== entries.count)) throw this.#crooked();
+    if (this.#cursors.some(({ at, entries }) => at !== entries.definition.length))
+      throw this.#crooked();
   }
 
   #cursor({ firstLeaf }: SchemaNode): Cursor {
@@ -117,9 +111,7 @@ export class NestedJson {
     const items = [item(level)];
     const own = repeated.maxRepetition;
     const first = this.#cursor(repeated);
-    while (first.at < first.entries.count && first.entries.repetition[first.at] === own) {
-      items.push(item(own));
-    }
+    while (first.entries.repetition[first.at] === own) items.push(item(own));
     return items;
   }
 
@@ -134,7 +126,7 @@ export class NestedJson {
 
   #isThere(node: SchemaNode): boolean {
     const cursor = this.#cursor(node);
-    if (cursor.at >= cursor.entries.count) throw this.#crooked();
+    if (cursor.at >= cursor.entries.definition.length) throw this.#crooked();
     return cursor.entries.definition[cursor.at]! >= node.maxDefinition;
   }
 
@@ -150,7 +142,7 @@ export class NestedJson {
   }
 
   #expect({ entries, at }: Cursor, level: number): void {
-    if (at >= entries.count || entries.repetition[at] !== level) throw this.#crooked();
+    if (at >= entries.definition.length || entries.repetition[at] !== level) throw this.#crooked();
   }
 
   /** Throws before a text becomes too long, not after. */

@@ -1,17 +1,11 @@
-import { AppError } from '../../src/base/errors.ts';
+import { type AppError, unreadable } from '../../src/base/errors.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { decompress } from '../../src/tables/parquet/codec.ts';
 import { Encoding, ENCODING_NAMES, PageType, Physical } from '../../src/tables/parquet/format.ts';
 import { bitWidth, readHybrid } from '../../src/tables/parquet/hybrid.ts';
-import type { Page, PageHeader } from './chunk-pages.ts';
-import { readDeltaBinary, readDeltaBytes, readDeltaLength } from './delta.ts';
-import {
-  damaged,
-  fixedValues,
-  type RawValues,
-  rawValue,
-  scatteredValues,
-  widthOf,
-} from './raw-values.ts';
+import type { Page } from './chunk-pages.ts';
+import { readDeltaBinary, readDeltaBytes, readDeltaLength, readStreams } from './delta.ts';
+import { fixedValues, type RawValues, rawValue, scatteredValues, widthOf } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
 export interface PageValues {
@@ -171,7 +165,7 @@ function decoded(bytes: Uint8Array, leaf: Leaf, encoding: number, count: number)
       break;
     case Encoding.byteStreamSplit:
       if (physical !== Physical.boolean && physical !== Physical.bytes) {
-        return joinedStreams(bytes, widthOf(physical, typeLength), count);
+        return readStreams(bytes, widthOf(physical, typeLength), count);
       }
       break;
   }
@@ -227,16 +221,6 @@ function deltas(bytes: Uint8Array, isShort: boolean, count: number): RawValues {
   return fixedValues(new Uint8Array(out.buffer), isShort ? 4 : 8, count);
 }
 
-function joinedStreams(bytes: Uint8Array, width: number, count: number): RawValues {
-  if (bytes.length < width * count) throw damaged('a page is too short for its values');
-  const out = new Uint8Array(width * count);
-  for (let byte = 0; byte < width; byte++) {
-    for (let index = 0; index < count; index++)
-      out[index * width + byte] = bytes[byte * count + index]!;
-  }
-  return fixedValues(out, width, count);
-}
-
 function checkedLengths(values: RawValues, { physical, typeLength }: Leaf): RawValues {
   if (physical !== Physical.fixed) return values;
   const { count } = values;
@@ -246,7 +230,7 @@ function checkedLengths(values: RawValues, { physical, typeLength }: Leaf): RawV
   return values;
 }
 
-function unsupported(encoding: PageHeader['encoding']): AppError {
+function unsupported(encoding: number): AppError {
   const name = ENCODING_NAMES[encoding] ?? `number ${encoding}`;
-  return new AppError('unreadable-file', `unsupported encoding ${name}`);
+  return unreadable(`unsupported encoding ${name}`);
 }

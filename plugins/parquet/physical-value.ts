@@ -4,18 +4,15 @@
  * A value the column could not return unchanged is refused, never rounded; only floats take the
  * nearest value.
  */
-import { AppError, mismatch } from '../../src/base/errors.ts';
+import { type AppError, mismatch, unreadable } from '../../src/base/errors.ts';
 import { daysOf, momentOf, timeOf } from '../../src/tables/values/calendar.ts';
 import type { FileType } from '../../src/tables/infer/file-type.ts';
 import { Physical } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { unscaledOf } from '../../src/tables/values/wide-number.ts';
+import { daysAndTime, JULIAN_EPOCH, NANOS_PER_DAY } from './cells.ts';
 import type { Leaf } from './schema.ts';
 
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-const NANOS_PER_DAY = 86_400_000_000_000n;
-const JULIAN_EPOCH = 2_440_588n;
 const UUID_TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const INTEGER_TEXT = /^[+-]?\d+$/;
 const encoder = new TextEncoder();
@@ -39,7 +36,7 @@ export function physicalValue(cell: Cell, column: TargetColumn): Uint8Array | nu
     return null;
   }
   if (type.kind === 'nested' || type.kind === 'opaque' || leaf.maxRepetition > 0) {
-    throw new AppError('unreadable-file', `values of column '${name}' cannot be written`);
+    throw unreadable(`values of column '${name}' cannot be written`);
   }
   const bytes = bytesOf(cell, leaf);
   if (bytes) return bytes;
@@ -152,13 +149,12 @@ function littleEndian(value: bigint, width: number): Uint8Array | null {
 
 /** INT96: nanoseconds of the day, then the Julian day. */
 function legacyMoment(nanos: bigint): Uint8Array | null {
-  if (nanos < INT64_MIN || nanos > INT64_MAX) return null;
-  const rest = nanos % NANOS_PER_DAY;
-  const time = rest < 0n ? rest + NANOS_PER_DAY : rest;
+  if (BigInt.asIntN(64, nanos) !== nanos) return null;
+  const [days, time] = daysAndTime(nanos, NANOS_PER_DAY);
   const bytes = new Uint8Array(12);
   const view = new DataView(bytes.buffer);
-  view.setBigInt64(0, time, true);
-  view.setInt32(8, Number((nanos - time) / NANOS_PER_DAY + JULIAN_EPOCH), true);
+  view.setBigInt64(0, BigInt(time), true);
+  view.setInt32(8, days + JULIAN_EPOCH, true);
   return bytes;
 }
 

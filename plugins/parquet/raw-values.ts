@@ -1,5 +1,5 @@
 /** Values of a page in physical form. */
-import { AppError } from '../../src/base/errors.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { Physical } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
 
@@ -99,8 +99,4 @@ export function exactNumber(halves: Int32Array, index: number): number {
 
 function aligned(bytes: Uint8Array, length: number, unit: number): Uint8Array {
   return bytes.byteOffset % unit === 0 ? bytes : new Uint8Array(bytes.subarray(0, length));
-}
-
-export function damaged(reason: string, cause?: unknown): AppError {
-  return new AppError('unreadable-file', `damaged Parquet file: ${reason}`, { cause });
 }

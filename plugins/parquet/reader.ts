@@ -7,13 +7,13 @@
  */
 import { AppError, errnoOf } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { Repetition } from '../../src/tables/parquet/format.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import type { Cell, ReadOptions, ColumnSink } from '../../src/tables/types.ts';
 import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
 import { LeafReader } from './leaf-reader.ts';
 import { NestedJson } from './nested-json.ts';
-import { damaged } from './raw-values.ts';
 import { columnType, type Schema, type SchemaNode } from './schema.ts';
 
 /** Rows of a segment, which is scanned to find one of them. */

@@ -1,7 +1,11 @@
-/** The schema as a tree: columns, types and nesting (parquet-format, LogicalTypes.md). */
-import { AppError } from '../../src/base/errors.ts';
-import type { FileType } from '../../src/tables/infer/file-type.ts';
+/**
+ * The schema as a tree: columns, types and nesting (parquet-format, LogicalTypes.md). The type of a
+ * leaf is its annotation if that fits the physical type, else the physical type.
+ */
+import { unreadable } from '../../src/base/errors.ts';
+import type { FileType, TimeUnit } from '../../src/tables/infer/file-type.ts';
 import { MAX_COLUMNS } from '../../src/tables/limits.ts';
+import { damaged } from '../../src/tables/parquet/bytes.ts';
 import {
   Converted,
   Logical,
@@ -10,8 +14,6 @@ import {
   SchemaField,
 } from '../../src/tables/parquet/format.ts';
 import type { ThriftStruct } from '../../src/tables/parquet/thrift.ts';
-import { leafType } from './leaf-type.ts';
-import { damaged } from './raw-values.ts';
 
 export interface SchemaNode {
   readonly name: string;
@@ -50,13 +52,14 @@ export interface Schema {
 const MAX_DEPTH = 64;
 const MAX_LEAVES = 16_384;
 const MAX_FIXED_BYTES = 1024 * 1024;
+const MAX_DECIMAL_DIGITS = 200;
 
 /** Throws `unreadable-file` when the elements form no tree or exceed the limits. */
 export function schemaOf(elements: readonly ThriftStruct[]): Schema {
   const builder = new SchemaBuilder(elements);
   const fields = builder.run();
   if (fields.length > MAX_COLUMNS) {
-    throw new AppError('unreadable-file', `more than ${MAX_COLUMNS} columns`);
+    throw unreadable(`more than ${MAX_COLUMNS} columns`);
   }
   return { fields, leaves: builder.leaves };
 }
@@ -103,15 +106,12 @@ class SchemaBuilder {
     const isLeaf = element.int(SchemaField.type) !== null;
     const leaf = isLeaf ? leafOf(element, below, maxDefinition, maxRepetition) : null;
     if (leaf && this.leaves.push(leaf) > MAX_LEAVES) {
-      throw new AppError('unreadable-file', `more than ${MAX_LEAVES} nested columns`);
+      throw unreadable(`more than ${MAX_LEAVES} nested columns`);
     }
     const children = leaf ? [] : this.#children(element, below, maxDefinition, maxRepetition);
     const leafCount = this.leaves.length - firstLeaf;
     if (leafCount === 0) {
-      throw new AppError(
-        'unreadable-file',
-        `column '${below.join('.')}' is a group without fields`,
-      );
+      throw unreadable(`column '${below.join('.')}' is a group without fields`);
     }
     const node = { name, repetition: own, children, maxDefinition, maxRepetition };
     return { ...node, firstLeaf, leafCount, annotation: annotationOf(element, children), leaf };
@@ -156,4 +156,132 @@ function leafOf(
 /** A column with repetition or children is nested. */
 export function columnType({ leaf, repetition }: SchemaNode): FileType {
   return leaf && repetition !== Repetition.repeated ? leaf.type : { kind: 'nested' };
+}
+
+/** Throws `unreadable-file` for invalid types. */
+function leafType(element: ThriftStruct, physical: number, typeLength: number): FileType {
+  for (const type of [logicalType(element), convertedType(element, physical)]) {
+    if (type && isFit(type, physical, typeLength)) return type;
+  }
+  return physicalType(physical);
+}
+
+/** Newer files; null without an annotation. */
+function logicalType(element: ThriftStruct): FileType | null {
+  const union = element.struct(SchemaField.logical);
+  const id = union?.fields()[0]?.id ?? 0;
+  const details = union?.struct(id);
+  if (!details) return null;
+  switch (id) {
+    case Logical.string:
+    case Logical.enum:
+    case Logical.json:
+      return { kind: 'text' };
+    case Logical.uuid:
+      return { kind: 'uuid' };
+    case Logical.float16:
+      return { kind: 'float', bits: 16 };
+    case Logical.date:
+      return { kind: 'date' };
+    case Logical.decimal:
+      return { kind: 'decimal', precision: details.int(2) ?? 0, scale: details.int(1) ?? 0 };
+    case Logical.integer: {
+      const bits = details.int(1);
+      const isKnown = bits === 8 || bits === 16 || bits === 32 || bits === 64;
+      return isKnown ? { kind: 'integer', bits, isSigned: details.boolean(2) ?? true } : null;
+    }
+    case Logical.time:
+      return { kind: 'time', unit: unitOf(details.struct(2)) };
+    case Logical.timestamp: {
+      const isUtc = details.boolean(1) ?? false;
+      return { kind: 'timestamp', unit: unitOf(details.struct(2)), isUtc };
+    }
+    default:
+      return null;
+  }
+}
+
+function unitOf(union: ThriftStruct | null): TimeUnit {
+  if (union?.struct(1)) return 'ms';
+  if (union?.struct(2)) return 'us';
+  if (union?.struct(3)) return 'ns';
+  throw damaged('an unknown unit of time');
+}
+
+/** Older files, where moments are in UTC. */
+function convertedType(element: ThriftStruct, physical: number): FileType | null {
+  const converted = element.int(SchemaField.converted);
+  switch (converted) {
+    case Converted.utf8:
+    case Converted.enum:
+    case Converted.json:
+      return { kind: 'text' };
+    case Converted.decimal: {
+      const precision = element.int(SchemaField.precision) ?? 0;
+      return { kind: 'decimal', precision, scale: element.int(SchemaField.scale) ?? 0 };
+    }
+    case Converted.date:
+      return { kind: 'date' };
+    case Converted.timeMillis:
+      return physical === Physical.int32 ? { kind: 'time', unit: 'ms' } : null;
+    case Converted.timeMicros:
+      return physical === Physical.int64 ? { kind: 'time', unit: 'us' } : null;
+    case Converted.timestampMillis:
+      return { kind: 'timestamp', unit: 'ms', isUtc: true };
+    case Converted.timestampMicros:
+      return { kind: 'timestamp', unit: 'us', isUtc: true };
+    default: {
+      const place = (converted ?? -1) - Converted.uint8;
+      if (!(place >= 0 && place < 8)) return null;
+      const bits = ([8, 16, 32, 64] as const)[place % 4]!;
+      return { kind: 'integer', bits, isSigned: place >= 4 };
+    }
+  }
+}
+
+/** Whether values of the physical type can be of this type. */
+function isFit(type: FileType, physical: number, typeLength: number): boolean {
+  switch (type.kind) {
+    case 'text':
+      return physical === Physical.bytes;
+    case 'uuid':
+      return physical === Physical.fixed && typeLength === 16;
+    case 'float':
+      return physical === Physical.fixed && typeLength === 2;
+    case 'date':
+      return physical === Physical.int32;
+    case 'timestamp':
+      return physical === Physical.int64;
+    case 'decimal': {
+      const { boolean, int96, float, double } = Physical;
+      if ([boolean, int96, float, double].some((other) => other === physical)) return false;
+      const { precision, scale } = type;
+      if (precision >= 1 && precision <= MAX_DECIMAL_DIGITS && scale >= 0 && scale <= precision) {
+        return true;
+      }
+      throw unreadable(`unsupported type DECIMAL(${precision}, ${scale})`);
+    }
+    default:
+      return (
+        physical === Physical.int64 ||
+        (physical === Physical.int32 && !(type.kind === 'integer' && type.bits === 64))
+      );
+  }
+}
+
+function physicalType(physical: number): FileType {
+  switch (physical) {
+    case Physical.boolean:
+      return { kind: 'boolean' };
+    case Physical.int32:
+    case Physical.int64:
+      return { kind: 'integer', bits: physical === Physical.int32 ? 32 : 64, isSigned: true };
+    case Physical.int96:
+      return { kind: 'timestamp', unit: 'ns', isUtc: false };
+    case Physical.float:
+    case Physical.double:
+      return { kind: 'float', bits: physical === Physical.float ? 32 : 64 };
+    default:
+      return { kind: 'opaque' };
+  }
 }

@@ -9,8 +9,12 @@ import {
   Physical,
   SchemaField,
 } from '../../src/tables/parquet/format.ts';
-import { structList, ThriftStruct, ThriftType } from '../../src/tables/parquet/thrift.ts';
-import { thriftBytes } from '../../src/tables/parquet/thrift-writer.ts';
+import {
+  structList,
+  thriftBytes,
+  ThriftStruct,
+  ThriftType,
+} from '../../src/tables/parquet/thrift.ts';
 
 const { binary, i32, i64, list, struct } = ThriftType;
 const encoder = new TextEncoder();

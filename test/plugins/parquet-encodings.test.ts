@@ -1,8 +1,7 @@
 /** Values written in the encoding their page had come back the same (DS-88). */
 import { describe, expect, test } from 'bun:test';
 import * as fc from 'fast-check';
-import { readDeltaBinary, readDeltaLength } from '../../plugins/parquet/delta.ts';
-import { encodeLike } from '../../plugins/parquet/delta-writer.ts';
+import { encodeLike, readDeltaBinary, readDeltaLength } from '../../plugins/parquet/delta.ts';
 import { PlainValues } from '../../plugins/parquet/plain-values.ts';
 import { rawValue } from '../../plugins/parquet/raw-values.ts';
 import type { Leaf } from '../../plugins/parquet/schema.ts';

@@ -4,9 +4,14 @@ import * as fc from 'fast-check';
 import { Codec, CODEC_NAMES, compress, decompress } from '../../src/tables/parquet/codec.ts';
 import { bitWidth, hybridBytes, readHybrid } from '../../src/tables/parquet/hybrid.ts';
 import { lz4Compress, lz4Decompress } from '../../src/tables/parquet/lz4.ts';
-import { ThriftStruct, ThriftType, type ThriftValue } from '../../src/tables/parquet/thrift.ts';
-import { readThrift, ThriftEnd } from '../../src/tables/parquet/thrift-reader.ts';
-import { thriftBytes } from '../../src/tables/parquet/thrift-writer.ts';
+import {
+  readThrift,
+  thriftBytes,
+  ThriftEnd,
+  ThriftStruct,
+  ThriftType,
+  type ThriftValue,
+} from '../../src/tables/parquet/thrift.ts';
 
 /** Bytes with the repetitions that codecs look for. */
 const compressible = fc

@@ -8,7 +8,15 @@
 import { booleanOf, type Row, type RowShape } from './encode.ts';
 import { wideNumber, type WideNumber } from '../infer/file-type.ts';
 import { Codec } from '../parquet/codec.ts';
+import {
+  BooleanValues,
+  DoubleValues,
+  FixedValues,
+  LongValues,
+  TextValues,
+} from '../parquet/column-values.ts';
 import { ColumnWriter, type WrittenChunk } from '../parquet/column-writer.ts';
+import { fileEnd, newChunkStruct } from '../parquet/description.ts';
 import {
   ChunkField,
   Converted,
@@ -17,11 +25,11 @@ import {
   Logical,
   MAGIC,
   MetaField,
+  Physical,
   Repetition,
   SchemaField,
 } from '../parquet/format.ts';
 import { structList, ThriftStruct, ThriftType } from '../parquet/thrift.ts';
-import { thriftBytes } from '../parquet/thrift-writer.ts';
 import { unscaledOfKey } from '../values/wide-number.ts';
 
 const GROUP_ROWS = 65_536;
@@ -81,19 +89,32 @@ function columnOf({
   if (isText) {
     const textOf = (value: string | number | bigint): string =>
       String(type === 'boolean' ? booleanOf(value) : value);
-    return { name, writer: ColumnWriter.texts(), annotate: text, textOf };
+    return {
+      name,
+      writer: new ColumnWriter(Physical.bytes, new TextValues()),
+      annotate: text,
+      textOf,
+    };
   }
   const wide = wideNumber(file?.type);
   if (wide) return { name, ...(type === 'integer' ? unsigned(wide) : decimal(wide)) };
   switch (type) {
     case 'integer':
-      return { name, writer: ColumnWriter.integers(), annotate: plain };
+      return { name, writer: new ColumnWriter(Physical.int64, new LongValues()), annotate: plain };
     case 'number':
-      return { name, writer: ColumnWriter.doubles(), annotate: plain };
+      return {
+        name,
+        writer: new ColumnWriter(Physical.double, new DoubleValues()),
+        annotate: plain,
+      };
     case 'boolean':
-      return { name, writer: ColumnWriter.booleans(), annotate: plain };
+      return {
+        name,
+        writer: new ColumnWriter(Physical.boolean, new BooleanValues()),
+        annotate: plain,
+      };
     default:
-      return { name, writer: ColumnWriter.texts(), annotate: text };
+      return { name, writer: new ColumnWriter(Physical.bytes, new TextValues()), annotate: text };
   }
 }
 
@@ -108,7 +129,7 @@ function text(element: ThriftStruct): ThriftStruct {
 function unsigned(wide: WideNumber): Pick<ExportColumn, 'writer' | 'annotate'> {
   const details = new ThriftStruct().set(1, byte, 64).set(2, ThriftType.false, false);
   return {
-    writer: ColumnWriter.unsigned((key) => unscaledOfKey(key, wide)),
+    writer: new ColumnWriter(Physical.int64, new LongValues((key) => unscaledOfKey(key, wide))),
     annotate: (element) => annotated(element, Converted.uint64, Logical.integer, details),
   };
 }
@@ -119,7 +140,10 @@ function decimal(wide: WideNumber): Pick<ExportColumn, 'writer' | 'annotate'> {
   while (2n ** BigInt(width * 8 - 1) < 10n ** BigInt(digits)) width++;
   const details = new ThriftStruct().set(1, i32, scale).set(2, i32, digits);
   return {
-    writer: ColumnWriter.fixed(width, (key) => bigEndian(unscaledOfKey(key, wide), width)),
+    writer: new ColumnWriter(
+      Physical.fixed,
+      new FixedValues((key) => bigEndian(unscaledOfKey(key, wide), width)),
+    ),
     annotate: (element) =>
       annotated(
         element
@@ -193,18 +217,10 @@ class ParquetOutput {
   }
 
   #chunk({ name, writer }: ExportColumn, chunk: WrittenChunk): ThriftStruct {
-    const meta = new ThriftStruct()
-      .set(MetaField.type, i32, writer.physical)
-      .set(MetaField.encodings, list, { element: i32, items: [...chunk.encodings] })
-      .set(MetaField.path, list, { element: binary, items: [encoder.encode(name)] })
-      .set(MetaField.codec, i32, Codec.snappy)
-      .set(MetaField.values, i64, chunk.rows)
-      .set(MetaField.bytes, i64, chunk.plainSize)
-      .set(MetaField.compressedBytes, i64, chunk.size)
-      .set(MetaField.dataOffset, i64, this.#offset + chunk.dictionarySize)
-      .set(MetaField.statistics, struct, statistics(chunk));
-    if (chunk.dictionarySize > 0) meta.set(MetaField.dictionaryOffset, i64, this.#offset);
-    return new ThriftStruct().set(ChunkField.fileOffset, i64, 0).set(ChunkField.meta, struct, meta);
+    const { physical } = writer;
+    const struct = newChunkStruct(physical, [name], Codec.snappy, chunk, this.#offset);
+    struct.struct(ChunkField.meta)!.set(MetaField.statistics, ThriftType.struct, statistics(chunk));
+    return struct;
   }
 
   footer(): Uint8Array {
@@ -221,7 +237,7 @@ class ParquetOutput {
       .set(SchemaField.children, i32, elements.length);
     // Without an order, readers must not use the bounds.
     const orders = elements.map(() => new ThriftStruct().set(1, struct, new ThriftStruct()));
-    const footer = thriftBytes(
+    return fileEnd(
       new ThriftStruct()
         .set(FileField.version, i32, 2)
         .set(FileField.schema, list, structList([root, ...elements]))
@@ -230,11 +246,6 @@ class ParquetOutput {
         .set(FileField.createdBy, binary, encoder.encode('svc'))
         .set(FileField.columnOrders, list, structList(orders)),
     );
-    const bytes = new Uint8Array(footer.length + 4 + MAGIC.length);
-    bytes.set(footer);
-    new DataView(bytes.buffer).setUint32(footer.length, footer.length, true);
-    bytes.set(MAGIC, footer.length + 4);
-    return bytes;
   }
 }
 

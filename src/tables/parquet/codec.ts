@@ -5,114 +5,103 @@
  */
 import * as zlib from 'node:zlib';
 import { snappyCompressor, snappyUncompressor } from 'hysnappy';
-import { AppError } from '../../base/errors.ts';
+import { AppError, unreadable } from '../../base/errors.ts';
+import { joined } from './bytes.ts';
 import { lz4Compress, lz4Decompress } from './lz4.ts';
 
+interface CodecKind {
+  readonly name: string;
+  /** `length` is never 0; another length of the result is noticed by the caller. */
+  expand?(input: Uint8Array, length: number): Uint8Array;
+  pack?(input: Uint8Array): Uint8Array;
+}
+
+/** Brotli's highest level takes a hundred times as long. */
+const BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
+
 /** By number. */
-export const CODEC_NAMES = [
-  'UNCOMPRESSED',
-  'SNAPPY',
-  'GZIP',
-  'LZO',
-  'BROTLI',
-  'LZ4',
-  'ZSTD',
-  'LZ4_RAW',
-] as const;
+const CODECS: readonly CodecKind[] = [
+  { name: 'UNCOMPRESSED', expand: (input) => input, pack: (input) => input },
+  {
+    name: 'SNAPPY',
+    expand(input, length) {
+      // The decoder trusts this size and writes as much.
+      if (snappySize(input) !== length) throw new RangeError('Snappy block of another size');
+      return snappy().expand(input, length);
+    },
+    pack: (input) => (input.length === 0 ? new Uint8Array([0]) : snappy().pack(input)),
+  },
+  {
+    name: 'GZIP',
+    expand: (input, maxOutputLength) => zlib.gunzipSync(input, { maxOutputLength }),
+    pack: (input) => zlib.gzipSync(input),
+  },
+  { name: 'LZO' },
+  {
+    name: 'BROTLI',
+    expand: (input, maxOutputLength) => zlib.brotliDecompressSync(input, { maxOutputLength }),
+    pack: (input) => zlib.brotliCompressSync(input, BROTLI),
+  },
+  {
+    name: 'LZ4',
+    expand: (input, length) => hadoopLz4(input, length) ?? lz4Decompress(input, length),
+    pack(input) {
+      const block = lz4Compress(input);
+      const sizes = new DataView(new ArrayBuffer(8));
+      sizes.setUint32(0, input.length);
+      sizes.setUint32(4, block.length);
+      return joined([new Uint8Array(sizes.buffer), block]);
+    },
+  },
+  {
+    name: 'ZSTD',
+    expand: (input, maxOutputLength) => zlib.zstdDecompressSync(input, { maxOutputLength }),
+    pack: (input) => zlib.zstdCompressSync(input),
+  },
+  { name: 'LZ4_RAW', expand: lz4Decompress, pack: lz4Compress },
+];
+
+export const CODEC_NAMES: readonly string[] = CODECS.map(({ name }) => name);
 
 /** Codec numbers used by name. */
 export const Codec = { uncompressed: 0, snappy: 1, gzip: 2, lzo: 3, zstd: 6 } as const;
 
-/** Brotli's highest level takes a hundred times as long. */
-const BROTLI_LEVEL = 4;
-
-// Its memory grows to the largest page and is shared by all.
-let snappy: Snappy | null = null;
-
-interface Snappy {
-  readonly compress: ReturnType<typeof snappyCompressor>;
-  readonly uncompress: ReturnType<typeof snappyUncompressor>;
-}
-
-function loadedSnappy(): Snappy {
-  snappy ??= { compress: snappyCompressor(), uncompress: snappyUncompressor() };
-  return snappy;
-}
-
 /** Throws `unreadable-file` unless `input` is a page of `length` bytes. */
 export function decompress(codec: number, input: Uint8Array, length: number): Uint8Array {
-  if (codec === Codec.uncompressed) {
-    if (input.length !== length) throw damaged(codec);
-    return input;
-  }
-  if (length === 0) return new Uint8Array(0);
+  if (length === 0 && codec !== Codec.uncompressed) return new Uint8Array(0);
+  const { name, expand } = supportedCodec(codec);
   let output: Uint8Array;
   try {
-    output = expanded(codec, input, length);
+    output = expand(input, length);
   } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw damaged(codec, error);
+    throw error instanceof AppError ? error : unreadable(`damaged ${name} page`, error);
   }
-  if (output.length !== length) throw damaged(codec);
+  if (output.length !== length) throw unreadable(`damaged ${name} page`);
   // A Buffer's slices behave differently from those of plain bytes.
   return new Uint8Array(output.buffer, output.byteOffset, length);
 }
 
-function expanded(codec: number, input: Uint8Array, length: number): Uint8Array {
-  const limit = { maxOutputLength: length };
-  switch (CODEC_NAMES[codec]) {
-    case 'SNAPPY':
-      // The decoder trusts this size and writes as much.
-      if (snappySize(input) !== length) throw damaged(codec);
-      return loadedSnappy().uncompress(input, length);
-    case 'GZIP':
-      return zlib.gunzipSync(input, limit);
-    case 'BROTLI':
-      return zlib.brotliDecompressSync(input, limit);
-    case 'ZSTD':
-      return zlib.zstdDecompressSync(input, limit);
-    case 'LZ4':
-      return hadoopLz4(input, length) ?? lz4Decompress(input, length);
-    case 'LZ4_RAW':
-      return lz4Decompress(input, length);
-    default:
-      throw new AppError('unreadable-file', `unsupported compression ${codecName(codec)}`);
-  }
-}
-
-/** `codec` must be one that `decompress` reads. */
 export function compress(codec: number, input: Uint8Array): Uint8Array {
-  switch (CODEC_NAMES[codec]) {
-    case 'UNCOMPRESSED':
-      return input;
-    case 'SNAPPY':
-      return input.length === 0 ? new Uint8Array([0]) : loadedSnappy().compress(input);
-    case 'GZIP':
-      return zlib.gzipSync(input);
-    case 'BROTLI':
-      return zlib.brotliCompressSync(input, {
-        params: { [zlib.constants.BROTLI_PARAM_QUALITY]: BROTLI_LEVEL },
-      });
-    case 'ZSTD':
-      return zlib.zstdCompressSync(input);
-    case 'LZ4': {
-      const block = lz4Compress(input);
-      const framed = new Uint8Array(block.length + 8);
-      const view = new DataView(framed.buffer);
-      view.setUint32(0, input.length);
-      view.setUint32(4, block.length);
-      framed.set(block, 8);
-      return framed;
-    }
-    case 'LZ4_RAW':
-      return lz4Compress(input);
-    default:
-      throw new AppError('unreadable-file', `unsupported compression ${codecName(codec)}`);
-  }
+  return supportedCodec(codec).pack(input);
 }
 
-export function codecName(codec: number): string {
-  return CODEC_NAMES[codec] ?? `codec ${codec}`;
+/** Throws `unreadable-file` for LZO and unknown numbers. */
+export function supportedCodec(codec: number): Required<CodecKind> {
+  const { name, expand, pack } = CODECS[codec] ?? { name: `codec ${codec}` };
+  if (!expand || !pack) throw unreadable(`unsupported compression ${name}`);
+  return { name, expand, pack };
+}
+
+interface Snappy {
+  readonly expand: ReturnType<typeof snappyUncompressor>;
+  readonly pack: ReturnType<typeof snappyCompressor>;
+}
+
+let loadedSnappy: Snappy | null = null;
+
+/** Its memory grows to the largest page and is shared by all. */
+function snappy(): Snappy {
+  return (loadedSnappy ??= { expand: snappyUncompressor(), pack: snappyCompressor() });
 }
 
 /** -1 when there is none. */
@@ -147,8 +136,4 @@ function hadoopLz4(input: Uint8Array, length: number): Uint8Array | null {
     filled += size;
   }
   return filled === length ? output : null;
-}
-
-function damaged(codec: number, cause?: unknown): AppError {
-  return new AppError('unreadable-file', `damaged ${codecName(codec)} page`, { cause });
 }

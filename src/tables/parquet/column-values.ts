@@ -1,4 +1,5 @@
 /** Gathers the values of a column in a row group, in PLAIN encoding (parquet-format, Encodings.md). */
+import { ByteSink } from './bytes.ts';
 
 const HALF = 4_294_967_296;
 
@@ -10,44 +11,41 @@ export interface ValueBounds {
   readonly greatest: Uint8Array;
 }
 
-export interface GatheredValues {
-  add(value: WritableValue): boolean;
-  /** In bytes. */
-  readonly size: number;
-  plain(): Uint8Array;
-  dictionary?(): { values: Uint8Array; count: number; indexes: Int32Array } | null;
-  bounds?(): ValueBounds | null;
-  clear(): void;
+interface ValueDictionary {
+  readonly values: Uint8Array;
+  readonly count: number;
+  readonly indexes: Int32Array;
 }
 
-abstract class Buffered {
-  protected bytes = new Uint8Array(8192);
-  protected view = new DataView(this.bytes.buffer);
-  protected length = 0;
-
-  get size(): number {
-    return this.length;
+export abstract class ColumnValues extends ByteSink {
+  constructor() {
+    super(8192);
   }
 
+  /** False for a value that does not fit. */
+  abstract add(value: WritableValue): boolean;
+
   plain(): Uint8Array {
-    return this.bytes.subarray(0, this.length);
+    return this.written();
+  }
+
+  /** Null when it would not pay. */
+  dictionary(): ValueDictionary | null {
+    return null;
+  }
+
+  /** Null when not known. */
+  bounds(): ValueBounds | null {
+    return null;
   }
 
   clear(): void {
     this.length = 0;
   }
-
-  protected ensure(size: number): void {
-    if (this.length + size <= this.bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.length + size, this.bytes.length * 2));
-    larger.set(this.bytes.subarray(0, this.length));
-    this.bytes = larger;
-    this.view = new DataView(larger.buffer);
-  }
 }
 
 /** Integers of 64 bits, also unsigned ones from texts. */
-export class LongValues extends Buffered implements GatheredValues {
+export class LongValues extends ColumnValues {
   readonly #valueOf: ((text: string) => bigint) | null;
 
   constructor(valueOf: ((text: string) => bigint) | null = null) {
@@ -68,10 +66,9 @@ export class LongValues extends Buffered implements GatheredValues {
     return true;
   }
 
-  bounds(): ValueBounds | null {
+  override bounds(): ValueBounds | null {
     const count = this.length / 8;
-    const isUnsigned = this.#valueOf !== null;
-    const values = isUnsigned
+    const values = this.#valueOf
       ? new BigUint64Array(this.bytes.buffer, 0, count)
       : new BigInt64Array(this.bytes.buffer, 0, count);
     let least = 0;
@@ -87,7 +84,7 @@ export class LongValues extends Buffered implements GatheredValues {
   }
 }
 
-export class DoubleValues extends Buffered implements GatheredValues {
+export class DoubleValues extends ColumnValues {
   add(value: WritableValue): boolean {
     if (typeof value !== 'number' && typeof value !== 'bigint') return false;
     this.ensure(8);
@@ -96,7 +93,7 @@ export class DoubleValues extends Buffered implements GatheredValues {
     return true;
   }
 
-  bounds(): ValueBounds | null {
+  override bounds(): ValueBounds | null {
     let least = Infinity;
     let greatest = -Infinity;
     for (let at = 0; at < this.length; at += 8) {
@@ -104,61 +101,55 @@ export class DoubleValues extends Buffered implements GatheredValues {
       if (value < least) least = value;
       if (value > greatest) greatest = value;
     }
+    const bytesOf = (value: number): Uint8Array => new Uint8Array(new Float64Array([value]).buffer);
     // The format wants signed zeros so that both lie within.
-    return { least: doubleBytes(least === 0 ? -0 : least), greatest: doubleBytes(greatest + 0) };
+    return { least: bytesOf(least === 0 ? -0 : least), greatest: bytesOf(greatest + 0) };
   }
 }
 
-function doubleBytes(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setFloat64(0, value, true);
-  return bytes;
-}
-
 /** Eight to a byte. */
-export class BooleanValues extends Buffered implements GatheredValues {
+export class BooleanValues extends ColumnValues {
   add(value: WritableValue): boolean {
     if (typeof value !== 'number' && typeof value !== 'bigint') return false;
     this.ensure(1);
-    this.bytes[this.length++] = Number(value) === 1 ? 1 : 0;
+    this.byte(Number(value) === 1 ? 1 : 0);
     return true;
   }
 
   override plain(): Uint8Array {
-    const packed = new Uint8Array(Math.ceil(this.length / 8));
-    for (let index = 0; index < this.length; index++) {
-      packed[index >> 3]! |= this.bytes[index]! << (index & 7);
-    }
-    return packed;
+    return packedBits(this.written());
   }
 }
 
+/** From a byte each to eight in one. */
+export function packedBits(bits: Uint8Array): Uint8Array {
+  const packed = new Uint8Array(Math.ceil(bits.length / 8));
+  for (let index = 0; index < bits.length; index++)
+    packed[index >> 3]! |= bits[index]! << (index & 7);
+  return packed;
+}
+
 /** Values of one width, from texts. */
-export class FixedValues extends Buffered implements GatheredValues {
-  readonly #width: number;
+export class FixedValues extends ColumnValues {
   readonly #bytesOf: (text: string) => Uint8Array;
 
-  constructor(width: number, bytesOf: (text: string) => Uint8Array) {
+  constructor(bytesOf: (text: string) => Uint8Array) {
     super();
-    this.#width = width;
     this.#bytesOf = bytesOf;
   }
 
   add(value: WritableValue): boolean {
     if (typeof value !== 'string') return false;
-    this.ensure(this.#width);
-    this.bytes.set(this.#bytesOf(value), this.length);
-    this.length += this.#width;
+    this.raw(this.#bytesOf(value));
     return true;
   }
 }
 
-const encoder = new TextEncoder();
 /** More different texts in a row group are not worth a dictionary. */
 const MAX_DICTIONARY = 16_384;
 
 /** UTF-8 texts with a dictionary. */
-export class TextValues extends Buffered implements GatheredValues {
+export class TextValues extends ColumnValues {
   readonly #places = new Map<string, number>();
   #indexes = new Int32Array(1024);
   #count = 0;
@@ -173,44 +164,28 @@ export class TextValues extends Buffered implements GatheredValues {
       larger.set(this.#indexes);
       this.#indexes = larger;
     }
-    this.#index(text);
-    this.ensure(4 + text.length * 3);
-    const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length + 4));
-    this.view.setUint32(this.length, written, true);
-    this.length += 4 + written;
-    return true;
-  }
-
-  #index(text: string): void {
     let place = this.#places.get(text);
     if (place === undefined) {
       place = this.#places.size;
       if (place < MAX_DICTIONARY) this.#places.set(text, place);
     } else this.#saved += text.length + 4;
     this.#indexes[this.#count++] = place;
+    this.text(text);
+    return true;
   }
 
   /** Null unless it halves the size. */
-  dictionary(): { values: Uint8Array; count: number; indexes: Int32Array } | null {
-    const size = this.#places.size;
-    if (size >= MAX_DICTIONARY || this.#saved * 2 < this.length) return null;
-    const values = new TextBytes();
-    for (const text of this.#places.keys()) values.add(text);
-    return { values: values.plain(), count: size, indexes: this.#indexes.slice(0, this.#count) };
+  override dictionary(): ValueDictionary | null {
+    const count = this.#places.size;
+    if (count >= MAX_DICTIONARY || this.#saved * 2 < this.length) return null;
+    const values = new ByteSink(8192);
+    for (const text of this.#places.keys()) values.text(text);
+    return { values: values.written(), count, indexes: this.#indexes.slice(0, this.#count) };
   }
 
   override clear(): void {
     super.clear();
     this.#places.clear();
     this.#count = this.#saved = 0;
-  }
-}
-
-class TextBytes extends Buffered {
-  add(text: string): void {
-    this.ensure(4 + text.length * 3);
-    const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length + 4));
-    this.view.setUint32(this.length, written, true);
-    this.length += 4 + written;
   }
 }

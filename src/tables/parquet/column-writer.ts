@@ -4,28 +4,14 @@
  * Repeated texts become a dictionary. Memory is the values of one row group.
  */
 import { Codec } from './codec.ts';
-import {
-  BooleanValues,
-  DoubleValues,
-  FixedValues,
-  type GatheredValues,
-  LongValues,
-  TextValues,
-  type ValueBounds,
-  type WritableValue,
-} from './column-values.ts';
-import { Encoding, Physical } from './format.ts';
+import type { ColumnValues, ValueBounds, WritableValue } from './column-values.ts';
+import type { ChunkSizes } from './description.ts';
+import { Encoding } from './format.ts';
 import { dataPage, dictionaryPage, indexBytes, type PageStyle } from './page-writer.ts';
 
 /** As it stands in the file. */
-export interface WrittenChunk {
+export interface WrittenChunk extends ChunkSizes {
   readonly pages: readonly Uint8Array[];
-  readonly size: number;
-  readonly plainSize: number;
-  /** The dictionary page comes first; 0 without one. */
-  readonly dictionarySize: number;
-  readonly encodings: readonly number[];
-  readonly rows: number;
   readonly nulls: number;
   /** Null when not known. */
   readonly bounds: ValueBounds | null;
@@ -35,40 +21,14 @@ const STYLE: PageStyle = { codec: Codec.snappy, version: 1, hasChecksum: false }
 
 export class ColumnWriter {
   readonly physical: number;
-  readonly #values: GatheredValues;
+  readonly #values: ColumnValues;
   #definition = new Uint8Array(1024);
   #rows = 0;
   #nulls = 0;
 
-  private constructor(physical: number, values: GatheredValues) {
+  constructor(physical: number, values: ColumnValues) {
     this.physical = physical;
     this.#values = values;
-  }
-
-  static integers(): ColumnWriter {
-    return new ColumnWriter(Physical.int64, new LongValues());
-  }
-
-  static doubles(): ColumnWriter {
-    return new ColumnWriter(Physical.double, new DoubleValues());
-  }
-
-  static booleans(): ColumnWriter {
-    return new ColumnWriter(Physical.boolean, new BooleanValues());
-  }
-
-  static texts(): ColumnWriter {
-    return new ColumnWriter(Physical.bytes, new TextValues());
-  }
-
-  /** Values of `width` bytes. */
-  static fixed(width: number, bytesOf: (text: string) => Uint8Array): ColumnWriter {
-    return new ColumnWriter(Physical.fixed, new FixedValues(width, bytesOf));
-  }
-
-  /** Unsigned integers of 64 bits. */
-  static unsigned(valueOf: (text: string) => bigint): ColumnWriter {
-    return new ColumnWriter(Physical.int64, new LongValues(valueOf));
   }
 
   /** Bytes gathered. */
@@ -90,7 +50,7 @@ export class ColumnWriter {
 
   /** Afterwards the column starts anew. */
   take(): WrittenChunk {
-    const dictionary = this.#values.dictionary?.() ?? null;
+    const dictionary = this.#values.dictionary();
     const head = dictionary && dictionaryPage(dictionary.values, dictionary.count, STYLE);
     const encoding = dictionary ? Encoding.dictionary : Encoding.plain;
     const page = dataPage(
@@ -115,9 +75,9 @@ export class ColumnWriter {
       plainSize: pages.reduce((sum, { plainSize }) => sum + plainSize, 0),
       dictionarySize: head?.bytes.length ?? 0,
       encodings: [...new Set([Encoding.plain, Encoding.rle, encoding])],
-      rows: this.#rows,
+      values: this.#rows,
       nulls: this.#nulls,
-      bounds: this.#nulls < this.#rows ? (this.#values.bounds?.() ?? null) : null,
+      bounds: this.#nulls < this.#rows ? this.#values.bounds() : null,
     };
     this.#values.clear();
     this.#rows = this.#nulls = 0;

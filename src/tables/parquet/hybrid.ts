@@ -2,7 +2,8 @@
  * The run-length and bit-packing hybrid of levels, dictionary indexes and booleans (parquet-format, Encodings.md, RLE =
  * 3).
  */
-import { AppError } from '../../base/errors.ts';
+import { type AppError, unreadable } from '../../base/errors.ts';
+import { ByteSink } from './bytes.ts';
 
 /** Levels fit bytes. */
 export type HybridValues = Uint8Array | Int32Array;
@@ -108,81 +109,34 @@ export function bitWidth(largest: number): number {
   return 32 - Math.clz32(largest);
 }
 
-/** The values as a hybrid of `width` bits. */
+/** `width`: bits of a value. */
 export function hybridBytes(values: HybridValues, width: number): Uint8Array {
-  return new HybridWriter(values, width).run();
+  // The worst case is short runs alternating with single groups: a head and a value each.
+  const out = new ByteSink((Math.ceil(values.length / 8) + 1) * (width + 16));
+  let packedFrom = 0;
+  let at = 0;
+  while (at < values.length) {
+    let end = at + 1;
+    while (end < values.length && values[end] === values[at]) end++;
+    if (end - at >= MIN_RUN) {
+      pack(out, values, packedFrom, at, width);
+      out.varint((end - at) * 2);
+      out.bits(values[at]!, Math.ceil(width / 8) * 8);
+      packedFrom = at = end;
+    } else at = Math.min(at + 8, values.length);
+  }
+  pack(out, values, packedFrom, at, width);
+  return out.written();
 }
 
-class HybridWriter {
-  readonly #values: HybridValues;
-  readonly #width: number;
-  readonly #out: Uint8Array;
-  #length = 0;
-
-  constructor(values: HybridValues, width: number) {
-    this.#values = values;
-    this.#width = width;
-    // The worst case is short runs alternating with single groups: a head and a value each.
-    this.#out = new Uint8Array((Math.ceil(values.length / 8) + 1) * (width + 16));
-  }
-
-  run(): Uint8Array {
-    const values = this.#values;
-    let packedFrom = 0;
-    let at = 0;
-    while (at < values.length) {
-      let end = at + 1;
-      while (end < values.length && values[end] === values[at]) end++;
-      if (end - at >= MIN_RUN) {
-        this.#pack(packedFrom, at);
-        this.#repeat(values[at]!, end - at);
-        packedFrom = at = end;
-      } else at = Math.min(at + 8, values.length);
-    }
-    this.#pack(packedFrom, at);
-    return this.#out.slice(0, this.#length);
-  }
-
-  #repeat(value: number, count: number): void {
-    this.#varint(count * 2);
-    for (let shift = 0; shift < this.#width; shift += 8) {
-      this.#out[this.#length++] = (value >>> shift) & 0xff;
-    }
-  }
-
-  /** Packs groups of eight, filled up with zeros at the end. */
-  #pack(from: number, to: number): void {
-    const groups = Math.ceil((to - from) / 8);
-    if (groups === 0) return;
-    this.#varint(groups * 2 + 1);
-    const values = this.#values;
-    let held = 0;
-    let bits = 0;
-    for (let index = from; index < from + groups * 8; index++) {
-      let value = index < values.length ? values[index]! : 0;
-      for (let left = this.#width; left > 0;) {
-        const taken = Math.min(8 - bits, left);
-        held |= (value & ((1 << taken) - 1)) << bits;
-        value >>>= taken;
-        bits += taken;
-        left -= taken;
-        if (bits < 8) continue;
-        this.#out[this.#length++] = held;
-        held = bits = 0;
-      }
-    }
-  }
-
-  #varint(value: number): void {
-    let rest = value;
-    while (rest > 0x7f) {
-      this.#out[this.#length++] = (rest & 0x7f) | 0x80;
-      rest = Math.floor(rest / 128);
-    }
-    this.#out[this.#length++] = rest;
-  }
+/** Groups of eight, filled up with zeros at the end. */
+function pack(out: ByteSink, values: HybridValues, from: number, to: number, width: number): void {
+  const groups = Math.ceil((to - from) / 8);
+  if (groups === 0) return;
+  out.varint(groups * 2 + 1);
+  for (let index = from; index < from + groups * 8; index++) out.bits(values[index] ?? 0, width);
 }
 
 function damaged(): AppError {
-  return new AppError('unreadable-file', 'damaged run-length data');
+  return unreadable('damaged run-length data');
 }

@@ -1,0 +1,29 @@
+import type { Segment, TableChanges } from '../types.ts';
+
+/**
+ * For kinds that never look for rows by bytes. Existing segments keep number and order, possibly
+ * without rows; new rows fill the last one up to `most` rows, then add more.
+ */
+export function segmentsAfter(
+  segments: readonly Segment[],
+  changes: TableChanges,
+  most = Infinity,
+): Segment[] {
+  const deleted = [...changes.deletes].sort((a, b) => a - b);
+  let end = 0;
+  let next = 0;
+  const after = segments.map(({ rows, bytes }) => {
+    end += rows;
+    const from = next;
+    while (next < deleted.length && deleted[next]! < end) next++;
+    return { rows: rows - (next - from), bytes };
+  });
+  for (let left = changes.creates.length; left > 0;) {
+    const last = after.at(-1);
+    const taken = Math.min(left, most - (last?.rows ?? most));
+    if (last && taken > 0) last.rows += taken;
+    else after.push({ rows: 0, bytes: 0 });
+    left -= Math.max(0, taken);
+  }
+  return after;
+}
