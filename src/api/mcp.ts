@@ -1,8 +1,9 @@
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import type { Context } from '../http/context.ts';
-import { answerMessage } from '../mcp/endpoint.ts';
-import { MAX_MESSAGE_BYTES } from '../mcp/message.ts';
 import type { Route } from '../http/route-table.ts';
+
+/** Bytes; `limits.max_body_bytes` applies too. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /** Not in the OpenAPI document, so nothing is described. */
 export const mcpRoute: Route = {
@@ -17,8 +18,10 @@ export const mcpRoute: Route = {
   isOn: ({ config }) => config.mcp_enabled,
   body: { maxBytes: MAX_MESSAGE_BYTES },
   methods: {
-    POST: (context) => {
+    POST: async (context) => {
       if (context.caller === null && context.services.oidc !== null) throw challenge(context);
+      // The package of the protocol takes 8 MB, which a server without agents does not need.
+      const { answerMessage } = await import('../mcp/endpoint.ts');
       return answerMessage(context);
     },
   },

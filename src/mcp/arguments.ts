@@ -52,6 +52,13 @@ function checkValue(name: string, value: unknown, schema: ArgumentSchema): void 
   if (maxLength !== undefined && typeof value === 'string' && value.length > maxLength) {
     throw wrong(`Argument '${name}' must have at most ${maxLength} characters`);
   }
+  if (hasProto(value)) throw wrong(`Argument '${name}' must not have a member '__proto__'`);
+}
+
+/** At any depth; bodies are bounded in depth and in values. */
+function hasProto(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto);
 }
 
 function isOfType(value: unknown, type: string): boolean {

@@ -3,56 +3,62 @@
  */
 import type { Context } from '../http/context.ts';
 import { emptyReply, type Reply } from '../http/reply/reply.ts';
-import { eraOf } from './era.ts';
 import { jsonPieces } from './json-text.ts';
-import { CODES, idIn, type MessageId, parseBody, readMessage, RpcError } from './message.ts';
-import { answerRequest } from './methods.ts';
-import { messageReply, type ReplyForm, replyForm } from './reply-form.ts';
-import { failureText } from './tool.ts';
+import { idIn, isObject, type Members, parseBody, readMessage, RpcError } from './message.ts';
+import { messageReply, replyForm } from './reply-form.ts';
+import { type Exchange, handlerOf } from './server.ts';
+
+const PROTOCOL_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
 
 /** Throws `not-acceptable`, `too-large`, `bad-request`, `throttled` and `unavailable`. */
 export async function answerMessage(context: Context): Promise<Reply> {
   const form = replyForm(context.request.headers.get('accept'));
   const bytes = await context.body.kept(context.maxBodyBytes);
-  let id: MessageId = null;
-  let isParsed = false;
+  let body: unknown = null;
   try {
-    const body = await parseBody(context.parsed(bytes));
-    isParsed = true;
-    id = idIn(body);
-    const message = readMessage(body);
-    const era = eraOf(message, context.request.headers);
-    if (message.kind !== 'request') return emptyReply(202);
-    const { services, caller, origin, request } = context;
-    const { signal } = request;
-    const onBug = (error: unknown): void => logBug(context, message.method, error);
-    const result = await answerRequest({ services, caller, origin, era, signal, onBug }, message);
-    return messageReply(jsonPieces({ jsonrpc: '2.0', id, result }), form, 200);
+    body = await parseBody(context.parsed(bytes));
+    const { status, message } = await answered(context, body);
+    return message === null ? emptyReply(status) : messageReply(jsonPieces(message), form, status);
   } catch (error) {
-    // No memory for the body: a failure of the transport.
-    if (!isParsed && !(error instanceof RpcError)) throw error;
-    return errorAnswer(context, error, id, form);
+    if (!(error instanceof RpcError)) throw error;
+    const { code, message, data, status } = error;
+    const told = { jsonrpc: '2.0', id: idIn(body), error: { code, message, data } };
+    return messageReply(jsonPieces(told), form, status);
   }
 }
 
-function errorAnswer(context: Context, error: unknown, id: MessageId, form: ReplyForm): Reply {
-  const told = error instanceof RpcError ? error : untold(context, error);
-  const { code, message, data } = told;
-  const body = {
-    jsonrpc: '2.0',
-    id,
-    error: { code, message, ...(data !== undefined && { data }) },
+/** Throws RpcError. */
+async function answered(
+  context: Context,
+  body: unknown,
+): Promise<{ readonly status: number; readonly message: Members | null }> {
+  const { services, caller, origin, request, requestId } = context;
+  const { signal } = request;
+  const { id, arguments: given, plain } = readMessage(body, request.headers);
+  const exchange: Exchange = {
+    ...{ services, caller, origin, signal, arguments: given, result: {} },
+    onBug: (error) => services.log.error('an MCP request failed', { id: requestId, error }),
   };
-  return messageReply(jsonPieces(body), form, told.status);
+  const response = await handlerOf(exchange).fetch(requestFor(request), { parsedBody: plain });
+  const text = await response.text();
+  signal.throwIfAborted();
+  if (text === '') return { status: response.status, message: null };
+  const message = JSON.parse(text.replace(/^event: message\ndata: /, '')) as Members;
+  const answer = isObject(message['result'])
+    ? { result: { ...message['result'], ...exchange.result } }
+    : { error: message['error'] };
+  return { status: response.status, message: { jsonrpc: '2.0', id, ...answer } };
 }
 
-function untold(context: Context, error: unknown): RpcError {
-  const reason = failureText(error);
-  // The client of an aborted call reads no answer.
-  if (reason === null && !context.request.signal.aborted) logBug(context, 'message', error);
-  return new RpcError(CODES.internalError, reason ?? 'Internal error');
-}
-
-function logBug({ services, requestId: id }: Context, method: string, error: unknown): void {
-  services.log.error('an MCP request failed', { id, method: method.slice(0, 100), error });
+/** The package accepts nothing but both types; which one is sent is decided here. */
+function requestFor({ headers, signal }: Request): Request {
+  const sent: Record<string, string> = {
+    Accept: 'application/json, text/event-stream',
+    'Content-Type': 'application/json',
+  };
+  for (const name of PROTOCOL_HEADERS) {
+    const value = headers.get(name);
+    if (value !== null) sent[name] = value;
+  }
+  return new Request('http://localhost/mcp', { method: 'POST', headers: sent, signal });
 }

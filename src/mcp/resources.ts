@@ -2,7 +2,7 @@ import type {
   BlobResourceContents,
   Resource as ListedResource,
   TextResourceContents,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/rights/principal.ts';
 import type { FileStamp } from '../base/files/file-stamp.ts';
 import { mediaTypeOf } from '../base/files/media-type.ts';
@@ -30,12 +30,12 @@ export const template = {
 /** The last resource of a page, which may be gone when the next page is asked for. */
 type Place = readonly [rel: string, sheet: string | null];
 
-/** Throws RpcError −32602 for a cursor that no page gave. */
+/** Throws ProtocolError −32602 for a cursor that no page gave. */
 export async function listPage(
   services: ServerServices,
   caller: Caller,
   cursor: unknown,
-): Promise<{ readonly resources: readonly ListedResource[]; readonly nextCursor?: string }> {
+): Promise<{ readonly resources: ListedResource[]; readonly nextCursor?: string }> {
   const readable = await listReadable(services, caller);
   const start = cursor === undefined ? 0 : startAfter(readable, placeIn(cursor));
   const page = readable.slice(start, start + PAGE_SIZE);

@@ -2,7 +2,7 @@ import type {
   CallToolResult,
   ContentBlock,
   Tool as ToolDescription,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/server';
 import type { Caller, Principal } from '../accounts/rights/principal.ts';
 import { AppError, type ValidationIssue } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';

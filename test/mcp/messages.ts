@@ -35,6 +35,13 @@ export function post(
   });
 }
 
+/** What `initialize` must say. */
+export const HELLO = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1' },
+};
+
 /** A request of the handshake era. */
 export function request(method: string, params?: object, id: unknown = 1): object {
   return { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) };
@@ -73,7 +80,7 @@ export function stateless(
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const { name } = params;
+  const name = params['name'] ?? params['uri'];
   return {
     body: { jsonrpc: '2.0', id: 'a', method, params: { ...params, _meta: meta } },
     headers: {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { freePort } from '../support/openid-provider.ts';
 import { type Service, startService } from '../support/service.ts';
 import { StandInProvider } from '../support/stand-in-provider.ts';
-import { ask, call, failure, post, request, stateless } from './messages.ts';
+import { ask, call, failure, HELLO, post, request, stateless } from './messages.ts';
 
 let provider: StandInProvider;
 let svc: Service;
@@ -31,7 +31,7 @@ describe('a request without any credential', () => {
   test('is led to the identity provider, whatever it asks (M3)', async () => {
     const { body, headers } = stateless('server/discover');
     const sent: readonly (readonly [unknown, Record<string, string>?])[] = [
-      [request('initialize', { protocolVersion: '2025-11-25' })],
+      [request('initialize', HELLO)],
       [request('tools/list')],
       [{ jsonrpc: '2.0', method: 'notifications/initialized' }],
       [body, headers],

@@ -120,14 +120,14 @@ describe('resources/read', () => {
       const answer = (await (await post(shared.superuser, body)).json()) as Answer;
       return [answer.error?.code, answer.error?.message];
     };
-    expect(await refused('svc:///nothing')).toEqual([-32002, "Unknown resource: 'nothing'"]);
-    expect(await refused('svc:///../many')).toEqual([-32002, "Unknown resource: '../many'"]);
+    expect(await refused('svc:///nothing')).toEqual([-32602, "Unknown resource: 'nothing'"]);
+    expect(await refused('svc:///../many')).toEqual([-32602, "Unknown resource: '../many'"]);
     expect(await refused('svc:///hello')).toEqual([
       -32602,
       "Resource type 'handler' cannot be read",
     ]);
     for (const uri of ['svc://many', 'file:///etc/passwd', 'http://x/', 'svc:///%ff', '']) {
-      expect(await refused(uri)).toEqual([-32002, `Unknown resource: '${uri}'`]);
+      expect(await refused(uri)).toEqual([-32602, `Unknown resource: '${uri}'`]);
     }
   });
 

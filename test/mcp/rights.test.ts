@@ -7,7 +7,7 @@ import { found } from '../http/searching.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { listAudit } from '../support/audit.ts';
 import type { Client } from '../support/service.ts';
-import { type Answer, ask, call, failure, post, request } from './messages.ts';
+import { type Answer, ask, call, failure, HELLO, post, request } from './messages.ts';
 
 const shared = sharedService({
   files: {
@@ -52,9 +52,7 @@ const readError = async (client: Client, uri: string) => {
 describe('an anonymous caller (DS-177)', () => {
   test('may shake hands and see the lists, which hold nothing of the files', async () => {
     const { service } = shared;
-    expect(await ask(service, 'initialize', { protocolVersion: '2025-11-25' })).toHaveProperty(
-      'serverInfo',
-    );
+    expect(await ask(service, 'initialize', HELLO)).toHaveProperty('serverInfo');
     expect(((await ask(service, 'tools/list'))['tools'] as object[]).length).toBeGreaterThanOrEqual(
       5,
     );

@@ -229,6 +229,10 @@ describe('read_resource', () => {
         JSON.parse('{"resource":"people","__proto__":1}') as object,
         `Unknown argument '__proto__'; known are: ${known}`,
       ],
+      [
+        JSON.parse('{"resource":"people","filter":{"$or":[{"__proto__":{"age":1}}]}}') as object,
+        "Argument 'filter' must not have a member '__proto__'",
+      ],
     ];
     for (const [given, text] of wrong) {
       expect(await failure(shared.reader, 'read_resource', given)).toBe(

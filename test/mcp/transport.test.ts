@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { sharedService } from '../http/shared-service.ts';
 import { startService } from '../support/service.ts';
-import { type Answer, post, request, stateless } from './messages.ts';
+import { type Answer, HELLO, post, request, stateless } from './messages.ts';
 
 const shared = sharedService({
   files: { 'a.csv': 'n\n1\n' },
@@ -46,8 +46,7 @@ describe('the endpoint (DS-173)', () => {
   });
 
   test('keeps no sessions: gives no id, ignores one (M5)', async () => {
-    const initialize = request('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
-    const response = await post(shared.reader, initialize, {
+    const response = await post(shared.reader, request('initialize', HELLO), {
       'Mcp-Session-Id': 'of-somebody-else',
     });
     expect(response.status).toBe(200);
@@ -154,6 +153,42 @@ describe('what is no message (B-N)', () => {
     });
   });
 
+  test('what is missing is named, never shown as a dump of a validator', async () => {
+    const missing: readonly (readonly [method: string, params: object, text: string])[] = [
+      ['initialize', {}, 'protocolVersion: expected string, received undefined'],
+      [
+        'initialize',
+        { ...HELLO, capabilities: undefined },
+        'capabilities: expected object, received undefined',
+      ],
+      [
+        'initialize',
+        { ...HELLO, clientInfo: { name: 'x' } },
+        'clientInfo.version: expected string, received undefined',
+      ],
+      ['tools/call', {}, 'name: expected string, received undefined'],
+      ['resources/read', { uri: 1e400 }, 'uri: expected string, received null'],
+      ['ping', { _meta: 7 }, '_meta: expected object, received number'],
+      ['tools/list', { _meta: [] }, '_meta: expected object, received array'],
+    ];
+    for (const [method, params, text] of missing) {
+      const { status, error } = await answerTo(request(method, params));
+      expect([status, error]).toEqual([200, { code: -32602, message: `Invalid params: ${text}` }]);
+    }
+  });
+
+  test('a stream of subscriptions is refused, which would hold a connection for anybody', async () => {
+    const listen = { notifications: { toolsListChanged: true } };
+    expect(await statelessAnswer('subscriptions/listen', listen)).toMatchObject({
+      status: 404,
+      error: { code: -32601 },
+    });
+    expect(await answerTo(request('subscriptions/listen', listen))).toMatchObject({
+      status: 200,
+      error: { code: -32601 },
+    });
+  });
+
   test('ids come back as they are, with all their digits', async () => {
     for (const id of ['"x"', '0', '-3', '9007199254740993', '"\\u0000"']) {
       const response = await post(shared.reader, `{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
@@ -239,11 +274,11 @@ describe('the handshake era (DS-175)', () => {
     ['2026-07-28', '2025-11-25'],
     ['nonsense', '2025-11-25'],
   ])('a client that asks for %s gets %s', async (asked, agreed) => {
-    const { result } = await answerTo(request('initialize', { protocolVersion: asked }));
+    const { result } = await answerTo(request('initialize', { ...HELLO, protocolVersion: asked }));
     expect(result).toEqual({
       protocolVersion: agreed,
       serverInfo: { name: 'svc', version: '0.3.0' },
-      capabilities: { tools: {}, resources: {} },
+      capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions: expect.stringContaining('`list_resources` first'),
     });
   });
@@ -303,8 +338,8 @@ describe('the stateless era (DS-175)', () => {
       id: 'a',
       result: {
         ...CACHED,
-        supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'],
-        capabilities: { tools: {}, resources: {} },
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {}, resources: {}, prompts: {} },
         instructions: expect.any(String),
       },
     });
@@ -394,8 +429,8 @@ describe('the stateless era (DS-175)', () => {
         status: 400,
         error: {
           code: -32022,
-          message: 'Unsupported protocol version',
-          data: { supported: expect.arrayContaining(['2026-07-28']), requested: version },
+          message: expect.stringContaining('Unsupported protocol version'),
+          data: { supported: ['2026-07-28'], requested: version },
         },
       });
     }
