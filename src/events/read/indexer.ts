@@ -15,8 +15,12 @@ import {
   createIndexSchema,
   createPartition,
   INDEX_FILE,
+  Grams,
+  numberOf,
   partitionOf,
+  placeOf,
   readIndexState,
+  rowOf,
 } from './text-index.ts';
 import { WriteAheadLog } from '../store/write-ahead-log.ts';
 
@@ -25,6 +29,7 @@ const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000';
 
 interface IndexedRow {
   readonly id: number;
+  readonly index: string;
   readonly text: string;
 }
 
@@ -63,7 +68,7 @@ export class Indexer {
     let characters = 0;
     const found = db
       .query<IndexedRow, [number, number, number]>(
-        `SELECT id, data || char(10) || json(fields) || char(10) || "index" || char(10) || sourcetype || char(10) ||
+        `SELECT id, "index", data || char(10) || json(fields) || char(10) || "index" || char(10) || sourcetype || char(10) ||
            source || char(10) || host AS text
          FROM main.events WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
       )
@@ -81,10 +86,22 @@ export class Indexer {
     db.transaction(() => {
       if (rows.length > 0) {
         createPartition(db, partition);
-        const insert = db.query(`INSERT INTO ix.${partition} (rowid, text) VALUES (?, ?)`);
-        for (const { id, text } of rows) insert.run(id, foldedText(text));
+        const insert = db.query(
+          `INSERT INTO ix.${partition} (rowid, text, place) VALUES (?, ?, ?)`,
+        );
+        const numbers = numbersOf(db, new Set(rows.map(({ index }) => index)));
+        // In the order of their rows: a smaller one than the last would be written by itself.
+        rows.sort((a, b) => numbers.get(a.index)! - numbers.get(b.index)! || a.id - b.id);
+        const grams = new GramTable(db, partition);
+        for (const { id, index, text } of rows) {
+          const no = numbers.get(index)!;
+          const folded = foldedText(text);
+          insert.run(rowOf(no, id), folded, placeOf(no));
+          grams.of(no).add(folded);
+        }
+        grams.save();
       }
-      db.query('UPDATE ix.state SET indexed_to = ?').run(to);
+      db.query('UPDATE ix.progress SET indexed_to = ?').run(to);
       // Deferred: an immediate transaction would lock the store as well.
     }).deferred();
     return true;
@@ -129,12 +146,16 @@ export class Indexer {
     return db;
   }
 
-  /** Creates the index when missing or left incomplete by a killed process. */
+  /** Creates the index when missing, left incomplete by a killed process, or of another form. */
   #prepare(path: string): void {
     using index = new Database(path, { readwrite: true, create: true });
     index.run(BUSY_TIMEOUT);
     index.run('PRAGMA journal_mode = WAL');
-    if (index.query("SELECT 1 FROM sqlite_schema WHERE name = 'state'").get() !== null) return;
+    if (index.query("SELECT 1 FROM sqlite_schema WHERE name = 'progress'").get() !== null) return;
+    if (index.query('SELECT 1 FROM sqlite_schema').get() !== null) {
+      this.#discard();
+      return this.#prepare(path);
+    }
     using store = new Database(join(this.#stateDir, EVENTS_FILE), { readonly: true });
     store.run(BUSY_TIMEOUT);
     const { identity, seq } = store
@@ -160,14 +181,59 @@ function lastGiven(db: Database): number {
   return value - 1;
 }
 
+/** Numbers of event indexes in the substring index, given on first use. */
+function numbersOf(db: Database, names: ReadonlySet<string>): Map<string, number> {
+  const add = db.query('INSERT OR IGNORE INTO ix.names (name) VALUES (?)');
+  const get = db.query<{ no: number }, [string]>('SELECT no FROM ix.names WHERE name = ?');
+  return new Map(
+    [...names].map((name) => {
+      add.run(name);
+      return [name, get.get(name)!.no];
+    }),
+  );
+}
+
+class GramTable {
+  readonly #db: Database;
+  readonly #partition: string;
+  readonly #byIndex = new Map<number, Grams>();
+
+  constructor(db: Database, partition: string) {
+    this.#db = db;
+    this.#partition = partition;
+  }
+
+  of(no: number): Grams {
+    let grams = this.#byIndex.get(no);
+    if (grams === undefined) {
+      const stored = this.#db
+        .query<{ bits: Uint8Array }, [string, number]>(
+          'SELECT bits FROM ix.grams WHERE partition = ? AND no = ?',
+        )
+        .get(this.#partition, no);
+      grams = new Grams(stored?.bits);
+      this.#byIndex.set(no, grams);
+    }
+    return grams;
+  }
+
+  save(): void {
+    const put = this.#db.query('REPLACE INTO ix.grams VALUES (?, ?, ?)');
+    for (const [no, { bits, hasChanged }] of this.#byIndex) {
+      if (hasChanged) put.run(this.#partition, no, bits);
+    }
+  }
+}
+
 /** Drops partitions whose events are all deleted. */
 function dropPruned(db: Database, partitions: readonly string[]): void {
   const { first } = db
     .query<{ first: number | null }, []>('SELECT min(id) AS first FROM main.events')
     .get()!;
   for (const name of partitions) {
-    const number = Number(name.slice('terms_'.length));
-    if (first !== null && (number + 1) * STRATEGY.partitionIds <= first)
-      db.run(`DROP TABLE ix.${name}`);
+    const number = numberOf(name);
+    if (first === null || (number + 1) * STRATEGY.partitionIds > first) continue;
+    db.run(`DROP TABLE ix.${name}`);
+    db.run('DELETE FROM ix.grams WHERE partition = ?', [name]);
   }
 }

@@ -73,14 +73,15 @@ export class EventReader {
   }
 
   /**
-   * Case folded. The result is the same with and without the index. With few `readable` events each of them is
-   * searched, in a time that does not reveal how often the term occurs in others; null: all may be read.
+   * Case folded. The result is the same with and without the index. With few events in `readable` indexes each of them
+   * is searched. The time does not reveal how often the term occurs in other indexes; null: all may be read.
    */
   term(text: string, scope: TermScope, readable: readonly string[] | null = null): TermCondition {
     const exact = scope === 'data' ? dataHas(text) : anyMemberHas(text);
     const own = readable === null ? null : this.#fewOf(readable);
     if (own !== null) return { ...allOf([own, exact]), usesIndex: false, isNarrow: true };
-    const narrowed = this.#index === null ? null : candidates(this.db, this.#index, text, scope);
+    const narrowed =
+      this.#index === null ? null : candidates(this.db, this.#index, text, scope, readable);
     if (narrowed === null) return { ...exact, usesIndex: false, isNarrow: false };
     return { ...allOf([narrowed, exact]), usesIndex: true, isNarrow: true };
   }
