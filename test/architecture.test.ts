@@ -124,7 +124,7 @@ describe('adding one thing in one place', () => {
     'src/cli/commands',
     'src/accounts/identity/methods',
     'src/store/migrations',
-    'src/pages/views',
+    'src/pages/admin/nouns',
     'src/operations',
     'src/language/commands',
     'src/events/intake/dialects',

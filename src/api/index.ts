@@ -1,6 +1,6 @@
 /** Every built-in route; files have none. */
 import type { Route } from '../http/route-table.ts';
-import { adminPageRoutes } from '../pages/admin/routes/index.ts';
+import { adminPages } from '../pages/admin/nouns/index.ts';
 import { credentialRoutes } from './admin/credentials.ts';
 import { groupRoutes } from './admin/groups.ts';
 import { permissionRoutes } from './admin/permissions.ts';
@@ -67,7 +67,7 @@ export const routes: readonly Route[] = [
   ...permissionRoutes,
   ...credentialRoutes,
   ...upkeepRoutes,
-  ...adminPageRoutes,
+  ...adminPages.map(({ route }) => route),
   ...assetRoutes,
   paletteRoute,
   eventsPageRoute,

@@ -1,26 +1,25 @@
 /**
  * The pages of administration with the same text in every place that data can reach, for `public-pages.test.ts`.
  */
-import { apiKeysPage } from '../../src/pages/admin/api-keys.tsx';
-import { auditPage } from '../../src/pages/admin/audit.tsx';
-import { cachePage } from '../../src/pages/admin/cache.tsx';
-import { confirmPage } from '../../src/pages/admin/confirm.tsx';
-import { eventsAdminPage } from '../../src/pages/admin/events.tsx';
-import { explainPage } from '../../src/pages/admin/explain.tsx';
-import { groupPage } from '../../src/pages/admin/group.tsx';
-import { groupsPage } from '../../src/pages/admin/groups.tsx';
-import type { AdminView } from '../../src/pages/admin/layout.tsx';
-import type { Listing } from '../../src/pages/admin/listing.tsx';
-import { locksPage } from '../../src/pages/admin/locks.tsx';
-import { overviewPage } from '../../src/pages/admin/overview.tsx';
-import { permissionsPage } from '../../src/pages/admin/permissions.tsx';
-import { resourcesPage } from '../../src/pages/admin/resources.tsx';
-import { sessionsPage } from '../../src/pages/admin/sessions.tsx';
-import { sharePage } from '../../src/pages/admin/share.tsx';
-import { tokensPage } from '../../src/pages/admin/tokens.tsx';
-import { userPage } from '../../src/pages/admin/user.tsx';
-import { usersPage } from '../../src/pages/admin/users.tsx';
-import { type FrameView, type Page, renderPage } from '../../src/pages/views/frame.tsx';
+import type { Listing } from '../../src/pages/admin/list.tsx';
+import { apiKeys as apiKeysPage } from '../../src/pages/admin/nouns/api-keys.tsx';
+import { audit as auditPage } from '../../src/pages/admin/nouns/audit.tsx';
+import { cache as cachePage } from '../../src/pages/admin/nouns/cache.tsx';
+import { events as eventsAdminPage } from '../../src/pages/admin/nouns/events.tsx';
+import { explain as explainPage } from '../../src/pages/admin/nouns/explain.tsx';
+import { group as groupPage } from '../../src/pages/admin/nouns/group.tsx';
+import { groups as groupsPage } from '../../src/pages/admin/nouns/groups.tsx';
+import { locks as locksPage } from '../../src/pages/admin/nouns/locks.tsx';
+import { overview as overviewPage } from '../../src/pages/admin/nouns/overview.tsx';
+import { permissions as permissionsPage } from '../../src/pages/admin/nouns/permissions.tsx';
+import { resources as resourcesPage } from '../../src/pages/admin/nouns/resources.tsx';
+import { sessions as sessionsPage } from '../../src/pages/admin/nouns/sessions.tsx';
+import { share as sharePage } from '../../src/pages/admin/nouns/share.tsx';
+import { tokens as tokensPage } from '../../src/pages/admin/nouns/tokens.tsx';
+import { user as userPage } from '../../src/pages/admin/nouns/user.tsx';
+import { users as usersPage } from '../../src/pages/admin/nouns/users.tsx';
+import { type AdminPage, confirmPage } from '../../src/pages/admin/page.tsx';
+import { type FrameView, renderPage } from '../../src/pages/views/frame.tsx';
 
 /** Every page by its name, as HTML. */
 export function adminPagesWith(text: string, frame: FrameView): Record<string, string> {
@@ -84,7 +83,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
   };
   const sums = { requests: 1, accepted: 1, rejected: 1, duplicates: 1, throttled: 1, bytes: 1 };
   const rendered: Record<string, string> = {};
-  const render = <Data>(page: Page<AdminView<Data>>, data: NoInfer<Data>): void => {
+  const render = <Data>({ page }: AdminPage<Data>, data: NoInfer<Data>): void => {
     rendered[page.name] = renderPage(page, { data, state }, frame);
   };
   render(overviewPage, {

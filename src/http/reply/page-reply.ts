@@ -2,14 +2,11 @@
  * A page as an answer: the page's content in the shared frame, for this caller.
  */
 import { csrfToken } from '../../accounts/identity/csrf.ts';
-import type { Caller } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import { countGarbage } from '../../base/work/garbage.ts';
 import { randomToken } from '../../base/ids.ts';
 import type { Context } from '../context.ts';
-import type { Audience, NavigationLink, Page } from '../../pages/views/frame.tsx';
-import { renderPage } from '../../pages/views/frame.tsx';
-import { pages } from '../../pages/views/index.ts';
+import { ADMINISTRATION, NAVIGATION, type Page, renderPage } from '../../pages/views/frame.tsx';
 import type { Reply } from './reply.ts';
 import { htmlReply } from './reply.ts';
 import { CSRF_COOKIE, cookieValue, csrfCookie } from '../hooks/session-cookie.ts';
@@ -41,7 +38,8 @@ export function pageReply<View>(
   const markup = renderPage(page, view, {
     path: context.path,
     username: caller?.username ?? null,
-    navigation: navigationFor(caller),
+    navigation:
+      caller === null ? [] : [...NAVIGATION, ...(caller.isSuperuser ? [ADMINISTRATION] : [])],
     theme: themeOf(context),
     isLongAddress: context.search.length > 1 && context.linkQuery.size < context.query.size,
     csrfToken: session === null ? null : csrfToken(services.serverSecret, session.token),
@@ -56,17 +54,6 @@ export function pageReply<View>(
 function themeOf({ request }: Context): 'light' | 'dark' | null {
   const value = cookieValue(request.headers.get('cookie'), THEME_COOKIE);
   return value === 'light' || value === 'dark' ? value : null;
-}
-
-/** The pages with a navigation entry that this caller may open. */
-function navigationFor(caller: Caller): NavigationLink[] {
-  const mayOpen: Record<Audience, boolean> = {
-    everyone: true,
-    users: caller !== null,
-    superusers: caller?.isSuperuser === true,
-  };
-  const links = pages.map(({ navigation }) => navigation);
-  return links.filter((link) => link !== undefined).filter(({ audience }) => mayOpen[audience]);
 }
 
 function giveCsrfCookie(context: Context): void {

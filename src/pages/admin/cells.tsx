@@ -1,17 +1,153 @@
 /** @jsxImportSource @kitajs/html */
-import type { ApiKey } from '../../accounts/identity/api-keys.ts';
+/** The kinds of cells of lists and of boxes of forms. A cell that is a member of its row is sorted by the member's name. */
+import type { PropsWithChildren } from '@kitajs/html';
+import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
+import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
 import type { Permission } from '../../accounts/rights/permissions.ts';
+import { VERBS } from '../../accounts/rights/principal.ts';
+import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
 import type { UserView } from '../../operations/users.ts';
+import { browserName } from '../browser-name.ts';
 import { Count } from '../parts/count.tsx';
+import { Size } from '../parts/size.tsx';
 import { UtcTime } from '../parts/utc-time.tsx';
-import { ADMIN_PAGES } from './layout.tsx';
+import type { Column } from './list.tsx';
+import { Act, type Surroundings } from './page.tsx';
+import { ADMIN_PAGES } from './sections.ts';
 
-/** With script shown as a distance from now. */
-export function Moment(props: { at: string | null; none?: string }) {
-  return <UtcTime {...props} isRelative />;
+type Of<Item, Value> = (keyof Item & string) | ((item: Item) => Value);
+
+function valueOf<Item, Value>(item: Item, of: Of<Item, Value>): Value {
+  return typeof of === 'string' ? (item[of] as Value) : of(item);
 }
 
-export function AuditLink({ query, about }: { query: Record<string, string>; about: string }) {
+function sortOf(of: unknown, sort: string | undefined): { readonly sort?: string } {
+  const name = sort ?? (typeof of === 'string' ? of : undefined);
+  return name === undefined ? {} : { sort: name };
+}
+
+export function text<Item>(
+  label: string,
+  of: Of<Item, string | null>,
+  { sort, isLong = false }: { readonly sort?: string; readonly isLong?: boolean } = {},
+): Column<Item> {
+  return {
+    label,
+    ...sortOf(of, sort),
+    cell: (item) => (
+      <td class={isLong ? 'text' : undefined} safe>
+        {valueOf(item, of) ?? ''}
+      </td>
+    ),
+  };
+}
+
+/** With script shown as a distance from now. */
+export function moment<Item>(
+  label: string,
+  of: Of<Item, string | null>,
+  sort?: string,
+): Column<Item> {
+  return {
+    label,
+    ...sortOf(of, sort),
+    cell: (item) => (
+      <td>
+        <Moment at={valueOf(item, of)} />
+      </td>
+    ),
+  };
+}
+
+export function number<Item>(label: string, of: Of<Item, number>): Column<Item> {
+  return {
+    label,
+    look: 'number',
+    ...sortOf(of, undefined),
+    cell: (item) => (
+      <td class="number">
+        <Count value={valueOf(item, of)} />
+      </td>
+    ),
+  };
+}
+
+export function size<Item>(label: string, of: Of<Item, number>): Column<Item> {
+  return {
+    label,
+    look: 'number',
+    ...sortOf(of, undefined),
+    cell: (item) => (
+      <td class="nowrap number">
+        <Size bytes={valueOf(item, of)} />
+      </td>
+    ),
+  };
+}
+
+/** The browser of a session. */
+export function browser<Item>(of: Of<Item, string | null>): Column<Item> {
+  return {
+    label: 'Browser',
+    cell: (item) => (
+      <td title={valueOf(item, of) ?? ''} safe>
+        {browserName(valueOf(item, of))}
+      </td>
+    ),
+  };
+}
+
+export function cell<Item>(
+  label: string,
+  render: (item: Item, around: Surroundings) => JSX.Element,
+  sort?: string,
+): Column<Item> {
+  return {
+    label,
+    ...sortOf(null, sort),
+    cell: (item, around) => <td>{render(item, around)}</td>,
+  };
+}
+
+export function user<Item extends { readonly user_id: number; readonly username: string }>(
+  sort?: string,
+): Column<Item> {
+  return cell('User', ({ user_id: id, username }) => <UserLink {...{ id, username }} />, sort);
+}
+
+/** The link to the audit of an item, as the only thing that can be done. */
+export function audit<Item>(
+  of: (item: Item) => readonly [query: Readonly<Record<string, string>>, about: string],
+): Column<Item> {
+  return {
+    label: 'Audit',
+    look: 'hidden',
+    cell: (item) => <td>{auditLink(...of(item))}</td>,
+  };
+}
+
+/** Links and buttons of an item. */
+export function acts<Item>(
+  of: (item: Item, around: Surroundings) => readonly JSX.Element[],
+): Column<Item> {
+  return {
+    label: 'What can be done',
+    look: 'hidden',
+    cell: (item, around) => <td class="acts">{[...of(item, around)]}</td>,
+  };
+}
+
+export function act(
+  around: Surroundings,
+  action: string,
+  label: string,
+  about: string,
+  fields: Readonly<Record<string, string | number>> = {},
+): JSX.Element {
+  return <Act {...around} {...{ action, label, about, fields }} />;
+}
+
+export function auditLink(query: Readonly<Record<string, string>>, about: string): JSX.Element {
   return (
     <a
       class="audit"
@@ -23,6 +159,11 @@ export function AuditLink({ query, about }: { query: Record<string, string>; abo
   );
 }
 
+/** With script shown as a distance from now. */
+export function Moment(props: { at: string | null; none?: string }) {
+  return <UtcTime {...props} isRelative />;
+}
+
 export function UserLink({ id, username }: Pick<UserView, 'id' | 'username'>) {
   return (
     <a href={`${ADMIN_PAGES}/users/${id}`} safe>
@@ -31,11 +172,11 @@ export function UserLink({ id, username }: Pick<UserView, 'id' | 'username'>) {
   );
 }
 
-export function UserMarks({ user }: { user: Pick<UserView, 'is_active' | 'is_superuser'> }) {
+export function UserMarks({ user: one }: { user: Pick<UserView, 'is_active' | 'is_superuser'> }) {
   return (
     <>
-      {user.is_superuser ? <span class="kind">superuser</span> : ''}{' '}
-      {user.is_active ? '' : <span class="kind off">deactivated</span>}
+      {one.is_superuser && <span class="kind">superuser</span>}{' '}
+      {!one.is_active && <span class="kind off">deactivated</span>}
     </>
   );
 }
@@ -67,18 +208,16 @@ export function GroupLinks(props: { groups: readonly GroupName[]; moreHref: stri
           <GroupLink {...group} isTag />{' '}
         </>
       ))}
-      {hidden > 0 ? (
+      {hidden > 0 && (
         <a href={moreHref}>
           and <Count value={hidden} /> more
         </a>
-      ) : (
-        ''
       )}
     </>
   );
 }
 
-export function WhoMayLink({ action, resource }: Pick<Permission, 'action' | 'resource'>) {
+export function whoMayLink({ action, resource }: Pick<Permission, 'action' | 'resource'>) {
   const query = new URLSearchParams({ resource, right: action });
   return (
     <a
@@ -90,11 +229,101 @@ export function WhoMayLink({ action, resource }: Pick<Permission, 'action' | 're
   );
 }
 
+/** Of a `dl` of facts. */
+export function Fact({ name, children }: PropsWithChildren<{ name: string }>) {
+  return (
+    <div>
+      <dt safe>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
 export function resourceText(resource: string): string {
   if (resource === '') return 'the document root (upload)';
   return resource === '*' ? '* (everything)' : resource;
 }
 
-export function keyName({ id, description }: Pick<ApiKey, 'id' | 'description'>): string {
+export function keyName({ id, description }: { id: number; description: string | null }): string {
   return description ?? `key ${id}`;
+}
+
+export function counted(count: number, noun: string, many = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`;
+}
+
+type BoxProps = JSX.HtmlInputTag & { readonly label: string };
+
+export function Box({ label, ...input }: BoxProps) {
+  return (
+    <label>
+      <span safe>{label}</span>
+      <input autocomplete="off" {...input} />
+    </label>
+  );
+}
+
+interface ValueProps {
+  readonly value: string;
+}
+
+export function NameBox(props: ValueProps & { name: string; label: string }) {
+  const limits = {
+    maxlength: MAX_NAME_CHARACTERS,
+    autocapitalize: 'none',
+    spellcheck: 'false',
+  } as const;
+  return <Box {...props} {...limits} required />;
+}
+
+interface ChooseProps extends ValueProps {
+  readonly name: string;
+  readonly label: string;
+  readonly names: readonly string[];
+  readonly source: 'users' | 'groups';
+}
+
+export function ChooseBox({ name, label, names, value, source }: ChooseProps) {
+  const list = `${name}-names`;
+  return (
+    <>
+      <Box {...{ label, name, list, value }} required data-suggest={source} />
+      <datalist id={list}>
+        {names.map((one) => (
+          <option value={one} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+export function PurposeBox({ value }: ValueProps) {
+  const maxlength = MAX_DESCRIPTION_CHARACTERS;
+  return <Box label="What it is for" name="description" {...{ value, maxlength }} />;
+}
+
+/** Empty: the key does not expire. */
+export function ExpiryBox({ value }: ValueProps) {
+  const box = { name: 'expires_in_days', type: 'number', min: '1', max: MAX_KEY_DAYS } as const;
+  return <Box label="Days until it expires" {...box} value={value} placeholder="never" />;
+}
+
+export function ResourceBox({ value }: ValueProps) {
+  const placeholder = 'reports/sales or reports/*';
+  return <Box label="Resource" name="resource" {...{ value, placeholder }} spellcheck="false" />;
+}
+
+export function ActionBox({ value }: ValueProps) {
+  return (
+    <label>
+      Right
+      <select name="right">
+        {VERBS.map((verb) => (
+          <option value={verb} selected={verb === value} safe>
+            {verb}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }

@@ -2,14 +2,14 @@ import { jsonReply } from '../../http/reply/reply.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { pageAddress } from '../../docroot/registry/addresses.ts';
 import { kindName } from '../kind-names.ts';
-import { ADMIN_PAGES, ADMIN_SECTIONS } from '../admin/layout.tsx';
+import { ADMIN_SECTIONS } from '../admin/sections.ts';
 import type { Route } from '../../http/route-table.ts';
 
-const sections = ADMIN_SECTIONS.map(({ label, name }) => ({
+const sections = ADMIN_SECTIONS.map(({ label, href }) => ({
   name: label,
   file: '',
   kind: 'administration',
-  href: `${ADMIN_PAGES}/${name}`,
+  href,
 }));
 
 export const paletteRoute: Route = {

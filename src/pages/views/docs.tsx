@@ -15,7 +15,6 @@ export const docsPage: Page<DocsView> = {
   name: 'docs',
   title: () => 'API',
   layout: 'wide',
-  navigation: { label: 'API', href: '/docs', audience: 'users' },
   styles: ['docs.css'],
   scripts: ['live-forms.js'],
   content: (view) => (

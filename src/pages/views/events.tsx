@@ -43,7 +43,6 @@ export const eventsPage: Page<EventsView> = {
   name: 'events',
   layout: 'wide',
   title: () => 'Events',
-  navigation: { label: 'Events', href: '/events', audience: 'users' },
   styles: ['uplot.css', 'events.css'],
   scripts: ['events.js', 'query-editor.js'],
   content: (view, frame) => (

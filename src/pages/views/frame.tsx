@@ -10,13 +10,22 @@
 import type { PropsWithChildren } from '@kitajs/html';
 import { type AssetName, assetNamed } from '../assets.ts';
 
-export type Audience = 'everyone' | 'users' | 'superusers';
-
 export interface NavigationLink {
   readonly label: string;
   readonly href: string;
-  readonly audience: Audience;
 }
+
+/** What the banner offers to everybody who is signed in. */
+export const NAVIGATION: readonly NavigationLink[] = [
+  { label: 'Resources', href: '/' },
+  { label: 'Search', href: '/search' },
+  { label: 'Events', href: '/events' },
+  { label: 'Saved searches', href: '/savedsearches' },
+  { label: 'API', href: '/docs' },
+  { label: 'Guide', href: '/docs/guide' },
+];
+/** And to superusers. */
+export const ADMINISTRATION: NavigationLink = { label: 'Administration', href: '/admin/' };
 
 export interface Crumb {
   readonly label: string;
@@ -24,14 +33,12 @@ export interface Crumb {
   readonly href: string | null;
 }
 
-/** Exported by each file under pages/ and listed in pages/index.ts. */
 export interface Page<View> {
   readonly name: string;
   /** Heading of the page and title of the browser tab. */
   readonly title: (view: View) => string;
   /** `wide` for data, `card` for one form or message. */
   readonly layout: 'wide' | 'card';
-  readonly navigation?: NavigationLink;
   /** The content brings the page's heading itself; absent: never. */
   readonly hasOwnHeading?: (view: View) => boolean;
   /** Besides the one of every page. */

@@ -36,7 +36,6 @@ export const guidePage: Page<GuideView> = {
   layout: 'wide',
   title: ({ title, hits }) => (hits === null ? title : 'Search the guide'),
   hasOwnHeading: () => true,
-  navigation: { label: 'Guide', href: '/docs/guide', audience: 'users' },
   styles: ['document.css', 'guide.css'],
   scripts: ['guide.js'],
   trail: ({ isIndex, hits }) =>

@@ -33,7 +33,6 @@ export const landingPage: Page<LandingView> = {
   layout: 'wide',
   title: ({ isSignedIn, folder }) =>
     isSignedIn ? folder.split('/').at(-1) || 'Resources' : 'Welcome',
-  navigation: { label: 'Resources', href: '/', audience: 'users' },
   styles: ['landing.css'],
   scripts: ['landing.js'],
   trail: ({ folder }) => (folder === '' ? [] : trailTo(folder)),

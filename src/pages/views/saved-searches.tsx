@@ -65,7 +65,6 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
   name: 'savedsearches',
   layout: 'wide',
   title: () => 'Saved searches',
-  navigation: { label: 'Saved searches', href: '/savedsearches', audience: 'users' },
   styles: ['events.css'],
   scripts: ['live-forms.js'],
   content: (view, frame) => (

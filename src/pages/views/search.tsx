@@ -51,7 +51,6 @@ export const searchPage: Page<SearchView> = {
   hasOwnHeading: () => true,
   styles: ['search.css'],
   scripts: ['search.js'],
-  navigation: { label: 'Search', href: '/search', audience: 'users' },
   content: (view, frame) => (
     <div class="searching">
       <h1>Search</h1>
