@@ -4,8 +4,7 @@ import type { Command } from './command.ts';
 import { commands } from './commands/index.ts';
 import { LOOKUPS } from './expressions/condition.ts';
 import { FLAG_AGGREGATES } from './expressions/evaluate.ts';
-import { flagFunctions, SPECIAL_FUNCTIONS } from './expressions/flag-functions.ts';
-import { terseFunctions } from './expressions/terse-functions.ts';
+import { functions, SPECIAL_FUNCTIONS } from './expressions/functions.ts';
 import { BUILT_IN_PLACEHOLDERS } from './syntax/placeholder.ts';
 
 export function reference(sources: readonly string[]) {
@@ -28,18 +27,14 @@ export function reference(sources: readonly string[]) {
       examples: command.examples,
     })),
     functions: [
-      ...[...terseFunctions].map(([name, { args, summary }]) => ({
-        name,
-        forms: ['terse'],
-        args,
-        summary,
-      })),
-      ...[...flagFunctions].map(([name, { args, summary }]) => ({
-        name,
-        forms: ['flag'],
-        args,
-        summary,
-      })),
+      ...(['terse', 'flag'] as const).flatMap((form) =>
+        [...functions[form]].map(([name, { args, summary }]) => ({
+          name,
+          forms: [form],
+          args,
+          summary,
+        })),
+      ),
       ...SPECIAL_FUNCTIONS.map((one) => ({ ...one, forms: ['flag'] })),
     ],
     aggregates: [

@@ -1,9 +1,9 @@
+import type { Evaluate } from '../expressions/value.ts';
 import { defineCommand, expressionContext, type StageContext } from '../command.ts';
 import { compileExpression, typeOfExpression } from '../expressions/evaluate.ts';
 import { parseFlagExpression } from '../syntax/flag-expression.ts';
 import { mapped, unchanged, type Compiled } from '../run/operator.ts';
 import { chained } from '../run/chain.ts';
-import type { Evaluate } from '../expressions/function-definition.ts';
 import type { ColumnType, Schema } from '../run/schema.ts';
 import { withColumns } from '../run/shape.ts';
 

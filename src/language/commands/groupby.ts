@@ -1,7 +1,7 @@
+import type { Evaluate } from '../expressions/value.ts';
 import { flagAggregates, type AccumulatorFactory } from '../expressions/aggregates.ts';
 import { defineCommand } from '../command.ts';
 import { parseFlagAggregate } from '../syntax/flag-aggregate.ts';
-import type { Evaluate } from '../expressions/function-definition.ts';
 import { grouped } from '../expressions/grouping.ts';
 import { Problem } from '../syntax/problem.ts';
 import { type Column, Schema } from '../run/schema.ts';

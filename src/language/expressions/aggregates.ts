@@ -3,7 +3,6 @@
  * SQL added some rows up before.
  */
 import { ExactSum, PackedIntegers } from './exact-sum.ts';
-import type { Evaluate } from './function-definition.ts';
 import type { Meter } from '../run/operator.ts';
 import type { Use } from '../run/schema.ts';
 import { timeValue } from './calendar-parts.ts';
@@ -17,6 +16,7 @@ import {
   sizeOf,
   type Row,
   type Value,
+  type Evaluate,
 } from './value.ts';
 
 export interface Accumulator {

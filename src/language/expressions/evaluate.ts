@@ -5,15 +5,13 @@
 import type { Expression, Form } from '../syntax/ast.ts';
 import { calculate, combine, compare, invert } from './arithmetic.ts';
 import { conditionTest, readCondition } from './condition.ts';
-import { flagFunctions, casts, SPECIAL_FUNCTIONS } from './flag-functions.ts';
-import type { Evaluate, FunctionDefinition } from './function-definition.ts';
-import { terseFunctions } from './terse-functions.ts';
+import { casts, FLAG_FUNCTIONS, type FunctionDefinition, functions } from './functions.ts';
 import { likeTest, requirePattern } from './patterns.ts';
 import { fillValue, type Parameters } from '../syntax/placeholder.ts';
 import { foreignFunction } from '../syntax/foreign-words.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
 import type { ColumnType, Schema } from '../run/schema.ts';
-import { doubleOf, finite, jsonOf, textOf, type Value } from './value.ts';
+import { doubleOf, type Evaluate, finite, jsonOf, textOf, type Value } from './value.ts';
 
 export interface ExpressionContext {
   readonly schema: Schema;
@@ -163,8 +161,8 @@ function unknownFunction(name: string, names: Iterable<string>, place: Place): P
 }
 
 function terseCall(call: Call, context: ExpressionContext): Evaluate {
-  const definition = terseFunctions.get(call.name);
-  if (!definition) throw unknownFunction(call.name, terseFunctions.keys(), call.place);
+  const definition = functions.terse.get(call.name);
+  if (!definition) throw unknownFunction(call.name, functions.terse.keys(), call.place);
   return applied(definition, call, context);
 }
 
@@ -226,10 +224,9 @@ function flagCall(call: Call, context: ExpressionContext): Evaluate {
   }
   const special = SPECIAL_CALLS[name];
   if (special && Object.hasOwn(SPECIAL_CALLS, name)) return special(call, context);
-  const definition = flagFunctions.get(name);
+  const definition = functions.flag.get(name);
   if (definition) return applied(definition, call, context);
-  const names = [...flagFunctions.keys(), ...SPECIAL_FUNCTIONS.map((one) => one.name)];
-  throw unknownFunction(name, names, place);
+  throw unknownFunction(name, FLAG_FUNCTIONS, place);
 }
 
 function requireCount(call: Call, expected: number): void {

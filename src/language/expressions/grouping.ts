@@ -1,10 +1,9 @@
 /** Groups come in ascending order of their keys. */
 import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
-import type { Evaluate } from './function-definition.ts';
 import { MAX_GROUPS } from '../limits.ts';
 import { requireAtMost, type Compiled, type Meter, type Weights } from '../run/operator.ts';
 import type { Schema } from '../run/schema.ts';
-import { compareValues, keyOfAll, sizeOf, type Row, type Value } from './value.ts';
+import { compareValues, keyOfAll, sizeOf, type Row, type Value, type Evaluate } from './value.ts';
 
 export interface Group {
   readonly keys: readonly Value[];

@@ -10,6 +10,8 @@ export type Value =
 /** In the order of a schema's columns; a missing cell is null. */
 export type Row = Value[];
 
+export type Evaluate = (row: Row) => Value;
+
 export function isObject(value: Value | undefined): value is { readonly [name: string]: Value } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

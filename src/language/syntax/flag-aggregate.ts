@@ -1,3 +1,4 @@
+import type { Evaluate } from '../expressions/value.ts';
 import {
   flagAggregates,
   useOfAggregate,
@@ -7,8 +8,7 @@ import type { Expression } from './ast.ts';
 import { expressionContext, type StageContext } from '../command.ts';
 import { compileExpression, FLAG_AGGREGATES } from '../expressions/evaluate.ts';
 import { parseFlagExpression } from './flag-expression.ts';
-import { flagFunctions, SPECIAL_FUNCTIONS } from '../expressions/flag-functions.ts';
-import type { Evaluate } from '../expressions/function-definition.ts';
+import { FLAG_FUNCTIONS } from '../expressions/functions.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
 import type { Schema } from '../run/schema.ts';
 
@@ -30,11 +30,7 @@ export function parseFlagAggregate(
   if (expression.kind !== 'call') return null;
   const name = expression.name.toLowerCase();
   if (!FLAG_AGGREGATES.has(name)) {
-    const names = [
-      ...flagFunctions.keys(),
-      ...SPECIAL_FUNCTIONS.map((one) => one.name),
-      ...FLAG_AGGREGATES.values(),
-    ];
+    const names = [...FLAG_FUNCTIONS, ...FLAG_AGGREGATES.values()];
     if (names.includes(expression.name)) return null;
     throw new Problem('unknown_function', `Unknown function '${expression.name}'`, {
       place,
