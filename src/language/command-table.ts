@@ -1,18 +1,12 @@
-/** Commands by exact name, built on first use because the list and the commands that hold queries import each other. */
 import type { Command } from './command.ts';
 import { commands } from './commands/index.ts';
 
-let byName: ReadonlyMap<string, Command> | null = null;
+const byName: ReadonlyMap<string, Command> = new Map(
+  commands.map((command) => [command.name, command]),
+);
 
-function table(): ReadonlyMap<string, Command> {
-  byName ??= new Map(commands.map((command) => [command.name, command]));
-  return byName;
-}
+export const commandNames: readonly string[] = [...byName.keys()];
 
 export function findCommand(name: string): Command | undefined {
-  return table().get(name);
-}
-
-export function commandNames(): readonly string[] {
-  return [...table().keys()];
+  return byName.get(name);
 }

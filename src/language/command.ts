@@ -1,5 +1,5 @@
 /** The contract of a command: syntax, help and reference all come from its one file in commands/. */
-import type { FlagArguments, Form, Query, Stage } from './syntax/ast.ts';
+import type { Form, Query, Stage, Word } from './syntax/ast.ts';
 import type { ExpressionContext } from './expressions/evaluate.ts';
 import type { Flag } from './syntax/flag-arguments.ts';
 import { FlagValues } from './syntax/flag-values.ts';
@@ -18,11 +18,7 @@ export interface StageContext {
   readonly notice: (text: string) => void;
   /** With the caller's rights. Throws `unknown_source`, `no_permission`. */
   readonly source: (name: SourceName, place: Place) => Source;
-  readonly savedSearch: (
-    name: string,
-    place: Place,
-    parameters: Parameters,
-  ) => { readonly query: Query; readonly context: StageContext };
+  readonly savedSearch: (name: Word, parameters: Parameters) => NestedQuery;
   /** The members a text holds, parsed as on ingest; null for none. */
   readonly extract: (style: 'kv' | 'json', text: string) => Readonly<Record<string, Value>> | null;
   readonly prepare: (query: Query) => LazyTable;
@@ -47,11 +43,6 @@ export interface LazyTable {
   ) => { readonly schema: Schema; readonly rows: Row[] };
 }
 
-interface StagePlace {
-  readonly command: string;
-  readonly word: Place;
-}
-
 interface SourceRead {
   readonly kind: 'source';
   readonly source: Source;
@@ -74,60 +65,65 @@ export interface ParseContext {
   readonly parseNested: (from: number, to: number) => Query;
 }
 
-interface CommandOptions<Args> {
+export interface PrintContext {
+  readonly printNested: (query: Query) => string;
+}
+
+interface CommandText {
   readonly name: string;
-  readonly forms: readonly Form[];
   readonly summary: string;
+  /** In each of its forms. */
   readonly syntax: Partial<Record<Form, string>>;
   readonly flags?: readonly Flag[];
   /** Name of the one positional word of the flag form. */
   readonly word?: string;
-  readonly isRowWise: boolean;
-  readonly examples: readonly string[];
+  readonly isRowWise?: boolean;
   readonly isSource?: boolean;
-  readonly parse?: (reader: TerseReader, context: ParseContext) => Args;
-  readonly print?: (args: Args) => string;
-  /** `input` is null for a first stage. */
-  readonly bindFlags?: (
-    flags: FlagValues,
-    input: Schema | null,
-    context: StageContext,
-    place: StagePlace,
-  ) => BoundStage;
-  readonly bind?: (
-    args: Args,
-    input: Schema | null,
-    context: StageContext,
-    place: StagePlace,
-  ) => BoundStage;
+  readonly examples: readonly string[];
 }
 
-export interface Command extends Omit<CommandOptions<unknown>, 'bindFlags' | 'bind'> {
-  readonly flags: readonly Flag[];
-  readonly isSource: boolean;
+type Bind<Given, Input> = (
+  given: Given,
+  input: Input,
+  context: StageContext,
+  word: Place,
+) => BoundStage;
+
+/** Sources have `Schema | null` as input, which is null for a first stage. */
+interface CommandOptions<Args, Input> extends CommandText {
+  readonly parse?: (reader: TerseReader, context: ParseContext) => Args;
+  readonly print?: (args: Args, context: PrintContext) => string;
+  readonly bindFlags?: Bind<FlagValues, Input>;
+  readonly bind?: Bind<Args, Input>;
+}
+
+export interface Command extends Required<Omit<CommandText, 'word'>> {
+  readonly word: string | null;
+  readonly forms: readonly Form[];
+  readonly parse?: (reader: TerseReader, context: ParseContext) => unknown;
+  readonly print: (args: unknown, context: PrintContext) => string;
   bindStage(stage: Stage, input: Schema | null, context: StageContext): BoundStage;
 }
 
-export function defineCommand<Args = never>(options: CommandOptions<Args>): Command {
-  const { bindFlags, bind, parse, print, ...rest } = options;
+export function defineCommand<Args = never, Input = Schema>(
+  options: CommandOptions<Args, Input>,
+): Command {
+  const { bindFlags, bind, print, ...rest } = options;
   return {
+    flags: [],
+    word: null,
+    isRowWise: false,
+    isSource: false,
     ...rest,
-    flags: options.flags ?? [],
-    isSource: options.isSource ?? false,
-    ...(parse && { parse }),
+    forms: Object.keys(options.syntax) as Form[],
     // `args` came from `parse` of the same command.
-    ...(print && { print: (args: unknown) => print(args as Args) }),
-    bindStage(stage, input, context) {
-      const place = { command: stage.command, word: stage.word };
-      if (stage.arguments.form === 'terse') {
-        return bind!(stage.arguments.args as Args, input, context, place);
-      }
-      const flags = new FlagValues(
-        stage.command,
-        stage.arguments satisfies FlagArguments,
-        context.parameters,
-      );
-      return bindFlags!(flags, input, context, place);
+    print: (args, context) => print!(args as Args, context),
+    bindStage(stage, given, context) {
+      const { command, arguments: args, word } = stage;
+      // Checked by the caller for commands that are no sources.
+      const input = given as Input;
+      if (args.form === 'terse') return bind!(args.args as Args, input, context, word);
+      return bindFlags!(new FlagValues(command, args, context.parameters), input, context, word);
     },
   };
 }

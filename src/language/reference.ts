@@ -1,9 +1,8 @@
 /** The language reference and command help, generated from the files of commands/. */
-import { terseAggregates } from './expressions/aggregates.ts';
+import { flagAggregateNames, terseAggregates } from './expressions/aggregates.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands/index.ts';
 import { LOOKUPS } from './expressions/condition.ts';
-import { FLAG_AGGREGATES } from './expressions/evaluate.ts';
 import { functions, SPECIAL_FUNCTIONS } from './expressions/functions.ts';
 import { BUILT_IN_PLACEHOLDERS } from './syntax/placeholder.ts';
 
@@ -40,7 +39,7 @@ export function reference(sources: readonly string[]) {
     aggregates: [
       ...[...terseAggregates].map(([name, { summary }]) => ({ name, forms: ['terse'], summary })),
       { name: 'perc<N>', forms: ['terse'], summary: 'percentile, interpolated; also p<N>' },
-      ...[...FLAG_AGGREGATES.values()].map((name) => ({
+      ...flagAggregateNames.map((name) => ({
         name,
         forms: ['flag'],
         summary:

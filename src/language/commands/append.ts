@@ -1,53 +1,51 @@
 import { defineCommand } from '../command.ts';
-import { parseRightSide, printRightSide, rightSide, type RightSide } from '../run/right-side.ts';
-import { Schema, type Column } from '../run/schema.ts';
 import type { Row } from '../expressions/value.ts';
+import { Schema, type Column } from '../run/schema.ts';
+import { parseRightSide, printRightSide, rightSide, type RightSide } from '../run/right-side.ts';
 
 export const append = defineCommand<RightSide>({
   name: 'append',
-  forms: ['terse'],
   summary: 'Adds the rows of a dataset or of a query of its own after the present ones.',
   syntax: { terse: 'append FROM <dataset> | append [ <query> ]' },
-  isRowWise: false,
   examples: ['index=web | stats count | append [ index=auth | stats count ]'],
   parse: parseRightSide,
   print: printRightSide,
   bind: (args, input, context) => {
     const right = rightSide(args, context);
-    const united = (schema: Schema): Schema => {
-      const columns: Column[] = input!.columns.map((column) => {
-        const other = schema.indexOf(column.name);
-        return other < 0 ? column : usedWith(column, schema.columns[other]!);
-      });
-      for (const column of schema.columns)
-        if (!columns.some(({ name }) => name === column.name)) columns.push(column);
-      return new Schema(columns, { isOpen: input!.isOpen || schema.isOpen });
-    };
-    if (right.schema.isOpen) {
+    const schema = united(input, right.schema);
+    if (!right.schema.isOpen) {
       return {
-        kind: 'table',
-        schema: united(right.schema),
-        run: (rows, meter) => {
-          const read = right.read(meter, Infinity);
-          const schema = united(read.schema);
-          return {
-            schema,
-            rows: [...moved(rows, input!, schema), ...moved(read.rows, read.schema, schema)],
-          };
-        },
+        kind: 'rows',
+        schema,
+        start: (meter) => ({
+          push: (rows) => rows,
+          finish: () => moved(right.read(meter, Infinity).rows, right.schema, schema),
+        }),
       };
     }
-    const schema = united(right.schema);
     return {
-      kind: 'rows',
+      kind: 'table',
       schema,
-      start: (meter) => ({
-        push: (rows) => rows,
-        finish: () => moved(right.read(meter, Infinity).rows, right.schema, schema),
-      }),
+      run: (rows, meter) => {
+        const read = right.read(meter, Infinity);
+        const all = united(input, read.schema);
+        return {
+          schema: all,
+          rows: [...moved(rows, input, all), ...moved(read.rows, read.schema, all)],
+        };
+      },
     };
   },
 });
+
+function united(left: Schema, right: Schema): Schema {
+  const columns = left.columns.map((column) => {
+    const other = right.indexOf(column.name);
+    return other < 0 ? column : usedWith(column, right.columns[other]!);
+  });
+  const added = right.columns.filter(({ name }) => !left.has(name));
+  return new Schema([...columns, ...added], { isOpen: left.isOpen || right.isOpen });
+}
 
 /** What is used of the result's column is used of both sides, also where it is hidden. */
 function usedWith(column: Column, other: Column): Column {

@@ -1,50 +1,90 @@
-import type { Expression, Word } from '../syntax/ast.ts';
-import { chained } from '../run/chain.ts';
-import { defineCommand, expressionContext } from '../command.ts';
-import { compileExpression, typeOfExpression } from '../expressions/evaluate.ts';
+import { defineCommand, expressionContext, type StageContext } from '../command.ts';
+import { compileColumn } from '../expressions/evaluate.ts';
 import { parseExpression, printExpression, printName } from '../expressions/expression.ts';
-import type { Compiled } from '../run/operator.ts';
-import { setting } from './annotate.ts';
+import { chained, mapped, type Rows } from '../run/operator.ts';
+import type { ColumnType, Schema } from '../run/schema.ts';
+import { withColumns } from '../run/shape.ts';
+import type { Expression, Form } from '../syntax/ast.ts';
+import { parseFlagExpression } from '../syntax/flag-expression.ts';
+import type { Evaluate } from '../expressions/value.ts';
+
+/** No budget is smaller. */
+const COUNTED_CHARACTERS = 4_096;
+
+export function setting(
+  input: Schema,
+  name: string,
+  { type, get }: { readonly type: ColumnType; readonly get: Evaluate },
+): Rows {
+  const { schema, set } = withColumns(input, [{ name, type }]);
+  return mapped(schema, (row, meter) => {
+    const value = get(row);
+    if (typeof value === 'string' && value.length > COUNTED_CHARACTERS) {
+      // The text counts while it passes.
+      meter.hold(value.length * 2);
+      meter.hold(value.length * -2);
+    }
+    return set(row, [value]);
+  });
+}
 
 interface Setting {
-  readonly field: Word;
+  readonly name: string;
   readonly expression: Expression;
+}
+
+function settings(
+  input: Schema,
+  form: Form,
+  given: Iterable<Setting>,
+  context: StageContext,
+): Rows {
+  const steps: Rows[] = [];
+  for (const { name, expression } of given) {
+    const schema = steps.at(-1)?.schema ?? input;
+    const column = compileColumn(expression, expressionContext(schema, form, context));
+    steps.push(setting(schema, name, column));
+  }
+  return chained(input, steps);
 }
 
 export const evaluate = defineCommand<readonly Setting[]>({
   name: 'eval',
-  forms: ['terse'],
   summary: 'Sets columns from expressions; later ones see earlier ones.',
   syntax: { terse: 'eval <field>=<expression>, …' },
   isRowWise: true,
   examples: ['* | eval level=case(code>=500,"err",code>=400,"warn",true,"ok") | table id, level'],
-  parse: (reader) => {
-    const settings: Setting[] = [];
-    do {
-      const field = reader.name();
+  parse: (reader) =>
+    reader.list(() => {
+      const name = reader.name().text;
       if (!reader.take('=')) throw reader.expected("'='");
-      settings.push({ field, expression: parseExpression(reader) });
-    } while (reader.take(','));
-    return settings;
-  },
-  print: (settings) =>
-    settings
-      .map(({ field, expression }) => `${printName(field.text)}=${printExpression(expression)}`)
+      return { name, expression: parseExpression(reader) };
+    }),
+  print: (given) =>
+    given
+      .map(({ name, expression }) => `${printName(name)}=${printExpression(expression)}`)
       .join(', '),
-  bind: (settings, input, context) => {
-    const steps: Compiled[] = [];
-    let schema = input!;
-    for (const { field, expression } of settings) {
-      const value = compileExpression(expression, expressionContext(schema, 'terse', context));
-      const step = setting(
-        schema,
-        field.text,
-        typeOfExpression(expression, schema, 'terse'),
-        value,
-      );
-      steps.push(step);
-      schema = step.schema;
-    }
-    return chained(input!, steps);
+  bind: (given, input, context) => settings(input, 'terse', given, context),
+});
+
+export const annotate = defineCommand({
+  name: 'annotate',
+  summary: 'Adds or overwrites columns computed from each row; later ones see earlier ones.',
+  syntax: { flag: 'annotate --set=<name>=<expression> …' },
+  flags: [{ name: 'set', type: 'expression', isRepeatable: true, help: 'name=expression' }],
+  isRowWise: true,
+  examples: [`search --select='["id"]' --limit=2 | annotate --set='double=id*2' --set='half=id/2'`],
+  bindFlags: (flags, input, context) => {
+    const words = flags
+      .words('set')
+      .values()
+      .filter(({ text }) => text.includes('='));
+    // One by one: an error in one comes before those of the next.
+    const given = words.map(({ text, place }) => {
+      const [name = ''] = text.split('=', 1);
+      const { expression } = parseFlagExpression(text.slice(name.length + 1), place);
+      return { name: name.trim(), expression };
+    });
+    return settings(input, 'flag', given, context);
   },
 });

@@ -1,21 +1,19 @@
 import type { Word } from '../syntax/ast.ts';
 import { defineCommand } from '../command.ts';
 import { bindJoin, JOIN_TYPES, type JoinType } from '../run/joining.ts';
-import { MODEL_FLAGS, modelSource } from '../syntax/model-flags.ts';
 import { Problem, unknownName } from '../syntax/problem.ts';
 import { parseRightSide, printRightSide, rightSide, type RightSide } from '../run/right-side.ts';
 import { parseNames, printNames } from '../syntax/terse-aggregate.ts';
-import { searchStages } from './search.ts';
+import { MODEL_FLAGS, modelSource, searchStages } from './search.ts';
 
 interface Args {
-  readonly type: Word | null;
+  readonly type: Word | undefined;
   readonly keys: readonly Word[];
   readonly right: RightSide;
 }
 
 export const join = defineCommand<Args>({
   name: 'join',
-  forms: ['flag', 'terse'],
   summary: 'Adds the columns of other rows with equal keys.',
   syntax: {
     flag: 'join --on=<list> [--how=left|right|inner|outer] [--model=<source>] [--filter=…] [--exclude=…] [--select=<list>] [--limit=<n>]',
@@ -26,51 +24,41 @@ export const join = defineCommand<Args>({
     { name: 'how', type: 'text', choices: JOIN_TYPES, default: 'left', help: 'which rows to keep' },
     ...MODEL_FLAGS,
   ],
-  isRowWise: false,
   examples: [
     `search --select='["id","host"]' | join --on='["host"]' --model=dataset.assets`,
     'index!=web | join type=left host FROM assets | table id, owner',
   ],
   parse: (reader, context) => {
-    const type = reader.options(['type']).get('type') ?? null;
+    const { type } = reader.options(['type']);
     const keys = parseNames(reader, ['FROM']);
     return { type, keys, right: parseRightSide(reader, context) };
   },
-  print: ({ type, keys, right }) =>
-    `${type ? `type=${type.text} ` : ''}${printNames(keys)} ${printRightSide(right)}`,
+  print: ({ type, keys, right }, context) =>
+    `${type ? `type=${type.text} ` : ''}${printNames(keys)} ${printRightSide(right, context)}`,
   bindFlags: (flags, input, context) => {
     const how = (flags.choice('how', JOIN_TYPES) ?? 'left') as JoinType;
     flags.choice('using', ['default']);
     const place = flags.placeOf('on')!;
     const keys = flags.names('on')!.map((text) => ({ text, place }));
-    const source = context.source(
-      modelSource(flags) ?? { kind: 'events' },
-      flags.placeOf('model') ?? place,
-    );
+    const source = context.source(modelSource(flags), flags.placeOf('model') ?? place);
     const right = context.prepareSource(source, searchStages(flags, source.schema, context));
     return bindJoin(
       { how, keys, form: 'flag', nullsMeet: true, maxRows: context.joinMaxRows },
-      input!,
+      input,
       right,
     );
   },
   bind: ({ type, keys, right }, input, context) => {
-    const how = type === null ? 'inner' : type.text.toLowerCase();
-    if (!(JOIN_TYPES as readonly string[]).includes(how)) {
+    const written = type === undefined ? 'inner' : type.text.toLowerCase();
+    const how = JOIN_TYPES.find((one) => one === written);
+    if (how === undefined) {
       throw new Problem('bad_value', `Unknown join type '${type!.text}'`, {
         place: type!.place,
-        suggestion: unknownName(how, JOIN_TYPES).suggestion,
+        suggestion: unknownName(written, JOIN_TYPES).suggestion,
         allowed: JOIN_TYPES,
       });
     }
-    const table = rightSide(right, context);
-    const options = {
-      how: how as JoinType,
-      keys,
-      form: 'terse',
-      nullsMeet: false,
-      maxRows: context.joinMaxRows,
-    } as const;
-    return bindJoin(options, input!, table);
+    const options = { how, keys, form: 'terse', nullsMeet: false } as const;
+    return bindJoin({ ...options, maxRows: context.joinMaxRows }, input, rightSide(right, context));
   },
 });

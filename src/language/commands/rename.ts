@@ -1,18 +1,16 @@
-import type { Word } from '../syntax/ast.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expressions/expression.ts';
-import { Problem } from '../syntax/problem.ts';
 import type { Schema } from '../run/schema.ts';
 import { allKept, projected, type MadeColumn } from '../run/shape.ts';
+import { Problem } from '../syntax/problem.ts';
 
 interface Pair {
-  readonly from: Word;
-  readonly to: Word;
+  readonly from: string;
+  readonly to: string;
 }
 
 export const rename = defineCommand<readonly Pair[]>({
   name: 'rename',
-  forms: ['flag', 'terse'],
   summary: 'Renames columns, all at once; unknown names are ignored.',
   syntax: { flag: 'rename --mapping=<object>', terse: 'rename <field> AS <name>, …' },
   flags: [{ name: 'mapping', type: 'mapping', isRequired: true, help: 'old name to new name' }],
@@ -21,41 +19,35 @@ export const rename = defineCommand<readonly Pair[]>({
     `search --select='["id","host"]' | rename --mapping='{"host":"machine"}'`,
     '* | table id, host | rename host AS machine',
   ],
-  parse: (reader) => {
-    const pairs: Pair[] = [];
-    do {
-      const from = reader.name({ inList: true });
-      if (!reader.takeKeyword('AS')) throw reader.expected('AS');
-      pairs.push({ from, to: reader.name({ inList: true }) });
-    } while (reader.take(','));
-    return pairs;
-  },
+  parse: (reader) =>
+    reader.list(() => {
+      const from = reader.name({ inList: true }).text;
+      const to = reader.alias();
+      if (to === null) throw reader.expected('AS');
+      return { from, to };
+    }),
   print: (pairs) =>
-    pairs.map(({ from, to }) => `${printName(from.text)} AS ${printName(to.text)}`).join(', '),
+    pairs.map(({ from, to }) => `${printName(from)} AS ${printName(to)}`).join(', '),
   bindFlags: (flags, input) => {
-    const mapping = flags.mapping('mapping')!;
-    const names = new Map<string, string>();
-    for (const [from, to] of Object.entries(mapping)) {
-      if (typeof to !== 'string') {
-        throw new Problem('bad_mapping', '--mapping must be a dictionary', {
-          place: flags.placeOf('mapping'),
-        });
-      }
-      names.set(from, to);
-    }
-    return projected(input!, renamed(input!, names));
+    const names = Object.entries(flags.mapping('mapping')!).map(([from, to]) => {
+      if (typeof to === 'string') return [from, to] as const;
+      throw new Problem('bad_mapping', '--mapping must be a dictionary', {
+        place: flags.placeOf('mapping'),
+      });
+    });
+    return projected(input, renamed(input, new Map(names)));
   },
   bind: (pairs, input) => {
     const names = new Map<string, string>();
     const made: MadeColumn[] = [];
     for (const { from, to } of pairs) {
-      if (input!.has(from.text)) names.set(from.text, to.text);
+      if (input.has(from)) names.set(from, to);
       else {
-        const reference = input!.find(from.text, 'terse');
-        if (reference) made.push({ name: to.text, type: reference.type, get: reference.get });
+        const reference = input.find(from, 'terse');
+        if (reference) made.push({ name: to, type: reference.type, get: reference.get });
       }
     }
-    return projected(input!, [...renamed(input!, names), ...made]);
+    return projected(input, [...renamed(input, names), ...made]);
   },
 });
 

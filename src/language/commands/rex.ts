@@ -1,31 +1,30 @@
 import type { RE2JS } from 're2js';
 import type { Word } from '../syntax/ast.ts';
 import { defineCommand } from '../command.ts';
-import { notWhole } from '../syntax/count.ts';
+import { requireWhole } from '../syntax/count.ts';
 import { nativePattern } from '../expressions/native-pattern.ts';
 import { mapped } from '../run/operator.ts';
 import { requirePattern } from '../expressions/patterns.ts';
 import { Problem } from '../syntax/problem.ts';
 import { withColumns } from '../run/shape.ts';
 import { quoted } from '../syntax/terse-reader.ts';
-import { textOf, type Row, type Value } from '../expressions/value.ts';
+import { textOf } from '../expressions/value.ts';
 
 interface Args {
-  readonly field: Word | null;
+  readonly field: Word | undefined;
   readonly maxMatches: number;
   readonly pattern: Word;
 }
 
 export const rex = defineCommand<Args>({
   name: 'rex',
-  forms: ['terse'],
+
   summary: 'Makes a column of every named group of a regular expression (RE2 syntax).',
   syntax: { terse: 'rex [field=<field>] [max_match=<n>] "<pattern with (?<name>…)>"' },
   isRowWise: true,
   examples: ['* | rex "from (?<ip>[0-9.]+)" | table id, ip'],
   parse: (reader) => {
-    const options = reader.options(['field', 'max_match', 'mode']);
-    const mode = options.get('mode');
+    const { field, max_match: most, mode } = reader.options(['field', 'max_match', 'mode']);
     if (mode)
       throw new Problem(
         'syntax',
@@ -36,34 +35,26 @@ export const rex = defineCommand<Args>({
       );
     const pattern = reader.takeString({ isVerbatim: true });
     if (pattern === null) throw reader.expected('a regular expression in double quotes');
-    const most = options.get('max_match');
-    if (most && !/^\d{1,6}$/.test(most.text)) throw notWhole('max_match', most);
-    return {
-      field: options.get('field') ?? null,
-      maxMatches: most ? Number(most.text) : 1,
-      pattern,
-    };
+    return { field, maxMatches: most ? requireWhole('max_match', most, 6) : 1, pattern };
   },
   print: ({ field, maxMatches, pattern }) =>
     `${field ? `field=${quoted(field.text)} ` : ''}${maxMatches === 1 ? '' : `max_match=${maxMatches} `}${quoted(pattern.text)}`,
-  bind: ({ field, maxMatches, pattern }, input, _context, { word }) => {
+  bind: ({ field, maxMatches, pattern }, input, _context, place) => {
     const regex = requirePattern(pattern.text, pattern.place);
     const groups = Object.entries(regex.namedGroups());
     if (groups.length === 0) {
       const text = 'The regular expression has no named group (?<name>...)';
       throw new Problem('bad_regex', text, { place: pattern.place });
     }
-    const { get } = input!.require(field?.text ?? 'data', 'terse', field?.place ?? word);
-    const { schema, positions } = withColumns(
-      input!,
-      groups.map(([name]) => ({ name, type: 'json' })),
+    const { get } = input.require(field?.text ?? 'data', 'terse', field?.place ?? place);
+    const { schema, set } = withColumns(
+      input,
+      groups.map(([name]) => ({ name })),
     );
     const find = finder(pattern.text, regex);
-    return mapped(schema, (row: Row) => {
-      const next = row.slice();
-      while (next.length < schema.columns.length) next.push(null);
+    return mapped(schema, (row) => {
       const text = textOf(get(row));
-      if (text === null) return next;
+      if (text === null) return row;
       const found: string[][] = groups.map(() => []);
       let matches = 0;
       for (const match of find(text)) {
@@ -74,13 +65,11 @@ export const rex = defineCommand<Args>({
           if (value !== null) found[index]!.push(value);
         });
       }
-      if (matches === 0) return next;
-      positions.forEach((position, index) => {
-        const values = found[index]!;
-        const value: Value = maxMatches === 1 ? (values[0] ?? null) : values;
-        next[position] = value;
-      });
-      return next;
+      if (matches === 0) return row;
+      return set(
+        row,
+        found.map((values) => (maxMatches === 1 ? (values[0] ?? null) : values)),
+      );
     });
   },
 });

@@ -1,21 +1,21 @@
-import type { Word } from '../syntax/ast.ts';
 import { defineCommand } from '../command.ts';
-import { fillText, fillValue, unmarkPlaceholders } from '../syntax/placeholder.ts';
+import { numberOf, type Value } from '../expressions/value.ts';
+import type { Word } from '../syntax/ast.ts';
+import { fillValue, unmarkPlaceholders } from '../syntax/placeholder.ts';
 import { parseSourceName, printSourceName } from '../syntax/source-name.ts';
 import { quoted } from '../syntax/terse-reader.ts';
-import { numberOf, type Value } from '../expressions/value.ts';
 
 interface Args {
   readonly name: Word;
   readonly parameters: readonly { readonly name: string; readonly value: Word }[];
 }
 
+const summary = 'Runs the stages of a saved search on the present rows, or from its own source.';
+
 export const savedsearch = defineCommand<Args>({
   name: 'savedsearch',
-  forms: ['terse'],
-  summary: 'Runs the stages of a saved search on the present rows, or from its own source.',
+  summary,
   syntax: { terse: 'savedsearch <name> [<parameter>=<value> …]' },
-  isRowWise: false,
   isSource: true,
   examples: ['savedsearch "by host" idx=web'],
   parse: (reader) => {
@@ -34,13 +34,23 @@ export const savedsearch = defineCommand<Args>({
     const values = new Map<string, Value>();
     for (const { name: key, value } of parameters) {
       const given = fillValue(value.text, context.parameters, value.place);
-      values.set(
-        key,
-        typeof given === 'string' && String(numberOf(given)) === given ? numberOf(given) : given,
-      );
+      const number = numberOf(given);
+      values.set(key, String(number) === given ? number : given);
     }
-    const text = fillText(name.text, context.parameters, name.place);
-    const found = context.savedSearch(text, name.place, values);
-    return { kind: 'nested', name: text, place: name.place, ...found };
+    return context.savedSearch(name, values);
   },
+});
+
+export const runSavedSearch = defineCommand({
+  name: 'run_saved_search',
+  summary,
+  syntax: { flag: 'run_saved_search <name>' },
+  flags: [
+    { name: 'events', type: 'text', help: 'ignored' },
+    { name: 'request', type: 'text', help: 'ignored' },
+  ],
+  word: 'name',
+  isSource: true,
+  examples: ['run_saved_search S1'],
+  bindFlags: (flags, _input, context) => context.savedSearch(flags.argument!, new Map()),
 });

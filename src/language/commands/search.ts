@@ -6,27 +6,74 @@ import {
   type SourceName,
   type StageContext,
 } from '../command.ts';
-import { conditionTest, readCondition, splitCondition } from '../expressions/condition.ts';
-import { noteIndexes, noteTermIndexes } from '../plan/index-notices.ts';
+import {
+  type Condition,
+  conditionTest,
+  readCondition,
+  splitCondition,
+} from '../expressions/condition.ts';
 import type { Flag } from '../syntax/flag-arguments.ts';
 import type { FlagValues } from '../syntax/flag-values.ts';
-import { selectedColumns, sortKeys } from '../syntax/flag-columns.ts';
-import { MODEL_FLAGS, modelSource } from '../syntax/model-flags.ts';
-import { filtered, head, sorted, type Compiled } from '../run/operator.ts';
-import { chained } from '../run/chain.ts';
-import { Problem } from '../syntax/problem.ts';
+import { chained, filtered, head, type Rows } from '../run/operator.ts';
+import { type Place, Problem, unknownName } from '../syntax/problem.ts';
 import type { Schema } from '../run/schema.ts';
-import { projected } from '../run/shape.ts';
+import { projected, type MadeColumn } from '../run/shape.ts';
+import { parseFlagExpression } from '../syntax/flag-expression.ts';
+import { fillText } from '../syntax/placeholder.ts';
+import { compileColumn, type ExpressionContext } from '../expressions/evaluate.ts';
+import { isArray, textOf, type Value } from '../expressions/value.ts';
+import { sortedBy } from './sort.ts';
 import { parseTerms, printTerms } from '../syntax/terms.ts';
 import { termsTest, timeRangeOf } from '../expressions/term-match.ts';
 
-const FLAGS: readonly Flag[] = [
-  ...MODEL_FLAGS,
-  { name: 'order-by', type: 'list', help: 'columns to sort by; a leading - sorts downwards' },
+export const MODEL_FLAGS: readonly Flag[] = [
+  {
+    name: 'model',
+    type: 'text',
+    default: 'events.Event',
+    help: 'events.Event, audit.Entry or dataset.<name>',
+  },
+  { name: 'using', type: 'text', choices: ['default'], default: 'default', help: 'only default' },
+  {
+    name: 'filter',
+    type: 'condition',
+    isRepeatable: true,
+    help: 'keep rows where path__lookup=value holds',
+  },
+  {
+    name: 'exclude',
+    type: 'condition',
+    isRepeatable: true,
+    help: 'drop rows where path__lookup=value holds',
+  },
+  { name: 'select', type: 'list', help: 'columns to show, or name=expression' },
+  { name: 'limit', type: 'int', help: 'at most so many rows' },
 ];
 
-export function searchStages(flags: FlagValues, input: Schema, context: StageContext): Compiled {
-  const steps: Compiled[] = [];
+const MODELS = ['events.Event', 'audit.Entry', 'dataset.<name>'] as const;
+
+/** Events when none is given. */
+export function modelSource(flags: FlagValues): SourceName {
+  const model = flags.text('model');
+  if (model === null) return { kind: 'events' };
+  const place = flags.placeOf('model');
+  const dot = model.indexOf('.');
+  if (dot < 0) throw new Problem('bad_value', "--model must be 'app_label.ModelName'", { place });
+  const family = model.slice(0, dot);
+  const name = model.slice(dot + 1);
+  if (family === 'dataset' && name !== '') return { kind: 'dataset', name };
+  if (family === 'events' && name.toLowerCase() === 'event') return { kind: 'events' };
+  if (family === 'audit' && name.toLowerCase() === 'entry') return { kind: 'audit' };
+  throw new Problem('unknown_source', `Unknown model '${model}'`, {
+    place,
+    suggestion: unknownName(model, MODELS.slice(0, 2)).suggestion,
+    allowed: MODELS,
+    listsAllowed: true,
+  });
+}
+
+export function searchStages(flags: FlagValues, input: Schema, context: StageContext): Rows {
+  const steps: Rows[] = [];
   for (const flag of ['filter', 'exclude'] as const) {
     for (const { text, place } of flags.words(flag)) {
       const cut = splitCondition(text);
@@ -46,7 +93,7 @@ export function searchStages(flags: FlagValues, input: Schema, context: StageCon
   }
   const order = flags.names('order-by');
   if (order && order.length > 0) {
-    steps.push(sorted(input, sortKeys(order, input, flags.placeOf('order-by')!), null));
+    steps.push(sortedBy(order, input, flags.placeOf('order-by')!));
   }
   const limit = flags.count('limit');
   if (limit !== null) steps.push(head(input, limit));
@@ -60,16 +107,20 @@ export function searchStages(flags: FlagValues, input: Schema, context: StageCon
   return chained(input, steps);
 }
 
-export const search = defineCommand<Terms>({
+const NOWHERE = { at: 0, length: 0 };
+
+export const search = defineCommand<Terms, Schema | null>({
   name: 'search',
-  forms: ['flag', 'terse'],
   summary: 'Finds rows: the first stage reads a source, later ones keep what matches.',
   syntax: {
     flag: 'search [--model=<source>] [--filter=<condition>]… [--exclude=<condition>]… [--select=<list>] [--order-by=<list>] [--limit=<n>]',
     terse:
       'search <word> | "<phrase>" | <field><op><value> | <field> IN (<value>, …) … with AND, OR, NOT, ( )',
   },
-  flags: FLAGS,
+  flags: [
+    ...MODEL_FLAGS,
+    { name: 'order-by', type: 'list', help: 'columns to sort by; a leading - sorts downwards' },
+  ],
   isRowWise: true,
   isSource: true,
   examples: [
@@ -80,13 +131,9 @@ export const search = defineCommand<Terms>({
   parse: (reader) => parseTerms(reader.text, reader.at, reader.to).terms,
   print: printTerms,
   bindFlags: (flags, input, context): BoundStage => {
-    const using = flags.choice('using', ['default']);
-    if (using === null && flags.word('using')) throw new Problem('bad_value', 'Unknown database');
+    flags.choice('using', ['default']);
     if (input === null) {
-      const source = context.source(
-        modelSource(flags) ?? { kind: 'events' },
-        flags.placeOf('model') ?? { at: 0, length: 0 },
-      );
+      const source = context.source(modelSource(flags), flags.placeOf('model') ?? NOWHERE);
       return {
         kind: 'source',
         source,
@@ -103,8 +150,7 @@ export const search = defineCommand<Terms>({
   },
   bind: (terms, input, context): BoundStage => {
     if (input !== null) return matching(terms, input, context);
-    const events: SourceName = { kind: 'events' };
-    const source = context.source(events, { at: 0, length: 0 });
+    const source = context.source({ kind: 'events' }, NOWHERE);
     const then = matching(terms, source.schema, context);
     Object.assign(context.range, timeRangeOf(terms, { schema: source.schema, ...context }));
     const { earliest, latest } = context.range;
@@ -115,8 +161,83 @@ export const search = defineCommand<Terms>({
   },
 });
 
-function matching(terms: Terms, input: Schema, context: StageContext): Compiled {
+function matching(terms: Terms, input: Schema, context: StageContext): Rows {
   noteTermIndexes(terms, input, context);
   const test = termsTest(terms, { schema: input, ...context });
   return filtered(input, test);
+}
+
+export const filter = defineCommand({
+  name: 'filter',
+  summary: 'Keeps the rows for which path__lookup=value holds.',
+  syntax: { flag: 'filter --condition=<condition>' },
+  flags: [{ name: 'condition', type: 'condition', isRequired: true, help: 'path__lookup=value' }],
+  isRowWise: true,
+  examples: [`search | filter --condition='extracted_fields__code__gte=400' | fields id`],
+  bindFlags: (flags, input, context) => {
+    const { text, place } = flags.word('condition')!;
+    const cut = splitCondition(text);
+    if (cut === null) {
+      const message = `Invalid filter condition: ${text}: expected field__lookup=value`;
+      throw new Problem('bad_condition', message, { place });
+    }
+    const condition = readCondition(cut.path, cut.value, {
+      schema: input,
+      parameters: context.parameters,
+      place,
+      unknownText: (column) => `Invalid filter condition: ${text}: unknown column '${column}'`,
+    });
+    noteIndexes(condition, input, context);
+    return filtered(input, conditionTest(condition));
+  },
+});
+
+function selectedColumns(
+  items: readonly Value[],
+  context: ExpressionContext,
+  place: Place,
+): MadeColumn[] {
+  return items.map((item) => {
+    const text = textOf(item) ?? 'None';
+    const { schema } = context;
+    const reference = typeof item === 'string' ? schema.find(text, 'flag') : null;
+    if (reference && (schema.has(text) || !(schema.isOpen && /[=(]/.test(text)))) {
+      return { name: text, type: reference.type, get: reference.get };
+    }
+    if (!/[=(]/.test(text)) schema.require(text, 'flag', place);
+    const { alias, expression } = parseFlagExpression(text, place);
+    if (alias === null) {
+      throw new Problem('bad_value', `Expression '${text}' needs an alias (name=${text})`, {
+        place,
+      });
+    }
+    return { name: alias, ...compileColumn(expression, context) };
+  });
+}
+
+/** Notices for indexes a query names and the caller may not read. */
+function noteIndexes(condition: Condition, schema: Schema, context: StageContext): void {
+  const { reference, lookup, operand } = condition;
+  const isOnIndex = reference.column !== null && schema.columns[reference.column]!.name === 'index';
+  if (!isOnIndex || (lookup !== 'exact' && lookup !== 'in')) return;
+  const values: readonly Value[] = isArray(operand) ? operand : [operand];
+  for (const value of values) if (typeof value === 'string') noteIndex(value, context);
+}
+
+function noteTermIndexes(terms: Terms, schema: Schema, context: StageContext): void {
+  if (schema.indexOf('index') < 0) return;
+  const visit = (item: Terms): void => {
+    if ('items' in item) item.items.forEach(visit);
+    if (item.kind !== 'compare' || item.op !== '=' || item.field.text !== 'index') return;
+    for (const value of item.values) {
+      const text = fillText(value.text, context.parameters, value.place);
+      if (value.isQuoted || !text.includes('*')) noteIndex(text, context);
+    }
+  };
+  visit(terms);
+}
+
+function noteIndex(name: string, context: StageContext): void {
+  if (context.readableIndexes() === null || context.readableIndexes()!.includes(name)) return;
+  context.notice(`index '${name}' is not readable or does not exist`);
 }

@@ -2,11 +2,10 @@ import type { Word } from '../syntax/ast.ts';
 import { requireWhole } from '../syntax/count.ts';
 import { defineCommand } from '../command.ts';
 import { printName } from '../expressions/expression.ts';
-import { sortKeys } from '../syntax/flag-columns.ts';
-import { sorted } from '../run/operator.ts';
-import { Problem } from '../syntax/problem.ts';
+import { sorted, type Rows } from '../run/operator.ts';
+import { Problem, type Place } from '../syntax/problem.ts';
 import { type Schema, unknownColumn } from '../run/schema.ts';
-import type { Row, Value } from '../expressions/value.ts';
+import type { Evaluate } from '../expressions/value.ts';
 
 export interface SortArguments {
   readonly limit: number | null;
@@ -15,7 +14,6 @@ export interface SortArguments {
 
 export const sort = defineCommand<SortArguments>({
   name: 'sort',
-  forms: ['flag', 'terse'],
   summary: 'Sorts rows; null first, last downwards. A number keeps the first n; 0 keeps all.',
   syntax: { flag: 'sort --fields=<list>', terse: 'sort [<n>] [+|-]<field>, …' },
   flags: [
@@ -26,7 +24,6 @@ export const sort = defineCommand<SortArguments>({
       help: 'columns; a leading - sorts downwards',
     },
   ],
-  isRowWise: false,
   examples: [
     `search | sort --fields='["host","-id"]' | fields id`,
     '* | sort 3 -host, +id | table id',
@@ -58,25 +55,20 @@ export const sort = defineCommand<SortArguments>({
     );
     return `${limit === null ? '' : `${limit} `}${names.join(', ')}`;
   },
-  bindFlags: (flags, input) =>
-    sorted(input!, sortKeys(flags.names('fields')!, input!, flags.placeOf('fields')!), null),
+  bindFlags: (flags, input) => sortedBy(flags.names('fields')!, input, flags.placeOf('fields')!),
   bind: ({ limit, keys }, input, { notice }) => {
     const made = keys.map(({ field, isDescending }) => ({
-      get: keyOf(field, input!, notice),
+      get: keyOf(field, input, notice),
       isDescending,
     }));
-    return sorted(input!, made, limit);
+    return sorted(input, made, limit);
   },
 });
 
 /** Words that mean a direction in SPL. */
 const DIRECTIONS = ['desc', 'asc', 'd', 'a', 'descending', 'ascending'];
 
-function keyOf(
-  { text, place }: Word,
-  input: Schema,
-  notice: (text: string) => void,
-): (row: Row) => Value {
+function keyOf({ text, place }: Word, input: Schema, notice: (text: string) => void): Evaluate {
   const isDirection = DIRECTIONS.includes(text.toLowerCase());
   const hint = 'put - before a field to sort it downwards';
   const found = input.find(text, 'terse');
@@ -85,4 +77,20 @@ function keyOf(
   // A member of events may have any name.
   if (found?.path && isDirection) notice(`'${text}' was read as a field; ${hint}`);
   return (found ?? input.require(text, 'terse', place)).get;
+}
+
+/** A name with a leading minus that is itself a column is that column; else the minus means descending. */
+export function sortColumns(names: readonly string[], schema: Schema) {
+  return names.map((name) => {
+    const isDescending = !schema.has(name) && name.startsWith('-');
+    return { column: isDescending ? name.slice(1) : name, isDescending };
+  });
+}
+
+export function sortedBy(names: readonly string[], input: Schema, place: Place): Rows {
+  const keys = sortColumns(names, input).map(({ column, isDescending }) => ({
+    get: input.require(column, 'flag', place).get,
+    isDescending,
+  }));
+  return sorted(input, keys, null);
 }

@@ -1,9 +1,15 @@
-import { flagAggregates, type AccumulatorFactory } from '../expressions/aggregates.ts';
 import { defineCommand } from '../command.ts';
+import {
+  countRows,
+  flagAggregateNames,
+  type AccumulatorFactory,
+} from '../expressions/aggregates.ts';
+import { grouped, Groups } from '../expressions/grouping.ts';
+import { collected } from '../run/operator.ts';
+import type { Reference } from '../run/schema.ts';
+import { withColumns } from '../run/shape.ts';
 import { parseFlagAggregate } from '../syntax/flag-aggregate.ts';
-import { grouped } from '../expressions/grouping.ts';
 import { Problem, unknownName } from '../syntax/problem.ts';
-import { Schema, type Column } from '../run/schema.ts';
 import {
   bindAggregate,
   parseAggregates,
@@ -11,11 +17,10 @@ import {
   type AggregateArguments,
 } from '../syntax/terse-aggregate.ts';
 
-const NAMES = ['count', 'Sum', 'Avg', 'Count', 'Max', 'Min', 'StdDev', 'Variance'];
+const NAMES = ['count', ...flagAggregateNames];
 
 export const stats = defineCommand<AggregateArguments>({
   name: 'stats',
-  forms: ['flag', 'terse'],
   summary: 'Computes aggregates, one row per combination of the by-columns.',
   syntax: {
     flag: 'stats --aggregations=<list> [--by=<list>]',
@@ -30,7 +35,6 @@ export const stats = defineCommand<AggregateArguments>({
     },
     { name: 'by', type: 'list', help: 'columns to group by' },
   ],
-  isRowWise: false,
   examples: [
     `search | stats --aggregations='["count","Max(id)"]' --by='["host"]'`,
     '* | stats count, avg(bytes) AS mean, dc(user) BY index',
@@ -42,66 +46,118 @@ export const stats = defineCommand<AggregateArguments>({
     const byPlace = flags.placeOf('by');
     const by = (flags.names('by') ?? []).map((name) => ({
       name,
-      ...input!.require(name, 'flag', byPlace),
+      ...input.require(name, 'flag', byPlace),
     }));
     const place = flags.placeOf('aggregations')!;
-    const columns: Column[] = by.map(({ name, type }) => ({ name, type }));
-    const factories: AccumulatorFactory[] = flags.list('aggregations')!.map((item, index) => {
+    const made = flags.list('aggregations')!.map((item, index) => {
       const text = typeof item === 'string' ? item : String(item);
-      if (text.toLowerCase() === 'count') {
-        columns.push({ name: `count_${index}`, type: 'json' });
-        return flagAggregates['count']!({ get: null, time: null });
-      }
-      const called = /^\s*([A-Za-z_]\w*)\s*\(/.exec(text)?.[1];
-      const isAggregate =
-        called !== undefined &&
-        Object.hasOwn(flagAggregates, called.toLowerCase()) &&
-        called.toLowerCase() !== 'distinct';
-      const parsed = isAggregate ? parseFlagAggregate(text, input!, context, place) : null;
+      if (text.toLowerCase() === 'count') return { name: `count_${index}`, factory: countRows };
+      const called = /^\s*([A-Za-z_]\w*)\s*\(/.exec(text)?.[1] ?? text;
+      const isAggregate = flagAggregateNames.some(
+        (name) => name.toLowerCase() === called.toLowerCase(),
+      );
+      const parsed = isAggregate ? parseFlagAggregate(text, input, context, place) : null;
       if (parsed === null) {
         throw new Problem('unknown_aggregate', `Unsupported aggregation: ${text}`, {
           place,
-          suggestion: unknownName(called ?? text, NAMES).suggestion,
+          suggestion: unknownName(called, NAMES).suggestion,
           allowed: NAMES,
           listsAllowed: true,
         });
       }
       const field = parsed.field === '' ? '' : `_${parsed.field}`;
-      columns.push({ name: `${parsed.name}${field}_${index}`, type: 'json' });
-      return parsed.factory;
+      return { name: `${parsed.name}${field}_${index}`, factory: parsed.factory };
     });
-    return grouped(
-      new Schema(columns),
-      by.map(({ get }) => get),
-      factories,
-    );
+    return grouped(by, made);
   },
   bind: ({ aggregates, by }, input, context) => {
-    const keys = by.map(({ text, place }) => ({
-      name: text,
-      ...input!.require(text, 'terse', place),
-    }));
-    const bound = aggregates.map((call) => bindAggregate(call, input!, context));
-    const taken = new Set(bound.map(({ name }) => name));
-    const uniqueBound = bound.filter(
-      ({ name }, index) => bound.findLastIndex((one) => one.name === name) === index,
-    );
+    const keys = input.requireAll(by);
+    const bound = aggregates.map((call) => bindAggregate(call, input, context));
     const shown = keys.filter(
       ({ name }, index) => keys.findIndex((one) => one.name === name) === index,
     );
     for (const { name } of shown) {
-      if (taken.has(name)) {
+      if (bound.some((one) => one.name === name)) {
         throw new Problem('bad_value', `'${name}' is both a by-field and an aggregate`);
       }
     }
-    const columns: Column[] = [
-      ...shown.map(({ name, type }) => ({ name, type })),
-      ...uniqueBound.map(({ name }) => ({ name, type: 'json' as const })),
-    ];
-    return grouped(
-      new Schema(columns),
-      shown.map(({ get }) => get),
-      uniqueBound.map(({ factory }) => factory),
+    const last = bound.filter(
+      ({ name }, index) => bound.findLastIndex((one) => one.name === name) === index,
     );
+    return grouped(shown, last);
+  },
+});
+
+export const eventstats = defineCommand<AggregateArguments>({
+  name: 'eventstats',
+  summary: 'Adds aggregates over all rows, or over the group of each row, to every row.',
+  syntax: { terse: 'eventstats <aggregate>[(<field>)] [AS <name>], … [BY <field>, …]' },
+  examples: ['index=web | eventstats max(bytes) AS most BY host | table id, most'],
+  parse: (reader) => parseAggregates(reader),
+  print: printAggregates,
+  bind: ({ aggregates, by }, input, context) => {
+    const keys = input.requireAll(by).map(({ get }) => get);
+    const bound = aggregates.map((call) => bindAggregate(call, input, context));
+    const factories = bound.map(({ factory }) => factory);
+    const { schema, set } = withColumns(
+      input,
+      bound.map(({ name }) => ({ name })),
+    );
+    return collected(schema, (rows, meter) => {
+      const groups = new Groups(keys, factories, meter);
+      const own = rows.map((row) => groups.add(row));
+      const results = new Map(
+        groups.all().map((group) => [group, group.accumulators.map((one) => one.result())]),
+      );
+      return rows.map((row, index) => set(row, results.get(own[index]!)!));
+    });
+  },
+});
+
+export const groupby = defineCommand({
+  name: 'groupby',
+  summary: 'Counts rows per combination of keys, or computes one aggregate.',
+  syntax: { flag: 'groupby --keys=<list> [--out=<name>]' },
+  flags: [
+    {
+      name: 'keys',
+      type: 'list',
+      isRequired: true,
+      help: 'columns, and at most one aggregate such as "Avg(size)"',
+    },
+    { name: 'out', type: 'text', default: 'count', help: 'name of the result column' },
+  ],
+  examples: [
+    `search | groupby --keys='["host"]'`,
+    `search | groupby --keys='["index","Max(id)"]' --out=newest`,
+  ],
+  bindFlags: (flags, input, context) => {
+    const place = flags.placeOf('keys')!;
+    const out = flags.text('out') ?? 'count';
+    const keys = new Map<string, Reference>();
+    let aggregate: AccumulatorFactory | null = null;
+    for (const item of flags.names('keys')!) {
+      const reference = input.find(item, 'flag');
+      if (reference && (input.has(item) || !item.includes('('))) {
+        keys.set(item, reference);
+        continue;
+      }
+      const isCall = /^\s*(?:[A-Za-z_]\w*\s*=\s*)?[A-Za-z_]\w*\s*\(/.test(item);
+      if (!isCall && !/[-+*/%=]/.test(item)) input.require(item, 'flag', place);
+      const parsed = isCall ? parseFlagAggregate(item, input, context, place) : null;
+      if (parsed === null) {
+        const text = `groupby key '${item}' is not an aggregate; compute it first with annotate`;
+        throw new Problem('bad_value', text, { place });
+      }
+      if (aggregate !== null) context.notice(`groupby uses only its last aggregate, ${item}`);
+      aggregate = parsed.factory;
+    }
+    if (keys.has(out)) {
+      throw new Problem('bad_value', `--out '${out}' is also a key`, {
+        place: flags.placeOf('out') ?? place,
+      });
+    }
+    const named = [...keys].map(([name, reference]) => ({ name, ...reference }));
+    return grouped(named, [{ name: out, factory: aggregate ?? countRows }]);
   },
 });

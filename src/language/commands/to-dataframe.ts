@@ -4,10 +4,9 @@ import { unchanged } from '../run/operator.ts';
 
 export const toDataframe = defineCommand({
   name: 'to_dataframe',
-  forms: ['flag'],
   summary: 'Has no effect.',
   syntax: { flag: 'to_dataframe' },
   isRowWise: true,
   examples: ['search --limit=1 | to_dataframe | fields id'],
-  bindFlags: (_flags, input) => unchanged(input!),
+  bindFlags: (_flags, input) => unchanged(input),
 });

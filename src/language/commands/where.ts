@@ -1,12 +1,11 @@
-import type { Expression } from '../syntax/ast.ts';
 import { defineCommand, expressionContext } from '../command.ts';
 import { compileExpression } from '../expressions/evaluate.ts';
 import { parseExpression, printExpression } from '../expressions/expression.ts';
 import { filtered } from '../run/operator.ts';
+import type { Expression } from '../syntax/ast.ts';
 
 export const where = defineCommand<Expression>({
   name: 'where',
-  forms: ['terse'],
   summary: 'Keeps the rows for which an expression is true.',
   syntax: { terse: 'where <expression>' },
   isRowWise: true,
@@ -14,7 +13,7 @@ export const where = defineCommand<Expression>({
   parse: parseExpression,
   print: printExpression,
   bind: (expression, input, context) => {
-    const test = compileExpression(expression, expressionContext(input!, 'terse', context));
-    return filtered(input!, (row) => test(row) === true);
+    const test = compileExpression(expression, expressionContext(input, 'terse', context));
+    return filtered(input, (row) => test(row) === true);
   },
 });

@@ -49,26 +49,29 @@ interface AggregateDefinition {
 interface NumberFold {
   add(x: number, times: number): void;
   addPacked?(packed: PackedIntegers): void;
-  result(): Value;
+  result(): number | null;
 }
 
 /** Numbers and numeric texts count; other values are skipped. */
-function overNumbers(make: () => NumberFold): AggregateDefinition['make'] {
+function overNumbers(make: (meter: Meter) => NumberFold): AggregateDefinition['make'] {
   return ({ get }) =>
-    () => {
-      const inner = make();
+    (meter) => {
+      const { add, addPacked, result } = make(meter);
       return {
         add: (row, times) => {
           const value: unknown = get!(row);
           if (value instanceof PackedIntegers) {
-            inner.addPacked!(value);
+            addPacked!(value);
             return;
           }
           const number =
             typeof value === 'string' || isNumber(value as Value) ? doubleOf(value as Value) : null;
-          if (number !== null) inner.add(number, times);
+          if (number !== null) add(number, times);
         },
-        result: () => inner.result(),
+        result: () => {
+          const value = result();
+          return value === null ? null : finite(value);
+        },
       };
     };
 }
@@ -78,28 +81,19 @@ function weighingNumbers(make: () => Required<NumberFold>): AggregateDefinition[
   return (input) => weighing(build(input));
 }
 
-const sum = weighingNumbers(() => {
-  const total = new ExactSum();
-  return {
-    add: (x, times) => total.add(x, times),
-    addPacked: (packed) => total.addPacked(packed),
-    result: () => (total.count === 0 ? null : finite(total.value)),
-  };
-});
+function summed(finish: (total: ExactSum) => number): AggregateDefinition['make'] {
+  return weighingNumbers(() => {
+    const total = new ExactSum();
+    return {
+      add: (x, times) => total.add(x, times),
+      addPacked: (packed) => total.addPacked(packed),
+      result: () => (total.count === 0 ? null : finish(total)),
+    };
+  });
+}
 
-const average = weighingNumbers(() => {
-  const total = new ExactSum();
-  return {
-    add: (x, times) => total.add(x, times),
-    addPacked: (packed) => total.addPacked(packed),
-    result: () => (total.count === 0 ? null : finite(total.value / total.count)),
-  };
-});
-
-/** Squared distances from the mean, by Welford's method. */
-function spread(
-  finish: (squares: number, count: number) => number | null,
-): AggregateDefinition['make'] {
+/** Squared distances from the mean, by Welford's method; `missing` is 1 for a sample. */
+function spread(missing: 0 | 1, finish: (variance: number) => number = (x) => x) {
   return overNumbers(() => {
     let count = 0;
     let mean = 0;
@@ -111,59 +105,44 @@ function spread(
         mean += before / count;
         squares += before * (x - mean);
       },
-      result: () => {
-        const value = finish(squares, count);
-        return value === null ? null : finite(value);
-      },
+      result: () => (count <= missing ? null : finish(squares / (count - missing))),
     };
   });
 }
 
-const population = (squares: number, count: number): number | null =>
-  count === 0 ? null : squares / count;
-const sample = (squares: number, count: number): number | null =>
-  count < 2 ? null : squares / (count - 1);
-const root = (value: number | null): number | null => (value === null ? null : Math.sqrt(value));
-
 const rangeOf = weighingNumbers(() => {
   let least = Infinity;
   let most = -Infinity;
+  const widen = (low: number, high: number): void => {
+    least = Math.min(least, low);
+    most = Math.max(most, high);
+  };
   return {
-    addPacked: ({ least: low, most: high }) => {
-      least = Math.min(least, low);
-      most = Math.max(most, high);
-    },
-    add: (x) => {
-      least = Math.min(least, x);
-      most = Math.max(most, x);
-    },
-    result: () => (least > most ? null : finite(most - least)),
+    add: (x) => widen(x, x),
+    addPacked: ({ least: low, most: high }) => widen(low, high),
+    result: () => (least > most ? null : most - least),
   };
 });
 
 /** Interpolated between the closest ranks. */
 function percentile(percent: number): AggregateDefinition['make'] {
-  return ({ get }) =>
-    (meter) => {
-      const numbers: number[] = [];
-      return {
-        add: (row) => {
-          const value = get!(row);
-          const number = typeof value === 'string' || isNumber(value) ? doubleOf(value) : null;
-          if (number === null) return;
-          meter.hold(8);
-          numbers.push(number);
-        },
-        result: () => {
-          if (numbers.length === 0) return null;
-          numbers.sort((a, b) => a - b);
-          const rank = (percent / 100) * (numbers.length - 1);
-          const low = numbers[Math.floor(rank)]!;
-          const high = numbers[Math.ceil(rank)]!;
-          return finite(low + (high - low) * (rank - Math.floor(rank)));
-        },
-      };
+  return overNumbers((meter) => {
+    const numbers: number[] = [];
+    return {
+      add: (x) => {
+        meter.hold(8);
+        numbers.push(x);
+      },
+      result: () => {
+        if (numbers.length === 0) return null;
+        numbers.sort((a, b) => a - b);
+        const rank = (percent / 100) * (numbers.length - 1);
+        const low = numbers[Math.floor(rank)]!;
+        const high = numbers[Math.ceil(rank)]!;
+        return low + (high - low) * (rank - Math.floor(rank));
+      },
     };
+  });
 }
 
 function extreme(sign: number): AggregateDefinition['make'] {
@@ -269,6 +248,9 @@ export function countTrue(condition: Evaluate): AccumulatorFactory {
   });
 }
 
+export const countRows = count({ get: null, time: null });
+
+const average = summed((total) => total.value / total.count);
 const distinct = counted((values) => values.size);
 const ordered = (values: Map<string, { value: Value; count: number }>): Value[] =>
   [...values.values()].map(({ value }) => value).sort(compareValues);
@@ -277,7 +259,7 @@ const definitions: Record<string, AggregateDefinition> = {
   count: { summary: 'number of rows, or of values that are not null', make: count },
   dc: { summary: 'number of different values', make: distinct },
   distinct_count: { summary: 'same as dc', make: distinct },
-  sum: { summary: 'sum of the numbers', make: sum },
+  sum: { summary: 'sum of the numbers', make: summed(({ value }) => value) },
   avg: { summary: 'mean of the numbers', make: average },
   mean: { summary: 'same as avg', make: average },
   min: { summary: 'smallest value', make: extreme(-1) },
@@ -298,10 +280,10 @@ const definitions: Record<string, AggregateDefinition> = {
       return best?.value ?? null;
     }),
   },
-  stdev: { summary: 'standard deviation of a sample', make: spread((s, n) => root(sample(s, n))) },
-  var: { summary: 'variance of a sample', make: spread(sample) },
-  stdevp: { summary: 'standard deviation of all', make: spread((s, n) => root(population(s, n))) },
-  varp: { summary: 'variance of all', make: spread(population) },
+  stdev: { summary: 'standard deviation of a sample', make: spread(1, Math.sqrt) },
+  var: { summary: 'variance of a sample', make: spread(1) },
+  stdevp: { summary: 'standard deviation of all', make: spread(0, Math.sqrt) },
+  varp: { summary: 'variance of all', make: spread(0) },
   first: { summary: 'first value, in row order', make: byOrder(false) },
   last: { summary: 'last value, in row order', make: byOrder(true) },
   earliest: { summary: 'value of the earliest row by _time', needsTime: true, make: byTime(-1) },
@@ -347,13 +329,23 @@ export function useOfAggregate(name: string): Use {
   return ['min', 'max', 'range'].includes(name) ? 'numbers' : 'value';
 }
 
-export const flagAggregates: Readonly<Record<string, AggregateDefinition['make']>> = {
-  sum,
-  avg: average,
-  count,
-  min: extreme(-1),
-  max: extreme(1),
-  stddev: spread((s, n) => root(population(s, n))),
-  variance: spread(population),
-  distinct,
+const FLAG_NAMES: Readonly<Record<string, string>> = {
+  Sum: 'sum',
+  Avg: 'avg',
+  Count: 'count',
+  Max: 'max',
+  Min: 'min',
+  StdDev: 'stdevp',
+  Variance: 'varp',
 };
+
+/** Their case does not matter. */
+export const flagAggregateNames = Object.keys(FLAG_NAMES);
+
+/** As spelled in the reference, with the terse aggregate it stands for. */
+export function flagAggregate(
+  called: string,
+): { readonly name: string; readonly terse: string } | null {
+  const name = flagAggregateNames.find((one) => one.toLowerCase() === called.toLowerCase());
+  return name === undefined ? null : { name, terse: FLAG_NAMES[name]! };
+}

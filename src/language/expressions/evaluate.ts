@@ -3,6 +3,7 @@
  * are checked before any row is read.
  */
 import type { Expression, Form } from '../syntax/ast.ts';
+import { flagAggregate } from './aggregates.ts';
 import { calculate, combine, compare, invert } from './arithmetic.ts';
 import { conditionTest, readCondition } from './condition.ts';
 import { casts, FLAG_FUNCTIONS, type FunctionDefinition, functions } from './functions.ts';
@@ -19,13 +20,6 @@ export interface ExpressionContext {
   readonly parameters: Parameters;
   readonly now: string;
 }
-
-export const FLAG_AGGREGATES: ReadonlyMap<string, string> = new Map(
-  ['Sum', 'Avg', 'Count', 'Max', 'Min', 'StdDev', 'Variance'].map((name) => [
-    name.toLowerCase(),
-    name,
-  ]),
-);
 
 export function compileExpression(expression: Expression, context: ExpressionContext): Evaluate {
   switch (expression.kind) {
@@ -56,8 +50,16 @@ export function compileExpression(expression: Expression, context: ExpressionCon
   }
 }
 
+export function compileColumn(
+  expression: Expression,
+  context: ExpressionContext,
+): { readonly get: Evaluate; readonly type: ColumnType } {
+  const get = compileExpression(expression, context);
+  return { get, type: typeOfExpression(expression, context) };
+}
+
 /** The type of the column it copies, else json. */
-export function typeOfExpression(expression: Expression, schema: Schema, form: Form): ColumnType {
+function typeOfExpression(expression: Expression, { schema, form }: ExpressionContext): ColumnType {
   if (expression.kind === 'name') return schema.find(expression.name, form)?.type ?? 'json';
   const isReference = expression.kind === 'call' && expression.name === 'F' && form === 'flag';
   const [only] = isReference ? expression.args : [];
@@ -217,9 +219,9 @@ function checkPattern(
 
 function flagCall(call: Call, context: ExpressionContext): Evaluate {
   const { name, place } = call;
-  const aggregate = FLAG_AGGREGATES.get(name.toLowerCase());
-  if (aggregate !== undefined) {
-    const text = `${aggregate} is an aggregate and cannot be used here`;
+  const aggregate = flagAggregate(name);
+  if (aggregate !== null) {
+    const text = `${aggregate.name} is an aggregate and cannot be used here`;
     throw new Problem('bad_value', text, { place });
   }
   const special = SPECIAL_CALLS[name];
@@ -229,26 +231,24 @@ function flagCall(call: Call, context: ExpressionContext): Evaluate {
   throw unknownFunction(name, FLAG_FUNCTIONS, place);
 }
 
-function requireCount(call: Call, expected: number): void {
+export function requireCount(call: Call, expected: number): void {
   if (call.args.length === expected) return;
   const text = `Function '${call.name}' expects ${expected} argument(s), got ${call.args.length}`;
   throw new Problem('bad_value', text, { place: call.place });
 }
 
+function only(call: Call, context: ExpressionContext): Evaluate {
+  requireCount(call, 1);
+  return compileExpression(call.args[0]!, context);
+}
+
 const SPECIAL_CALLS: Readonly<
   Record<string, (call: Call, context: ExpressionContext) => Evaluate>
 > = {
-  F: (call, context) => {
-    requireCount(call, 1);
-    return compileExpression(call.args[0]!, context);
-  },
-  Value: (call, context) => {
-    requireCount(call, 1);
-    return compileExpression(call.args[0]!, context);
-  },
+  F: only,
+  Value: only,
   KT: (call, context) => {
-    requireCount(call, 1);
-    const value = compileExpression(call.args[0]!, context);
+    const value = only(call, context);
     return (row) => textOf(value(row));
   },
   Q: (call, context) => {

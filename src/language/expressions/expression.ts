@@ -72,9 +72,7 @@ class ExpressionParser {
 
   #list(operand: Expression, isNegated: boolean): Expression {
     if (!this.#reader.take('(')) throw this.#reader.expected("'('");
-    const list: Expression[] = [];
-    do list.push(this.either());
-    while (this.#reader.take(','));
+    const list = this.#reader.list(() => this.either());
     if (!this.#reader.take(')')) throw this.#reader.expected("',' or ')'");
     if (list.length > MAX_LIST_VALUES) {
       throw new Problem('too_large', `A list may have ${MAX_LIST_VALUES} values`);
@@ -153,10 +151,9 @@ class ExpressionParser {
   #call(name: string, place: { at: number; length: number }): Expression {
     const { at } = this.#reader;
     this.#reader.take('(');
-    const args: Expression[] = [];
+    let args: Expression[] = [];
     if (!this.#reader.take(')')) {
-      do args.push(this.either());
-      while (this.#reader.take(','));
+      args = this.#reader.list(() => this.either());
       if (!this.#reader.take(')')) {
         if (!this.#reader.isAtEnd()) throw this.#reader.expected("',' or ')'");
         throw new Problem('syntax', "Missing ')'", { place: { at, length: 1 } });

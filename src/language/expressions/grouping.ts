@@ -1,8 +1,8 @@
 /** Groups come in ascending order of their keys. */
 import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
 import { MAX_GROUPS } from '../limits.ts';
-import { requireAtMost, type Compiled, type Meter, type Weights } from '../run/operator.ts';
-import type { Schema } from '../run/schema.ts';
+import { requireAtMost, type Meter, type Rows } from '../run/operator.ts';
+import { Schema, type Column, type Reference } from '../run/schema.ts';
 import { compareValues, keyOfAll, sizeOf, type Row, type Value, type Evaluate } from './value.ts';
 
 export interface Group {
@@ -22,7 +22,8 @@ export class Groups {
     this.#meter = meter;
   }
 
-  of(row: Row): Group {
+  /** Returns the row's group. */
+  add(row: Row, times = 1): Group {
     const values = this.#keys.map((key) => key(row));
     const text = keyOfAll(values);
     let group = this.#groups.get(text);
@@ -34,11 +35,8 @@ export class Groups {
       group = { keys: values, accumulators: this.#factories.map((make) => make(this.#meter)) };
       this.#groups.set(text, group);
     }
+    for (const accumulator of group.accumulators) accumulator.add(row, times);
     return group;
-  }
-
-  add(row: Row, times = 1): void {
-    for (const accumulator of this.of(row).accumulators) accumulator.add(row, times);
   }
 
   get size(): number {
@@ -49,7 +47,7 @@ export class Groups {
     return [...this.#groups.values()].sort((a, b) => compareKeys(a.keys, b.keys));
   }
 
-  all(): Iterable<Group> {
+  all(): MapIterator<Group> {
     return this.#groups.values();
   }
 }
@@ -62,18 +60,23 @@ export function compareKeys(a: readonly Value[], b: readonly Value[]): number {
   return 0;
 }
 
-/** Without keys always one row. */
+/** Keys first; without keys always one row. */
 export function grouped(
-  schema: Schema,
-  keys: readonly Evaluate[],
-  factories: readonly AccumulatorFactory[],
-): Compiled {
+  keys: readonly (Reference & { readonly name: string })[],
+  aggregates: readonly { readonly name: string; readonly factory: AccumulatorFactory }[],
+): Rows {
+  const columns: Column[] = [
+    ...keys.map(({ name, type }) => ({ name, type })),
+    ...aggregates.map(({ name }) => ({ name, type: 'json' as const })),
+  ];
+  const getters = keys.map(({ get }) => get);
+  const factories = aggregates.map(({ factory }) => factory);
   return {
     kind: 'rows',
-    schema,
+    schema: new Schema(columns),
     takesWeights: factories.every(({ takesWeights }) => takesWeights),
-    start: (meter, weights?: Weights) => {
-      const groups = new Groups(keys, factories, meter);
+    start: (meter, weights) => {
+      const groups = new Groups(getters, factories, meter);
       return {
         push: (rows) => {
           for (const row of rows) groups.add(row, weights?.get(row));

@@ -165,9 +165,13 @@ export function stepOf({ unit, count = 1 }: { readonly unit: TimeUnit; readonly 
   return { micros: size === undefined ? 86_400_000_000 : size * count * 1000 };
 }
 
-export type Span =
-  | { readonly kind: 'number'; readonly size: number }
-  | { readonly kind: 'time'; readonly count: number; readonly unit: TimeUnit };
+export interface TimeSpan {
+  readonly kind: 'time';
+  readonly count: number;
+  readonly unit: TimeUnit;
+}
+
+export type Span = TimeSpan | { readonly kind: 'number'; readonly size: number };
 
 /** A number, with or without a unit of time; null for anything else and for zero. */
 export function spanOf(text: string): Span | null {

@@ -1,6 +1,6 @@
-import type { SourceName, StageContext } from '../command.ts';
+import type { NestedQuery, SourceName, StageContext } from '../command.ts';
 import { parseQuery } from '../syntax/parse.ts';
-import { builtInParameters, type Parameters } from '../syntax/placeholder.ts';
+import { builtInParameters, fillText, type Parameters } from '../syntax/placeholder.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
 import { prepareQuery, prepareSource, requireNoCycle, type RunWatch } from '../run/run.ts';
 import type { Source } from '../sources/source.ts';
@@ -69,8 +69,10 @@ class Run {
       now,
       notice: this.#note,
       source: (name, place) => this.#source(name, place),
-      savedSearch: (name, place, given) =>
-        this.#savedSearch(name, place, new Map([...parameters, ...given]), stack),
+      savedSearch: (word, given) => {
+        const name = fillText(word.text, parameters, word.place);
+        return this.#savedSearch(name, word.place, new Map([...parameters, ...given]), stack);
+      },
       extract,
       // A query in brackets has its own time range.
       prepare: (query) =>
@@ -102,7 +104,12 @@ class Run {
     });
   }
 
-  #savedSearch(name: string, place: Place, parameters: Parameters, stack: readonly Caller[]) {
+  #savedSearch(
+    name: string,
+    place: Place,
+    parameters: Parameters,
+    stack: readonly Caller[],
+  ): NestedQuery {
     const found = this.#environment.savedSearch(name);
     if (found.kind === 'missing') {
       const text = `SavedSearch '${name}' does not exist or is not shared with you`;
@@ -119,7 +126,8 @@ class Run {
     requireNoCycle(name, found.key, stack);
     const { implicitTerms } = this.#environment;
     const query = parseQuery(found.query, { implicitTerms });
-    return { query, context: this.context(parameters, [...stack, { name, key: found.key }]) };
+    const context = this.context(parameters, [...stack, { name, key: found.key }]);
+    return { kind: 'nested', name, place, query, context };
   }
 }
 

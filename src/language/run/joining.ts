@@ -3,7 +3,7 @@ import type { Form, Word } from '../syntax/ast.ts';
 import type { LazyTable } from '../command.ts';
 import { collected, holdRows, type Compiled, type Meter } from './operator.ts';
 import { Schema, type Column } from './schema.ts';
-import { textOf, type Row, type Value } from '../expressions/value.ts';
+import { textOf, type Evaluate, type Row } from '../expressions/value.ts';
 
 export const JOIN_TYPES = ['left', 'right', 'inner', 'outer'] as const;
 
@@ -36,15 +36,13 @@ export function bindJoin(options: JoinOptions, input: Schema, right: LazyTable):
   };
 }
 
-type Get = (row: Row) => Value;
-
 interface Layout {
   readonly schema: Schema;
-  readonly leftKeys: readonly Get[];
-  readonly rightKeys: readonly Get[];
+  readonly leftKeys: readonly Evaluate[];
+  readonly rightKeys: readonly Evaluate[];
   /** From the left row, or, for a key of a row without one, from the right row. */
-  readonly left: readonly { readonly get: Get; readonly key: number | null }[];
-  readonly right: readonly Get[];
+  readonly left: readonly { readonly get: Evaluate; readonly key: number | null }[];
+  readonly right: readonly Evaluate[];
 }
 
 function layoutOf({ keys, form }: JoinOptions, input: Schema, right: Schema): Layout {
@@ -54,7 +52,7 @@ function layoutOf({ keys, form }: JoinOptions, input: Schema, right: Schema): La
   const shown = right.shown.filter(({ column }) => !names.includes(column.name));
   const rightNames = new Set(shown.map(({ column }) => column.name));
   const columns: Column[] = [];
-  const left: { get: Get; key: number | null }[] = [];
+  const left: { get: Evaluate; key: number | null }[] = [];
   input.columns.forEach((column, index) => {
     const isMet = rightNames.has(column.name);
     if (isMet && column.isHidden) return;
@@ -85,19 +83,12 @@ function layoutOf({ keys, form }: JoinOptions, input: Schema, right: Schema): La
 }
 
 function joinRows(
-  options: JoinOptions,
+  { how, nullsMeet }: JoinOptions,
   layout: Layout,
   left: Row[],
   right: Row[],
   meter: Meter,
 ): Row[] {
-  const { how } = options;
-  const isRightFirst = how === 'right';
-  const outer = isRightFirst ? right : left;
-  const inner = isRightFirst ? left : right;
-  const innerIndex = indexRows(inner, isRightFirst ? layout.leftKeys : layout.rightKeys, options);
-  const outerKeys = isRightFirst ? layout.rightKeys : layout.leftKeys;
-  const met = new Set<Row>();
   const made: Row[] = [];
   const add = (a: Row | null, b: Row | null): void => {
     const row = combined(layout, a, b);
@@ -105,17 +96,24 @@ function joinRows(
     if ((made.length & 0x3ff) === 0) meter.tick();
     holdRows(meter, [row]);
   };
-  for (const row of outer) {
-    const key = keyText(row, outerKeys, options);
-    const partners = key === null ? undefined : innerIndex.get(key);
+  const sides = [
+    { rows: left, keys: layout.leftKeys },
+    { rows: right, keys: layout.rightKeys },
+  ] as const;
+  const isRightFirst = how === 'right';
+  const [outer, inner] = isRightFirst ? [sides[1], sides[0]] : sides;
+  const pair = (one: Row, other: Row | null): void =>
+    isRightFirst ? add(other, one) : add(one, other);
+  const index = Map.groupBy(inner.rows, (row) => joinKey(row, inner.keys, nullsMeet));
+  const met = new Set<Row>();
+  for (const row of outer.rows) {
+    const key = joinKey(row, outer.keys, nullsMeet);
+    const partners = key === null ? undefined : index.get(key);
     for (const partner of partners ?? []) {
       met.add(partner);
-      if (isRightFirst) add(partner, row);
-      else add(row, partner);
+      pair(row, partner);
     }
-    if (partners || how === 'inner') continue;
-    if (isRightFirst) add(null, row);
-    else add(row, null);
+    if (!partners && how !== 'inner') pair(row, null);
   }
   if (how === 'outer') for (const row of right) if (!met.has(row)) add(null, row);
   return made;
@@ -130,23 +128,8 @@ function combined({ left, right, rightKeys }: Layout, a: Row | null, b: Row | nu
   return cells;
 }
 
-function indexRows(
-  rows: readonly Row[],
-  keys: readonly Get[],
-  options: JoinOptions,
-): Map<string, Row[]> {
-  const index = new Map<string, Row[]>();
-  for (const row of rows) {
-    const key = keyText(row, keys, options);
-    if (key === null) continue;
-    const known = index.get(key);
-    if (known) known.push(row);
-    else index.set(key, [row]);
-  }
-  return index;
-}
-
-function keyText(row: Row, keys: readonly Get[], { nullsMeet }: JoinOptions): string | null {
+/** Null for a row that meets none. */
+export function joinKey(row: Row, keys: readonly Evaluate[], nullsMeet = false): string | null {
   let text = '';
   for (const key of keys) {
     const part = textOf(key(row));

@@ -25,48 +25,95 @@ export interface Operator {
 /** Rows that stand for several equal ones, and for how many. */
 export type Weights = ReadonlyMap<Row, number>;
 
-export type Compiled =
-  /** Output columns are known before rows are. */
-  | {
-      readonly kind: 'rows';
-      readonly schema: Schema;
-      readonly start: (meter: Meter, weights?: Weights) => Operator;
-      /** Takes weighted rows in any order, with the result of the rows they stand for. */
-      readonly takesWeights?: boolean;
-    }
-  /** Output columns depend on the rows; `schema` is what is known without them, and open. */
-  | {
-      readonly kind: 'table';
-      readonly schema: Schema;
-      readonly run: (
-        rows: Row[],
-        meter: Meter,
-        weights?: Weights,
-      ) => { readonly schema: Schema; readonly rows: Row[] };
-      readonly takesWeights?: boolean;
-    };
+interface Step {
+  readonly schema: Schema;
+  /** Takes weighted rows in any order, with the result of the rows they stand for. */
+  readonly takesWeights?: boolean;
+}
 
-export function mapped(schema: Schema, map: (row: Row, meter: Meter) => Row): Compiled {
+/** Output columns are known before rows are. */
+export interface Rows extends Step {
+  readonly kind: 'rows';
+  readonly start: (meter: Meter, weights?: Weights) => Operator;
+}
+
+/** Output columns depend on the rows; `schema` is what is known without them, and open. */
+interface WholeTable extends Step {
+  readonly kind: 'table';
+  readonly run: (
+    rows: Row[],
+    meter: Meter,
+    weights?: Weights,
+  ) => { readonly schema: Schema; readonly rows: Row[] };
+}
+
+export type Compiled = Rows | WholeTable;
+
+/** Each batch by itself, with what `start` remembers of those before. */
+export function streamed(schema: Schema, start: (meter: Meter) => Operator['push']): Rows {
   return {
     kind: 'rows',
     schema,
-    start: (meter) => ({ push: (rows) => rows.map((row) => map(row, meter)), finish: () => [] }),
+    start: (meter) => ({ push: start(meter), finish: () => [] }),
   };
 }
 
-export function filtered(schema: Schema, test: (row: Row) => boolean): Compiled {
+export function mapped(schema: Schema, map: (row: Row, meter: Meter) => Row): Rows {
+  return streamed(schema, (meter) => (rows) => rows.map((row) => map(row, meter)));
+}
+
+export function filtered(schema: Schema, test: (row: Row) => boolean): Rows {
+  return streamed(schema, () => (rows) => rows.filter(test));
+}
+
+export function unchanged(schema: Schema): Rows {
+  return streamed(schema, () => (rows) => rows);
+}
+
+/** The first `count` rows of each combination; `keyOf` is null for rows that are left out. */
+export function firstOfEach(
+  schema: Schema,
+  keyOf: (row: Row) => string | null,
+  count: number,
+): Rows {
+  return streamed(schema, (meter) => {
+    const seen = new Map<string, number>();
+    return (rows) =>
+      rows.filter((row) => {
+        const key = keyOf(row);
+        if (key === null) return false;
+        const times = seen.get(key) ?? 0;
+        if (times === 0) meter.hold(key.length * 2 + 48);
+        seen.set(key, times + 1);
+        return times < count;
+      });
+  });
+}
+
+/** One step after the other. */
+export function chained(input: Schema, steps: readonly Rows[]): Rows {
+  if (steps.length < 2) return steps[0] ?? unchanged(input);
   return {
     kind: 'rows',
-    schema,
-    start: () => ({ push: (rows) => rows.filter(test), finish: () => [] }),
+    schema: steps.at(-1)!.schema,
+    start: (meter) => chain(steps.map((step) => step.start(meter))),
   };
 }
 
-export function unchanged(schema: Schema): Compiled {
-  return { kind: 'rows', schema, start: () => ({ push: (rows) => rows, finish: () => [] }) };
+export function chain(operators: readonly Operator[]): Operator {
+  return {
+    push: (rows) => operators.reduce((batch, operator) => operator.push(batch), rows),
+    finish: () =>
+      operators.reduce<Row[]>(
+        (batch, operator) => operator.push(batch).concat(operator.finish()),
+        [],
+      ),
+    // A step behind a full one may still hold rows, which `finish` returns.
+    isDone: () => operators.some((operator) => operator.isDone?.()),
+  };
 }
 
-export function collected(schema: Schema, run: (rows: Row[], meter: Meter) => Row[]): Compiled {
+export function collected(schema: Schema, run: (rows: Row[], meter: Meter) => Row[]): Rows {
   return {
     kind: 'rows',
     schema,
@@ -94,7 +141,7 @@ function sizeOfRow(row: Row): number {
   return bytes;
 }
 
-export function head(schema: Schema, count: number): Compiled {
+export function head(schema: Schema, count: number): Rows {
   return {
     kind: 'rows',
     schema,
@@ -114,7 +161,7 @@ export function head(schema: Schema, count: number): Compiled {
 }
 
 /** Memory counts the rows kept, not those that pass. */
-export function tail(schema: Schema, count: number): Compiled {
+export function tail(schema: Schema, count: number): Rows {
   return {
     kind: 'rows',
     schema,
@@ -155,26 +202,19 @@ export interface SortKey {
 }
 
 /** Stable; `limit` keeps the first. */
-export function sorted(schema: Schema, keys: readonly SortKey[], limit: number | null): Compiled {
+export function sorted(schema: Schema, keys: readonly SortKey[], limit: number | null): Rows {
   return collected(schema, (rows, meter) => {
-    const compare = rowOrder(keys);
     let calls = 0;
     rows.sort((a, b) => {
       if ((++calls & 0xfff) === 0) meter.tick();
-      return compare(a, b);
+      for (const { get, isDescending } of keys) {
+        const order = compareValues(get(a), get(b));
+        if (order !== 0) return isDescending ? -order : order;
+      }
+      return 0;
     });
     return limit === null ? rows : rows.slice(0, limit);
   });
-}
-
-function rowOrder(keys: readonly SortKey[]): (a: Row, b: Row) => number {
-  return (a, b) => {
-    for (const { get, isDescending } of keys) {
-      const order = compareValues(get(a), get(b));
-      if (order !== 0) return isDescending ? -order : order;
-    }
-    return 0;
-  };
 }
 
 /** `what` completes "A stage may make <n> <what>". */

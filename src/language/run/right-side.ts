@@ -1,8 +1,7 @@
 import type { Query, Word } from '../syntax/ast.ts';
-import type { LazyTable, ParseContext, StageContext } from '../command.ts';
+import type { LazyTable, ParseContext, PrintContext, StageContext } from '../command.ts';
 import { Problem } from '../syntax/problem.ts';
 import { parseSourceName, printSourceName, sourceNamed } from '../syntax/source-name.ts';
-import { printQuery } from '../syntax/print.ts';
 import type { TerseReader } from '../syntax/terse-reader.ts';
 
 export type RightSide =
@@ -33,10 +32,10 @@ function closingBracket(text: string, open: number, to: number): number {
   throw new Problem('syntax', "Missing ']'", { place: { at: open, length: 1 } });
 }
 
-export function printRightSide(right: RightSide): string {
+export function printRightSide(right: RightSide, { printNested }: PrintContext): string {
   return right.kind === 'source'
     ? `FROM ${printSourceName(right.name)}`
-    : `[ ${printQuery(right.query)} ]`;
+    : `[ ${printNested(right.query)} ]`;
 }
 
 /** Names and rights are checked now, rows are read on demand. */

@@ -5,7 +5,7 @@
  * that. Hidden columns can be named but are not shown.
  */
 import { cuts, memberAt } from '../../base/json/member-path.ts';
-import type { Form } from '../syntax/ast.ts';
+import type { Form, Word } from '../syntax/ast.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
 import { isObject, type Row, type Value } from '../expressions/value.ts';
 
@@ -126,12 +126,15 @@ export class Schema {
 
   /** Throws `unknown_column`. */
   require(name: string, form: Form, place: Place | null, use: Use = 'value'): Reference {
-    return this.find(name, form, use) ?? raiseUnknown(name, this, place);
+    const found = this.find(name, form, use);
+    if (found === null) throw unknownColumn(name, this, place);
+    return found;
   }
-}
 
-function raiseUnknown(name: string, schema: Schema, place: Place | null): never {
-  throw unknownColumn(name, schema, place);
+  /** For names of the terse form. */
+  requireAll(words: readonly Word[]): (Reference & { readonly name: string })[] {
+    return words.map(({ text, place }) => ({ name: text, ...this.require(text, 'terse', place) }));
+  }
 }
 
 /** `prefix` replaces the usual beginning of the message. */

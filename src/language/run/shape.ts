@@ -1,9 +1,9 @@
-import { mapped, type Compiled } from './operator.ts';
+import { mapped, type Rows } from './operator.ts';
 import { Schema, type Column, type ColumnType } from './schema.ts';
-import type { Row, Value } from '../expressions/value.ts';
+import type { Evaluate, Row, Value } from '../expressions/value.ts';
 
 export interface MadeColumn extends Column {
-  readonly get: (row: Row) => Value;
+  readonly get: Evaluate;
 }
 
 export function kept(schema: Schema, index: number): MadeColumn {
@@ -15,7 +15,7 @@ export function allKept(schema: Schema): MadeColumn[] {
 }
 
 /** Of two columns with one name the later stays, at its place. */
-export function projected(input: Schema, columns: readonly MadeColumn[]): Compiled {
+export function projected(input: Schema, columns: readonly MadeColumn[]): Rows {
   const last = new Map(columns.map((column, index) => [column.name, index]));
   const chosen = columns.filter(({ name }, index) => last.get(name) === index);
   const schema = new Schema(
@@ -31,23 +31,31 @@ export function projected(input: Schema, columns: readonly MadeColumn[]): Compil
   return mapped(schema, (row) => getters.map((get) => get(row)));
 }
 
-/** Overwrites in place, or comes after the shown ones. */
 interface SetColumn {
   readonly name: string;
-  readonly type: ColumnType;
+  readonly type?: ColumnType;
 }
 
-/** A hidden column that is set is shown from then on. */
-export function withColumns(
-  input: Schema,
-  set: readonly SetColumn[],
-): { readonly schema: Schema; readonly positions: readonly number[] } {
+/**
+ * Overwrites columns in place, or adds them after the others; a hidden column that is set is shown from then on. `set`
+ * copies a row with the values; what is undefined stays.
+ */
+export function withColumns(input: Schema, made: readonly SetColumn[]) {
   const columns: Column[] = [...input.columns];
-  const positions = set.map(({ name, type }) => {
+  const positions = made.map(({ name, type = 'json' }) => {
     const index = columns.findIndex((column) => column.name === name);
     if (index < 0) return columns.push({ name, type }) - 1;
     columns[index] = { name, type };
     return index;
   });
-  return { schema: new Schema(columns, { isOpen: input.isOpen }), positions };
+  const set = (row: Row, values: readonly (Value | undefined)[]): Row => {
+    const next = row.slice();
+    while (next.length < columns.length) next.push(null);
+    positions.forEach((position, at) => {
+      const value = values[at];
+      if (value !== undefined) next[position] = value;
+    });
+    return next;
+  };
+  return { schema: new Schema(columns, { isOpen: input.isOpen }), set };
 }

@@ -19,9 +19,15 @@ export function readCount(what: string, { word }: Count, parameters: Parameters)
   return requireWhole(what, { ...word, text: value });
 }
 
-export function requireWhole(what: string, word: Word): number {
-  if (/^\d{1,15}$/.test(word.text)) return Number(word.text);
-  throw notWhole(what, word);
+export function requireWhole(what: string, word: Word, maxDigits = 15): number {
+  if (/^\d+$/.test(word.text) && word.text.length <= maxDigits) return Number(word.text);
+  const text = `'${what}' expects a whole number, got '${word.text}'`;
+  throw new Problem('bad_value', text, { place: word.place });
+}
+
+/** Of the option `limit`; 10 when none is written. */
+export function limitOf(word: Word | null | undefined): number {
+  return word ? requireWhole('limit', word, 9) : 10;
 }
 
 export function isNo(word: Word | undefined): boolean {
@@ -31,9 +37,4 @@ export function isNo(word: Word | undefined): boolean {
 /** The notice for a stage told to keep 0 rows; elsewhere 0 means all. */
 export function keepsNothing(command: string, written: string): string {
   return `'${command}' with ${written} keeps no rows; leave it out to keep all`;
-}
-
-export function notWhole(what: string, word: Word): Problem {
-  const text = `'${what}' expects a whole number, got '${word.text}'`;
-  return new Problem('bad_value', text, { place: word.place });
 }

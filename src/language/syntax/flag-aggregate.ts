@@ -1,16 +1,17 @@
-import type { Evaluate } from '../expressions/value.ts';
+import { expressionContext, type StageContext } from '../command.ts';
 import {
-  flagAggregates,
+  countRows,
+  flagAggregate,
+  flagAggregateNames,
+  terseAggregate,
   useOfAggregate,
   type AccumulatorFactory,
 } from '../expressions/aggregates.ts';
-import type { Expression } from './ast.ts';
-import { expressionContext, type StageContext } from '../command.ts';
-import { compileExpression, FLAG_AGGREGATES } from '../expressions/evaluate.ts';
-import { parseFlagExpression } from './flag-expression.ts';
+import { compileExpression, requireCount } from '../expressions/evaluate.ts';
 import { FLAG_FUNCTIONS } from '../expressions/functions.ts';
-import { Problem, unknownName, type Place } from './problem.ts';
 import type { Schema } from '../run/schema.ts';
+import { parseFlagExpression } from './flag-expression.ts';
+import { Problem, unknownName, type Place } from './problem.ts';
 
 interface FlagAggregate {
   readonly factory: AccumulatorFactory;
@@ -26,45 +27,33 @@ export function parseFlagAggregate(
   context: StageContext,
   place: Place,
 ): FlagAggregate | null {
-  const { expression } = parseFlagExpression(text, place);
-  if (expression.kind !== 'call') return null;
-  const name = expression.name.toLowerCase();
-  if (!FLAG_AGGREGATES.has(name)) {
-    const names = [...FLAG_FUNCTIONS, ...FLAG_AGGREGATES.values()];
-    if (names.includes(expression.name)) return null;
-    throw new Problem('unknown_function', `Unknown function '${expression.name}'`, {
+  const { expression: call } = parseFlagExpression(text, place);
+  if (call.kind !== 'call') return null;
+  const name = call.name.toLowerCase();
+  const known = flagAggregate(name);
+  if (known === null) {
+    const names = [...FLAG_FUNCTIONS, ...flagAggregateNames];
+    if (names.includes(call.name)) return null;
+    throw new Problem('unknown_function', `Unknown function '${call.name}'`, {
       place,
-      ...unknownName(expression.name, names),
+      ...unknownName(call.name, names),
     });
   }
-  const [argument] = expression.args;
-  if (argument === undefined ? name !== 'count' : expression.args.length > 1) {
-    const message = `Function '${expression.name}' expects 1 argument(s), got ${expression.args.length}`;
-    throw new Problem('bad_value', message, { place });
-  }
-  const isDistinct = name === 'count' && argument !== undefined && isTrue(expression, 'distinct');
+  if (name === 'count' && call.args.length === 0) return { factory: countRows, name, field: '' };
+  requireCount(call, 1);
+  const argument = call.args[0]!;
+  const distinct = call.named.find((one) => one.name === 'distinct')?.value;
+  const isDistinct = name === 'count' && distinct?.kind === 'value' && distinct.value === true;
+  const terse = isDistinct ? 'dc' : known.terse;
   const get =
-    argument === undefined
-      ? null
-      : getter(argument, input, context, isDistinct ? 'distinct' : name);
-  const make = flagAggregates[isDistinct ? 'distinct' : name]!;
-  return { factory: make({ get, time: null }), name, field: argument ? fieldText(text) : '' };
-}
-
-function getter(
-  argument: Expression,
-  input: Schema,
-  context: StageContext,
-  aggregate: string,
-): Evaluate {
-  if (argument.kind === 'name')
-    return input.require(argument.name, 'flag', argument.place, useOfAggregate(aggregate)).get;
-  return compileExpression(argument, expressionContext(input, 'flag', context));
-}
-
-function isTrue(call: Extract<Expression, { kind: 'call' }>, name: string): boolean {
-  const value = call.named.find((one) => one.name === name)?.value;
-  return value?.kind === 'value' && value.value === true;
+    argument.kind === 'name'
+      ? input.require(argument.name, 'flag', argument.place, useOfAggregate(terse)).get
+      : compileExpression(argument, expressionContext(input, 'flag', context));
+  return {
+    factory: terseAggregate(terse)!.make({ get, time: null }),
+    name,
+    field: fieldText(text),
+  };
 }
 
 function fieldText(text: string): string {

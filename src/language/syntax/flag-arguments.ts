@@ -19,9 +19,10 @@ export interface Flag {
 }
 
 interface FlagSyntax {
-  readonly command: string;
+  readonly name: string;
   readonly flags: readonly Flag[];
-  readonly word?: string;
+  /** The one positional word. */
+  readonly word: string | null;
 }
 
 /** The next `|` outside quotes. Throws `syntax`. */
@@ -89,7 +90,7 @@ export function parseFlagArguments(
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index]!;
     if (!token.text.startsWith('--')) {
-      if (syntax.word === undefined || words.length > 0) throw unrecognized(syntax, token);
+      if (syntax.word === null || words.length > 0) throw unrecognized(syntax, token);
       words.push(token);
       continue;
     }
@@ -101,7 +102,7 @@ export function parseFlagArguments(
     else {
       const next = tokens[++index];
       if (!next || next.text.startsWith('--')) {
-        throw badValue(syntax.command, flag.name, 'expected one argument', token.place);
+        throw badValue(syntax.name, flag.name, 'expected one argument', token.place);
       }
       value = next;
     }
@@ -125,7 +126,7 @@ function flagNamed(syntax: FlagSyntax, name: string, token: Word): Flag {
   const names = fitting.map((flag) => `--${flag.name}`);
   throw new Problem(
     'unknown_flag',
-    `${syntax.command}: error: ambiguous option: --${name} could match ${names.join(', ')}`,
+    `${syntax.name}: error: ambiguous option: --${name} could match ${names.join(', ')}`,
     { place: token.place, allowed: names },
   );
 }
@@ -136,7 +137,7 @@ function unrecognized(syntax: FlagSyntax, token: Word): Problem {
   const { allowed, suggestion } = unknownName(written, names);
   return new Problem(
     'unknown_flag',
-    `${syntax.command}: error: unrecognized arguments: ${unmarkPlaceholders(token.text)}`,
+    `${syntax.name}: error: unrecognized arguments: ${unmarkPlaceholders(token.text)}`,
     { place: token.place, allowed, suggestion: written.startsWith('-') ? suggestion : null },
   );
 }
@@ -149,11 +150,11 @@ function requireAll(
   const missing = syntax.flags
     .filter((flag) => flag.isRequired && flags[flag.name] === undefined)
     .map((flag) => `--${flag.name}`);
-  if (syntax.word !== undefined && words.length === 0) missing.unshift(syntax.word);
+  if (syntax.word !== null && words.length === 0) missing.unshift(syntax.word);
   if (missing.length === 0) return;
   throw new Problem(
     'missing_flag',
-    `${syntax.command}: error: the following arguments are required: ${missing.join(', ')}`,
+    `${syntax.name}: error: the following arguments are required: ${missing.join(', ')}`,
   );
 }
 

@@ -99,7 +99,7 @@ class QueryParser {
     if (head.command === null) return this.#implicit(head.word, at, to);
     const command = findCommand(head.command);
     if (!command) {
-      const { suggestion, allowed } = unknownName(head.command, commandNames());
+      const { suggestion, allowed } = unknownName(head.command, commandNames);
       throw new Problem('unknown_command', `Unknown command: ${head.command}`, {
         suggestion: suggestion ?? foreignCommand(head.command),
         allowed,
@@ -117,7 +117,7 @@ class QueryParser {
     if (isMixed) this.#note(MIXED_NOTICE);
     this.#noteStrayWords(terms);
     if (terms.kind === 'word' && !terms.isQuoted) {
-      const { suggestion } = unknownName(terms.word.text, commandNames());
+      const { suggestion } = unknownName(terms.word.text, commandNames);
       if (suggestion !== null) {
         this.#note(
           `'${terms.word.text}' was searched as text; did you mean the command '${suggestion}'?`,
@@ -130,12 +130,7 @@ class QueryParser {
 
   #flagStage(command: Command, word: Place, from: number, to: number): number {
     const end = flagStageEnd(this.#text, from, to);
-    const syntax = {
-      command: command.name,
-      flags: command.flags,
-      ...(command.word && { word: command.word }),
-    };
-    this.#add(command.name, true, parseFlagArguments(syntax, this.#text, from, end), word, end);
+    this.#add(command.name, true, parseFlagArguments(command, this.#text, from, end), word, end);
     return end;
   }
 

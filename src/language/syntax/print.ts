@@ -12,6 +12,6 @@ function printStage(stage: Stage): string {
     return args === '' ? stage.command : `${stage.command} ${args}`;
   }
   // An implicit search gets its name, because its text alone might begin like a command.
-  const args = findCommand(stage.command)!.print!(stage.arguments.args);
+  const args = findCommand(stage.command)!.print(stage.arguments.args, { printNested: printQuery });
   return args === '' ? stage.command : `${stage.command} ${args}`;
 }

@@ -1,11 +1,14 @@
 import type { Word } from './ast.ts';
 import { timeValue } from '../expressions/calendar-parts.ts';
+import { fillText, type Parameters } from './placeholder.ts';
 import { Problem } from './problem.ts';
 import { floorMs, msOf, spanOf, timeFromMs, type Span } from '../expressions/time.ts';
 import { doubleOf, finite, isNumber, type Value } from '../expressions/value.ts';
 
 /** Throws `bad_value`. */
-export function requireSpan({ text, place }: Word): Span {
+export function requireSpan(word: Word, parameters: Parameters): Span {
+  const { place } = word;
+  const text = fillText(word.text, parameters, place);
   const span = spanOf(text);
   if (span) return span;
   const message = `Invalid span '${text}'; use a number or a number with s, m, h, d, w, mon, q or y`;

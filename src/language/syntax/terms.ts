@@ -110,9 +110,7 @@ class TermParser {
   }
 
   #list(field: Word): Terms {
-    const values: TermValue[] = [];
-    do values.push(this.#value());
-    while (this.#reader.take(','));
+    const values = this.#reader.list(() => this.#value());
     if (!this.#reader.take(')')) throw this.#reader.expected("',' or ')'");
     if (values.length > MAX_TERMS) {
       throw new Problem('too_large', `A search may have ${MAX_TERMS} terms`);

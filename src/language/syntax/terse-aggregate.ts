@@ -61,8 +61,7 @@ function parseAggregate(reader: TerseReader): AggregateCall {
     argument = parseArgument(reader);
     if (!reader.take(')')) throw reader.expected("')'");
   }
-  const alias = reader.takeKeyword('AS') ? reader.name({ inList: true }).text : null;
-  return { name, argument, alias, hasParentheses };
+  return { name, argument, alias: reader.alias(), hasParentheses };
 }
 
 function parseArgument(reader: TerseReader): AggregateCall['argument'] {

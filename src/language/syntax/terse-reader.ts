@@ -179,12 +179,25 @@ export class TerseReader {
   }
 
   /** The last of a name counts. */
-  options(names: readonly string[]): Map<string, Word> {
-    const options = new Map<string, Word>();
+  options<Name extends string>(names: readonly Name[]): { readonly [name in Name]?: Word } {
+    const options: Record<string, Word> = {};
     for (let next = this.takeOption(names); next; next = this.takeOption(names)) {
-      options.set(next.name, next.value);
+      options[next.name] = next.value;
     }
-    return options;
+    return options as { [name in Name]?: Word };
+  }
+
+  /** Separated by commas, at least one. */
+  list<Item>(item: () => Item): Item[] {
+    const items: Item[] = [];
+    do items.push(item());
+    while (this.take(','));
+    return items;
+  }
+
+  /** `AS <name>`, if it comes next. */
+  alias(): string | null {
+    return this.takeKeyword('AS') ? this.name({ inList: true }).text : null;
   }
 
   /** What an error points at; null at the end of the stage. */
