@@ -3,7 +3,7 @@ import type { Form, Query, Stage, Word } from './syntax/ast.ts';
 import type { ExpressionContext } from './expressions/evaluate.ts';
 import type { Flag } from './syntax/flag-arguments.ts';
 import { FlagValues } from './syntax/flag-values.ts';
-import type { Compiled, Meter } from './run/operator.ts';
+import type { Compiled } from './run/operator.ts';
 import type { Parameters } from './syntax/placeholder.ts';
 import type { Place } from './syntax/problem.ts';
 import type { Schema } from './run/schema.ts';
@@ -37,10 +37,7 @@ export type SourceName =
 
 export interface LazyTable {
   readonly schema: Schema;
-  readonly read: (
-    meter: Meter,
-    maxRows: number,
-  ) => { readonly schema: Schema; readonly rows: Row[] };
+  readonly read: (maxRows: number) => { readonly schema: Schema; readonly rows: Row[] };
 }
 
 interface SourceRead {

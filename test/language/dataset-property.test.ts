@@ -83,7 +83,7 @@ function run(text: string, sources: Readonly<Record<string, Source>>, isPlanned:
     isOutermost: true,
     ...(isPlanned && {
       plan: (read) => {
-        const prefix = planPrefix(read, () => {});
+        const prefix = planPrefix(read);
         if (prefix && prefix.stages > 1) plannedInSql++;
         return prefix;
       },

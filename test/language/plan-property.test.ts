@@ -221,7 +221,7 @@ function run(
     isOutermost: true,
     ...(isPlanned && {
       plan: (read) => {
-        const prefix = planPrefix(read, () => {});
+        const prefix = planPrefix(read);
         if (prefix && prefix.stages > 1) countedInSql++;
         return prefix;
       },

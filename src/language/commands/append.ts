@@ -17,17 +17,17 @@ export const append = defineCommand<RightSide>({
       return {
         kind: 'rows',
         schema,
-        start: (meter) => ({
+        start: () => ({
           push: (rows) => rows,
-          finish: () => moved(right.read(meter, Infinity).rows, right.schema, schema),
+          finish: () => moved(right.read(Infinity).rows, right.schema, schema),
         }),
       };
     }
     return {
       kind: 'table',
       schema,
-      run: (rows, meter) => {
-        const read = right.read(meter, Infinity);
+      run: (rows) => {
+        const read = right.read(Infinity);
         const all = united(input, read.schema);
         return {
           schema: all,

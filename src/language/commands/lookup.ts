@@ -54,13 +54,13 @@ export const lookup = defineCommand<Args>({
     const { schema, set } = withColumns(input, wanted);
     const table = context.prepareSource(source);
     const missing = wanted.map(() => null);
-    return streamed(schema, (meter) => {
+    return streamed(schema, () => {
       let index: Map<string, Row> | null = null;
       return (rows) => {
         if (rows.length === 0) return rows;
         if (index === null) {
           index = new Map();
-          for (const row of table.read(meter, context.joinMaxRows).rows) {
+          for (const row of table.read(context.joinMaxRows).rows) {
             const key = joinKey(row, theirs);
             if (key !== null && !index.has(key)) index.set(key, row);
           }

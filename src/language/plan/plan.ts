@@ -9,14 +9,21 @@ import type { Stage } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
 import { findCommand } from '../command-table.ts';
 import { readCount, type Count } from '../syntax/count.ts';
-import type { SortArguments } from '../commands/sort.ts';
+import { sortColumns, type SortArguments } from '../commands/sort.ts';
 import { FlagValues } from '../syntax/flag-values.ts';
 import { STRATEGY } from '../limits.ts';
-import type { Compiled, Operator, Weights } from '../run/operator.ts';
+import { chain, type Operator, type Rows, type Weights } from '../run/operator.ts';
 import { type PlannedSearch, plannedSearch } from './plan-conditions.ts';
-import { checkQuery, inStage, placed, type PlannedPrefix, type PlannedRead } from '../run/run.ts';
+import {
+  checkQuery,
+  counted,
+  operated,
+  placed,
+  type PlannedPrefix,
+  type PlannedRead,
+} from '../run/run.ts';
 import { type Column, type Part, Schema } from '../run/schema.ts';
-import type { RowCondition, Source, SourceSort, Wanted } from '../sources/source.ts';
+import type { ReadPlan, RowCondition, Source, SourceSort } from '../sources/source.ts';
 import { noteUse } from '../sources/sql-source.ts';
 import type { Row } from '../expressions/value.ts';
 
@@ -35,20 +42,22 @@ const ROW_WISE = new Set([
   'fillnull',
   'to_dataframe',
 ]);
-const BATCH_ROWS = 512;
+const TICK_ROWS = 512;
 
-export function planPrefix(
-  read: PlannedRead,
-  onRead: (rows: number) => void,
-): PlannedPrefix | null {
-  const { stages, context } = read;
-  const bound = findCommand(stages[0]!.command)!.bindStage(stages[0]!, null, context);
+export function planPrefix(read: PlannedRead): PlannedPrefix | null {
+  const first = read.stages[0]!;
+  const bound = findCommand(first.command)!.bindStage(first, null, read.context);
   if (bound.kind !== 'source' || bound.then.kind !== 'rows') return null;
   const search = filters(read);
   return (
-    countedPrefix(read, search, onRead) ??
-    readPrefix(read, search, onRead) ??
-    unplanned(read, bound.then, onRead)
+    countedPrefix(read, search) ??
+    readPrefix(read, search) ??
+    sourcePrefix(
+      read,
+      {},
+      { operators: [started(bound.then, first, read)], schema: bound.then.schema },
+      1,
+    )
   );
 }
 
@@ -113,203 +122,150 @@ class Tracking {
   }
 }
 
-function bindFirst(stage: Stage | null, { context }: Tracking): Compiled | null {
-  if (stage === null) return null;
-  // What is left of the stage may lack its time range, which later stages need.
-  const own = { ...context, range: { earliest: null, latest: null } };
-  const bound = findCommand(stage.command)!.bindStage(stage, null, own);
-  return bound.kind === 'source' ? bound.then : null;
+interface Steps {
+  readonly operators: readonly Operator[];
+  readonly schema: Schema;
+}
+
+/** Null where a stage is none that streams rows. */
+function bindSteps(
+  first: Stage | null,
+  rest: readonly Stage[],
+  { schema: source, context }: Tracking,
+  read: PlannedRead,
+): Steps | null {
+  const operators: Operator[] = [];
+  let schema = source;
+  if (first !== null) {
+    // What is left of the stage may lack its time range, which later stages need.
+    const own = { ...context, range: { earliest: null, latest: null } };
+    const bound = findCommand(first.command)!.bindStage(first, null, own);
+    if (bound.kind !== 'source' || bound.then.kind !== 'rows') return null;
+    operators.push(started(bound.then, first, read));
+    ({ schema } = bound.then);
+  }
+  for (const stage of rest) {
+    const bound = findCommand(stage.command)!.bindStage(stage, schema, context);
+    if (bound.kind !== 'rows') return null;
+    operators.push(started(bound, stage, read));
+    ({ schema } = bound);
+  }
+  return { operators, schema };
+}
+
+/** Its errors name the stage. */
+function started(
+  bound: Rows,
+  stage: Stage,
+  { stages, meter }: PlannedRead,
+  weights?: Weights,
+): Operator {
+  const operator = bound.start(meter, weights);
+  const index = stages.findIndex(({ word }) => word.at === stage.word.at);
+  return {
+    push: (rows) => placed(stage, index, () => operator.push(rows), meter),
+    finish: () => placed(stage, index, () => operator.finish(), meter),
+    isDone: () => operator.isDone?.() ?? false,
+  };
 }
 
 /** Grouped by SQL, then counted by a stage that takes weights. */
 function countedPrefix(
   read: PlannedRead,
   { conditions, first, rest, count }: Filters,
-  onRead: (rows: number) => void,
 ): PlannedPrefix | null {
-  const { source, stages, meter } = read;
+  const { source, stages, meter, onRead } = read;
   if (!source.readCounted) return null;
   const at = stages.findIndex(({ command }, index) => index >= count && !ROW_WISE.has(command));
   if (at < 0) return null;
   const tracking = new Tracking(read);
-  const steps: Step[] = [];
-  const firstStep = bindFirst(first, tracking);
-  if (first !== null && (firstStep?.kind !== 'rows' || !isRowWiseSearch(first))) return null;
-  if (firstStep?.kind === 'rows') steps.push({ bound: firstStep, stage: stages[0]! });
-  let schema = firstStep?.schema ?? tracking.schema;
-  for (const stage of [...rest, ...stages.slice(count, at)]) {
-    if (stage.command === 'search' && !isRowWiseSearch(stage)) return null;
-    const bound = findCommand(stage.command)!.bindStage(stage, schema, tracking.context);
-    if (bound.kind !== 'rows') return null;
-    steps.push({ bound, stage });
-    ({ schema } = bound);
-  }
+  const before = [...rest, ...stages.slice(count, at)];
+  if (![...(first ? [first] : []), ...before].every(isRowWise)) return null;
+  const steps = bindSteps(first, before, tracking, read);
+  if (steps === null) return null;
   const stage = stages[at]!;
-  const last = bindAt(stage, at, schema, tracking.context);
-  if (last === null || !last.takesWeights) return null;
+  const last = placed(stage, at, () =>
+    findCommand(stage.command)!.bindStage(stage, steps.schema, tracking.context),
+  );
+  if ((last.kind !== 'rows' && last.kind !== 'table') || !last.takesWeights) return null;
   const rows = source.readCounted(conditions, tracking.wanted);
   if (rows === null) return null;
-  const input = function* (weights: Map<Row, number>): Generator<Row[]> {
-    const { push } = started(steps, read);
-    for (const batch of batched(rows)) {
-      for (const [row, times] of batch) {
-        onRead(times);
-        const [out] = push([row]);
-        if (out === undefined) continue;
-        weights.set(out, times);
-        yield [out];
-      }
-      meter.tick();
+  const weights = new Map<Row, number>();
+  const input = function* (): Generator<Row[]> {
+    const { push } = chain(steps.operators);
+    let seen = 0;
+    for (const [row, times] of rows) {
+      onRead(times);
+      if (++seen % TICK_ROWS === 0) meter.tick();
+      const [out] = push([row]);
+      if (out === undefined) continue;
+      weights.set(out, times);
+      yield [out];
     }
   };
-  return { stages: at + 1, ...counting(last, stage, at, input, read) };
+  if (last.kind === 'table') {
+    // Its columns depend on its rows: it is run at once.
+    const { schema, rows: made } = placed(
+      stage,
+      at,
+      () => last.run([...input()].flat(), meter, weights),
+      meter,
+    );
+    return { stages: at + 1, schema, batches: made.length === 0 ? [] : [made] };
+  }
+  const operator = started(last, stage, read, weights);
+  const counting: Operator = {
+    ...operator,
+    push: (batch) => {
+      const made = operator.push(batch);
+      // Counted: neither the row nor its weight is needed again.
+      weights.clear();
+      return made;
+    },
+  };
+  const batches = (): Generator<Row[]> => operated(counting, input(), { tick: () => {} });
+  return { stages: at + 1, schema: last.schema, batches: { [Symbol.iterator]: batches } };
 }
 
-/** Sorting, cutting and other columns make a search more than a test of each row. */
-function isRowWiseSearch({ arguments: args }: Stage): boolean {
+/** Sorting and cutting make a search more than a test of each row. */
+function isRowWise({ command, arguments: args }: Stage): boolean {
   return (
+    command !== 'search' ||
     args.form === 'terse' ||
     !Object.keys(args.flags).some((name) => name === 'order-by' || name === 'limit')
   );
 }
 
-function* batched<T>(all: Iterable<T>): Generator<T[]> {
-  let batch: T[] = [];
-  for (const one of all) {
-    batch.push(one);
-    if (batch.length < BATCH_ROWS) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function bindAt(stage: Stage, at: number, schema: Schema, context: StageContext): Compiled | null {
-  return placed(stage, at, () => {
-    const bound = findCommand(stage.command)!.bindStage(stage, schema, context);
-    return bound.kind === 'rows' || bound.kind === 'table' ? bound : null;
-  });
-}
-
-interface Step {
-  readonly bound: Extract<Compiled, { kind: 'rows' }>;
-  readonly stage: Stage;
-}
-
-function started(steps: readonly Step[], { stages, meter }: PlannedRead) {
-  const operators = steps.map(({ bound }) => bound.start(meter));
-  const through = (work: (operator: Operator, rows: Row[]) => Row[], first: Row[]): Row[] => {
-    let rows = first;
-    let at = 0;
-    try {
-      for (; at < operators.length; at++) rows = work(operators[at]!, rows);
-      return rows;
-    } catch (error) {
-      const { stage } = steps[at]!;
-      const index = stages.findIndex(({ word }) => word.at === stage.word.at);
-      throw inStage(error, stage, index, meter);
-    }
-  };
-  return {
-    push: (rows: Row[]) => through((operator, given) => operator.push(given), rows),
-    finish: () => through((operator, given) => operator.push(given).concat(operator.finish()), []),
-    isDone: () => operators.some((operator) => operator.isDone?.()),
-  };
-}
-
-/** A stage whose columns depend on its rows is run at once. */
-function counting(
-  last: Compiled,
-  stage: Stage,
-  at: number,
-  input: (weights: Map<Row, number>) => Generator<Row[]>,
-  { meter }: PlannedRead,
-): { readonly schema: Schema; readonly batches: Iterable<Row[]> } {
-  if (last.kind === 'table') {
-    const weights = new Map<Row, number>();
-    const { schema, rows } = placed(
-      stage,
-      at,
-      () => last.run([...input(weights)].flat(), meter, weights),
-      meter,
-    );
-    return { schema, batches: rows.length === 0 ? [] : [rows] };
-  }
-  const batches = function* (): Generator<Row[]> {
-    const weights = new Map<Row, number>();
-    const operator: Operator = last.start(meter, weights satisfies Weights);
-    for (const rows of input(weights)) {
-      placed(stage, at, () => operator.push(rows), meter);
-      // Counted: neither the row nor its weight is needed again.
-      weights.clear();
-    }
-    const rows = placed(stage, at, () => operator.finish(), meter);
-    if (rows.length > 0) yield rows;
-  };
-  return { schema: last.schema, batches: { [Symbol.iterator]: batches } };
-}
-
 function readPrefix(
   read: PlannedRead,
   { conditions, first, rest, count }: Filters,
-  onRead: (rows: number) => void,
 ): PlannedPrefix | null {
   if (!read.isOutermost) return null;
   const { stages } = read;
   const order = sortOf(first, stages, count, rest, read);
   const tracking = new Tracking(read);
-  const firstStep = bindFirst(order.first, tracking);
-  if (order.first !== null && firstStep?.kind !== 'rows') return null;
-  const steps: Step[] = [];
-  if (firstStep?.kind === 'rows') steps.push({ bound: firstStep, stage: stages[0]! });
-  let schema = firstStep?.schema ?? tracking.schema;
-  for (const stage of rest) {
-    const bound = findCommand(stage.command)!.bindStage(stage, schema, tracking.context);
-    if (bound.kind !== 'rows') return null;
-    steps.push({ bound, stage });
-    ({ schema } = bound);
-  }
+  const steps = bindSteps(order.first, rest, tracking, read);
+  if (steps === null) return null;
   const after = stages.slice(order.count);
-  checkQuery({ stages: after, notices: [], problem: null }, tracking.context, schema).useShown();
+  const query = { stages: after, notices: [], problem: null };
+  checkQuery(query, tracking.context, steps.schema).useShown();
   const isDecided = order.first === null || !looksAtRows(order.first);
   const limit =
     isDecided && rest.length === 0 ? (order.limit ?? limitOf(order.first, after, read)) : null;
   if (order.limit !== null && limit === null) return null;
-  const plan = { conditions, sort: order.sort, limit, wanted: tracking.wanted as Wanted };
-  return {
-    stages: order.count,
-    schema,
-    batches: { [Symbol.iterator]: () => stepped(read, plan, steps, onRead) },
-  };
+  const plan = { conditions, sort: order.sort, limit, wanted: tracking.wanted };
+  return sourcePrefix(read, plan, steps, order.count);
 }
 
-function* stepped(
+function sourcePrefix(
   read: PlannedRead,
-  plan: Parameters<Source['read']>[1],
-  steps: readonly Step[],
-  onRead: (rows: number) => void,
-): Generator<Row[]> {
-  const { push, finish, isDone } = started(steps, read);
-  if (isDone()) return;
-  for (const batch of read.source.read(read.order, plan)) {
-    onRead(batch.length);
-    read.meter.tick();
-    const rows = push(batch);
-    if (rows.length > 0) yield rows;
-    if (isDone()) break;
-  }
-  const rows = finish();
-  if (rows.length > 0) yield rows;
-}
-
-function unplanned(
-  read: PlannedRead,
-  then: Extract<Compiled, { kind: 'rows' }>,
-  onRead: (rows: number) => void,
+  plan: ReadPlan,
+  { operators, schema }: Steps,
+  stages: number,
 ): PlannedPrefix {
   const batches = (): Generator<Row[]> =>
-    stepped(read, {}, [{ bound: then, stage: read.stages[0]! }], onRead);
-  return { stages: 1, schema: then.schema, batches: { [Symbol.iterator]: batches } };
+    operated(chain(operators), counted(read.source.read(read.order, plan), read), read.meter);
+  return { stages, schema, batches: { [Symbol.iterator]: batches } };
 }
 
 /** Rows must be tested before it is known which are the first. */
@@ -335,11 +291,11 @@ function sortOf(
   { source, context }: PlannedRead,
 ): SortPlan {
   const none = { sort: [], first, count, limit: null };
-  const known = (sort: readonly SourceSort[] | null): sort is readonly SourceSort[] =>
-    sort !== null && sort.length > 0 && sort.every(({ column }) => source.sortsBy?.(column));
+  const known = (sort: readonly SourceSort[]): boolean =>
+    sort.length > 0 && sort.every(({ column }) => source.sortsBy?.(column));
   if (first?.arguments.form === 'flag' && first.arguments.flags['order-by']) {
     const flags = new FlagValues(first.command, first.arguments, context.parameters);
-    const sort = flagSort(flags.names('order-by'), source.schema);
+    const sort = sortColumns(flags.names('order-by')!, source.schema);
     if (!known(sort)) return none;
     const { 'order-by': _done, ...left } = first.arguments.flags;
     const arguments_ = { ...first.arguments, flags: left };
@@ -350,22 +306,13 @@ function sortOf(
   if (next?.command !== 'sort' || (first !== null && !isFilter(first))) return none;
   if (next.arguments.form === 'flag') {
     const flags = new FlagValues(next.command, next.arguments, context.parameters);
-    const sort = flagSort(flags.names('fields'), source.schema);
+    const sort = sortColumns(flags.names('fields')!, source.schema);
     return known(sort) ? { ...none, sort, count: count + 1 } : none;
   }
   const { limit, keys } = next.arguments.args as SortArguments;
   const sort = keys.map(({ field, isDescending }) => ({ column: field.text, isDescending }));
   const isCuttable = limit === null || (first === null && rest.length === 0);
   return known(sort) && isCuttable ? { ...none, sort, limit, count: count + 1 } : none;
-}
-
-function flagSort(names: readonly string[] | null, schema: Schema): SourceSort[] | null {
-  return (
-    names?.map((name) => {
-      const isDescending = !schema.has(name) && name.startsWith('-');
-      return { column: isDescending ? name.slice(1) : name, isDescending };
-    }) ?? null
-  );
 }
 
 function limitOf(

@@ -22,14 +22,14 @@ export function bindJoin(options: JoinOptions, input: Schema, right: LazyTable):
   const layout = layoutOf(options, input, right.schema);
   if (!right.schema.isOpen) {
     return collected(layout.schema, (rows, meter) =>
-      joinRows(options, layout, rows, right.read(meter, options.maxRows).rows, meter),
+      joinRows(options, layout, rows, right.read(options.maxRows).rows, meter),
     );
   }
   return {
     kind: 'table',
     schema: new Schema(layout.schema.columns, { isOpen: true }),
     run: (rows, meter) => {
-      const read = right.read(meter, options.maxRows);
+      const read = right.read(options.maxRows);
       const known = layoutOf(options, input, read.schema);
       return { schema: known.schema, rows: joinRows(options, known, rows, read.rows, meter) };
     },

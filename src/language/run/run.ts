@@ -9,8 +9,7 @@ import { isOutgrown } from './budget.ts';
 import { findCommand } from '../command-table.ts';
 import type { LazyTable, NestedQuery, StageContext } from '../command.ts';
 import { MAX_MADE_COLUMNS, MAX_SAVED_SEARCHES } from '../limits.ts';
-import type { Compiled, Meter } from './operator.ts';
-import { holdRows, requireAtMost } from './operator.ts';
+import { holdRows, requireAtMost, type Compiled, type Meter, type Operator } from './operator.ts';
 import { Problem } from '../syntax/problem.ts';
 import { Schema } from './schema.ts';
 import type { Source, SourceOrder } from '../sources/source.ts';
@@ -35,12 +34,11 @@ export interface RunWatch {
   readonly plan?: (read: PlannedRead) => PlannedPrefix | null;
 }
 
-export interface PlannedRead {
+export interface PlannedRead extends Pick<RunWatch, 'meter' | 'onRead'> {
   readonly source: Source;
   readonly order: SourceOrder;
   readonly stages: readonly Stage[];
   readonly context: StageContext;
-  readonly meter: Meter;
   readonly isOutermost: boolean;
 }
 
@@ -105,31 +103,28 @@ export function placed<T>(stage: Stage, index: number, work: () => T, meter?: Me
 }
 
 /** With a meter also converts the runtime's out-of-memory errors. */
-export function inStage(error: unknown, stage: Stage, index: number, meter?: Meter): unknown {
+function inStage(error: unknown, stage: Stage, index: number, meter?: Meter): unknown {
   if (error instanceof Problem) return error.in(index + 1, stage.command, stage.word);
   if (!meter || !isOutgrown(error)) return error;
   return placed(stage, index, () => meter.hold(Number.POSITIVE_INFINITY));
 }
 
-function nested<T>({ name, place }: Pick<NestedQuery, 'name' | 'place'>, work: () => T): T {
+type Named = Pick<NestedQuery, 'name' | 'place'>;
+
+function nested<T>(named: Named, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof Problem ? problemInside(error, { name, place }) : error;
+    throw inNested(error, named);
   }
 }
 
-function problemInside(
-  problem: Problem,
-  { name, place }: Pick<NestedQuery, 'name' | 'place'>,
-): Problem {
+function inNested(error: unknown, { name, place }: Named): unknown {
+  if (!(error instanceof Problem)) return error;
   // Budget errors do not depend on the saved search, and errors of saved searches name it already.
-  const isPlain = problem.code.startsWith('saved_search') || problem.code.endsWith('_budget');
-  const text = isPlain ? problem.text : `In saved search '${name}': ${problem.text}`;
-  return new Problem(problem.code, text, {
-    place,
-    ...(problem.allowed && { allowed: problem.allowed }),
-  });
+  const isPlain = error.code.startsWith('saved_search') || error.code.endsWith('_budget');
+  const text = isPlain ? error.text : `In saved search '${name}': ${error.text}`;
+  return new Problem(error.code, text, { place, ...(error.allowed && { allowed: error.allowed }) });
 }
 
 /** Rows are read while the batches are taken; closing the iterator stops everything. */
@@ -151,8 +146,8 @@ export function runQuery(
       watch.meter,
     );
     const { schema, batches } = result.table;
-    const inPlace = { schema, batches: placedBatches(stage, index, batches, watch.meter) };
-    table = traced(inPlace, stage, index, watch);
+    const inPlace = placedBatches(batches, (error) => inStage(error, stage, index, watch.meter));
+    table = { schema, batches: traced(inPlace, stage, index, watch) };
     index += result.stages - 1;
   }
   return table ?? EMPTY;
@@ -173,10 +168,8 @@ function runStage(
   if (bound.kind === 'nested') {
     const inner = innerWatch(watch);
     const table = nested(bound, () => runQuery(bound.query, bound.context, inner, input));
-    return {
-      table: { schema: table.schema, batches: nestedBatches(bound, table.batches) },
-      stages: 1,
-    };
+    const batches = placedBatches(table.batches, (error) => inNested(error, bound));
+    return { table: { schema: table.schema, batches }, stages: 1 };
   }
   if (bound.kind !== 'source') return { table: apply(bound, input!, watch), stages: 1 };
   const { source, order } = bound;
@@ -186,6 +179,7 @@ function runStage(
     stages,
     context,
     meter: watch.meter,
+    onRead: watch.onRead,
     isOutermost: watch.isOutermost ?? false,
   });
   if (planned) return { table: planned, stages: planned.stages };
@@ -193,7 +187,10 @@ function runStage(
   return { table: apply(bound.then, read, watch), stages: 1 };
 }
 
-function* counted(batches: Iterable<Row[]>, { meter, onRead }: RunWatch): Generator<Row[]> {
+export function* counted(
+  batches: Iterable<Row[]>,
+  { meter, onRead }: Pick<RunWatch, 'meter' | 'onRead'>,
+): Generator<Row[]> {
   for (const batch of batches) {
     onRead(batch.length);
     meter.tick();
@@ -203,7 +200,10 @@ function* counted(batches: Iterable<Row[]>, { meter, onRead }: RunWatch): Genera
 
 function apply(bound: Compiled, input: Table, watch: RunWatch): Table {
   if (bound.kind === 'rows') {
-    return { schema: bound.schema, batches: operated(bound, input.batches, watch.meter) };
+    return {
+      schema: bound.schema,
+      batches: operated(bound.start(watch.meter), input.batches, watch.meter),
+    };
   }
   const rows: Row[] = [];
   for (const batch of input.batches) {
@@ -214,16 +214,15 @@ function apply(bound: Compiled, input: Table, watch: RunWatch): Table {
   return { schema: result.schema, batches: result.rows.length === 0 ? [] : [result.rows] };
 }
 
-function* operated(
-  bound: Extract<Compiled, { kind: 'rows' }>,
+export function* operated(
+  operator: Operator,
   batches: Iterable<Row[]>,
-  meter: Meter,
+  { tick }: Pick<Meter, 'tick'>,
 ): Generator<Row[]> {
-  const operator = bound.start(meter);
   if (!operator.isDone?.()) {
     for (const batch of batches) {
       const made = operator.push(batch);
-      meter.tick();
+      tick();
       if (made.length > 0) yield made;
       if (operator.isDone?.()) break;
     }
@@ -233,31 +232,26 @@ function* operated(
 }
 
 function* placedBatches(
-  stage: Stage,
-  index: number,
   batches: Iterable<Row[]>,
-  meter: Meter,
+  place: (error: unknown) => unknown,
 ): Generator<Row[]> {
   try {
     yield* batches;
   } catch (error) {
-    throw inStage(error, stage, index, meter);
+    throw place(error);
   }
 }
 
-function* nestedBatches(bound: NestedQuery, batches: Iterable<Row[]>): Generator<Row[]> {
-  try {
-    yield* batches;
-  } catch (error) {
-    throw error instanceof Problem ? problemInside(error, bound) : error;
-  }
-}
-
-function traced(table: Table, stage: Stage, index: number, { traces }: RunWatch): Table {
-  if (!traces) return table;
+function traced(
+  batches: Iterable<Row[]>,
+  stage: Stage,
+  index: number,
+  { traces }: RunWatch,
+): Iterable<Row[]> {
+  if (!traces) return batches;
   const trace: StageTrace = { stage: index + 1, command: stage.command, rowsOut: 0, ms: 0 };
   traces.push(trace);
-  return { schema: table.schema, batches: watched(table.batches, trace) };
+  return watched(batches, trace);
 }
 
 /** Time includes the stages before, which work when this one asks. */
@@ -279,15 +273,7 @@ function* watched(batches: Iterable<Row[]>, trace: StageTrace): Generator<Row[]>
 
 export function prepareQuery(query: Query, context: StageContext, watch: RunWatch): LazyTable {
   const inner = innerWatch(watch);
-  const known = checkQuery(query, context);
-  known.useShown();
-  return {
-    schema: known,
-    read: (_meter, maxRows) => {
-      const { schema, batches } = runQuery(query, context, inner);
-      return { schema, rows: readAll(batches, watch.meter, maxRows) };
-    },
-  };
+  return prepared(checkQuery(query, context), () => runQuery(query, context, inner), watch);
 }
 
 export function prepareSource(
@@ -295,17 +281,24 @@ export function prepareSource(
   then: Compiled | undefined,
   watch: RunWatch,
 ): LazyTable {
-  const known = then?.schema ?? source.schema;
+  const { schema } = source;
+  return prepared(
+    then?.schema ?? schema,
+    () => {
+      const read: Table = { schema, batches: counted(source.read('forward'), watch) };
+      return then ? apply(then, read, watch) : read;
+    },
+    watch,
+  );
+}
+
+function prepared(known: Schema, run: () => Table, { meter }: RunWatch): LazyTable {
   known.useShown();
   return {
     schema: known,
-    read: (_meter, maxRows) => {
-      const read: Table = {
-        schema: source.schema,
-        batches: counted(source.read('forward'), watch),
-      };
-      const { schema, batches } = then ? apply(then, read, watch) : read;
-      return { schema, rows: readAll(batches, watch.meter, maxRows) };
+    read: (maxRows) => {
+      const { schema, batches } = run();
+      return { schema, rows: readAll(batches, meter, maxRows) };
     },
   };
 }

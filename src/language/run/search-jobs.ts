@@ -211,9 +211,7 @@ function startQuery(
     isOutermost: true,
     ...(order.explains && { traces }),
     plan: (read) => {
-      const planned = planPrefix(read, (rows) => {
-        scanned += rows;
-      });
+      const planned = planPrefix(read);
       if (planned) sqlStages = planned.stages;
       return planned;
     },
