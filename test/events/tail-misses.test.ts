@@ -84,10 +84,14 @@ test('what comes at the moment in which a reader begins to wait wakes it', async
 });
 
 test('a tail that ends while it catches up sends nothing behind what is still missed', async () => {
-  const { stream } = tail(null, async () => {
-    const lines = [1, 2, 3].map((id) => `{"id":${id}}\n`);
-    return new Response(lines.join(''), { headers: { 'x-total': '3' } });
-  });
+  const { stream } = tail(
+    null,
+    async () => {
+      const lines = [1, 2, 3].map((id) => `{"id":${id}}\n`);
+      return new Response(lines.join(''), { headers: { 'x-total': '3' } });
+    },
+    3,
+  );
   stream.catchUp();
   const reader = stream.body.getReader();
   // Where it starts.
@@ -108,14 +112,14 @@ test('a tail that ends while it catches up sends nothing behind what is still mi
 type Asked = (order: { readonly most: number }) => Promise<Response>;
 
 /** A tail, and the time it shares with others. */
-function tail(query: TailOrder['query'], asked: Asked) {
+function tail(query: TailOrder['query'], asked: Asked, backlog = 0) {
   const events = {
     indexNames: () => ['default'],
     request: (_job: string, order: { readonly most: number }) => asked(order),
   } as unknown as Events;
   const share = new LoopShare();
   const order: TailOrder = {
-    ...{ userId: 1, mostOfUser: 1, selection: ALL_EVENTS, query, lastId: null, backlog: 0 },
+    ...{ userId: 1, mostOfUser: 1, selection: ALL_EVENTS, query, lastId: null, backlog },
     rights: async () => () => true,
   };
   const stream = new TailStream(order, () => true, 0, { events, share, onEnd: () => undefined });

@@ -106,6 +106,9 @@ test('EV-78 a tail begins with the id it starts behind', async () => {
   expect(await start('')).toBe(`id: ${Number(body['id'])}\n\n`);
   expect(await start('?host=nobody')).toBe(`id: ${Number(body['id'])}\n\n`);
   expect(await start('?last_event_id=0')).toBe('id: 0\n\n');
+  const { body: newer } = await posted('{"data":"newer"}');
+  expect(await start('?backlog=1')).toStartWith(`id: ${Number(newer['id']) - 1}\n\n`);
+  expect(await start('?backlog=1&host=nobody')).toBe(`id: ${Number(newer['id'])}\n\n`);
 });
 
 test('EV-107 unknown keys at any depth are told with what was meant', async () => {

@@ -61,7 +61,7 @@ export class TailStream {
   readonly #stop = new AbortController();
   #wake: (() => void) | null = null;
   #hasEnded = false;
-  /** Sent first, with the head of the answer. */
+  /** Sent first, with the head of the answer; null before a backlog, which tells where it begins. */
   #start: string | null;
   #failedLooks = 0;
   #looked: number;
@@ -76,7 +76,8 @@ export class TailStream {
     this.#terms = order.selection.terms.map(foldedText);
     this.#startsBehind = position;
     this.#looked = position;
-    this.#start = `id: ${order.lastId ?? position}\n\n`;
+    const hasBacklog = order.lastId === null && order.backlog > 0;
+    this.#start = hasBacklog ? null : startMessage(order.lastId ?? position);
     this.#allowed = allowed;
     this.#tools = tools;
     this.body = new ReadableStream<Uint8Array>(
@@ -114,7 +115,7 @@ export class TailStream {
     if (query !== null) {
       const response = await this.#matching(lastId ?? 0, position, most);
       const left = totalOf(response) - most;
-      yield* missedMessages(response, left > 0 ? lastId : null);
+      yield* this.#messagesOf(response, left > 0);
       return;
     }
     const order = {
@@ -132,7 +133,22 @@ export class TailStream {
     const offset = Math.max(0, totalOf(head) - most);
     const rest = { ...order, limit: most, offset, counts: false };
     const response = await events.request('events-list', rest, signal);
-    yield* missedMessages(response, offset > 0 ? lastId : null);
+    yield* this.#messagesOf(response, offset > 0);
+  }
+
+  async *#messagesOf(response: Response, isCut: boolean): AsyncGenerator<string> {
+    const { lastId } = this.order;
+    let isFirst = true;
+    for await (const line of linesOf(response)) {
+      const id = idOf(line);
+      // A client that loses the connection now resumes before its backlog.
+      if (isFirst && lastId === null) yield startMessage(id - 1);
+      if (isFirst && lastId !== null && isCut)
+        yield `event: gap\ndata: ${JSON.stringify({ from: lastId + 1, to: id - 1 })}\n\n`;
+      isFirst = false;
+      yield tailMessage(id, line);
+    }
+    if (isFirst && lastId === null) yield startMessage(this.#startsBehind);
   }
 
   /** Returns a promise for an event that takes long. */
@@ -308,20 +324,9 @@ export class TailStream {
   }
 }
 
-/** Messages from lines; `gapAfter`: more than these were missed after that id. */
-async function* missedMessages(
-  response: Response,
-  gapAfter: number | null,
-): AsyncGenerator<string> {
-  let gap = gapAfter;
-  for await (const line of linesOf(response)) {
-    const id = idOf(line);
-    if (gap !== null) {
-      yield `event: gap\ndata: ${JSON.stringify({ from: gap + 1, to: id - 1 })}\n\n`;
-      gap = null;
-    }
-    yield tailMessage(id, line);
-  }
+/** Without data it only sets where a client resumes. */
+function startMessage(id: number): string {
+  return `id: ${id}\n\n`;
 }
 
 function totalOf({ headers }: Response): number {
