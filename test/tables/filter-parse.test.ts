@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.ts';
 import { parseFilter } from '../../src/tables/filter/filter.ts';
-import { matchesFilter, type PresentedValue } from '../../src/tables/filter/filter-match.ts';
+import { matchesFilter, type PresentedValue } from './filter-match.ts';
 import { workSince } from '../support/patience.ts';
 import type { FilterColumn } from '../../src/tables/filter/filter-operand.ts';
 

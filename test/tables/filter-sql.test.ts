@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { parseFilter } from '../../src/tables/filter/filter.ts';
-import { matchesFilter } from '../../src/tables/filter/filter-match.ts';
+import { matchesFilter } from './filter-match.ts';
 import { tableColumns } from '../../src/tables/read/query-table.ts';
 import { indexName } from '../../src/tables/copy/table-index.ts';
 import type { Cell } from '../../src/tables/types.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { compareBytes } from '../../src/base/paths.ts';
 import { parseFilter } from '../../src/tables/filter/filter.ts';
-import { matchesFilter } from '../../src/tables/filter/filter-match.ts';
+import { matchesFilter } from './filter-match.ts';
 import type { QueryPlan } from '../../src/tables/read/query-plan.ts';
 import { areIdsCheap, runCount, runIds, runPage } from '../../src/tables/read/query-run.ts';
 import { tableColumns } from '../../src/tables/read/query-table.ts';

@@ -3,7 +3,7 @@
  */
 import { Database } from 'bun:sqlite';
 import { storedValue } from '../../src/tables/infer/infer.ts';
-import type { PresentedValue } from '../../src/tables/filter/filter-match.ts';
+import type { PresentedValue } from './filter-match.ts';
 import { type ListParameters, parseListParameters } from '../../src/tables/read/list-parameters.ts';
 import { planQuery, type QueryPlan } from '../../src/tables/read/query-plan.ts';
 import { type Page, runPage } from '../../src/tables/read/query-run.ts';

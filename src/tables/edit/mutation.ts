@@ -6,9 +6,8 @@
  * surrogates, oversized cells) is refused.
  */
 import { AppError, invalidRequest, mismatch } from '../../base/errors.ts';
-import { isIntegerSource, JsonNumber } from '../../base/json/json.ts';
+import { JsonNumber } from '../../base/json/json.ts';
 import { compareBytes } from '../../base/paths.ts';
-import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
 import { MAX_CELL_CHARACTERS } from '../limits.ts';
 import { declaredClass } from '../infer/declared-type.ts';
 import { fileCell, Misfit } from './file-cell.ts';
@@ -261,76 +260,39 @@ function parseValue(value: unknown, column: Column, rules: ValueRules): Cell {
   return isText ? writableText(cell, column, rules) : cell;
 }
 
+/** What a column of a text file or workbook takes, as a file type. */
+const PLAIN: Readonly<Record<'integer' | 'number' | 'boolean', FileColumn>> = {
+  integer: { type: { kind: 'integer', bits: 64, isSigned: true }, isRequired: true },
+  number: { type: { kind: 'float', bits: 64 }, isRequired: true },
+  boolean: { type: { kind: 'boolean' }, isRequired: true },
+};
+
 function cellOf(value: unknown, column: Column, { isLenient }: ValueRules): Cell {
-  if (column.file) return parseFileValue(value, column, column.file);
+  if (column.file) return fittingCell(value, column, column.file);
   if (value === null || value === '' || value === undefined) return '';
   if (isLenient === true && !column.declared) {
-    if (typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value === 'boolean') return value;
     return value instanceof JsonNumber || typeof value === 'number'
-      ? parseNumber(value, column)
-      : parseAnyScalar(value, column);
+      ? fittingCell(value, column, PLAIN.number)
+      : anyScalar(value, column);
   }
-  switch (column.declaredType === undefined ? column.type : declaredClass(column.declaredType)) {
-    case 'integer':
-      return parseInteger(value, column);
-    case 'number':
-      return parseNumber(value, column);
-    case 'boolean':
-      return parseBoolean(value, column);
-    case 'string':
-      if (typeof value !== 'string') throw misfit(column, 'string', value);
-      return value;
-    default:
-      return parseAnyScalar(value, column);
-  }
+  const type = column.declaredType === undefined ? column.type : declaredClass(column.declaredType);
+  if (type === 'other') return anyScalar(value, column);
+  if (type !== 'string') {
+    const cell = fittingCell(value, column, PLAIN[type]);
+    // Past 2^53 the file's text would be read as another type.
+    if (typeof cell !== 'bigint') return cell;
+  } else if (typeof value === 'string') return value;
+  throw misfit(column, type, value);
 }
 
-function parseFileValue(value: unknown, column: Column, file: FileColumn): Cell {
+function fittingCell(value: unknown, column: Column, file: FileColumn): Cell {
   const cell = fileCell(value, file);
   if (cell instanceof Misfit) throw misfit(column, cell.expected, value);
   return cell;
 }
 
-function parseInteger(value: unknown, column: Column): Cell {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
-  if (typeof value === 'string' && isIntegerSource(value.trim())) {
-    const parsed = Number(value);
-    if (Number.isSafeInteger(parsed)) return parsed === 0 ? 0 : parsed;
-  }
-  throw misfit(column, 'integer', value);
-}
-
-const NUMERIC_TEXT = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
-const NON_FINITE_TEXT = /^[+-]?(?:nan|inf|infinity)$/i;
-
-function parseNumber(value: unknown, column: Column): Cell {
-  if (typeof value === 'string') {
-    const text = value.trim();
-    if (NON_FINITE_TEXT.test(text)) throw misfit(column, 'finite number', value);
-    if (!NUMERIC_TEXT.test(text)) throw misfit(column, 'number', value);
-  } else if (
-    typeof value !== 'number' &&
-    typeof value !== 'bigint' &&
-    !(value instanceof JsonNumber)
-  ) {
-    throw misfit(column, 'number', value);
-  }
-  const parsed = value instanceof JsonNumber ? value.value : Number(value);
-  if (!Number.isFinite(parsed)) throw misfit(column, 'finite number', value);
-  return parsed === 0 ? 0 : parsed;
-}
-
-function parseBoolean(value: unknown, column: Column): Cell {
-  if (typeof value === 'boolean') return value;
-  if (value === 0 || value === 1) return value === 1;
-  if (typeof value === 'string') {
-    const parsed = BOOLEAN_TEXT.get(value.trim().toLowerCase());
-    if (parsed !== undefined) return parsed;
-  }
-  throw misfit(column, 'boolean', value);
-}
-
-function parseAnyScalar(value: unknown, column: Column): Cell {
+function anyScalar(value: unknown, column: Column): Cell {
   if (typeof value === 'string') return value;
   // As text: the column is raw text, and the copy must hold what the file will say.
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);

@@ -18,7 +18,6 @@ export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'a
  */
 export function parseFilterJson(text: string): unknown {
   requireJsonBounds(text, BOUNDS);
-  if (!UNUSUAL_NUMBER.test(text)) return withLiterals(JSON.parse(text));
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value === 'number') return new NumberLiteral(context?.source ?? String(value));
     // SQLite would store U+FFFD for half a surrogate pair and match cells that hold that.
@@ -29,26 +28,6 @@ export function parseFilterJson(text: string): unknown {
 
 /** Filters have their own limits for values and depth. */
 const BOUNDS = { values: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
-
-/**
- * Signs of a number that `String` would write differently: exponents, trailing zeros of a fraction, many digits, many
- * zeros after the point, negative zero. A false match elsewhere in the text only costs time.
- */
-const UNUSUAL_NUMBER = /\d[eE]|\.\d*0(?!\d)|[\d.]{16}|0\.00000|-0(?!\.)/;
-
-/** Replaces numbers, all in their shortest form, by literals in place. */
-function withLiterals(value: unknown): unknown {
-  if (typeof value === 'number') return new NumberLiteral(String(value));
-  if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('lone surrogate');
-  if (typeof value !== 'object' || value === null) return value;
-  for (const [name, member] of Object.entries(value)) {
-    const made = withLiterals(member);
-    if (made === member) continue;
-    if (name !== '__proto__') (value as Record<string, unknown>)[name] = made;
-    else Object.defineProperty(value, name, { value: made });
-  }
-  return value;
-}
 
 /** As refusals name it. */
 export function jsonTypeOf(value: unknown): JsonType {

@@ -2,7 +2,7 @@
  * The filter of a list as a checked tree.
  *
  * Independent of tables, so admin lists use it too. A tree holds only existing columns and operands of their types;
- * `filter-sql.ts` and `filter-match.ts` interpret it. Negated operators are `not` around their positive, so that only
+ * `filter-sql.ts` interprets it. Negated operators are `not` around their positive, so that only
  * `not` can match by absence.
  */
 import { AppError } from '../../base/errors.ts';

@@ -1,5 +1,6 @@
 import { declaredClass } from './declared-type.ts';
 import { fileStorage } from '../edit/file-value.ts';
+import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
 import type { ColumnType } from './file-type.ts';
 
@@ -118,14 +119,6 @@ function inferredValue(text: string, type: ColumnType): number | null {
 }
 
 const DECLARED_INTEGER = /^ *[+-]?[0-9]+ *$/;
-const DECLARED_BOOLEAN = new Map([
-  ['true', 1],
-  ['1', 1],
-  ['yes', 1],
-  ['false', 0],
-  ['0', 0],
-  ['no', 0],
-]);
 
 /** Declared columns also read signs, leading zeros, 1/0/yes/no, and integers of any size as numbers. */
 function declaredValue(
@@ -133,7 +126,10 @@ function declaredValue(
   { type, declaredType }: Pick<Column, 'type' | 'declaredType'>,
 ): number | null {
   const declared = declaredType === undefined ? type : declaredClass(declaredType);
-  if (declared === 'boolean') return DECLARED_BOOLEAN.get(text.trim().toLowerCase()) ?? null;
+  if (declared === 'boolean') {
+    const value = BOOLEAN_TEXT.get(text.trim().toLowerCase());
+    return value === undefined ? null : Number(value);
+  }
   if (declared === 'integer') {
     const value = DECLARED_INTEGER.test(text) ? Number(text) : NaN;
     return Number.isSafeInteger(value) ? value + 0 : null;

@@ -1,14 +1,14 @@
 /**
- * Whether a row in memory matches a filter: for admin lists, and the reference for `filter-sql.ts`.
+ * Whether a row in memory matches a filter: the reference for `filter-sql.ts`.
  *
  * Values are as presented: blank is `''`, null is null, booleans are booleans, a date-time is its displayed text.
  */
-import { compareBytes } from '../../base/paths.ts';
-import type { Comparison, Filter } from './filter.ts';
-import { instantOf } from '../values/instant.ts';
-import { compileRegex } from './regex.ts';
-import { foldCase } from './words.ts';
-import type { FilterColumn, FilterValue } from './filter-operand.ts';
+import { compareBytes } from '../../src/base/paths.ts';
+import type { Comparison, Filter } from '../../src/tables/filter/filter.ts';
+import { instantOf } from '../../src/tables/values/instant.ts';
+import { compileRegex } from '../../src/tables/filter/regex.ts';
+import { foldCase } from '../../src/tables/filter/words.ts';
+import type { FilterColumn, FilterValue } from '../../src/tables/filter/filter-operand.ts';
 
 export type PresentedValue = string | number | bigint | boolean | null;
 
