@@ -11,7 +11,7 @@ import type { Reply } from '../http/reply/reply.ts';
 import { jsonReply } from '../http/reply/reply.ts';
 import type { Route } from '../http/route-table.ts';
 import { uploadFailureReply } from './upload-refusal.ts';
-import type { UploadField } from '../docroot/uploads/upload-reception.ts';
+import type { UploadField } from '../docroot/uploads/uploads.ts';
 
 const uploadResult = Type.Object(
   {

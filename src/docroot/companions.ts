@@ -1,5 +1,15 @@
+import { AppError } from '../base/errors.ts';
 import { COMPANION_SUFFIX, stemOf } from '../base/paths.ts';
-import { COMPANION_FOLDER } from './document-root.ts';
+import { COMPANION_FOLDER, type DocumentRoot } from './document-root.ts';
+import type { Kind } from './kind.ts';
+import { openCompanion } from './opener.ts';
+import {
+  type CompanionSchema,
+  MAX_COMPANION_BYTES,
+  parseCompanionSchema,
+  parseOptions,
+} from '../tables/infer/companion.ts';
+import type { ReadOptions } from '../tables/types.ts';
 
 /** Rels in order of precedence. */
 export interface CompanionPaths {
@@ -32,4 +42,68 @@ export function companionPaths(
 
 export function isCompanion(rel: string): boolean {
   return rel.startsWith(`${COMPANION_FOLDER}/`) && COMPANION_SUFFIX.test(rel);
+}
+
+/** Without a companion no columns; with a broken one the problem. */
+export async function readSchema(
+  root: DocumentRoot,
+  rels: readonly string[],
+): Promise<CompanionSchema> {
+  const file = await firstCompanion(root, rels);
+  const none = { columns: null, verbatim: null, problem: null, ignored: false };
+  if (!file) return none;
+  if (file.text === null) return { ...none, problem: file.problem };
+  const parsed = parseCompanionSchema(file.text);
+  return parsed.problem === null
+    ? parsed
+    : { ...parsed, problem: `${file.rel}: ${parsed.problem}` };
+}
+
+/** For a file or one worksheet in it; `problem` is what is wrong with the options. */
+export async function readOptions(
+  root: DocumentRoot,
+  rels: readonly string[],
+  kind: Kind,
+  sheet: string | null,
+): Promise<{ options: ReadOptions; problem: string | null }> {
+  const file = await firstCompanion(root, rels);
+  const ofSheet = sheet === null ? {} : { sheet };
+  if (!file) return { options: ofSheet, problem: null };
+  if (file.text === null) return { options: ofSheet, problem: file.problem };
+  const parsed = parseOptions(file.text, { kind: kind.type });
+  return {
+    options: { ...parsed.options, ...ofSheet },
+    problem: parsed.problem === null ? null : `${file.rel}: ${parsed.problem}`,
+  };
+}
+
+type Companion = { readonly rel: string } & (
+  | { readonly text: string }
+  /** Too large, or the file system refuses to read it. */
+  | { readonly text: null; readonly problem: string }
+);
+
+async function firstCompanion(
+  root: DocumentRoot,
+  rels: readonly string[],
+): Promise<Companion | null> {
+  for (const rel of rels) {
+    try {
+      const file = await openCompanion(root, rel);
+      try {
+        if (file.size > MAX_COMPANION_BYTES) {
+          return { rel, text: null, problem: `${rel}: too large` };
+        }
+        return { rel, text: new TextDecoder().decode(await file.read(0, file.size)) };
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      // A broken companion must not stop the dataset from being read.
+      if (error.code === 'unreadable-file') return { rel, text: null, problem: error.message };
+      if (error.code !== 'not-found') throw error;
+    }
+  }
+  return null;
 }

@@ -15,11 +15,10 @@ import {
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { Uploads } from '../docroot/uploads/uploads.ts';
+import type { UploadField, UploadRules, Uploads } from '../docroot/uploads/uploads.ts';
 import { uploadTooLarge } from '../docroot/uploads/upload-content.ts';
 import type { Database } from '../store/database.ts';
 import type { Origin } from './access.ts';
-import type { UploadField, UploadRules } from '../docroot/uploads/upload-reception.ts';
 
 export interface UploadServices {
   readonly db: Database;

@@ -8,7 +8,7 @@ import { isCrowded, ownTurn } from '../base/work/time-slice.ts';
 import { Holdings, Lane } from '../processes/lane.ts';
 import { FORMATS } from '../tables/read/format.ts';
 import { parseListParameters, type ListParameters } from '../tables/read/list-parameters.ts';
-import { parseSort } from '../tables/read/sort.ts';
+import { parseSort } from '../tables/read/name-list.ts';
 import type { Table } from '../tables/copy/table.ts';
 import type { Column } from '../tables/types.ts';
 import type { Resource } from '../docroot/registry/registry.ts';

@@ -9,7 +9,7 @@ import { matchesFilter } from './filter-match.ts';
 import type { QueryPlan } from '../../src/tables/read/query-plan.ts';
 import { areIdsCheap, runCount, runIds, runPage } from '../../src/tables/read/query-run.ts';
 import { tableColumns } from '../../src/tables/read/query-table.ts';
-import { parseSort } from '../../src/tables/read/sort.ts';
+import { parseSort } from '../../src/tables/read/name-list.ts';
 import { STRATEGY } from '../../src/tables/limits.ts';
 import { lowered } from '../support/lowered.ts';
 import { filtersFor, sketches, sortsFor } from './query-arbitraries.ts';

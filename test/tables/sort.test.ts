@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parseColumns } from '../../src/tables/read/projection.ts';
-import { parseSort } from '../../src/tables/read/sort.ts';
+import { parseColumns, parseSort } from '../../src/tables/read/name-list.ts';
 import { read, typedCopy } from './typed-copy.ts';
 
 const COLUMNS = ['_row_id', 'a', 'b', '-a', 'x,y', 'q"t', ' padded', '-', 'é'].map((name) => ({

@@ -1,10 +1,11 @@
 /** The bytes of an upload: counted, hashed and sampled as they pass, and kept aside until their name is known. */
-import { open, unlink, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { shortId } from '../../base/ids.ts';
+import { mediaTypeOf } from '../../base/files/media-type.ts';
 import { writePieces } from '../../base/files/piece-writer.ts';
-import { SNIFFED_BYTES, sniffType } from './upload-type.ts';
+import { shortId } from '../../base/ids.ts';
+import { extensionOf } from '../../base/paths.ts';
 
 /** Can be read once. */
 export type Chunks = AsyncIterable<Uint8Array>;
@@ -94,4 +95,82 @@ export class StagedContent implements AsyncDisposable {
 
 export function uploadTooLarge(): AppError {
   return new AppError('too-large', 'Upload exceeds the configured size limit');
+}
+
+/** Bytes at the beginning that `sniffType` looks at. */
+export const SNIFFED_BYTES = 4096;
+
+const BINARY = 'application/octet-stream';
+const HTML =
+  /^<(?:!doctype html|!--|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s/>])/i;
+/** What may precede the root element of an XML file. */
+const PROLOGUE = /^(?:\s+|<\?.*?\?>|<!--.*?-->|<!doctype svg[^>[]*(?:\[.*?\])?\s*>)+/is;
+
+/** Only these extensions have their type compared. */
+const EXPECTED = new Set(
+  (
+    '.png .jpg .jpeg .gif .webp .pdf .zip .xlsx .json .svg .xml .html .htm .csv .txt .md .xls .parquet ' +
+    '.mp4 .avi .mkv .webm .mp3 .ogg .wav'
+  ).split(' '),
+);
+/** Binary formats without a signature here: being binary must do. */
+const UNSIGNED = /^(?:audio|video)\/|^application\/vnd\.(?:ms-excel|apache\.parquet)$/;
+
+interface Seen {
+  /** The first SNIFFED_BYTES, or all there are. */
+  readonly head: Uint8Array;
+  readonly hasNul: boolean;
+}
+
+/** Without parameters; `text/plain` when nothing else is recognised. */
+export function sniffType(name: string, { head, hasNul }: Seen): string {
+  const text = Buffer.from(head).toString('latin1');
+  if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (/^GIF8[79]a/.test(text)) return 'image/gif';
+  if (/^RIFF....WEBP/s.test(text)) return 'image/webp';
+  if (text.startsWith('%PDF-')) return 'application/pdf';
+  if (/^PK(?:\x03\x04|\x05\x06)/.test(text)) {
+    return extensionOf(name) === '.xlsx' ? mediaTypeOf(name) : 'application/zip';
+  }
+  return hasNul ? BINARY : textType(text.replace(/^\xef\xbb\xbf/, '').trimStart());
+}
+
+function textType(text: string): string {
+  if (/^[{[]/.test(text)) return 'application/json';
+  if (/^<svg[\s/>]/i.test(text.replace(PROLOGUE, ''))) return 'image/svg+xml';
+  if (/^<\?xml/i.test(text)) return 'application/xml';
+  return HTML.test(text) ? 'text/html' : 'text/plain';
+}
+
+/**
+ * Throws `bad-request` unless strict sniffing accepts the file: its type is on the list (an empty list allows all),
+ * fits the extension, and fits the declared type.
+ */
+export function requireFittingType(
+  name: string,
+  { sniffed, declared }: { readonly sniffed: string; readonly declared: string },
+  allowedTypes: readonly string[],
+): void {
+  if (allowedTypes.length > 0 && !allowedTypes.includes(sniffed)) {
+    throw mismatch(sniffed, 'is not allowed');
+  }
+  const extension = extensionOf(name);
+  if (EXPECTED.has(extension) && !fits(sniffed, mediaTypeOf(name))) {
+    throw mismatch(sniffed, `does not match extension '${extension}'`);
+  }
+  const type = (declared.split(';', 1)[0] ?? '').trim().toLowerCase();
+  if (type !== '' && type !== BINARY && !fits(sniffed, type)) {
+    throw mismatch(sniffed, `does not match declared type '${type}'`);
+  }
+}
+
+function fits(sniffed: string, type: string): boolean {
+  if (sniffed === type) return true;
+  if (sniffed.startsWith('text/') && type.startsWith('text/')) return true;
+  return sniffed === BINARY && UNSIGNED.test(type);
+}
+
+function mismatch(sniffed: string, reason: string): AppError {
+  return new AppError('bad-request', `Detected MIME type '${sniffed}' ${reason}`);
 }

@@ -1,7 +1,6 @@
-import { type FileStamp, sameStamp } from '../../base/files/file-stamp.ts';
+import { type FileStamp, sameContent, sameStamp } from '../../base/files/file-stamp.ts';
 import { shortId } from '../../base/ids.ts';
 import type { Table } from './table.ts';
-import type { TableJournal } from './table-meta.ts';
 
 interface CopiedVersion {
   readonly stamp: FileStamp;
@@ -75,16 +74,11 @@ function idsOf(
 } | null {
   const from = old.path;
   const journal = old.unfinished();
-  if (journal && isJournalled(journal, stamp)) {
+  if (journal && sameContent(journal.stamp, stamp)) {
     const { deleted, created, lastRowId } = journal;
     return { ids: { from, deleted, created, lastRowId }, origin: { stamp, hash: null } };
   }
   if (old.outdated === 'content') return null;
   const { stamp: own, hash, lastRowId } = old.state;
   return { ids: { from, deleted: [], created: [], lastRowId }, origin: { stamp: own, hash } };
-}
-
-export function isJournalled(journal: TableJournal, stamp: FileStamp): boolean {
-  const { size, mtimeNs, inode } = journal.stamp;
-  return size === stamp.size && mtimeNs === stamp.mtimeNs && inode === stamp.inode;
 }

@@ -6,77 +6,116 @@
  * written before the file is replaced and gives, after a crash in between, the row ids of the new file.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import type { FileStamp } from '../../base/files/file-stamp.ts';
-import { META_SHAPES } from './meta-shape.ts';
 import type { ClassCounts, Column, Segment } from '../types.ts';
 
 /** Raised when the layout changes: older copies are then rebuilt. */
 export const TABLE_FORMAT = 2;
 
-export interface TableHead {
-  readonly format: number;
-  readonly rel: string;
-  readonly sheet: string | null;
-  /** Random; with the sequence it makes the version tag. */
-  readonly generation: string;
-  /** How a blank cell reads in JSON. */
-  readonly blank: 'empty' | 'null';
-  /** Digest of the companion texts the copy was built with. */
-  readonly companion: string;
-  /** Shown beside the resource. */
-  readonly companionProblem: string | null;
-  /** Served verbatim. */
-  readonly companionSchema: string | null;
-  readonly columns: readonly Column[];
-  /** Bytes before the first segment. */
-  readonly bodyOffset: number;
-}
+/**
+ * What is stored is checked when it is read: a copy that somebody else wrote to is opened to learn its row ids, and a
+ * damaged byte may be in a name or number of its JSON.
+ */
+type Check<T> = (value: unknown) => value is T;
+type Checked<C> = C extends Check<infer T> ? T : never;
 
-export interface TableState {
-  readonly stamp: FileStamp;
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+/** As in `FileStamp`; negative for files older than 1970. */
+const isDigits = (value: unknown): value is string => isText(value) && /^-?\d+$/.test(value);
+const isBlankMode = (value: unknown): value is 'empty' | 'null' =>
+  value === 'empty' || value === 'null';
+const isDialect = (value: unknown): value is Record<string, unknown> => isObject(value);
+/** Members that nothing relies on are not checked. */
+const isColumn = members({ name: isText, type: isText, position: isCount, counts: isObject });
+const isStamp = members({ size: isCount, mtimeNs: isDigits, ctimeNs: isDigits, inode: isDigits });
+
+const isTableHead = members({
+  format: isCount,
+  rel: isText,
+  sheet: isTextOrNull,
+  /** Random; with the sequence it makes the version tag. */
+  generation: isText,
+  /** How a blank cell reads in JSON. */
+  blank: isBlankMode,
+  /** Digest of the companion texts the copy was built with. */
+  companion: isText,
+  /** Shown beside the resource. */
+  companionProblem: isTextOrNull,
+  /** Served verbatim. */
+  companionSchema: isTextOrNull,
+  columns: listOf((value): value is Column => isColumn(value)),
+  /** Bytes before the first segment. */
+  bodyOffset: isCount,
+});
+
+const isTableState = members({
+  stamp: isStamp,
   /** Epoch ms when the stamp was taken; decides whether it must be confirmed by content. */
-  readonly stampTakenAt: number;
+  stampTakenAt: isNumber,
   /** Content hash of the stamped file; null after an edit until the file has been quiet for a while. */
-  readonly hash: string | null;
+  hash: isTextOrNull,
   /** Changes made through the service since the copy was built. */
-  readonly sequence: number;
-  readonly rowCount: number;
+  sequence: isCount,
+  rowCount: isCount,
   /** Highest ever assigned; never reused. */
-  readonly lastRowId: number;
+  lastRowId: isCount,
   /** By index of `TableHead.columns`. */
-  readonly counts: readonly ClassCounts[];
-  readonly dialect: Record<string, unknown>;
-}
+  counts: listOf((value): value is ClassCounts => isObject(value)),
+  dialect: isDialect,
+});
 
 /** Row ids of the file version an edit was about to put in place. */
-export interface TableJournal {
+const isTableJournal = members({
   /** Size, mtime and inode of the new file; the rename sets its ctime, which cannot be known before. */
-  readonly stamp: FileStamp;
-  readonly deleted: readonly number[];
-  readonly created: readonly number[];
-  readonly lastRowId: number;
+  stamp: isStamp,
+  deleted: listOf(isCount),
+  created: listOf(isCount),
+  lastRowId: isCount,
+});
+
+export type TableHead = Checked<typeof isTableHead>;
+export type TableState = Checked<typeof isTableState>;
+export type TableJournal = Checked<typeof isTableJournal>;
+
+const META = { table: isTableHead, state: isTableState, journal: isTableJournal };
+
+type MetaKey = keyof typeof META;
+type MetaValue<K extends MetaKey> = Checked<(typeof META)[K]>;
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
-interface MetaValues {
-  table: TableHead;
-  state: TableState;
-  journal: TableJournal;
+function members<C extends Readonly<Record<string, Check<unknown>>>>(
+  checks: C,
+): Check<{ readonly [K in keyof C]: Checked<C[K]> }> {
+  const named = Object.entries(checks);
+  return (value): value is { readonly [K in keyof C]: Checked<C[K]> } =>
+    isObject(value) &&
+    named.every(([name, check]) => check((value as Readonly<Record<string, unknown>>)[name]));
+}
+
+function listOf<T>(check: Check<T>): Check<readonly T[]> {
+  return (value): value is readonly T[] => Array.isArray(value) && value.every(check);
 }
 
 /** Null when absent or damaged. */
-export function readMeta<K extends keyof MetaValues>(db: Database, key: K): MetaValues[K] | null {
+export function readMeta<K extends MetaKey>(db: Database, key: K): MetaValue<K> | null {
   const row = db
     .query<{ value: string }, SQLQueryBindings[]>('SELECT value FROM meta WHERE key = ?')
     .get(key);
   const value: unknown = row && JSON.parse(row.value);
-  return META_SHAPES[key](value) ? (value as MetaValues[K]) : null;
+  return META[key](value) ? (value as MetaValue<K>) : null;
 }
 
 /** Null removes the key. */
-export function writeMeta<K extends keyof MetaValues>(
+export function writeMeta<K extends MetaKey>(
   db: Database,
   key: K,
-  value: MetaValues[K] | null,
+  value: MetaValue<K> | null,
 ): void {
   if (value === null) db.query('DELETE FROM meta WHERE key = ?').run(key);
   else {

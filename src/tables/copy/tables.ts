@@ -22,7 +22,7 @@ import type { Soon } from '../../base/work/soon.ts';
 import { Turn } from '../../processes/turn.ts';
 import { type BuildOrder, CopyBuilds } from './copy-builds.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
-import { isJournalled, lineageOf } from './copy-lineage.ts';
+import { lineageOf } from './copy-lineage.ts';
 import { failureOf, isFailureOf, type ReadingFailure, type SeenFile } from './reading-failure.ts';
 import type { ReadingProgress } from './reading-progress.ts';
 import type { TableState } from './table-meta.ts';
@@ -246,7 +246,7 @@ export class Tables {
     const table = await this.#opened(target, this.#entry(target));
     if (table === null || sameStamp(table.state.stamp, stamp)) return;
     const journal = table.unfinished();
-    if (journal === null || !isJournalled(journal, stamp)) return;
+    if (journal === null || !sameContent(journal.stamp, stamp)) return;
     try {
       await this.current(target);
     } catch (error) {

@@ -13,7 +13,7 @@ import { type Filter, parseFilter } from '../filter/filter.ts';
 import { afterCursor, orderSql, type OrderTerm } from './keyset.ts';
 import { type ListParameters, parseListParameters } from './list-parameters.ts';
 import type { TableColumn } from './query-table.ts';
-import { parseSort } from './sort.ts';
+import { parseSort } from './name-list.ts';
 import { asStoredTimes } from '../values/stored-time.ts';
 import { joinParts, type PlanValue, type SqlPart } from './sql-part.ts';
 

@@ -108,27 +108,31 @@ class PageReader {
   }
 
   part(end: () => void): Part {
-    const { limit, offset, isContinued } = this.#plan;
-    if (limit === null) return this.#whole(end);
-    if (limit <= STRATEGY.rowsById && offset > STRATEGY.longSkip && !isContinued) {
-      return this.#partById(limit, end);
+    const { limit, offset } = this.#plan;
+    if (limit === null) return streamed(null, this.#rows(null, end), end);
+    if (limit <= STRATEGY.rowsById && offset <= STRATEGY.longSkip) {
+      // One more than the page tells whether there is a next one.
+      const rows = this.#isSmall(limit) ? this.#values(limit + 1) : hold(this.#rows(limit + 1));
+      if (rows !== null) {
+        const isLast = rows.length <= limit;
+        if (!isLast) rows.length = limit;
+        const next = isLast ? null : this.#cursorAfter(Number(rows.at(-1)![0]));
+        end();
+        return { next, rows, close: () => {} };
+      }
     }
-    // One more than the page tells whether there is a next one.
-    const isSmall = this.#isSmall(limit);
-    const rows = this.#rows(isSmall ? 0 : limit + 1);
-    const first = isSmall ? { rows: this.#values(limit + 1), isAll: true } : hold(rows);
-    if (!first.isAll) return streamed(first.rows, limit, rows, this.#cursorFromIds(limit), end);
-    const isLast = first.rows.length <= limit;
-    if (!isLast) first.rows.length = limit;
-    return held(first.rows, isLast ? null : this.#cursorAfter(Number(first.rows.at(-1)![0])), end);
+    const { rowIds, next } = this.idPage();
+    return streamed(next, this.#rowsById(rowIds, end), end);
   }
 
+  /** Only for plans with a limit. */
   idPage(): Omit<IdPage, 'total'> {
-    const { offset } = this.#plan;
+    const { offset, isContinued } = this.#plan;
     const limit = this.#plan.limit!;
-    const rowIds: number[] = [];
+    if (offset > STRATEGY.longSkip && !isContinued) return this.#deepIds(limit);
+    let rowIds: number[] = [];
     for (const scan of this.#scans()) {
-      rowIds.push(...this.#ids(scan, scan.order, limit + 1 - rowIds.length, offset));
+      rowIds = rowIds.concat(this.#ids(scan, scan.order, limit + 1 - rowIds.length, offset));
       if (rowIds.length > limit) break;
     }
     const isLast = rowIds.length <= limit;
@@ -136,30 +140,18 @@ class PageReader {
     return { rowIds, next: isLast ? null : this.#cursorAfter(rowIds.at(-1)!) };
   }
 
-  #whole(end: () => void): Part {
-    const rows = this.#rows(null, end);
-    const close = () => {
-      rows.return(undefined);
-      end();
-    };
-    return { next: null, rows, close };
-  }
-
-  /** Skips ids only, from the nearer end, and looks up the page's rows. */
-  #partById(limit: number, end: () => void): Part {
+  /** Skips from the nearer end. */
+  #deepIds(limit: number): Omit<IdPage, 'total'> {
     const { offset } = this.#plan;
-    const count = Math.min(limit, this.#total - offset);
-    if (count <= 0) return held([], null, end);
+    const count = Math.max(0, Math.min(limit, this.#total - offset));
     const fromEnd = this.#total - offset - count;
     const scan = this.#scans()[0]!;
-    const ids =
+    const rowIds =
       fromEnd < offset
-        ? this.#ids(scan, scan.reversed, count, fromEnd).reverse()
+        ? this.#ids(scan, scan.reversed, count, Math.max(0, fromEnd)).reverse()
         : this.#ids(scan, scan.order, count, offset);
-    const next = fromEnd > 0 && ids.length > 0 ? this.#cursorAfter(ids.at(-1)!) : null;
-    const rows = this.#rowsById(ids);
-    const first = hold(rows);
-    return first.isAll ? held(first.rows, next, end) : streamed(first.rows, limit, rows, next, end);
+    const isLast = fromEnd <= 0 || rowIds.length === 0;
+    return { rowIds, next: isLast ? null : this.#cursorAfter(rowIds.at(-1)!) };
   }
 
   *#rows(limit: number | null, end: () => void = () => {}): Generator<Row> {
@@ -184,9 +176,7 @@ class PageReader {
   #isSmall(limit: number): boolean {
     const bytes = copyBytes(this.#db);
     const usual = (limit * bytes) / Math.max(1, this.#plan.rowCount);
-    return (
-      limit <= STRATEGY.rowsById && usual <= STRATEGY.heldSize && bytes <= STRATEGY.smallCopyBytes
-    );
+    return usual <= STRATEGY.heldSize && bytes <= STRATEGY.smallCopyBytes;
   }
 
   /** Takes less than two thirds of the time of `#rows`. */
@@ -203,19 +193,25 @@ class PageReader {
   }
 
   #ids(scan: Scan, order: string, limit: number, offset: number): number[] {
-    const rows = prepared(this.#db, scanSql(ROW_ID, scan, order)).values(
-      ...bound(scan.where.params),
-      limit,
-      offset,
-    );
-    return rows.map(([id]) => Number(id));
+    const statement = prepared(this.#db, scanSql(`${ROW_ID} AS id`, scan, order));
+    const params = [...bound(scan.where.params), limit, offset];
+    if (limit <= STRATEGY.rowsById + 1)
+      return statement.values(...params).map(([id]) => Number(id));
+    // A list for each of millions of ids would take ten times their memory.
+    const ids: number[] = [];
+    for (const row of statement.iterate(...params)) ids.push((row as { id: number }).id);
+    return ids;
   }
 
-  *#rowsById(ids: readonly number[]): Generator<Row> {
+  *#rowsById(ids: readonly number[], end: () => void): Generator<Row> {
     const { select, hasWideIntegers } = this.#plan;
     const sql = `SELECT ${select} FROM rows WHERE rows._row_id = ?`;
     const statement = prepared(this.#db, sql, hasWideIntegers);
-    for (const id of ids) yield statement.values(id)[0] as Row[number][];
+    try {
+      for (const id of ids) yield statement.values(id)[0] as Row[number][];
+    } finally {
+      end();
+    }
   }
 
   /** Chooses the way to read by the number of matches. */
@@ -236,22 +232,6 @@ class PageReader {
     const [row = []] = prepared(this.#db, sql, true).values(rowId);
     return encodeCursor(digest, { keys: (row as Row).map(keyOf), rowId });
   }
-
-  /** For a page too large to hold: reads only ids, to find the last row before the first one is sent. */
-  #cursorFromIds(limit: number): string | null {
-    let rest = limit + 1;
-    let last = 0;
-    for (const scan of this.#scans()) {
-      const params = [...bound(scan.where.params), rest, this.#plan.offset];
-      const statement = prepared(this.#db, scanSql(`${ROW_ID} AS id`, scan, scan.order));
-      for (const row of statement.iterate(...params)) {
-        rest--;
-        if (rest === 0) return this.#cursorAfter(last);
-        last = (row as { id: number }).id;
-      }
-    }
-    return null;
-  }
 }
 
 /** The plus signs keep SQLite from planning anew for each limit, which takes longer than most pages. */
@@ -259,49 +239,25 @@ function scanSql(select: string, { where }: Scan, order: string): string {
   return `SELECT ${select} FROM rows WHERE ${where.sql} ORDER BY ${order} LIMIT +? OFFSET +?`;
 }
 
-/** Takes rows until the end or the memory limit. */
-function hold(rows: Generator<Row>): { rows: Row[]; isAll: boolean } {
+/** All the rows, unless they take too much memory. */
+function hold(rows: Iterable<Row>): Row[] | null {
   const held: Row[] = [];
   let size = 0;
-  for (let step = rows.next(); !step.done; step = rows.next()) {
-    held.push(step.value);
-    size += sizeOf(step.value);
-    if (size > STRATEGY.heldSize) return { rows: held, isAll: false };
+  for (const row of rows) {
+    held.push(row);
+    size += sizeOf(row);
+    if (size > STRATEGY.heldSize) return null;
   }
-  return { rows: held, isAll: true };
+  return held;
 }
 
-function held(rows: readonly Row[], next: string | null, end: () => void): Part {
-  end();
-  return { next, rows, close: () => {} };
-}
-
-/** The first rows, then the others, up to the limit. */
-function streamed(
-  first: readonly Row[],
-  limit: number,
-  rest: Generator<Row>,
-  next: string | null,
-  end: () => void,
-): Part {
+function streamed(next: string | null, rows: Generator<Row>, end: () => void): Part {
   const close = () => {
-    rest.return(undefined);
+    rows.return(undefined);
+    // A generator that was never asked runs nothing.
     end();
   };
-  function* rows(): Generator<Row> {
-    try {
-      let left = limit;
-      for (const row of first) if (left-- > 0) yield row;
-      while (left-- > 0) {
-        const step = rest.next();
-        if (step.done) return;
-        yield step.value;
-      }
-    } finally {
-      close();
-    }
-  }
-  return { next, rows: rows(), close };
+  return { next, rows, close };
 }
 
 /** Begins a read transaction unless the caller has one; the returned end may be called again. */

@@ -7,7 +7,6 @@
 import { askedBy } from '../../base/work/asker.ts';
 import type { Log } from '../../base/log.ts';
 import { isStopping } from '../../processes/child-supply.ts';
-import { Lru } from '../../base/lru.ts';
 import type { Soon } from '../../base/work/soon.ts';
 import type { ChildPool } from '../../processes/child-pool.ts';
 import { encoders, type Row } from '../encode/encode.ts';
@@ -46,18 +45,9 @@ const SUMMARY_BUDGET_MS = 2_500;
 /** Answers of more rows get a worker of their own, so that a slow reader blocks nobody. */
 const LONG_STREAM_ROWS = 50_000;
 
-/** The tables read last keep their pages in memory, because a page by an index reads all over its copy. */
-const MAX_HOT_TABLES = 8;
-const HOT_KIBIBYTES = 8 * 1024;
-/** SQLite's own default. */
-const COLD_KIBIBYTES = 2_000;
-
 /** Reads pages of tables, here or in a worker. */
 export class Reading {
   readonly #options: ReadingOptions;
-  /** At most 64 MiB together. */
-  readonly #hot = new Lru<Table, true>(MAX_HOT_TABLES, (table) => table.limitPages(COLD_KIBIBYTES));
-
   readonly #rows = new RowMemory();
 
   constructor(options: ReadingOptions) {
@@ -122,7 +112,6 @@ export class Reading {
   #readHere(table: Table, prepared: PreparedRead, known: number | undefined): RowsPage {
     const kept = table.memory.pages.get(prepared);
     if (kept !== undefined) return kept;
-    this.#warm(table);
     const { plan, format } = prepared;
     const texts = this.#rows.textsFor(table, prepared);
     const read =
@@ -156,12 +145,6 @@ export class Reading {
     } finally {
       page.close();
     }
-  }
-
-  #warm(table: Table): void {
-    if (this.#hot.get(table) !== undefined) return;
-    this.#hot.set(table, true);
-    table.limitPages(HOT_KIBIBYTES);
   }
 
   async #readElsewhere(
