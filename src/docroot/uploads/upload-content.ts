@@ -98,7 +98,7 @@ export function uploadTooLarge(): AppError {
 }
 
 /** Bytes at the beginning that `sniffType` looks at. */
-export const SNIFFED_BYTES = 4096;
+const SNIFFED_BYTES = 4096;
 
 const BINARY = 'application/octet-stream';
 const HTML =
@@ -123,7 +123,7 @@ interface Seen {
 }
 
 /** Without parameters; `text/plain` when nothing else is recognised. */
-export function sniffType(name: string, { head, hasNul }: Seen): string {
+function sniffType(name: string, { head, hasNul }: Seen): string {
   const text = Buffer.from(head).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
   if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg';
