@@ -12,7 +12,7 @@ import { formatBytes } from '../src/config/setting.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { MAX_PASSWORD_LENGTH } from '../src/accounts/identity/passwords.ts';
 import { MAX_XLSX_ROWS } from '../src/tables/encode/encode-xlsx.ts';
-import { MAX_CELL_TEXT } from '../src/tables/encode/sheet-limits.ts';
+import { MAX_CELL_TEXT } from '../src/tables/encode/sheet-text.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/tables/limits.ts';
 import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
 import { PAGE_MS, SECTIONS_MS } from '../src/docroot/parsing/parse-workers.ts';

@@ -2,6 +2,7 @@
  * Cell references in A1 notation (ECMA-376-1, 18.18.62): rows from 1 as in the file, columns from 0
  * as in a table; ranges include both corners.
  */
+import { columnLetters } from '../../src/tables/encode/sheet-text.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';
 
 export interface CellPosition {
@@ -15,14 +16,6 @@ export interface CellRange {
 }
 
 const REFERENCE = /^\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})$/;
-
-export function columnLetters(column: number): string {
-  let letters = '';
-  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) {
-    letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters;
-  }
-  return letters;
-}
 
 export function columnOf(letters: string): number {
   let column = 0;

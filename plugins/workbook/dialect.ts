@@ -13,3 +13,74 @@ export interface Dialect {
   /** In any sheet of the workbook; null until an edit has checked. */
   readonly hasFormulas: boolean | null;
 }
+
+interface Run {
+  /** Sheet row, from 1. */
+  first: number;
+  count: number;
+}
+
+/**
+ * Maps table rows to sheet rows, because blank sheet rows are no table rows; both grow together.
+ * Stored as pairs: sheet rows skipped, consecutive table rows.
+ */
+export class RowMap {
+  readonly #runs: Run[] = [];
+
+  static of(pairs: readonly number[]): RowMap {
+    const map = new RowMap();
+    let next = 1;
+    for (let index = 0; index + 1 < pairs.length; index += 2) {
+      const first = next + pairs[index]!;
+      const count = pairs[index + 1]!;
+      map.#runs.push({ first, count });
+      next = first + count;
+    }
+    return map;
+  }
+
+  get last(): number | null {
+    const run = this.#runs.at(-1);
+    return run ? run.first + run.count - 1 : null;
+  }
+
+  /** Must be below all others. */
+  add(sheetRow: number): void {
+    const run = this.#runs.at(-1);
+    if (run && run.first + run.count === sheetRow) run.count++;
+    else this.#runs.push({ first: sheetRow, count: 1 });
+  }
+
+  /** For ascending table rows from 0; shorter when the table is. */
+  sheetRows(positions: readonly number[]): number[] {
+    const found: number[] = [];
+    let before = 0;
+    let next = 0;
+    for (const { first, count } of this.#runs) {
+      while (next < positions.length && positions[next]! < before + count) {
+        found.push(first + positions[next++]! - before);
+      }
+      before += count;
+    }
+    return found;
+  }
+
+  /** All `sheetRows` must be in the map. */
+  without(sheetRows: ReadonlySet<number>): RowMap {
+    if (sheetRows.size === 0) return RowMap.of(this.toJSON());
+    const left = new RowMap();
+    for (const { first, count } of this.#runs) {
+      for (let row = first; row < first + count; row++) if (!sheetRows.has(row)) left.add(row);
+    }
+    return left;
+  }
+
+  toJSON(): number[] {
+    let next = 1;
+    return this.#runs.flatMap(({ first, count }) => {
+      const skipped = first - next;
+      next = first + count;
+      return [skipped, count];
+    });
+  }
+}

@@ -1,6 +1,6 @@
 import type { Kind } from '../../src/docroot/kind.ts';
-import { editWorkbook, LEGACY_IS_READ_ONLY } from './editor.ts';
-import { MAX_CELL_TEXT } from '../../src/tables/encode/sheet-limits.ts';
+import { MAX_CELL_TEXT } from '../../src/tables/encode/sheet-text.ts';
+import { editWorkbook, LEGACY_IS_READ_ONLY } from './edit/editor.ts';
 import { readWorkbook, readWorksheetNames } from './reader.ts';
 
 /** One dataset per worksheet: .xlsx read and written, legacy .xls read-only. */

@@ -1,11 +1,7 @@
 /** Everything a file can claim has a limit. */
 
-export interface WorkbookLimits {
-  /** Bytes of all parts together when expanded (`limits.max_workbook_bytes`). */
-  readonly maxBytes: number;
-}
-
-export const DEFAULT_LIMITS: WorkbookLimits = { maxBytes: 1_073_741_824 };
+/** Of all parts together when expanded, unless `limits.max_workbook_bytes` says otherwise. */
+export const DEFAULT_LIMITS = { maxBytes: 1_073_741_824 };
 
 /** Real workbooks reach 20:1, ones of a single repeated row 100:1; a bomb starts at 1000:1. */
 export const MAX_RATIO = 200;

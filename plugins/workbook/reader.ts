@@ -1,30 +1,41 @@
-import type { FileSource } from '../../src/base/files/file-source.ts';
+import { unreadable } from '../../src/base/errors.ts';
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import type { KindLimits } from '../../src/docroot/kind.ts';
 import type { ReadOptions, RowSink } from '../../src/tables/types.ts';
-import { legacySheetNames, readLegacySheet } from './legacy-reader.ts';
-import { DEFAULT_LIMITS, type WorkbookLimits } from './limits.ts';
-import { openPackage } from './package.ts';
-import { readSheet } from './sheet-reader.ts';
-import { formatOf } from './workbook-format.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import { legacySheetNames, readLegacySheet } from './xls/legacy-reader.ts';
+import { openPackage } from './xlsx/package.ts';
+import { readSheet } from './xlsx/sheet-reader.ts';
+
+const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
+const COMPOUND_FILE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 
 /** The content, not the name, decides the format. Throws `unreadable-file`. */
 export async function readWorkbook(
   source: FileSource,
   options: ReadOptions,
   sink: RowSink,
-  limits: WorkbookLimits = DEFAULT_LIMITS,
+  { maxBytes }: KindLimits = DEFAULT_LIMITS,
 ): Promise<void> {
-  if ((await formatOf(source)) === 'xlsx') return readSheet(source, options, sink, limits);
-  return readLegacySheet(source, options, sink);
+  return (await isLegacy(source))
+    ? readLegacySheet(source, options, sink)
+    : readSheet(source, options, sink, maxBytes);
 }
 
 /** In workbook order, hidden ones included. Throws `unreadable-file`. */
 export async function readWorksheetNames(
   source: FileSource,
-  limits: WorkbookLimits = DEFAULT_LIMITS,
+  { maxBytes }: KindLimits = DEFAULT_LIMITS,
 ): Promise<string[]> {
-  if ((await formatOf(source)) === 'xlsx') {
-    const { worksheets } = await openPackage(source, limits);
-    return worksheets.map(({ name }) => name);
-  }
-  return legacySheetNames(source);
+  if (await isLegacy(source)) return legacySheetNames(source);
+  const { worksheets } = await openPackage(source, maxBytes);
+  return worksheets.map(({ name }) => name);
+}
+
+/** By the first bytes. Throws `unreadable-file` for any other file. */
+async function isLegacy(source: FileSource): Promise<boolean> {
+  const start = await readBytes(source, 0, COMPOUND_FILE.length);
+  if (start.subarray(0, ZIP.length).equals(ZIP)) return false;
+  if (start.equals(COMPOUND_FILE)) return true;
+  throw unreadable(start.length === 0 ? 'it is empty' : 'it is no Excel workbook');
 }

@@ -2,12 +2,11 @@
  * The rows of a worksheet as a table, for both formats: finds the header, the width, and the rows
  * that count.
  */
-import { unreadable } from './unreadable.ts';
+import { unreadable } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import type { Cell, RowSink } from '../../src/tables/types.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, RowMap } from './dialect.ts';
 import { MAX_CELLS } from './limits.ts';
-import { RowMap } from './row-map.ts';
 
 /**
  * Rows delivered at once: scanned to find one of them again, and held in memory. Halved for wide

@@ -1,8 +1,13 @@
 /** Serial numbers and date texts (DS-65, DS-87). */
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
-import { builtInKind, type DateKind, formatKind } from '../../plugins/workbook/number-format.ts';
-import { serialOf, serialText } from '../../plugins/workbook/serial-date.ts';
+import {
+  builtInKind,
+  type DateKind,
+  formatKind,
+  serialOf,
+  serialText,
+} from '../../plugins/workbook/serial-date.ts';
 
 const formats: readonly (readonly [code: string, kind: DateKind])[] = [
   ['General', 'none'],

@@ -1,7 +1,7 @@
 /** Random edits of random worksheets: DS-87. */
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
-import { editWorkbook } from '../../plugins/workbook/editor.ts';
+import { editWorkbook } from '../../plugins/workbook/edit/editor.ts';
 import { classOf, emptyCounts } from '../../src/tables/infer/infer.ts';
 import type { Cell, ClassCounts, EditPlan } from '../../src/tables/types.ts';
 import {

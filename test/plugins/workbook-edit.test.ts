@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import ExcelJS from 'exceljs';
 import * as XLSX from 'xlsx';
-import { editWorkbook } from '../../plugins/workbook/editor.ts';
+import { editWorkbook } from '../../plugins/workbook/edit/editor.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { richWorkbook } from './workbook-rich-file.ts';

@@ -1,6 +1,6 @@
 /** Formulas that move to another cell. */
 import { expect, test } from 'bun:test';
-import { shiftFormula } from '../../plugins/workbook/formula-shift.ts';
+import { shiftFormula } from '../../plugins/workbook/xlsx/formula.ts';
 
 const moves: readonly (readonly [formula: string, downAndRight: string])[] = [
   ['A1*2', 'B2*2'],

@@ -1,6 +1,6 @@
 /** Worksheets larger than what is held of them at a time. */
 import { expect, test } from 'bun:test';
-import { SheetWindow } from '../../plugins/workbook/sheet-window.ts';
+import { SheetWindow } from '../../plugins/workbook/xlsx/sheet-window.ts';
 import { changedParts, edit, partOf, readTable, workbookEntries, zip } from './workbook-files.ts';
 
 const SHEET = 'xl/worksheets/sheet1.xml';
@@ -28,10 +28,12 @@ async function rowsOf(text: string, size: number, isSkimmed = false): Promise<st
       continue;
     }
     const { row } = sheet;
-    const cells = Array.from({ length: row.count }, (_, index) => {
-      const [from, to] = [row.valueFrom[index]!, row.valueTo[index]!];
-      return `${row.columns[index]}:${from < 0 ? '' : window.text.slice(from, to)}`;
-    });
+    const cells = row.cells
+      .slice(0, row.count)
+      .map(
+        ({ column, valueFrom, valueTo }) =>
+          `${column}:${valueFrom < 0 ? '' : window.text.slice(valueFrom, valueTo)}`,
+      );
     rows.push(
       `${row.number} ${isSkimmed ? '' : cells.join(' ')} @${window.offsetOf(row.from)}-${window.offsetOf(row.to)}`,
     );

@@ -20,10 +20,10 @@ export function segmentsAfter(
   });
   for (let left = changes.creates.length; left > 0;) {
     const last = after.at(-1);
-    const taken = Math.min(left, most - (last?.rows ?? most));
+    const taken = Math.max(0, Math.min(left, last ? most - last.rows : 0));
     if (last && taken > 0) last.rows += taken;
     else after.push({ rows: 0, bytes: 0 });
-    left -= Math.max(0, taken);
+    left -= taken;
   }
   return after;
 }

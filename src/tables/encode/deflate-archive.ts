@@ -6,6 +6,15 @@
  */
 import * as zlib from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
+import {
+  RECORD_BYTES,
+  RECORD_SIGNATURE,
+  writeZipEntry,
+  ZIP_VERSION,
+  type ZipEntry,
+  zipEnd,
+  zipLocalHeader,
+} from '../../base/files/zip-record.ts';
 
 /** Compressed at once; smaller pieces compress worse. */
 const PIECE_BYTES = 256 * 1024;
@@ -15,18 +24,17 @@ const MAX_BYTES = 0xffff_ffff;
 const STREAM_END = new Uint8Array([3, 0]);
 const encoder = new TextEncoder();
 
-const VERSION = 20;
 /** Sizes follow the file; names are UTF-8. */
 const FLAGS = 0x0808;
 const DEFLATE = 8;
 /** 1980-01-01, the earliest date: equal content gives equal archives. */
-const DATE = 0x0021;
+const MODIFIED = 0x0021_0000;
 
-interface Entry {
+interface Entry extends ZipEntry {
   readonly name: Uint8Array;
   readonly offset: number;
-  checksum: number;
-  packed: number;
+  crc: number;
+  compressedSize: number;
   size: number;
 }
 
@@ -36,29 +44,32 @@ export class DeflateArchive {
 
   /** Throws `too-large` beyond 4 GiB. */
   *file(name: string, content: Iterable<string>): Generator<Uint8Array> {
-    const entry = {
+    const entry: Entry = {
       name: encoder.encode(name),
       offset: this.#offset,
-      checksum: 0,
-      packed: 0,
+      flags: FLAGS,
+      method: DEFLATE,
+      modified: MODIFIED,
+      crc: 0,
+      compressedSize: 0,
       size: 0,
     };
     this.#entries.push(entry);
-    yield this.#counted(localHeader(entry.name));
+    yield this.#counted(zipLocalHeader(entry.name, entry));
     for (const piece of pieces(content)) {
-      entry.checksum = zlib.crc32(piece, entry.checksum);
+      entry.crc = zlib.crc32(piece, entry.crc);
       entry.size += piece.length;
       const packed = zlib.deflateRawSync(piece, {
         level: 4,
         finishFlush: zlib.constants.Z_SYNC_FLUSH,
       });
-      entry.packed += packed.length;
+      entry.compressedSize += packed.length;
       yield this.#counted(packed);
       if (entry.size > MAX_BYTES || this.#offset > MAX_BYTES) {
         throw new AppError('too-large', 'The workbook would exceed 4 GiB');
       }
     }
-    entry.packed += STREAM_END.length;
+    entry.compressedSize += STREAM_END.length;
     yield this.#counted(STREAM_END);
     yield this.#counted(descriptor(entry));
   }
@@ -67,7 +78,7 @@ export class DeflateArchive {
     const start = this.#offset;
     const records = this.#entries.map(centralRecord);
     const size = records.reduce((sum, record) => sum + record.length, 0);
-    return Buffer.concat([...records, endRecord(this.#entries.length, size, start)]);
+    return Buffer.concat([...records, zipEnd(records.length, start, size)]);
   }
 
   #counted(bytes: Uint8Array): Uint8Array {
@@ -91,54 +102,22 @@ function* pieces(content: Iterable<string>): Generator<Uint8Array> {
   if (length > 0) yield encoder.encode(held.join(''));
 }
 
-function localHeader(name: Uint8Array): Uint8Array {
-  const header = new Uint8Array(30 + name.length);
-  const view = new DataView(header.buffer);
-  view.setUint32(0, 0x04034b50, true);
-  view.setUint16(4, VERSION, true);
-  view.setUint16(6, FLAGS, true);
-  view.setUint16(8, DEFLATE, true);
-  view.setUint16(12, DATE, true);
-  view.setUint16(26, name.length, true);
-  header.set(name, 30);
-  return header;
-}
-
-function descriptor({ checksum, packed, size }: Entry): Uint8Array {
-  const record = new Uint8Array(16);
-  const view = new DataView(record.buffer);
-  view.setUint32(0, 0x08074b50, true);
-  view.setUint32(4, checksum, true);
-  view.setUint32(8, packed, true);
-  view.setUint32(12, size, true);
+function descriptor({ crc, compressedSize, size }: ZipEntry): Buffer {
+  const record = Buffer.alloc(16);
+  record.writeUInt32LE(0x08074b50, 0);
+  record.writeUInt32LE(crc, 4);
+  record.writeUInt32LE(compressedSize, 8);
+  record.writeUInt32LE(size, 12);
   return record;
 }
 
-function centralRecord({ name, offset, checksum, packed, size }: Entry): Uint8Array {
-  const record = new Uint8Array(46 + name.length);
-  const view = new DataView(record.buffer);
-  view.setUint32(0, 0x02014b50, true);
-  view.setUint16(4, VERSION, true);
-  view.setUint16(6, VERSION, true);
-  view.setUint16(8, FLAGS, true);
-  view.setUint16(10, DEFLATE, true);
-  view.setUint16(14, DATE, true);
-  view.setUint32(16, checksum, true);
-  view.setUint32(20, packed, true);
-  view.setUint32(24, size, true);
-  view.setUint16(28, name.length, true);
-  view.setUint32(42, offset, true);
-  record.set(name, 46);
-  return record;
-}
-
-function endRecord(count: number, size: number, start: number): Uint8Array {
-  const record = new Uint8Array(22);
-  const view = new DataView(record.buffer);
-  view.setUint32(0, 0x06054b50, true);
-  view.setUint16(8, count, true);
-  view.setUint16(10, count, true);
-  view.setUint32(12, size, true);
-  view.setUint32(16, start, true);
+function centralRecord(entry: Entry): Buffer {
+  const { name, offset } = entry;
+  const record = Buffer.alloc(RECORD_BYTES + name.length);
+  record.writeUInt32LE(RECORD_SIGNATURE, 0);
+  record.writeUInt16LE(ZIP_VERSION, 4);
+  record.writeUInt16LE(name.length, writeZipEntry(record, 6, entry));
+  record.writeUInt32LE(offset, 42);
+  record.set(name, RECORD_BYTES);
   return record;
 }

@@ -9,7 +9,7 @@
 import { AppError } from '../../base/errors.ts';
 import { DeflateArchive } from './deflate-archive.ts';
 import type { Row, RowShape } from './encode.ts';
-import { MAX_CELL_TEXT } from './sheet-limits.ts';
+import { columnLetters, MAX_CELL_TEXT, sheetText } from './sheet-text.ts';
 import { wideNumber, type WideNumber } from '../infer/file-type.ts';
 import { wideText } from '../values/wide-number.ts';
 
@@ -87,11 +87,6 @@ function columnsOf({ columns, rowIdAt }: RowShape): SheetColumn[] {
   return cells.map((cell, place) => ({ ...cell, letters: columnLetters(place) }));
 }
 
-function columnLetters(place: number): string {
-  const last = String.fromCharCode(65 + (place % 26));
-  return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;
-}
-
 function* sheet(columns: readonly SheetColumn[], rows: Iterable<Row>): Generator<string> {
   yield `${HEAD}<worksheet xmlns="${MAIN}"><sheetData>`;
   const names = columns.map(({ name, letters }) => textCell(`${letters}1`, name));
@@ -133,28 +128,11 @@ function numberCell(place: string, digits: string): string {
 
 function textCell(place: string, text: string): string {
   const held = text.length > MAX_CELL_TEXT ? shortened(text) : text;
-  return `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${escaped(held)}</t></is></c>`;
+  return `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${sheetText(held)}</t></is></c>`;
 }
 
 function shortened(text: string): string {
   const end = `… [cut here: ${text.length} characters, a cell holds ${MAX_CELL_TEXT}]`;
   const kept = text.slice(0, MAX_CELL_TEXT - end.length);
   return (kept.isWellFormed() ? kept : kept.slice(0, -1)) + end;
-}
-
-/** Markup, characters XML does not allow, and text that looks like their escapes. */
-const SPECIAL = /[&<>\0-\x08\x0b-\x1f\ufffe\uffff]|\p{Surrogate}|_(?=x[0-9A-Fa-f]{4}_)/u;
-const EVERY_SPECIAL = new RegExp(SPECIAL, 'gu');
-
-/** Characters XML cannot hold are written `_xHHHH_` (ECMA-376 part 1, 22.9.2.19). */
-function escaped(text: string): string {
-  return SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, escapedCharacter) : text;
-}
-
-function escapedCharacter(character: string): string {
-  if (character === '&') return '&amp;';
-  if (character === '<') return '&lt;';
-  if (character === '>') return '&gt;';
-  const code = character.charCodeAt(0);
-  return `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`;
 }

@@ -1,0 +1,163 @@
+/**
+ * Edits an .xlsx workbook: rewrites touched cells of the sheet's part and the few other parts that
+ * must follow; all other entries are copied verbatim.
+ */
+import { AppError, mismatch, unreadable } from '../../../src/base/errors.ts';
+import { changedFile, type FileSource } from '../../../src/base/files/file-source.ts';
+import type { KindLimits } from '../../../src/docroot/kind.ts';
+import { segmentsAfter } from '../../../src/tables/edit/segments-after.ts';
+import type { Cell, EditPlan, TableChanges, TableLayout } from '../../../src/tables/types.ts';
+import type { ArchiveEntry } from '../archive/archive.ts';
+import { rewrittenArchive } from '../archive/archive-edit.ts';
+import { pack, type PackedPart } from '../archive/part-writer.ts';
+import { type Dialect, RowMap } from '../dialect.ts';
+import { DEFAULT_LIMITS, MAX_ROWS } from '../limits.ts';
+import { openPackage, type WorkbookPackage, worksheetNamed } from '../xlsx/package.ts';
+import { pickSharedStrings } from '../xlsx/shared-strings.ts';
+import { readDateKinds } from '../xlsx/styles.ts';
+import {
+  hasFormulasElsewhere,
+  recalculatingWorkbook,
+  withoutCalculationChain,
+} from './recalculation.ts';
+import { type RowChange, type SharedText, SheetEdit, type SheetEditResult } from './sheet-edit.ts';
+import { extendedTables } from './sheet-tables.ts';
+
+export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert the file to .xlsx';
+
+/** With the cells that read differently from the changes (`2024-05-01` in a date format). */
+export type WorkbookEditPlan = Required<EditPlan>;
+
+/**
+ * Throws `unreadable-file` for what cannot be changed (merged cells, parts of an array formula or
+ * data table, signed workbooks), `schema-mismatch` for values a workbook cannot hold, `conflict`
+ * when the file is not the layout's. Cost: expanding and compressing the sheet's part, off the
+ * event loop and in slices.
+ */
+export async function editWorkbook(
+  source: FileSource,
+  layout: TableLayout,
+  changes: TableChanges,
+  { maxBytes }: KindLimits = DEFAULT_LIMITS,
+): Promise<WorkbookEditPlan> {
+  const dialect = layout.dialect as unknown as Dialect;
+  if (dialect.format === 'xls') throw new AppError('read-only', LEGACY_IS_READ_ONLY);
+  const book = await openPackage(source, maxBytes);
+  refuseSigned(book);
+  const sheet = worksheetNamed(book, dialect.sheet);
+  const rows = new TargetRows(dialect, changes);
+  const result = await new SheetEdit({
+    book,
+    sheet,
+    kinds: await readDateKinds(book),
+    changes: rows.changes,
+    templateRow: rows.templateRow,
+    width: dialect.width,
+  }).run();
+
+  const texts = new Map<ArchiveEntry, string>();
+  if (rows.created !== null) {
+    const { created } = rows;
+    const tables = await extendedTables(book.archive, sheet.entry, created);
+    for (const [entry, text] of tables) texts.set(entry, text);
+  }
+  const hasFormulas =
+    result.hasFormulas || (dialect.hasFormulas ?? (await hasFormulasElsewhere(book, sheet.entry)));
+  const chain = result.hasLostFormulas ? await withoutCalculationChain(book) : null;
+  for (const [entry, text] of chain?.replaced ?? []) texts.set(entry, text);
+  const recalculating = hasFormulas ? await recalculatingWorkbook(book) : null;
+  if (recalculating !== null) texts.set(book.workbook, recalculating);
+
+  const replaced = new Map<ArchiveEntry, PackedPart>([[sheet.entry, result.part]]);
+  for (const [entry, text] of texts) {
+    replaced.set(entry, await pack(Buffer.from(text, 'latin1'), entry.method));
+  }
+  const removed = new Set(chain ? [chain.removed] : []);
+  return {
+    pieces: rewrittenArchive(book.archive, { replaced, removed }),
+    layout: {
+      dialect: { ...dialect, rows: rows.after.toJSON(), hasFormulas },
+      bodyOffset: layout.bodyOffset,
+      segments: segmentsAfter(layout.segments, changes),
+    },
+    cells: await resolvedCells(book, result),
+    delivered: result.delivered,
+  };
+}
+
+class TargetRows {
+  readonly changes = new Map<number, RowChange>();
+  /** Row whose styles new rows copy; null without new rows or without a row above. */
+  readonly templateRow: number | null;
+  readonly created: {
+    readonly first: number;
+    readonly last: number;
+    readonly width: number;
+  } | null;
+  readonly after: RowMap;
+
+  constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
+    const { width, headerRow } = dialect;
+    const map = RowMap.of(dialect.rows);
+    const positions = [...updates.keys(), ...deletes].sort((a, b) => a - b);
+    const sheetRows = map.sheetRows(positions);
+    if (sheetRows.length < positions.length) throw changedFile();
+    const deleted = new Set<number>();
+    for (const [index, position] of positions.entries()) {
+      const sheetRow = sheetRows[index]!;
+      if (deletes.has(position)) deleted.add(sheetRow);
+      const cells = deletes.has(position) ? blankRow(width) : updates.get(position)!;
+      refuseOutside(cells, width);
+      this.changes.set(sheetRow, { origin: { update: position }, cells });
+    }
+    this.after = map.without(deleted);
+    const above = this.after.last;
+    const first = (above ?? headerRow) + 1;
+    if (creates.length > 0 && width === 0) {
+      throw mismatch('a worksheet without a header row takes no rows');
+    }
+    if (first + creates.length - 1 > MAX_ROWS) {
+      throw mismatch(`a worksheet may not exceed ${MAX_ROWS} rows`);
+    }
+    for (const [index, cells] of creates.entries()) {
+      refuseOutside(cells, width);
+      // A deleted row may be replaced by a new one in the same edit.
+      this.changes.set(first + index, { origin: { create: index }, cells });
+      this.after.add(first + index);
+    }
+    this.templateRow = creates.length > 0 ? above : null;
+    this.created = creates.length > 0 ? { first, last: first + creates.length - 1, width } : null;
+  }
+}
+
+function blankRow(width: number): Map<number, Cell> {
+  return new Map(Array.from({ length: width }, (_, column) => [column, null]));
+}
+
+function refuseOutside(cells: ReadonlyMap<number, Cell>, width: number): void {
+  for (const column of cells.keys()) if (column >= width) throw changedFile();
+}
+
+function refuseSigned(book: WorkbookPackage): void {
+  if (book.archive.entries.some(({ name }) => /^_xmlsignatures\//i.test(name))) {
+    throw unreadable('the workbook is digitally signed; a change would break the signature');
+  }
+}
+
+async function resolvedCells(
+  book: WorkbookPackage,
+  { cells }: SheetEditResult,
+): Promise<EditPlan['cells']> {
+  const indexes = new Set<number>();
+  for (const { before } of cells) if (isShared(before)) indexes.add(before.shared);
+  const strings = await pickSharedStrings(book, indexes);
+  return cells.map(({ position, before, after }) => ({
+    position,
+    before: isShared(before) ? strings.get(before.shared) : before,
+    after,
+  }));
+}
+
+function isShared(before: SheetEditResult['cells'][number]['before']): before is SharedText {
+  return typeof before === 'object' && before !== null;
+}

@@ -1,0 +1,371 @@
+/**
+ * One edit of a worksheet part in one pass: changes touched cells, the sheet's extent, new rows,
+ * and formulas that lost their first cell.
+ */
+import { changedFile } from '../../../src/base/files/file-source.ts';
+import { TimeSlice } from '../../../src/base/work/time-slice.ts';
+import type { Cell, EditPlan } from '../../../src/tables/types.ts';
+import { expand } from '../archive/expansion.ts';
+import { type PackedPart, PartSplice } from '../archive/part-writer.ts';
+import { parseRange, rangeText, referenceText, united } from '../cell-reference.ts';
+import { isBlank } from '../table-sink.ts';
+import { CellContent, spelledNumber } from '../xlsx/cell-content.ts';
+import type { WorkbookPackage, Worksheet } from '../xlsx/package.ts';
+import type { CellSpan, RowScanner } from '../xlsx/row-scanner.ts';
+import { ABSENT, CellType } from '../xlsx/sheet-tag.ts';
+import { SheetWindow } from '../xlsx/sheet-window.ts';
+import type { DateKinds } from '../xlsx/styles.ts';
+import { afterElement, afterTag, nextTag, XmlCursor } from '../xml/xml-cursor.ts';
+import { cellMarkup, type NativeValue, nativeValue, readBack } from './cell-markup.ts';
+import { ChangedCells } from './changed-cells.ts';
+import { SheetFormulas } from './sheet-formulas.ts';
+import {
+  parseSheetHead,
+  placeFor,
+  type SheetHead,
+  styleOfRow,
+  stylesOfRow,
+  widenedSpans,
+} from './sheet-markup.ts';
+
+/** Cells by column; missing ones stay in an updated row and are blank in a created one. */
+export interface RowChange {
+  /** Position in the table, or index among the created rows. */
+  readonly origin: DeliveredCell['origin'];
+  readonly cells: ReadonlyMap<number, Cell>;
+}
+
+export interface SharedText {
+  readonly shared: number;
+}
+
+interface ChangedCell {
+  readonly position: number;
+  readonly before: Cell | SharedText | undefined;
+  readonly after: Cell | undefined;
+}
+
+type DeliveredCell = NonNullable<EditPlan['delivered']>[number];
+
+interface SheetEditOptions {
+  readonly book: WorkbookPackage;
+  readonly sheet: Worksheet;
+  readonly kinds: DateKinds;
+  /** By sheet row. */
+  readonly changes: ReadonlyMap<number, RowChange>;
+  /** Sheet row whose cell styles new rows get; null for none. */
+  readonly templateRow: number | null;
+  readonly width: number;
+}
+
+export interface SheetEditResult {
+  readonly part: PackedPart;
+  readonly cells: readonly ChangedCell[];
+  readonly delivered: readonly DeliveredCell[];
+  readonly hasLostFormulas: boolean;
+  readonly hasFormulas: boolean;
+}
+
+interface Patch {
+  readonly from: number;
+  readonly to: number;
+  readonly markup: string;
+}
+
+export class SheetEdit {
+  readonly #options: SheetEditOptions;
+  readonly #splice: PartSplice;
+  readonly #rows: SheetWindow;
+  readonly #content: CellContent;
+  readonly #slice = new TimeSlice();
+  readonly #pendingRows: number[];
+  #passedRows = 0;
+  readonly #changed = new ChangedCells();
+  readonly #formulas: SheetFormulas;
+  readonly #cells: ChangedCell[] = [];
+  readonly #delivered: DeliveredCell[] = [];
+  #templateStyles: readonly number[] = [];
+  #head: SheetHead | null = null;
+  #prefix = '';
+
+  constructor(options: SheetEditOptions) {
+    const { book, sheet, kinds, changes } = options;
+    this.#options = options;
+    this.#splice = new PartSplice(sheet.entry.method);
+    const chunks = this.#splice.watched(expand(book.archive, sheet.entry));
+    this.#rows = new SheetWindow(sheet.entry.name, chunks);
+    this.#content = new CellContent({
+      part: sheet.entry.name,
+      kinds,
+      is1904: book.is1904,
+      sharedString: () => undefined,
+    });
+    this.#formulas = new SheetFormulas(sheet.entry.name, this.#content);
+    this.#pendingRows = [...changes.keys()].sort((a, b) => a - b);
+  }
+
+  /** Throws `unreadable-file` for cells that cannot be changed, `schema-mismatch`. */
+  async run(): Promise<SheetEditResult> {
+    try {
+      await this.#walk();
+      return {
+        part: await this.#splice.finish(),
+        cells: this.#cells,
+        delivered: this.#delivered,
+        hasLostFormulas: this.#formulas.hasLost,
+        hasFormulas: this.#formulas.hasAny,
+      };
+    } finally {
+      await this.#rows.window.close();
+      this.#splice.close();
+    }
+  }
+
+  async #walk(): Promise<void> {
+    const { window } = this.#rows;
+    const { data, prefix } = await this.#rows.start();
+    if (data === null || data.isEmpty) throw changedFile();
+    this.#prefix = prefix;
+    this.#head = parseSheetHead(window.text, data.from, prefix, window.part);
+    this.#patchDimension(this.#head);
+    window.position = data.to;
+    const isTouched = (number: number): boolean =>
+      this.#options.changes.has(number) || number === this.#options.templateRow;
+    const find = (): ReturnType<SheetWindow['find']> => this.#rows.find(isTouched);
+    for (let found = find(); found !== 'end'; found = find()) {
+      if (found === 'cut') {
+        await this.#rows.more();
+        continue;
+      }
+      const { row } = this.#rows;
+      if (this.#nextPending < row.number) await this.#addRowsBefore(row.number);
+      this.#visit(row);
+      window.position = row.to;
+      if (this.#mustRest) await this.#rest();
+    }
+    await this.#addRowsBefore(Number.POSITIVE_INFINITY);
+    await this.#readTail();
+    this.#formulas.check(this.#changed);
+  }
+
+  get #mustRest(): boolean {
+    return this.#slice.isOver || this.#splice.isFull(this.#rows.window.offset);
+  }
+
+  async #rest(): Promise<void> {
+    const { offset } = this.#rows.window;
+    if (this.#splice.isFull(offset)) await this.#splice.settle(offset);
+    if (this.#slice.isOver) await this.#slice.rest();
+  }
+
+  /** Merged cells follow the rows. */
+  async #readTail(): Promise<void> {
+    const { window } = this.#rows;
+    // The first closing tag is that of the rows, the second that of the sheet.
+    for (let isPastRows = false; ;) {
+      const { text } = window;
+      const at = nextTag(text, window.position, window.part);
+      const isClosing = at >= 0 && text.startsWith('</', at);
+      const end =
+        at < 0 ? -1 : isClosing ? afterTag(text, at) : afterElement(text, at, window.part);
+      if (end < 0) {
+        await window.more();
+        continue;
+      }
+      if (isClosing && isPastRows) return window.drain();
+      if (isClosing) isPastRows = true;
+      else if (text.startsWith(`<${this.#prefix}mergeCells`, at)) {
+        await this.#refuseMerged(text.slice(at, end));
+      }
+      window.position = end;
+      await this.#rest();
+    }
+  }
+
+  async #refuseMerged(element: string): Promise<void> {
+    const cursor = new XmlCursor(element, this.#rows.window.part);
+    while (cursor.next()) {
+      if (this.#slice.isOver) await this.#slice.rest();
+      const ref = cursor.kind === 'close' ? undefined : cursor.attribute('ref');
+      const range = ref === undefined ? null : parseRange(ref);
+      if (range) this.#changed.refuseMerged(range);
+    }
+  }
+
+  #patchDimension({ dimension }: SheetHead): void {
+    if (dimension === null) return;
+    let range = dimension.range;
+    for (const [row, { cells }] of this.#options.changes) {
+      for (const [column, cell] of cells) {
+        const position = { row, column };
+        if (!isBlank(cell)) range = united(range, { first: position, last: position });
+      }
+    }
+    if (rangeText(range) === rangeText(dimension.range)) return;
+    const { from, to } = dimension.span;
+    this.#apply([{ from, to, markup: `ref="${rangeText(range)}"` }]);
+  }
+
+  /** Past all rows when there is none. */
+  get #nextPending(): number {
+    return this.#pendingRows[this.#passedRows] ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Writes new rows that come before row `number`. */
+  async #addRowsBefore(number: number): Promise<void> {
+    const { offset } = this.#rows.window;
+    while (this.#nextPending < number) {
+      const row = this.#nextPending;
+      this.#passedRows++;
+      const markup = this.#newCells(row, this.#options.changes.get(row)!)
+        .map((cell) => cell.markup)
+        .join('');
+      if (markup === '') continue;
+      const element = `<${this.#prefix}row r="${row}">${markup}</${this.#prefix}row>`;
+      this.#splice.replace(offset, offset, Buffer.from(element));
+      if (this.#mustRest) await this.#rest();
+    }
+  }
+
+  #visit(row: RowScanner): void {
+    const change = this.#options.changes.get(row.number);
+    if (row.number === this.#options.templateRow) {
+      const { text } = this.#rows.window;
+      const { width } = this.#options;
+      const columnStyle = (column: number): number => this.#head?.columnStyle(column) ?? 0;
+      this.#templateStyles = stylesOfRow(text, row, width, columnStyle);
+    }
+    const patches: Patch[] = [];
+    for (const cell of row.cells.slice(0, row.count)) {
+      const value = change && this.#wanted(change, cell.column);
+      if (change && value !== undefined) patches.push(...this.#changeCell(cell, value, change));
+      else if (cell.formulaFrom !== ABSENT) patches.push(...this.#keepFormula(cell));
+    }
+    if (change) {
+      this.#passedRows++;
+      patches.push(...this.#addCells(row, change));
+    }
+    // Insertions before a cell precede its replacement.
+    this.#apply(patches.sort((a, b) => a.from - b.from || a.to - b.to));
+  }
+
+  #apply(patches: readonly Patch[]): void {
+    const { window } = this.#rows;
+    for (const { from, to, markup } of patches) {
+      this.#splice.replace(window.offsetOf(from), window.offsetOf(to), Buffer.from(markup));
+    }
+  }
+
+  #changeCell(span: CellSpan, cell: Cell, change: RowChange): Patch[] {
+    const { row, column } = span;
+    const present = Math.max(0, span.style);
+    // An updated cell keeps its style, even if it has none.
+    const isNew = 'create' in change.origin && present === 0;
+    const style = isNew ? this.#newStyle(column, change, 0) : present;
+    const { value, after } = this.#stored(cell, style, column, change);
+    const before = this.#before(span);
+    const hasFormula = span.formulaFrom !== ABSENT;
+    if (before === after && style === present && !hasFormula) return [];
+    if (hasFormula) this.#formulas.lose(this.#formulaElement(span), { row, column });
+    this.#changed.add(span, !isBlank(value));
+    this.#cells.push({ position: column, before, after });
+    const markup = cellMarkup(this.#prefix, referenceText(span), style, value);
+    return [{ from: span.start, to: span.end, markup }];
+  }
+
+  #stored(
+    cell: Cell,
+    style: number,
+    column: number,
+    { origin }: RowChange,
+  ): { value: NativeValue; after: Cell } {
+    const { is1904 } = this.#options.book;
+    const kind = this.#options.kinds[style] ?? 'none';
+    const value = nativeValue(cell, kind, is1904);
+    const after = readBack(value, kind, is1904);
+    if (after !== cell && !isBlank(after)) {
+      this.#delivered.push({ origin, position: column, cell: after });
+    }
+    return { value, after };
+  }
+
+  #before(cell: CellSpan): ChangedCell['before'] {
+    const { text } = this.#rows.window;
+    const { valueFrom: from, valueTo: to } = cell;
+    const isShared = cell.type === CellType.shared && from !== ABSENT && from < to;
+    return isShared ? { shared: spelledNumber(text, from, to) } : this.#content.value(text, cell);
+  }
+
+  /** A remaining formula may have to take over a lost one. */
+  #keepFormula(cell: CellSpan): Patch[] {
+    const { row, column, formulaFrom: from, formulaTo: to } = cell;
+    const element = this.#formulaElement(cell);
+    const markup = this.#formulas.keep(element, { row, column }, this.#prefix);
+    return markup === null ? [] : [{ from, to, markup }];
+  }
+
+  #formulaElement({ formulaFrom, formulaTo }: CellSpan): string {
+    return this.#rows.window.text.slice(formulaFrom, formulaTo);
+  }
+
+  #addCells(row: RowScanner, change: RowChange): Patch[] {
+    const { text } = this.#rows.window;
+    const isMissing = (column: number): boolean => row.at(column) === undefined;
+    const added = this.#newCells(row.number, change, styleOfRow(text, row), isMissing);
+    if (added.length === 0) return [];
+    const spans = widenedSpans(
+      text,
+      row,
+      added.map(({ column }) => column),
+    );
+    const patches: Patch[] = spans === null ? [] : [spans];
+    if (row.isEmpty) {
+      const markup = `>${added.map((cell) => cell.markup).join('')}</${this.#prefix}row>`;
+      return [...patches, { from: row.openEnd - 2, to: row.openEnd, markup }];
+    }
+    const close = text.lastIndexOf('</', row.to - 1);
+    for (const { column, markup } of added) {
+      const at = placeFor(row, column) ?? close;
+      patches.push({ from: at, to: at, markup });
+    }
+    return patches;
+  }
+
+  #newCells(
+    rowNumber: number,
+    change: RowChange,
+    rowStyle = 0,
+    isMissing: (column: number) => boolean = () => true,
+  ): { column: number; markup: string }[] {
+    const added: { column: number; markup: string }[] = [];
+    for (let column = 0; column < this.#options.width; column++) {
+      const cell = this.#wanted(change, column);
+      if (cell === undefined || !isMissing(column)) continue;
+      const style = this.#newStyle(column, change, rowStyle);
+      const { value, after } = this.#stored(cell, style, column, change);
+      if (value === null && (style === 0 || !('create' in change.origin))) continue;
+      const position = { row: rowNumber, column };
+      if (value !== null) {
+        this.#changed.add(position, !isBlank(value));
+        this.#cells.push({ position: column, before: undefined, after });
+      }
+      added.push({
+        column,
+        markup: cellMarkup(this.#prefix, referenceText(position), style, value),
+      });
+    }
+    return added;
+  }
+
+  /** Undefined: the present cell stays. */
+  #wanted({ origin, cells }: RowChange, column: number): Cell | undefined {
+    const isBlankByDefault = 'create' in origin && column < this.#options.width;
+    return cells.get(column) ?? (isBlankByDefault || cells.has(column) ? null : undefined);
+  }
+
+  /** For created rows from the row above, else from the row or column. */
+  #newStyle(column: number, { origin }: RowChange, rowStyle: number): number {
+    const above = 'create' in origin ? (this.#templateStyles[column] ?? 0) : 0;
+    return above || rowStyle || (this.#head?.columnStyle(column) ?? 0);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Tables of a worksheet (Excel's list objects, ECMA-376-1, 18.5): a created row extends the table
+ * above it.
+ */
+import type { Archive, ArchiveEntry } from '../archive/archive.ts';
+import { type CellRange, parseRange, rangeText } from '../cell-reference.ts';
+import { partText, relationshipsOf } from '../xlsx/package.ts';
+import { type Span, XmlCursor } from '../xml/xml-cursor.ts';
+
+interface CreatedRows {
+  /** Sheet rows, inclusive. */
+  readonly first: number;
+  readonly last: number;
+  readonly width: number;
+}
+
+/** New texts (one character per byte) of the table parts. Throws `unreadable-file`. */
+export async function extendedTables(
+  archive: Archive,
+  sheet: ArchiveEntry,
+  rows: CreatedRows,
+): Promise<Map<ArchiveEntry, string>> {
+  const extended = new Map<ArchiveEntry, string>();
+  for (const { type, entry } of await relationshipsOf(archive, sheet.name)) {
+    if (type !== 'table') continue;
+    const text = extendedTable(await partText(archive, entry), entry.name, rows);
+    if (text !== null) extended.set(entry, text);
+  }
+  return extended;
+}
+
+/** Null when the table ends elsewhere, contains the rows already, or ends with its totals. */
+function extendedTable(text: string, part: string, rows: CreatedRows): string | null {
+  const cursor = new XmlCursor(text, part);
+  const references: { span: Span; range: CellRange }[] = [];
+  while (cursor.next()) {
+    if (cursor.kind === 'close') continue;
+    if (references.length === 0 && hasTotals(cursor)) return null;
+    if (references.length > 0 && cursor.local !== 'autoFilter') continue;
+    const range = parseRange(cursor.attribute('ref') ?? '');
+    const span = cursor.attributeSpan('ref');
+    if (!range || !span) return null;
+    references.push({ span, range });
+  }
+  const table = references[0]?.range;
+  const goesOn =
+    table !== undefined &&
+    table.first.row < rows.first &&
+    table.last.row >= rows.first - 1 &&
+    table.last.row < rows.last &&
+    table.first.column < rows.width;
+  if (!goesOn) return null;
+  let result = text;
+  for (const { span, range } of references.toReversed()) {
+    const longer = rangeText({ ...range, last: { ...range.last, row: rows.last } });
+    result = `${result.slice(0, span.from)}ref="${longer}"${result.slice(span.to)}`;
+  }
+  return result;
+}
+
+function hasTotals(cursor: XmlCursor): boolean {
+  const rows = cursor.attribute('totalsRowCount');
+  return rows !== undefined && rows !== '0';
+}

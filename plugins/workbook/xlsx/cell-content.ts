@@ -1,0 +1,147 @@
+/**
+ * The value of a cell from its XML: native numbers and booleans, texts, dates as text, cached
+ * formula results.
+ */
+import { unreadable } from '../../../src/base/errors.ts';
+import { MAX_CELL_CHARACTERS } from '../../../src/tables/limits.ts';
+import type { Cell } from '../../../src/tables/types.ts';
+import { type CellPosition, referenceText } from '../cell-reference.ts';
+import { serialOf, serialText } from '../serial-date.ts';
+import { textOf, unescaped } from '../xml/xml-text.ts';
+import { parseFormula, shiftFormula } from './formula.ts';
+import type { CellSpan } from './row-scanner.ts';
+import { stringItem } from './shared-strings.ts';
+import { ABSENT, CellType } from './sheet-tag.ts';
+import type { DateKinds } from './styles.ts';
+
+const MINUS = 45;
+const POINT = 46;
+const ZERO = 48;
+const NINE = 57;
+/** Integers of so many digits, and their quotients by powers of ten, are exact doubles. */
+const MAX_DIGITS = 15;
+const POWERS_OF_TEN = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
+const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+interface CellContext {
+  readonly part: string;
+  readonly kinds: DateKinds;
+  readonly is1904: boolean;
+  readonly sharedString: (index: number) => string | undefined;
+}
+
+export class CellContent {
+  readonly #context: CellContext;
+  /** By their index, where they are spelled out. */
+  readonly #masters = new Map<string, { text: string; position: CellPosition }>();
+
+  constructor(context: CellContext) {
+    this.#context = context;
+  }
+
+  /** '' without a value. Throws `unreadable-file`. */
+  value(text: string, cell: CellSpan): Cell {
+    if (cell.formulaFrom !== ABSENT) return this.#result(text, cell);
+    if (cell.type === CellType.inline) {
+      const { inlineFrom, inlineTo } = cell;
+      return inlineFrom === ABSENT
+        ? ''
+        : stringItem(text, inlineFrom, inlineTo, this.#context.part);
+    }
+    return cell.valueFrom === ABSENT ? '' : this.#typed(text, cell);
+  }
+
+  remember(element: string, { row, column }: CellPosition): void {
+    const { kind, shared, text } = parseFormula(element, this.#context.part);
+    if (kind === 'shared' && text !== '') {
+      this.#masters.set(shared, { text, position: { row, column } });
+    }
+  }
+
+  #typed(text: string, cell: CellSpan): Cell {
+    const { type, valueFrom: from, valueTo: to } = cell;
+    if (type === CellType.number) return this.#number(text, from, to, cell.style);
+    if (type === CellType.shared) return this.#shared(text, cell);
+    const value = textOf(text.slice(from, to));
+    if (type === CellType.boolean) return value === '' ? '' : value === '1' || value === 'true';
+    if (type === CellType.date) return this.#isoDate(value);
+    if (value.length > MAX_CELL_CHARACTERS) {
+      throw unreadable(`more than ${MAX_CELL_CHARACTERS} characters in ${referenceText(cell)}`);
+    }
+    return unescaped(value);
+  }
+
+  #number(text: string, from: number, to: number, style: number): Cell {
+    const value = spelledNumber(text, from, to);
+    if (value !== value) return unescaped(textOf(text.slice(from, to)));
+    const kind = this.#context.kinds[style];
+    if (kind === undefined || kind === 'none') return value;
+    return serialText(value, kind, this.#context.is1904) ?? value;
+  }
+
+  #shared(text: string, cell: CellSpan): Cell {
+    const { valueFrom: from, valueTo: to } = cell;
+    if (from === to) return '';
+    const found = this.#context.sharedString(spelledNumber(text, from, to));
+    if (found !== undefined) return found;
+    throw unreadable(`the cell ${referenceText(cell)} names a shared text that does not exist`);
+  }
+
+  /** Strict files may store dates as text; they read like dates of all other files. */
+  #isoDate(text: string): Cell {
+    const serial = serialOf(text, 'date', false);
+    return serial === null ? text : (serialText(serial, 'date', false) ?? text);
+  }
+
+  #result(text: string, cell: CellSpan): Cell {
+    const element = text.slice(cell.formulaFrom, cell.formulaTo);
+    // Where a shared formula is spelled out, it has a range.
+    if (element.includes('ref=')) this.remember(element, cell);
+    const { valueFrom: from, valueTo: to } = cell;
+    const isEmptyText = from === to && cell.type === CellType.text;
+    if (from !== ABSENT && (from < to || isEmptyText)) return this.#typed(text, cell);
+    const formula = this.#formulaText(element, cell);
+    return formula === '' ? '' : `=${formula}`;
+  }
+
+  #formulaText(element: string, { row, column }: CellPosition): string {
+    const formula = parseFormula(element, this.#context.part);
+    if (formula.kind !== 'shared' || formula.text !== '') return formula.text;
+    const master = this.#masters.get(formula.shared);
+    if (!master) return '';
+    const { position, text } = master;
+    return shiftFormula(text, row - position.row, column - position.column);
+  }
+}
+
+export function spelledNumber(text: string, from: number, to: number): number {
+  const value = numberAt(text, from, to);
+  if (value === value) return value;
+  const decoded = textOf(text.slice(from, to));
+  return numberAt(decoded, 0, decoded.length);
+}
+
+/** An xsd:double; `to` exclusive; NaN when it is none. */
+function numberAt(text: string, from: number, to: number): number {
+  const isNegative = text.charCodeAt(from) === MINUS;
+  const start = isNegative ? from + 1 : from;
+  // Short decimals, the most common, are read several times faster than by `Number`.
+  if (to - start > MAX_DIGITS + 1 || start === to) return anyNumber(text.slice(from, to));
+  let value = 0;
+  let point = -1;
+  for (let at = start; at < to; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= ZERO && code <= NINE) value = value * 10 + (code - ZERO);
+    else if (code === POINT && point < 0) point = at;
+    else return anyNumber(text.slice(from, to));
+  }
+  const digits = point < 0 ? to - start : to - start - 1;
+  if (digits === 0 || digits > MAX_DIGITS) return anyNumber(text.slice(from, to));
+  if (point >= 0) value /= POWERS_OF_TEN[to - point - 1]!;
+  return isNegative ? -value : value;
+}
+
+function anyNumber(text: string): number {
+  const value = NUMBER.test(text) ? Number(text) : NaN;
+  return Number.isFinite(value) ? value : NaN;
+}

@@ -1,0 +1,67 @@
+/**
+ * Streams a worksheet of an .xlsx workbook as rows. Memory: the shared strings, a window on the
+ * XML, one segment of rows.
+ */
+import type { FileSource } from '../../../src/base/files/file-source.ts';
+import type { Cell, ReadOptions, RowSink } from '../../../src/tables/types.ts';
+import { expand } from '../archive/expansion.ts';
+import { TableSink } from '../table-sink.ts';
+import { CellContent } from './cell-content.ts';
+import { openPackage, worksheetNamed } from './package.ts';
+import type { RowScanner } from './row-scanner.ts';
+import { readSharedStrings } from './shared-strings.ts';
+import { SheetWindow } from './sheet-window.ts';
+import { readDateKinds } from './styles.ts';
+
+/** The worksheet `options.sheet`, or the first. Throws `unreadable-file`. */
+export async function readSheet(
+  source: FileSource,
+  options: ReadOptions,
+  sink: RowSink,
+  maxBytes: number,
+): Promise<void> {
+  const book = await openPackage(source, maxBytes);
+  const sheet = worksheetNamed(book, options.sheet);
+  const strings = await readSharedStrings(book);
+  const content = new CellContent({
+    part: sheet.entry.name,
+    kinds: await readDateKinds(book),
+    is1904: book.is1904,
+    sharedString: (index) => strings[index],
+  });
+  const headerRow = options.headerRow ?? 1;
+  const table = new TableSink(sink, { format: 'xlsx', sheet: sheet.name, headerRow });
+  const rows = new SheetWindow(sheet.entry.name, expand(book.archive, sheet.entry));
+  const { window } = rows;
+  try {
+    const { data } = await rows.start();
+    if (data !== null && !data.isEmpty) {
+      window.position = data.to;
+      for (let found = rows.find(); found !== 'end'; found = rows.find()) {
+        if (found === 'cut') await rows.more();
+        else passRow(rows, table, content);
+      }
+    }
+    await window.drain();
+    table.end(window.offset);
+  } finally {
+    await window.close();
+  }
+}
+
+function passRow({ window, row }: SheetWindow, table: TableSink, content: CellContent): void {
+  window.position = row.to;
+  const width = table.widthAt(row.number);
+  if (width > 0) table.row(row.number, cellsOf(window.text, row, width, content), window.offset);
+}
+
+function cellsOf(text: string, row: RowScanner, width: number, content: CellContent): Cell[] {
+  const cells: Cell[] = [];
+  for (let index = 0; index < row.count; index++) {
+    const cell = row.cells[index]!;
+    if (cell.column >= width) continue;
+    while (cells.length < cell.column) cells.push('');
+    cells[cell.column] = content.value(text, cell);
+  }
+  return cells;
+}
