@@ -2,6 +2,7 @@
 import { MAX_EXPRESSION_DEPTH, MAX_LIST_VALUES } from '../limits.ts';
 import { asQuoted } from './placeholder.ts';
 import { Problem } from './problem.ts';
+import { TerseReader } from './terse-reader.ts';
 import type { Value } from '../expressions/value.ts';
 
 /** Undefined when it is no literal. Throws `too_large`. */
@@ -30,74 +31,52 @@ const WORDS: Readonly<Record<string, Value>> = {
 };
 const NUMBER =
   /[+-]?(?:0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|(?:[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)/y;
+const MARK = /\uFDD0[^\uFDD1]*\uFDD1/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
-class LiteralReader {
-  readonly #text: string;
-  #at = 0;
+class LiteralReader extends TerseReader {
   #count = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  isAtEnd(): boolean {
-    this.#skip();
-    return this.#at === this.#text.length;
-  }
 
   value(depth: number): Value | undefined {
     if (depth > MAX_EXPRESSION_DEPTH) {
       throw new Problem('too_large', `Expressions may be ${MAX_EXPRESSION_DEPTH} deep`);
     }
-    this.#skip();
-    const first = this.#text[this.#at];
+    const first = this.peek();
     if (first === '[') return this.#list(']', depth);
     if (first === '(') return this.#list(')', depth);
     if (first === '{') return this.#object(depth);
     if (first === '"' || first === "'") return this.#string(first);
-    if (first === '\uFDD0') return this.#mark();
-    return this.#number() ?? this.#word();
-  }
-
-  #skip(): void {
-    while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++;
-  }
-
-  #take(character: string): boolean {
-    this.#skip();
-    if (this.#text[this.#at] !== character) return false;
-    this.#at++;
-    return true;
+    const mark = this.takeMatch(MARK);
+    return mark ? mark.text : (this.#number() ?? this.#word());
   }
 
   /** As in Python `(x)` is the value x; `(x,)` and `[x]` are lists. */
   #list(close: string, depth: number): Value | undefined {
-    this.#at++;
+    this.at++;
     const items: Value[] = [];
     let hasComma = false;
-    while (!this.#take(close)) {
+    while (!this.take(close)) {
       const item = this.value(depth + 1);
       if (item === undefined) return undefined;
       items.push(item);
       this.#countOne();
-      if (this.#take(',')) hasComma = true;
-      else if (this.#text[this.#at] !== close) return undefined;
+      if (this.take(',')) hasComma = true;
+      else if (this.peek() !== close) return undefined;
     }
     return close === ')' && items.length === 1 && !hasComma ? items[0]! : items;
   }
 
   #object(depth: number): Value | undefined {
-    this.#at++;
+    this.at++;
     const members: [string, Value][] = [];
-    while (!this.#take('}')) {
+    while (!this.take('}')) {
       const name = this.value(depth + 1);
-      if (typeof name !== 'string' || !this.#take(':')) return undefined;
+      if (typeof name !== 'string' || !this.take(':')) return undefined;
       const value = this.value(depth + 1);
       if (value === undefined) return undefined;
       members.push([name, value]);
       this.#countOne();
-      if (!this.#take(',') && this.#text[this.#at] !== '}') return undefined;
+      if (!this.take(',') && this.peek() !== '}') return undefined;
     }
     return Object.fromEntries(members);
   }
@@ -110,10 +89,10 @@ class LiteralReader {
 
   #string(quote: string): string | undefined {
     let text = '';
-    for (let at = this.#at + 1; at < this.#text.length; at++) {
-      const character = this.#text[at]!;
+    for (let at = this.at + 1; at < this.text.length; at++) {
+      const character = this.text[at]!;
       if (character === quote) {
-        this.#at = at + 1;
+        this.at = at + 1;
         return asQuoted(text);
       }
       if (character !== '\\') {
@@ -121,9 +100,9 @@ class LiteralReader {
         continue;
       }
       at++;
-      const escaped = this.#text[at] ?? '';
+      const escaped = this.text[at] ?? '';
       const code =
-        escaped === 'u' ? /^[0-9a-fA-F]{4}/.exec(this.#text.slice(at + 1))?.[0] : undefined;
+        escaped === 'u' ? /^[0-9a-fA-F]{4}/.exec(this.text.slice(at + 1))?.[0] : undefined;
       if (code !== undefined) {
         text += String.fromCharCode(Number.parseInt(code, 16));
         at += 4;
@@ -133,37 +112,26 @@ class LiteralReader {
     return undefined;
   }
 
-  #mark(): string | undefined {
-    const end = this.#text.indexOf('\uFDD1', this.#at);
-    if (end < 0) return undefined;
-    const mark = this.#text.slice(this.#at, end + 1);
-    this.#at = end + 1;
-    return mark;
-  }
-
   #number(): number | bigint | undefined {
-    NUMBER.lastIndex = this.#at;
-    const spelled = NUMBER.exec(this.#text)?.[0];
-    if (spelled === undefined) return undefined;
-    const end = this.#at + spelled.length;
-    if (/[\w.]/.test(this.#text[end] ?? '')) return undefined;
+    const spelled = this.match(NUMBER);
+    if (spelled === null) return undefined;
+    const end = this.at + spelled.length;
+    if (/[\w.]/.test(this.text[end] ?? '')) return undefined;
     const plain = spelled.replaceAll('_', '');
     const sign = plain.startsWith('-') ? -1 : 1;
     const bare = plain.replace(/^[+-]/, '');
     const number = Number(bare);
     if (!Number.isFinite(number)) return undefined;
-    this.#at = end;
+    this.at = end;
     const isUnsafe = Number.isInteger(number) && !Number.isSafeInteger(number);
     if (isUnsafe && /^(?:0[xX][0-9a-fA-F]+|[0-9]+)$/.test(bare)) return BigInt(bare) * BigInt(sign);
     return number * sign + 0;
   }
 
   #word(): Value | undefined {
-    const word = /[A-Za-z]*/y;
-    word.lastIndex = this.#at;
-    const name = word.exec(this.#text)![0];
+    const name = this.match(/[A-Za-z]*/y)!;
     if (!Object.hasOwn(WORDS, name)) return undefined;
-    this.#at += name.length;
+    this.at += name.length;
     return WORDS[name];
   }
 }

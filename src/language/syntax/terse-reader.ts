@@ -13,12 +13,13 @@ const MAX_WORD = 200;
 const WORD_AFTER = /^[\p{L}\p{M}\p{N}_@.]*/u;
 const PLACEHOLDER = /\{[A-Za-z_]\w*(?::[^{}]*)?\}/y;
 
+/** Reads from left to right, over white space. */
 export class TerseReader {
   readonly text: string;
   readonly to: number;
   at: number;
 
-  constructor(text: string, from: number, to: number) {
+  constructor(text: string, from = 0, to = text.length) {
     this.text = text;
     this.at = from;
     let end = to;
@@ -52,16 +53,16 @@ export class TerseReader {
     return true;
   }
 
-  #match(pattern: RegExp): string | null {
+  /** What a sticky pattern finds next. */
+  match(pattern: RegExp): string | null {
+    this.skip();
     pattern.lastIndex = this.at;
     const match = pattern.exec(this.text)?.[0];
-    if (match === undefined || this.at + match.length > this.to) return null;
-    return match;
+    return match === undefined || this.at + match.length > this.to ? null : match;
   }
 
-  #takeMatch(pattern: RegExp): Word | null {
-    this.skip();
-    const text = this.#match(pattern);
+  takeMatch(pattern: RegExp): Word | null {
+    const text = this.match(pattern);
     if (text === null) return null;
     const at = this.at;
     this.at += text.length;
@@ -70,25 +71,24 @@ export class TerseReader {
 
   /** In any case. */
   takeKeyword(word: string): boolean {
-    return this.isKeyword(word) && this.#takeMatch(IDENT) !== null;
+    return this.isKeyword(word) && this.takeMatch(IDENT) !== null;
   }
 
   isKeyword(word: string): boolean {
-    this.skip();
-    const next = this.#match(IDENT);
+    const next = this.match(IDENT);
     return next !== null && next.toUpperCase() === word && this.text[this.at + next.length] !== '.';
   }
 
   takeIdent(): Word | null {
-    return this.#takeMatch(IDENT);
+    return this.takeMatch(IDENT);
   }
 
   takeNumber(): Word | null {
-    return this.#takeMatch(NUMBER);
+    return this.takeMatch(NUMBER);
   }
 
   takePlaceholder(): Word | null {
-    const found = this.#takeMatch(PLACEHOLDER);
+    const found = this.takeMatch(PLACEHOLDER);
     return found && { ...found, text: markPlaceholders(found.text) };
   }
 
@@ -99,7 +99,7 @@ export class TerseReader {
     const next = this.peek();
     if (next === "'") return this.#singleQuoted();
     if (next === '"' && options.inList) return this.takeString({ isVerbatim: true });
-    return this.#takeMatch(NAME);
+    return this.takeMatch(NAME);
   }
 
   /** Throws `syntax`. */
@@ -154,7 +154,7 @@ export class TerseReader {
   takeOption(names?: readonly string[]): { readonly name: string; readonly value: Word } | null {
     this.skip();
     const start = this.at;
-    const name = this.#takeMatch(IDENT);
+    const name = this.takeMatch(IDENT);
     if (name && (!names || names.includes(name.text.toLowerCase())) && this.text[this.at] === '=') {
       this.at++;
       const value = this.text[this.at] === '"' ? this.takeString() : this.#adjacentWord();
