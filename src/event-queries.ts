@@ -7,7 +7,7 @@ import { KeptReader } from './events/store/kept-reader.ts';
 import { type MakeEventFilter, QueryProblem } from './events/read/query-filter.ts';
 import { createEventFilter } from './language/plan/event-filter.ts';
 import { Problem } from './language/syntax/problem.ts';
-import type { SearchParts } from './language/run/search-jobs.ts';
+import type { SearchParts } from './language/sources/open-sources.ts';
 import { isObject, valueOfJson, type Value } from './language/expressions/value.ts';
 
 /** Queries that choose among events, for a part that does not know their language. */

@@ -14,8 +14,6 @@ export interface ResultFigures {
   readonly scanned: () => number;
   readonly notices: readonly string[];
   readonly plan: (() => ResultPlan) | null;
-  /** Called before the last piece. */
-  readonly onEnd: (figures: RunFigures) => void;
 }
 
 interface ResultPlan {
@@ -32,7 +30,7 @@ export function* writeResult(
   format: TextFormat,
   limit: number,
   figures: ResultFigures,
-): Generator<string> {
+): Generator<string, RunFigures> {
   const columns = schema.shown.map(({ column, index }) => ({ name: column.name, index }));
   const types = columns.map(() => new Set<string>());
   const writer = writers[format](columns);
@@ -73,13 +71,8 @@ export function* writeResult(
       },
     }),
   };
-  figures.onEnd({
-    rows: count,
-    scanned: meta.scanned,
-    ms: meta.elapsed_ms,
-    isCut: isTruncated,
-  });
   yield text + writer.tail(JSON.stringify(meta));
+  return { rows: count, scanned: meta.scanned, ms: meta.elapsed_ms, isCut: isTruncated };
 }
 
 function* rowsOf(batches: Iterable<Row[]>): Generator<Row> {

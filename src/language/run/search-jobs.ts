@@ -7,9 +7,13 @@ import { AppError } from '../../base/errors.ts';
 import type { Format } from '../../tables/read/format.ts';
 import type { Query } from '../syntax/ast.ts';
 import { type Budget, createMeter, isOutgrown, memoryProblem } from './budget.ts';
-import type { StageContext } from '../command.ts';
-import { requireLookedUp, UnknownYet, wantedNames } from './looked-up.ts';
-import { OpenSources, type SearchScope, Stale } from '../sources/open-sources.ts';
+import {
+  requireLookedUp,
+  type SearchScope,
+  UnknownYet,
+  wantedNames,
+} from '../sources/looked-up.ts';
+import { OpenSources, type SearchParts, Stale } from '../sources/open-sources.ts';
 import { parseQuery } from '../syntax/parse.ts';
 import { planPrefix } from '../plan/plan.ts';
 import { Problem } from '../syntax/problem.ts';
@@ -17,8 +21,8 @@ import { createContext } from '../plan/query-context.ts';
 import { type ResultFigures, type TextFormat, writeResult } from './result.ts';
 import { isTyped, makeResultFile, type TypedFormat } from './result-file.ts';
 import { FIGURES_HEADER, figuresTrailer, printFigures, type RunFigures } from './run-figures.ts';
+import type { Meter } from './operator.ts';
 import { checkQuery, runQuery, type RunWatch, type StageTrace, type Table } from './run.ts';
-import type { EventStore } from '../sources/events.ts';
 import { validateText } from '../syntax/validate.ts';
 import type { Value } from '../expressions/value.ts';
 
@@ -44,13 +48,6 @@ export interface SearchOrder extends Budget {
 export const OUTCOME_HEADER = 'x-search-outcome';
 export const WHOLE_HEADER = 'x-search-whole';
 const WHOLE_BYTES = 1024 * 1024;
-
-/** Given by `event-queries.ts`. */
-export interface SearchParts {
-  /** Begins a snapshot; null when there is no store. `close` ends it. */
-  readonly openEvents: (directory: string) => (EventStore & { close(): void }) | null;
-  readonly extract: StageContext['extract'];
-}
 
 type Job = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
@@ -81,20 +78,47 @@ async function runSearch(order: SearchOrder, parts: SearchParts): Promise<Respon
 }
 
 function textAnswer(query: Query, order: SearchOrder, format: TextFormat, run: RunParts): Response {
-  const told: { figures: RunFigures | null } = { figures: null };
-  const { table, figures } = startQuery(query, order, run, (ended) => {
-    told.figures = ended;
-  });
-  const chunks = writeResult(table, format, order.limit, figures);
+  const { table, figures } = startQuery(query, order, run);
+  const chunks = encoded(writeResult(table, format, order.limit, figures));
   if (format === 'json') {
-    const body = collected(chunks, query, run.meter);
+    const answer = wholeAnswer(chunks, query, run.meter);
     run.sources.close();
-    return wholeAnswer(body, told.figures!);
+    return answer;
   }
   // Errors of the query come before the first byte, so that they are answers.
   const first = chunks.next();
-  if (first.done) throw new AppError('internal', 'An answer without text');
-  return new Response(streamOf(first.value, chunks, run.sources, () => told.figures));
+  const close = (): void => {
+    chunks.return(undefined as never);
+    run.sources.close();
+  };
+  return new Response(streamOfChunks(withTrailer(first, chunks), close));
+}
+
+function* encoded(chunks: Generator<string, RunFigures>): Generator<Uint8Array, RunFigures> {
+  const encoder = new TextEncoder();
+  try {
+    for (;;) {
+      const { done, value } = chunks.next();
+      if (done) return value;
+      yield encoder.encode(value);
+    }
+  } finally {
+    chunks.return(undefined as never);
+  }
+}
+
+function* withTrailer(
+  first: IteratorResult<Uint8Array, RunFigures>,
+  chunks: Generator<Uint8Array, RunFigures>,
+): Generator<Uint8Array> {
+  try {
+    if (!first.done) yield first.value;
+    const figures = first.done ? first.value : yield* chunks;
+    yield new TextEncoder().encode(figuresTrailer(figures));
+  } catch (error) {
+    // The head is sent: breaking off is the only way left to say that rows are missing.
+    throw error instanceof Problem ? new AppError('timed-out', error.text) : error;
+  }
 }
 
 /** The query is run to its end first; no source is open while the file is written and read. */
@@ -104,20 +128,16 @@ async function fileAnswer(
   format: TypedFormat,
   run: RunParts,
 ): Promise<Response> {
-  const { table, figures } = startQuery(query, order, run, () => {});
+  const { table, figures } = startQuery(query, order, run);
   const { limit, scratch } = order;
   const file = await makeResultFile(table, format, limit, scratch).catch((error) => {
     throw inLastStage(error, query);
   });
   run.sources.close();
-  const ended = {
-    rows: file.rows,
-    scanned: figures.scanned(),
-    ms: Math.round(figures.elapsedMs()),
-    isCut: file.isCut,
-  };
+  const { rows, isCut, chunks, close } = file;
+  const ended = { rows, scanned: figures.scanned(), ms: Math.round(figures.elapsedMs()), isCut };
   const headers = { [FIGURES_HEADER]: printFigures(ended) };
-  return new Response(streamOfChunks(file.chunks, file.close), { headers });
+  return new Response(streamOfChunks(chunks, close), { headers });
 }
 
 function inLastStage(error: unknown, { stages }: Query): unknown {
@@ -142,55 +162,45 @@ function wanted(unknown: UnknownYet, order: SearchOrder): Response {
   }
 }
 
-function collected(
-  chunks: Iterable<string>,
+/** A long answer is read at its reader's pace, with no source open meanwhile. */
+function wholeAnswer(
+  chunks: Generator<Uint8Array, RunFigures>,
   query: Query,
-  meter: ReturnType<typeof createMeter>,
-): Uint8Array[] {
-  const encoder = new TextEncoder();
+  meter: RunParts['meter'],
+): Response {
   const pieces: Uint8Array[] = [];
-  for (const chunk of chunks) {
-    const piece = encoder.encode(chunk);
+  let bytes = 0;
+  let next = chunks.next();
+  for (; !next.done; next = chunks.next()) {
+    const piece = next.value;
     pieces.push(piece);
+    bytes += piece.byteLength;
     try {
       meter.hold(piece.byteLength);
     } catch (error) {
       throw inLastStage(error, query);
     }
   }
-  return pieces;
-}
-
-/** A long answer is read at its reader's pace, with no source open meanwhile. */
-function wholeAnswer(pieces: Uint8Array[], figures: RunFigures): Response {
-  const headers = { [FIGURES_HEADER]: printFigures(figures) };
-  const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const headers = { [FIGURES_HEADER]: printFigures(next.value) };
   if (bytes <= WHOLE_BYTES) {
     const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
     return new Response(body, { headers: { ...headers, [WHOLE_HEADER]: '1' } });
   }
-  let at = 0;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const piece = pieces[at]!;
-        // Frees what was sent.
-        pieces[at++] = NOTHING;
-        controller.enqueue(piece);
-        if (at === pieces.length) controller.close();
-      },
-    },
-    { highWaterMark: 0 },
+  return new Response(
+    streamOfChunks(drained(pieces), () => {}),
+    { headers },
   );
-  return new Response(body, { headers });
 }
 
-const NOTHING = new Uint8Array(0);
+/** Frees what was sent. */
+function* drained(pieces: Uint8Array[]): Generator<Uint8Array> {
+  for (let piece = pieces.shift(); piece; piece = pieces.shift()) yield piece;
+}
 
 interface RunParts {
   readonly parts: SearchParts;
   readonly sources: OpenSources;
-  readonly meter: ReturnType<typeof createMeter>;
+  readonly meter: Meter;
   readonly startedAt: number;
 }
 
@@ -198,7 +208,6 @@ function startQuery(
   query: Query,
   order: SearchOrder,
   { parts, sources, meter, startedAt }: RunParts,
-  onEnd: (figures: RunFigures) => void,
 ): { readonly table: Table; readonly figures: ResultFigures } {
   let scanned = 0;
   let sqlStages = 0;
@@ -224,7 +233,6 @@ function startQuery(
   const figures: ResultFigures = {
     elapsedMs: () => performance.now() - startedAt,
     scanned: () => scanned,
-    onEnd,
     get notices() {
       return [...query.notices, ...notices];
     },
@@ -236,49 +244,15 @@ function startQuery(
 }
 
 function environmentOf(order: SearchOrder, sources: OpenSources, { extract }: SearchParts) {
-  const { datasetNames, savedSearches } = order.scope;
   return {
     ...order,
     source: (name: Parameters<OpenSources['open']>[0]) => sources.open(name),
-    datasetNames,
+    datasetNames: order.scope.datasetNames,
     readableIndexes: () => sources.readableIndexes,
-    savedSearch: (name: string) => requireLookedUp(savedSearches, 'savedSearches', name),
+    savedSearch: (name: string) =>
+      requireLookedUp(order.scope.savedSearches, 'savedSearches', name),
     extract,
   };
-}
-
-function streamOf(
-  first: string,
-  chunks: Generator<string>,
-  sources: OpenSources,
-  figures: () => RunFigures | null,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let head: string | null = first;
-  const close = (): void => {
-    chunks.return(undefined);
-    sources.close();
-  };
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      try {
-        if (head !== null) {
-          controller.enqueue(encoder.encode(head));
-          head = null;
-          return;
-        }
-        const { done, value } = chunks.next();
-        if (!done) return controller.enqueue(encoder.encode(value));
-        controller.enqueue(encoder.encode(figuresTrailer(figures()!)));
-        controller.close();
-      } catch (error) {
-        // The head is sent: breaking off is the only way left to say that rows are missing.
-        controller.error(error instanceof Problem ? new AppError('timed-out', error.text) : error);
-      }
-      close();
-    },
-    cancel: close,
-  });
 }
 
 function checkSearch(order: SearchOrder, parts: SearchParts): Response {

@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts';
 import type { ChildPool } from '../../processes/child-pool.ts';
 import { Holdings, Lane, type Place } from '../../processes/lane.ts';
 import { memoryProblem, timeProblem } from './budget.ts';
-import type { Names } from './looked-up.ts';
+import type { Names } from '../sources/looked-up.ts';
 import type { ToldProblem } from '../syntax/problem.ts';
 import { isTyped } from './result-file.ts';
 import { OUTCOME_HEADER, type SearchOrder, WHOLE_HEADER } from './search-jobs.ts';

@@ -1,29 +1,20 @@
 /** Opened when first named, each inside one snapshot, limited to what the caller may read. */
 import { Database } from 'bun:sqlite';
-import type { Grants } from '../../accounts/rights/permissions.ts';
 import { readMeta } from '../../tables/copy/table-meta.ts';
-import type { SourceName } from '../command.ts';
+import type { SourceName, StageContext } from '../command.ts';
 import { EVENT_COLUMNS } from '../plan/event-columns.ts';
-import { requireLookedUp } from '../run/looked-up.ts';
-import type { FoundSavedSearch } from '../plan/query-context.ts';
 import { Schema } from '../run/schema.ts';
-import type { SearchParts } from '../run/search-jobs.ts';
 import { auditSource } from './audit.ts';
 import { datasetSource, type DatasetOrder } from './dataset.ts';
-import { eventSource } from './events.ts';
+import { eventSource, type EventStore } from './events.ts';
+import { requireLookedUp, type SearchScope } from './looked-up.ts';
 import type { Source } from './source.ts';
 
-export interface SearchScope {
-  /** Null while there is no event store. */
-  readonly eventStore: string | null;
-  readonly grants: Grants;
-  /** By the name as written; null for what does not exist or may not be read. */
-  readonly datasets: Readonly<Record<string, DatasetOrder | null>>;
-  /** All readable ones, for suggestions. */
-  readonly datasetNames: readonly string[];
-  /** Set only for callers who may read the audit. */
-  readonly auditDatabase: string | null;
-  readonly savedSearches: Readonly<Record<string, FoundSavedSearch>>;
+/** Given by `event-queries.ts`. */
+export interface SearchParts {
+  /** Begins a snapshot; null when there is no store. `close` ends it. */
+  readonly openEvents: (directory: string) => (EventStore & { close(): void }) | null;
+  readonly extract: StageContext['extract'];
 }
 
 export class Stale extends Error {}

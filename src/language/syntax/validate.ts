@@ -1,10 +1,10 @@
+import type { Query } from './ast.ts';
 import { parseQuery } from './parse.ts';
 import { builtInParameters, isFormatted, placeholdersIn } from './placeholder.ts';
 import { printQuery } from './print.ts';
 import { Problem, type ToldProblem } from './problem.ts';
 import { createContext, type QueryEnvironment } from '../plan/query-context.ts';
 import { checkQuery } from '../run/run.ts';
-import { textsOf } from './mentions.ts';
 import type { Value } from '../expressions/value.ts';
 import { useZone } from '../expressions/zone.ts';
 
@@ -87,4 +87,15 @@ export function validateText(
     parameters: names,
     canonical: query.problem ? null : printQuery(query),
   };
+}
+
+function textsOf(query: Query): string[] {
+  const texts: string[] = [];
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value);
+    else if (Array.isArray(value)) value.forEach(collect);
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
+  };
+  for (const stage of query.stages) collect(stage.arguments);
+  return texts;
 }
