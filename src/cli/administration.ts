@@ -6,24 +6,58 @@ import type { Command as Parser } from 'commander';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AccountsApp } from '../app.ts';
-import type { Group } from '../accounts/rights/groups.ts';
-import type { Permission } from '../accounts/rights/permissions.ts';
-import type { User } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { Config } from '../config/schema.ts';
-import { suggestion } from '../config/nearest-name.ts';
 import type { Administrator } from '../operations/administration.ts';
-import type { ListPage } from '../store/list-source.ts';
-import type { Invocation } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { commandLog, describeConfiguration, loadInvocation } from './configuration.ts';
 
-export function describeAdmin(parser: Parser): void {
-  describeConfiguration(parser);
-  describeRootFlag(parser);
+/** A `text` that ends in `(required).` makes it so. */
+export type Flag = readonly [flag: string, text: string, standard?: string];
+
+export const ROOT_FLAG: Flag = ['--root <path>', 'The same as [root].'];
+export const JSON_FLAG: Flag = ['--json', 'Print JSON.'];
+
+/** What a command is called with; what it resolves with is printed. */
+export interface AdminCall {
+  readonly config: Config;
+  readonly accounts: AccountsApp;
+  readonly operator: Administrator;
+  readonly invocation: Invocation;
+  /** Value of a required flag. */
+  text(name: string): string;
 }
 
-export function describeRootFlag(parser: Parser): void {
-  parser.option('--root <path>', 'The same as [root].');
+export type AdminWork = (call: AdminCall) => Promise<string>;
+
+/** Prints what `load` leads to; it imports what the command needs, which no other one should wait for. */
+export function adminCommand(
+  name: string,
+  summary: string,
+  load: () => Promise<(invocation: Invocation) => Promise<string>>,
+  flags: readonly Flag[],
+): Command {
+  return {
+    name,
+    summary,
+    describe: (parser) => {
+      describeConfiguration(parser);
+      describeFlags(parser, flags);
+    },
+    run: async (invocation) => {
+      const work = await load();
+      invocation.outside.out(await work(invocation));
+      return 0;
+    },
+  };
+}
+
+export function describeFlags(parser: Parser, flags: readonly Flag[]): void {
+  for (const [flag, text, standard] of flags) {
+    if (flag.startsWith('[')) parser.argument(flag, text);
+    else if (text.endsWith('(required).')) parser.requiredOption(flag, text);
+    else parser.option(flag, text, standard);
+  }
 }
 
 /** Throws `usage` when `[root]` and `--root` differ. */
@@ -47,69 +81,15 @@ export function rootAndNames({ positionals, outside }: Invocation): {
   return { root: positionals.slice(0, isRoot ? 1 : 0), names: positionals.slice(isRoot ? 1 : 0) };
 }
 
-export async function withAccounts<T>(
-  invocation: Invocation,
-  work: (accounts: AccountsApp, operator: Administrator) => Promise<T>,
-): Promise<T> {
+export async function withAccounts(invocation: Invocation, work: AdminWork): Promise<string> {
   const config = await loadAdmin(invocation);
   const { openAccounts } = await import('../app.ts');
   const { OPERATOR } = await import('../operations/administration.ts');
   const accounts = await openAccounts(config, commandLog(config, invocation.outside));
   try {
-    return await work(accounts, OPERATOR);
+    const text = (name: string): string => String(invocation.options[name]);
+    return await work({ config, accounts, operator: OPERATOR, invocation, text });
   } finally {
     await accounts.close();
   }
-}
-
-export function required({ options }: Invocation, name: string): string {
-  return String(options[name]);
-}
-
-/** Reports what `check` refuses as a wrong flag. */
-export async function checkedFlag<T>(flag: string, check: () => T | Promise<T>): Promise<T> {
-  try {
-    return await check();
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'invalid-request') throw error;
-    throw new AppError('usage', `${flag}: ${error.message}`);
-  }
-}
-
-/** Throws `not-found` with the nearest name. */
-export async function requireUserNamed({ db }: AccountsApp, username: string): Promise<User> {
-  const { findUser, listUsers } = await import('../accounts/identity/users.ts');
-  const user = await findUser(db, username);
-  if (user !== null) return user;
-  const names = (await listUsers(db)).map((known) => known.username);
-  throw new AppError('not-found', `User '${username}' not found${suggestion(username, names)}`);
-}
-
-/** Throws `not-found` with the nearest name. */
-export async function requireGroupNamed({ db }: AccountsApp, name: string): Promise<Group> {
-  const { findGroup, listGroups } = await import('../accounts/rights/groups.ts');
-  const group = await findGroup(db, name);
-  if (group !== null) return group;
-  const names = (await listGroups(db)).map((known) => known.name);
-  throw new AppError('not-found', `Group '${name}' not found${suggestion(name, names)}`);
-}
-
-export async function everything<Item>(
-  readPage: (query: URLSearchParams) => Promise<ListPage>,
-): Promise<Item[]> {
-  const items: unknown[] = [];
-  const query = new URLSearchParams();
-  for (;;) {
-    const page = await readPage(query);
-    items.push(...page.items);
-    if (page.nextCursor === null) return items as Item[];
-    query.set('cursor', page.nextCursor);
-  }
-}
-
-export function permissionText({
-  action,
-  resource,
-}: Pick<Permission, 'action' | 'resource'>): string {
-  return `${action} on ${resource === '' ? '<root>' : resource}`;
 }

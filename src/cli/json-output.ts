@@ -10,10 +10,18 @@ export function wantsJson({ options }: Pick<Invocation, 'options'>): boolean {
 }
 
 /** One line of JSON with `--json`, else what `text` returns. */
+export function answerText<T>(
+  invocation: Pick<Invocation, 'options'>,
+  answer: T,
+  text: (answer: T) => string,
+): string {
+  return wantsJson(invocation) ? `${JSON.stringify(answer)}\n` : text(answer);
+}
+
 export function printAnswer<T>(
   invocation: Pick<Invocation, 'options' | 'outside'>,
   answer: T,
   text: (answer: T) => string,
 ): void {
-  invocation.outside.out(wantsJson(invocation) ? `${JSON.stringify(answer)}\n` : text(answer));
+  invocation.outside.out(answerText(invocation, answer, text));
 }

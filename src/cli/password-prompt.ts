@@ -4,7 +4,6 @@
  * Never echoed, never in a message. Prompts go to standard error, so a redirected result stays
  * clean. Without a terminal the flags must suffice.
  */
-import type { Command as Parser } from 'commander';
 import { AppError } from '../base/errors.ts';
 
 /** Lines come without their end; null means the input ended. */
@@ -15,13 +14,12 @@ export interface PasswordInput {
   firstLine(): Promise<string | null>;
 }
 
-export function describePassword(parser: Parser): void {
-  parser
-    .option('--password <text>', 'The password; visible to others in the process list.')
-    .option('--password-confirm <text>', 'The password again, where no terminal can ask for it.')
-    .option('--password-stdin', 'Read the password from the first line of standard input.')
-    .option('--allow-weak-password', 'Accept a password that fails the strength rules.');
-}
+export const PASSWORD_FLAGS = [
+  ['--password <text>', 'The password; visible to others in the process list.'],
+  ['--password-confirm <text>', 'The password again, where no terminal can ask for it.'],
+  ['--password-stdin', 'Read the password from the first line of standard input.'],
+  ['--allow-weak-password', 'Accept a password that fails the strength rules.'],
+] as const;
 
 /**
  * Throws `usage` when the flags cannot lead to a password, `bad-request` when two entries differ or

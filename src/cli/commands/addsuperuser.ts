@@ -1,19 +1,14 @@
 /** `svc addsuperuser`: works while a server runs. Fails when the name is taken. */
+import { adminCommand, withAccounts } from '../administration.ts';
 import type { Command } from '../command.ts';
-import { describeConfiguration } from '../configuration.ts';
-import { describePassword } from '../password-prompt.ts';
-import { makeUser } from './admin/users.ts';
+import { PASSWORD_FLAGS } from '../password-prompt.ts';
 
-export const addsuperuser: Command = {
-  name: 'addsuperuser',
-  summary: 'Create a user who may do everything.',
-  describe: (parser) => {
-    describeConfiguration(parser);
-    parser.requiredOption('--username <name>', 'Name of the new user (required).');
-    describePassword(parser);
+export const addsuperuser: Command = adminCommand(
+  'addsuperuser',
+  'Create a user who may do everything.',
+  async () => {
+    const { users } = await import('./admin/users.ts');
+    return (invocation) => withAccounts(invocation, users['create-superuser']);
   },
-  run: async (invocation) => {
-    invocation.outside.out(`Created superuser '${await makeUser(invocation, true)}'\n`);
-    return 0;
-  },
-};
+  [['--username <name>', 'Name of the new user (required).'], ...PASSWORD_FLAGS],
+);

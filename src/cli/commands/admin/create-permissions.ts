@@ -1,75 +1,46 @@
-/**
- * `svc admin create-permissions`: read and write permissions on resources, and groups with the
- * usual combinations. Idempotent: reports what exists already.
- */
-import type { AccountsApp } from '../../../app.ts';
-import type { Group } from '../../../accounts/rights/groups.ts';
-import type { Permission } from '../../../accounts/rights/permissions.ts';
+/** Read and write permissions on resources, and groups with the usual combinations. Reports what exists already. */
+import { findGroup, type Group } from '../../../accounts/rights/groups.ts';
+import {
+  findPermission,
+  listGroupPermissions,
+  type Permission,
+} from '../../../accounts/rights/permissions.ts';
 import type { Verb } from '../../../accounts/rights/principal.ts';
 import { AppError } from '../../../base/errors.ts';
 import { sha256Hex } from '../../../base/ids.ts';
 import { suggestion } from '../../../config/nearest-name.ts';
-import type { Config } from '../../../config/schema.ts';
-import {
-  checkedFlag,
-  describeRootFlag,
-  loadAdmin,
-  permissionText,
-  rootAndNames,
-} from '../../administration.ts';
-import type { Command, Invocation } from '../../command.ts';
-import { commandLog, describeConfiguration } from '../../configuration.ts';
+import { createGroup, grantToGroup } from '../../../operations/groups.ts';
+import { createPermission } from '../../../operations/permissions.ts';
+import { type AdminCall, loadAdmin, rootAndNames, withAccounts } from '../../administration.ts';
+import { openCatalogue } from '../../catalogue.ts';
+import type { Invocation } from '../../command.ts';
+import { commandLog } from '../../configuration.ts';
+import { checkedFlag, permissionText } from './named.ts';
 
 const EVERYTHING = '__all__';
 /** Maximum length the operations accept. */
 const MAX_GROUP_NAME = 150;
 
-export const createPermissions: Command = {
-  name: 'create-permissions',
-  summary: 'Create read and write permissions on resources, and groups that hold them.',
-  describe: (parser) => {
-    describeConfiguration(parser);
-    parser.argument('[resources...]', `Names of resources, or ${EVERYTHING} for all there are.`);
-    describeRootFlag(parser);
-    parser
-      .option(
-        '--all-group <name>',
-        'Start of the name of the group with every right.',
-        'all_resources',
-      )
-      .option(
-        '--read-group <name>',
-        'Start of the name of the group that reads.',
-        'read_resources',
-      );
-  },
-  run: async (invocation) => {
-    const { outside } = invocation;
-    const { root, names } = rootAndNames(invocation);
-    if (names.length === 0) {
-      throw new AppError('usage', `create-permissions: name resources, or ${EVERYTHING} for all`);
-    }
-    const config = await loadAdmin({ ...invocation, positionals: root });
-    const resources = await canonicalNames(config, invocation, names);
-    const { openAccounts } = await import('../../../app.ts');
-    const accounts = await openAccounts(config, commandLog(config, outside));
-    try {
-      const maker = new Maker(accounts, (line) => outside.out(`${line}\n`));
-      await makeAll(maker, invocation, resources);
-    } finally {
-      await accounts.close();
-    }
-    return 0;
-  },
-};
+async function createPermissions(invocation: Invocation): Promise<string> {
+  const { root, names } = rootAndNames(invocation);
+  if (names.length === 0) {
+    throw new AppError('usage', `create-permissions: name resources, or ${EVERYTHING} for all`);
+  }
+  const rooted = { ...invocation, positionals: root };
+  const resources = await canonicalNames(rooted, names);
+  return withAccounts(rooted, async (call) => {
+    await makeAll(call, resources);
+    return '';
+  });
+}
 
 async function canonicalNames(
-  config: Config,
-  { outside }: Invocation,
+  invocation: Invocation,
   names: readonly string[],
-): Promise<string[]> {
-  const { openCatalogue } = await import('../../catalogue.ts');
-  const catalogue = await openCatalogue(config, commandLog(config, outside), { readFiles: false });
+): Promise<readonly string[]> {
+  const config = await loadAdmin(invocation);
+  const log = commandLog(config, invocation.outside);
+  const catalogue = await openCatalogue(config, log, { readFiles: false });
   const { resources } = catalogue;
   await catalogue.close();
   const all = [...new Set(resources.map(({ canonical }) => canonical))];
@@ -90,20 +61,17 @@ async function canonicalNames(
   ];
 }
 
-async function makeAll(
-  maker: Maker,
-  { options }: Invocation,
-  resources: readonly string[],
-): Promise<void> {
-  const all = await maker.group(joinedName(String(options['allGroup']), resources));
-  const readers = await maker.group(joinedName(String(options['readGroup']), resources));
+async function makeAll(call: AdminCall, resources: readonly string[]): Promise<void> {
+  const { allGroup, readGroup } = call.invocation.options;
+  const all = await group(call, joinedName(String(allGroup), resources));
+  const readers = await group(call, joinedName(String(readGroup), resources));
   for (const resource of resources) {
-    const read = await maker.permission(resource, 'read');
-    const write = await maker.permission(resource, 'write');
-    const readonly = await maker.group(shortName(`${resource}_readonly`));
-    const readwrite = await maker.group(shortName(`${resource}_readwrite`));
-    for (const group of [all, readers, readonly, readwrite]) await maker.assign(read, group);
-    for (const group of [all, readwrite]) await maker.assign(write, group);
+    const read = await permission(call, resource, 'read');
+    const write = await permission(call, resource, 'write');
+    const readonly = await group(call, shortName(`${resource}_readonly`));
+    const readwrite = await group(call, shortName(`${resource}_readwrite`));
+    for (const one of [all, readers, readonly, readwrite]) await assign(call, read, one);
+    for (const one of [all, readwrite]) await assign(call, write, one);
   }
 }
 
@@ -119,56 +87,41 @@ function shortName(name: string): string {
   return `${characters.slice(0, MAX_GROUP_NAME - 13).join('')}_${digest}`;
 }
 
-class Maker {
-  readonly #accounts: AccountsApp;
-  readonly #print: (line: string) => void;
-
-  constructor(accounts: AccountsApp, print: (line: string) => void) {
-    this.#accounts = accounts;
-    this.#print = print;
-  }
-
-  async group(name: string): Promise<Group> {
-    const { findGroup } = await import('../../../accounts/rights/groups.ts');
-    const { createGroup } = await import('../../../operations/groups.ts');
-    const { OPERATOR } = await import('../../../operations/administration.ts');
-    const known = await findGroup(this.#accounts.db, name);
-    if (known !== null) {
-      this.#print(`Group '${known.name}' already exists`);
-      return known;
-    }
-    const group = await checkedFlag('create-permissions', () =>
-      createGroup(this.#accounts, OPERATOR, { name }),
-    );
-    this.#print(`Created group '${group.name}'`);
-    return group;
-  }
-
-  async permission(resource: string, action: Verb): Promise<Permission> {
-    const { findPermission } = await import('../../../accounts/rights/permissions.ts');
-    const { createPermission } = await import('../../../operations/permissions.ts');
-    const { OPERATOR } = await import('../../../operations/administration.ts');
-    const known = await findPermission(this.#accounts.db, resource, action);
-    if (known !== null) {
-      this.#print(`Permission ${permissionText(known)} already exists`);
-      return known;
-    }
-    const permission = await createPermission(this.#accounts, OPERATOR, { resource, action });
-    this.#print(`Created permission ${permissionText(permission)}`);
-    return permission;
-  }
-
-  async assign(permission: Permission, group: Group): Promise<void> {
-    const { listGroupPermissions } = await import('../../../accounts/rights/permissions.ts');
-    const { grantToGroup } = await import('../../../operations/groups.ts');
-    const { OPERATOR } = await import('../../../operations/administration.ts');
-    const text = permissionText(permission);
-    const held = await listGroupPermissions(this.#accounts.db, group.id);
-    if (held.some(({ id }) => id === permission.id)) {
-      this.#print(`Group '${group.name}' already holds ${text}`);
-      return;
-    }
-    await grantToGroup(this.#accounts, OPERATOR, group.id, permission.id);
-    this.#print(`Assigned ${text} to group '${group.name}'`);
-  }
+async function group(call: AdminCall, name: string): Promise<Group> {
+  const { accounts, operator } = call;
+  const known = await findGroup(accounts.db, name);
+  const made =
+    known ??
+    (await checkedFlag('create-permissions', () => createGroup(accounts, operator, { name })));
+  print(call, known ? `Group '${known.name}' already exists` : `Created group '${made.name}'`);
+  return made;
 }
+
+async function permission(call: AdminCall, resource: string, action: Verb): Promise<Permission> {
+  const { accounts, operator } = call;
+  const known = await findPermission(accounts.db, resource, action);
+  const made = known ?? (await createPermission(accounts, operator, { resource, action }));
+  const text = permissionText(made);
+  print(call, known ? `Permission ${text} already exists` : `Created permission ${text}`);
+  return made;
+}
+
+async function assign(call: AdminCall, { id, ...granted }: Permission, to: Group): Promise<void> {
+  const { accounts, operator } = call;
+  const text = permissionText(granted);
+  const held = await listGroupPermissions(accounts.db, to.id);
+  if (held.some((one) => one.id === id)) {
+    print(call, `Group '${to.name}' already holds ${text}`);
+    return;
+  }
+  await grantToGroup(accounts, operator, to.id, id);
+  print(call, `Assigned ${text} to group '${to.name}'`);
+}
+
+function print({ invocation }: AdminCall, line: string): void {
+  invocation.outside.out(`${line}\n`);
+}
+
+export const creation = {
+  'create-permissions': createPermissions,
+};

@@ -1,18 +1,46 @@
-import type { Command } from '../../command.ts';
-import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
-import { createPermissions } from './create-permissions.ts';
-import { explain } from './explain.ts';
-import { addToGroup, createGroup, deleteGroup, listGroups, removeFromGroup } from './groups.ts';
-import { deletePermission, grant, listPermissions, revoke } from './permissions.ts';
-import { listResources } from './list-resources.ts';
 import {
-  activateUser,
-  changePassword,
-  createUser,
-  deactivateUser,
-  deleteUser,
-  listUsers,
-} from './users.ts';
+  adminCommand,
+  type AdminWork,
+  type Flag,
+  JSON_FLAG,
+  ROOT_FLAG,
+  withAccounts,
+} from '../../administration.ts';
+import type { Command, Invocation } from '../../command.ts';
+import { PASSWORD_FLAGS } from '../../password-prompt.ts';
+
+/** Commands by the work of a module, which is loaded when one runs. */
+function commandsOf<Work>(run: (invocation: Invocation, work: Work) => Promise<string>) {
+  return <Name extends string>(load: () => Promise<Readonly<Record<Name, Work>>>) =>
+    (name: Name, summary: string, ...flags: readonly Flag[]): Command => {
+      const loaded = async () => {
+        const work = (await load())[name];
+        return (invocation: Invocation) => run(invocation, work);
+      };
+      return adminCommand(name, summary, loaded, [ROOT_FLAG, ...flags]);
+    };
+}
+
+const onAccounts = commandsOf<AdminWork>(withAccounts);
+const onFiles = commandsOf<(invocation: Invocation) => Promise<string>>((invocation, work) =>
+  work(invocation),
+);
+const users = onAccounts(async () => (await import('./users.ts')).users);
+const groups = onAccounts(async () => (await import('./groups.ts')).groups);
+const permissions = onAccounts(async () => (await import('./permissions.ts')).permissions);
+const apiKeys = onAccounts(async () => (await import('./api-keys.ts')).apiKeys);
+const files = onFiles(async () => (await import('./files.ts')).files);
+const creation = onFiles(async () => (await import('./create-permissions.ts')).creation);
+
+const USER: Flag = ['--username <name>', 'Name of the user (required).'];
+const NAME: Flag = ['--name <name>', 'Name of the group (required).'];
+const GROUP: Flag = ['--group <name>', 'Name of the group (required).'];
+const RESOURCE: Flag = [
+  '--resource <name>',
+  'A resource, a pattern such as reports/*, * for all, or __root__ for uploads (required).',
+];
+const ACTION: Flag = ['--action <verb>', 'read or write (required).'];
+const DESCRIPTION: Flag = ['--description <text>', 'What it is for.'];
 
 export const admin: Command = {
   name: 'admin',
@@ -25,27 +53,78 @@ export const admin: Command = {
     );
   },
   commands: [
-    listUsers,
-    createUser,
-    deleteUser,
-    changePassword,
-    activateUser,
-    deactivateUser,
-    listGroups,
-    createGroup,
-    deleteGroup,
-    addToGroup,
-    removeFromGroup,
-    listPermissions,
-    createPermissions,
-    deletePermission,
-    grant,
-    revoke,
-    explain,
-    listApiKeys,
-    createApiKey,
-    revokeApiKey,
-    listResources,
+    users('list-users', 'List the users.', JSON_FLAG),
+    users(
+      'create-user',
+      'Create a user.',
+      USER,
+      ['--superuser', 'The user may do everything.'],
+      ...PASSWORD_FLAGS,
+    ),
+    users('delete-user', 'Delete a user with his sessions, keys and memberships.', USER),
+    users(
+      'change-password',
+      'Give a user a new password and end his sessions.',
+      USER,
+      ...PASSWORD_FLAGS,
+    ),
+    users('activate-user', 'Let a deactivated user in again.', USER),
+    users('deactivate-user', 'Keep a user out and end his sessions; his keys stay stored.', USER),
+    groups('list-groups', 'List the groups with their permissions and members.', JSON_FLAG),
+    groups('create-group', 'Create a group.', NAME, DESCRIPTION),
+    groups('delete-group', 'Delete a group; its members lose what it gave them.', NAME),
+    groups('add-to-group', 'Make a user a member of a group.', USER, GROUP),
+    groups('remove-from-group', 'Take a user out of a group.', USER, GROUP),
+    permissions('list-permissions', 'List the permissions.', JSON_FLAG),
+    creation(
+      'create-permissions',
+      'Create read and write permissions on resources, and groups that hold them.',
+      ['[resources...]', 'Names of resources, or __all__ for all there are.'],
+      ['--all-group <name>', 'Start of the name of the group with every right.', 'all_resources'],
+      ['--read-group <name>', 'Start of the name of the group that reads.', 'read_resources'],
+    ),
+    permissions('delete-permission', 'Delete a permission everywhere.', RESOURCE, ACTION),
+    permissions(
+      'grant',
+      'Give a group a permission, which is made when there is none.',
+      RESOURCE,
+      ACTION,
+      GROUP,
+    ),
+    permissions('revoke', 'Take a permission from a group.', RESOURCE, ACTION, GROUP),
+    files(
+      'explain',
+      'Say why a user may or may not read or write something.',
+      RESOURCE,
+      ACTION,
+      USER,
+      ['--key-id <id>', 'Ask for a request with this API key of the user.'],
+      JSON_FLAG,
+    ),
+    apiKeys(
+      'list-api-keys',
+      'List the API keys of all users, or of one.',
+      ['--username <name>', 'Only those of this user.'],
+      JSON_FLAG,
+    ),
+    apiKeys(
+      'create-api-key',
+      'Create an API key for a user; only its value is printed, and only here.',
+      ['--username <name>', 'Name of the owner (required).'],
+      DESCRIPTION,
+      ['--expires-in-days <days>', '1 to 365; without it the key never expires.'],
+      ['--scope <scope...>', 'Limit it: read, write, read:<pattern> or write:<pattern>.'],
+      JSON_FLAG,
+    ),
+    apiKeys('revoke-api-key', 'Revoke an API key.', [
+      '--id <id>',
+      'Number of the key, see list-api-keys (required).',
+    ]),
+    files(
+      'list-resources',
+      'List the published resources by the names permissions give them.',
+      JSON_FLAG,
+    ),
   ],
   run: async () => 2,
 };

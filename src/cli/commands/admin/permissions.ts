@@ -1,44 +1,35 @@
-import type { AccountsApp } from '../../../app.ts';
-import type { Permission } from '../../../accounts/rights/permissions.ts';
-import type { Verb } from '../../../accounts/rights/principal.ts';
 import {
-  checkedFlag,
-  describeAdmin,
-  everything,
-  loadAdmin,
-  permissionText,
-  required,
-  requireGroupNamed,
-  withAccounts,
-} from '../../administration.ts';
+  findPermission,
+  listGroupPermissions,
+  type Permission,
+} from '../../../accounts/rights/permissions.ts';
+import {
+  checkResource,
+  matchesDocument,
+  namesEvents,
+  normalResource,
+} from '../../../accounts/rights/resource-names.ts';
 import { AppError } from '../../../base/errors.ts';
-import type { Command, Invocation } from '../../command.ts';
+import { grantToGroup, revokeFromGroup } from '../../../operations/groups.ts';
+import * as operations from '../../../operations/permissions.ts';
+import type { AdminCall, AdminWork } from '../../administration.ts';
+import { doubtAboutName } from '../../granted-name.ts';
+import { answerText } from '../../json-output.ts';
 import { textTable } from '../../text-table.ts';
-import { describeJson, printAnswer } from '../../json-output.ts';
+import { checkedFlag, everything, permissionText, requireGroupNamed, verbOf } from './named.ts';
 
-export const listPermissions: Command = {
-  name: 'list-permissions',
-  summary: 'List the permissions.',
-  describe: (parser) => {
-    describeAdmin(parser);
-    describeJson(parser);
-  },
-  run: (invocation) =>
-    withAccounts(invocation, async (accounts, operator) => {
-      const permissions = await import('../../../operations/permissions.ts');
-      const items = await everything<Permission>((query) =>
-        permissions.listPermissions(accounts, operator, { query }),
-      );
-      printAnswer(invocation, items, permissionTable);
-      return 0;
-    }),
+const listPermissions: AdminWork = async ({ accounts, operator, invocation }) => {
+  const items = await everything<Permission>((query) =>
+    operations.listPermissions(accounts, operator, { query }),
+  );
+  return answerText(invocation, items, permissionTable);
 };
 
-function permissionTable(permissions: readonly Permission[]): string {
-  if (permissions.length === 0) return 'No permissions.\n';
+function permissionTable(items: readonly Permission[]): string {
+  if (items.length === 0) return 'No permissions.\n';
   return textTable(
     ['id', 'action', 'resource', 'description'],
-    permissions.map(({ id, action, resource, description }) => [
+    items.map(({ id, action, resource, description }) => [
       String(id),
       action,
       resource === '' ? '<root>' : resource,
@@ -47,64 +38,40 @@ function permissionTable(permissions: readonly Permission[]): string {
   );
 }
 
-export const deletePermission: Command = {
-  name: 'delete-permission',
-  summary: 'Delete a permission everywhere.',
-  describe: describePermission,
-  run: (invocation) =>
-    withAccounts(invocation, async (accounts, operator) => {
-      const permissions = await import('../../../operations/permissions.ts');
-      const permission = await requirePermission(accounts, invocation);
-      await permissions.deletePermission(accounts, operator, permission.id);
-      invocation.outside.out(`Deleted permission ${permissionText(permission)}\n`);
-      return 0;
-    }),
+const deletePermission: AdminWork = async (call) => {
+  const permission = await requirePermission(call);
+  await operations.deletePermission(call.accounts, call.operator, permission.id);
+  return `Deleted permission ${permissionText(permission)}\n`;
 };
 
-export const grant: Command = {
-  name: 'grant',
-  summary: 'Give a group a permission, which is made when there is none.',
-  describe: describeGrant,
-  run: (invocation) =>
-    withAccounts(invocation, async (accounts, operator) => {
-      const { grantToGroup } = await import('../../../operations/groups.ts');
-      const permissions = await import('../../../operations/permissions.ts');
-      const group = await requireGroupNamed(accounts, required(invocation, 'group'));
-      const { resource, action } = await wanted(invocation);
-      const permission =
-        (await findWanted(accounts, { resource, action })) ??
-        (await permissions.createPermission(accounts, operator, { resource, action }));
-      const text = permissionText(permission);
-      const isNew = await grantToGroup(accounts, operator, group.id, permission.id);
-      invocation.outside.out(
-        isNew
-          ? `Granted ${text} to group '${group.name}'\n`
-          : `Group '${group.name}' already holds ${text}\n`,
-      );
-      const { docroot } = await loadAdmin(invocation);
-      for (const doubt of await doubtsAbout(accounts, docroot, group.id, permission)) {
-        invocation.outside.err(`Note: ${doubt}\n`);
-      }
-      return 0;
-    }),
+const grant: AdminWork = async (call) => {
+  const { accounts, operator, invocation } = call;
+  const group = await requireGroupNamed(accounts, call.text('group'));
+  const { resource, action } = await wanted(call);
+  const permission =
+    (await findPermission(accounts.db, resource, action)) ??
+    (await operations.createPermission(accounts, operator, { resource, action }));
+  const text = permissionText(permission);
+  const isNew = await grantToGroup(accounts, operator, group.id, permission.id);
+  for (const doubt of await doubtsAbout(call, group.id, permission)) {
+    invocation.outside.err(`Note: ${doubt}\n`);
+  }
+  return isNew
+    ? `Granted ${text} to group '${group.name}'\n`
+    : `Group '${group.name}' already holds ${text}\n`;
 };
 
 /** Warnings about a grant that may have no effect. */
 async function doubtsAbout(
-  { db }: AccountsApp,
-  docroot: string,
+  { config, accounts }: AdminCall,
   groupId: number,
-  { resource, action }: Wanted,
+  { resource, action }: Permission,
 ): Promise<string[]> {
-  const { doubtAboutName } = await import('../../granted-name.ts');
-  const { listGroupPermissions } = await import('../../../accounts/rights/permissions.ts');
-  const { matchesDocument, namesEvents } =
-    await import('../../../accounts/rights/resource-names.ts');
-  const about = doubtAboutName(docroot, resource);
+  const about = doubtAboutName(config.docroot, resource);
   const doubts = about === null ? [] : [about];
   // Log shippers and uploaders write without reading.
   if (action === 'read' || resource === '' || namesEvents(resource)) return doubts;
-  const held = await listGroupPermissions(db, groupId);
+  const held = await listGroupPermissions(accounts.db, groupId);
   const isRead = held.some(
     (other) => other.action === 'read' && matchesDocument(other.resource, resource, false),
   );
@@ -113,69 +80,31 @@ async function doubtsAbout(
     : [...doubts, 'write does not include read; grant read as well to those who should see it'];
 }
 
-export const revoke: Command = {
-  name: 'revoke',
-  summary: 'Take a permission from a group.',
-  describe: describeGrant,
-  run: (invocation) =>
-    withAccounts(invocation, async (accounts, operator) => {
-      const { revokeFromGroup } = await import('../../../operations/groups.ts');
-      const group = await requireGroupNamed(accounts, required(invocation, 'group'));
-      const permission = await requirePermission(accounts, invocation);
-      await revokeFromGroup(accounts, operator, group.id, permission.id);
-      invocation.outside.out(`Revoked ${permissionText(permission)} from group '${group.name}'\n`);
-      return 0;
-    }),
+const revoke: AdminWork = async (call) => {
+  const group = await requireGroupNamed(call.accounts, call.text('group'));
+  const permission = await requirePermission(call);
+  await revokeFromGroup(call.accounts, call.operator, group.id, permission.id);
+  return `Revoked ${permissionText(permission)} from group '${group.name}'\n`;
 };
 
-interface Wanted {
-  readonly resource: string;
-  readonly action: Verb;
+async function wanted({ text }: AdminCall) {
+  const resource = await checkedFlag('--resource', () => checkResource(text('resource')));
+  return { resource, action: verbOf(text('action')) };
 }
 
-async function wanted(invocation: Invocation): Promise<Wanted> {
-  const { checkResource } = await import('../../../accounts/rights/resource-names.ts');
-  const resource = await checkedFlag('--resource', () =>
-    checkResource(required(invocation, 'resource')),
-  );
-  return { resource, action: actionOf(invocation) };
-}
-
-export function actionOf(invocation: Invocation): Verb {
-  const action = required(invocation, 'action');
-  if (action === 'read' || action === 'write') return action;
-  throw new AppError('usage', `--action: is read or write, not '${action}'`);
-}
-
-async function findWanted({ db }: AccountsApp, { resource, action }: Wanted) {
-  const { findPermission } = await import('../../../accounts/rights/permissions.ts');
-  return findPermission(db, resource, action);
-}
-
-async function requirePermission(
-  accounts: AccountsApp,
-  invocation: Invocation,
-): Promise<Permission> {
-  const { normalResource } = await import('../../../accounts/rights/resource-names.ts');
+async function requirePermission(call: AdminCall): Promise<Permission> {
   // Older versions may have stored names that are refused now; they must stay revocable.
-  const resource = normalResource(required(invocation, 'resource'));
-  const permission = await findWanted(accounts, { resource, action: actionOf(invocation) });
+  const resource = normalResource(call.text('resource'));
+  const action = verbOf(call.text('action'));
+  const permission = await findPermission(call.accounts.db, resource, action);
   if (permission !== null) return permission;
-  const asked = await wanted(invocation);
-  throw new AppError('not-found', `No permission ${permissionText(asked)}; see list-permissions`);
+  const asked = permissionText(await wanted(call));
+  throw new AppError('not-found', `No permission ${asked}; see list-permissions`);
 }
 
-export function describePermission(parser: Parameters<Command['describe']>[0]): void {
-  describeAdmin(parser);
-  parser
-    .requiredOption(
-      '--resource <name>',
-      'A resource, a pattern such as reports/*, * for all, or __root__ for uploads (required).',
-    )
-    .requiredOption('--action <verb>', 'read or write (required).');
-}
-
-function describeGrant(parser: Parameters<Command['describe']>[0]): void {
-  describePermission(parser);
-  parser.requiredOption('--group <name>', 'Name of the group (required).');
-}
+export const permissions = {
+  'list-permissions': listPermissions,
+  'delete-permission': deletePermission,
+  grant,
+  revoke,
+};

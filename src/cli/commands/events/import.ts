@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { AppError } from '../../../base/errors.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { ImportProgress } from '../../../events/intake/import.ts';
-import { describeRootFlag, loadAdmin, rootAndNames } from '../../administration.ts';
+import { describeFlags, ROOT_FLAG, loadAdmin, rootAndNames } from '../../administration.ts';
 import type { Command, Invocation } from '../../command.ts';
 import { describeConfiguration } from '../../configuration.ts';
 import { progressLine } from '../../progress-line.ts';
@@ -22,7 +22,7 @@ export const importEvents: Command = {
   describe: (parser) => {
     describeConfiguration(parser);
     parser.argument('[files...]', 'Files to import, in this order; `-` for standard input.');
-    describeRootFlag(parser);
+    describeFlags(parser, [ROOT_FLAG]);
     parser
       .option('--index <name>', 'Index of events that name none.')
       .option('--sourcetype <name>', 'Sourcetype of events that name none.')
