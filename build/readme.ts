@@ -21,6 +21,7 @@ import { MAX_BUCKETS, MAX_GROUPS, MAX_QUERY_BYTES, MAX_STAGES } from '../src/lan
 import { MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES } from '../src/http/context.ts';
 import { MAX_ROW_VALUES } from '../src/http/exchange.ts';
 import { JSON_BOUNDS } from '../src/base/json/json-outline.ts';
+import { MAX_EVENT_VALUES } from '../src/events/intake/json-text.ts';
 import { MAX_NUMBER_LENGTH } from '../src/base/json/json.ts';
 import { MAX_ISSUES } from '../src/base/errors.ts';
 import { MAX_CREATED_ROWS } from '../src/tables/edit/mutation.ts';
@@ -83,6 +84,7 @@ const FIXED_LIMITS: readonly (readonly string[])[] = [
   ['Bytes of a body without a credential.', size(MAX_ANONYMOUS_BYTES), ''],
   ['Bytes of other JSON bodies than changes of rows and events.', size(MAX_JSON_BYTES), ''],
   ['Values in a JSON body; a change of rows may hold more.', count(JSON_BOUNDS.values), ''],
+  ['Values of one event, members and elements of its fields counted.', count(MAX_EVENT_VALUES), ''],
   ['Values in a change of rows.', count(MAX_ROW_VALUES), ''],
   ['Rows one request creates.', count(MAX_CREATED_ROWS), ''],
   ['Problems of a request that its answer tells.', count(MAX_ISSUES), ''],

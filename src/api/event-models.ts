@@ -149,22 +149,23 @@ export const listParameters: readonly ParameterDescription[] = [
   query('format', 'json, ndjson or csv'),
 ];
 
-export const histogramParameters: readonly ParameterDescription[] = [
+const selectionParameters: readonly ParameterDescription[] = [
   ...filterParameters,
   query('query', 'Row-wise search'),
-  query('interval', 'Width of a bucket, or auto'),
-  query('timezone', 'Zone in which days and longer begin; UTC, an offset or a name'),
-  query('by', 'Field to split by'),
-  query('limit', 'Most series', Type.Integer({ minimum: 1, maximum: 50 })),
   query('earliest', 'Lower bound of the event time'),
   query('latest', 'Upper bound of the event time, exclusive'),
+  query('timezone', 'Zone in which days and longer begin; UTC, an offset or a name'),
+];
+
+export const histogramParameters: readonly ParameterDescription[] = [
+  ...selectionParameters,
+  query('interval', 'Width of a bucket, or auto'),
+  query('by', 'Field to split by'),
+  query('limit', 'Most series', Type.Integer({ minimum: 1, maximum: 50 })),
 ];
 
 export const fieldParameters: readonly ParameterDescription[] = [
-  ...filterParameters,
-  query('query', 'Row-wise search'),
-  query('earliest', 'Lower bound of the event time'),
-  query('latest', 'Upper bound of the event time, exclusive'),
+  ...selectionParameters,
   query('top', 'Values of each field', Type.Integer({ minimum: 1, maximum: 100 })),
   query('sample', 'Newest events looked at', Type.Integer({ minimum: 1, maximum: 100_000 })),
 ];

@@ -86,10 +86,7 @@ async function histogram(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
   await requireReadableFormat(context, 'application/json');
   const errors: FieldErrors = {};
-  const timezone = context.queryValue('timezone') || 'UTC';
-  if (TimeZone.named(timezone) === null)
-    errors['timezone'] = ['Enter UTC, an offset such as +02:00, or a name such as Europe/Vienna.'];
-  const selection = readBoundedSelection(context, errors, timezone);
+  const { selection, timezone } = readBoundedSelection(context, errors);
   const interval = context.queryValue('interval') || 'auto';
   if (!isInterval(interval))
     errors['interval'] = ['Enter a number of s, m, h, d, w or mon, or auto.'];
@@ -99,7 +96,7 @@ async function histogram(context: Context): Promise<Reply> {
   const counted = await countEvents(services, user, origin, {
     selection,
     interval: isWrong ? 'auto' : interval,
-    timezone: isWrong ? 'UTC' : timezone,
+    timezone,
     by,
     limit,
     query: isWrong ? null : context.queryValue('query'),
@@ -113,16 +110,7 @@ async function histogram(context: Context): Promise<Reply> {
     const text = `Too many buckets (${counted.tooMany}, maximum 2000).`;
     return jsonReply({ interval: [text] }, { status: 400 });
   }
-  const known = [
-    ...FILTER_PARAMETERS,
-    'query',
-    'interval',
-    'by',
-    'limit',
-    'earliest',
-    'latest',
-    'timezone',
-  ];
+  const known = [...SELECTION_PARAMETERS, 'interval', 'by', 'limit'];
   return jsonReply(counted, { headers: ignoredHeader(context, known) });
 }
 
@@ -130,13 +118,14 @@ async function fields(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
   await requireReadableFormat(context, 'application/json');
   const errors: FieldErrors = {};
-  const selection = readBoundedSelection(context, errors);
+  const { selection, timezone } = readBoundedSelection(context, errors);
   const top = readWhole(context, 'top', { min: 1, max: 100, otherwise: 10 }, errors) ?? 1;
   const sample =
     readWhole(context, 'sample', { min: 1, max: 100_000, otherwise: 10_000 }, errors) ?? 1;
   const isWrong = Object.keys(errors).length > 0;
   const summary = await describeFields(services, user, origin, {
     selection,
+    timezone,
     top,
     sample,
     query: isWrong ? null : context.queryValue('query'),
@@ -146,7 +135,7 @@ async function fields(context: Context): Promise<Reply> {
   if (wrong !== null) return wrong;
   if (isWrong) return jsonReply(errors, { status: 400 });
   if ('fault' in summary) return jsonReply(summary.fault, { status: 400 });
-  const known = [...FILTER_PARAMETERS, 'query', 'earliest', 'latest', 'top', 'sample'];
+  const known = [...SELECTION_PARAMETERS, 'top', 'sample'];
   return jsonReply(summary, { headers: ignoredHeader(context, known) });
 }
 
@@ -182,8 +171,17 @@ async function tail(context: Context): Promise<Reply> {
   return bodyReply(body, EVENT_STREAM, { headers });
 }
 
-function readBoundedSelection(context: Context, errors: FieldErrors, timezone = 'UTC'): Selection {
+const SELECTION_PARAMETERS = [...FILTER_PARAMETERS, 'query', 'earliest', 'latest', 'timezone'];
+
+function readBoundedSelection(
+  context: Context,
+  errors: FieldErrors,
+): { selection: Selection; timezone: string } {
   const selection = readSelection(context, errors);
+  const asked = context.queryValue('timezone') || 'UTC';
+  const timezone = TimeZone.named(asked) === null ? 'UTC' : asked;
+  if (timezone !== asked)
+    errors['timezone'] = ['Enter UTC, an offset such as +02:00, or a name such as Europe/Vienna.'];
   const bound = (name: 'earliest' | 'latest'): number | null => {
     const text = context.queryValue(name);
     if (text === null || text.trim() === '') return null;
@@ -194,5 +192,6 @@ function readBoundedSelection(context: Context, errors: FieldErrors, timezone = 
     if (micros === null) errors[name] = ['Enter a valid date/time.'];
     return micros;
   };
-  return { ...selection, earliest: bound('earliest'), latest: bound('latest') };
+  const [earliest, latest] = [bound('earliest'), bound('latest')];
+  return { selection: { ...selection, earliest, latest }, timezone };
 }

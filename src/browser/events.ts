@@ -23,10 +23,9 @@ if (explorer !== null && form !== null) {
     const narrow: Narrow = (name, value, isExcluded) =>
       addTerms(form, terms, fieldTerm(name, value, isExcluded));
     const zoom = (from: Date, to: Date): void => setSpan(form, from, to);
-    const counted = new URLSearchParams(selection);
     const zone = form.querySelector<HTMLInputElement>('input[name=timezone]')?.value;
-    if (zone !== undefined) counted.set('timezone', zone);
-    void showHistogram(explorer.querySelector<HTMLElement>('#histogram')!, counted, zoom).then(
+    if (zone !== undefined) selection.set('timezone', zone);
+    void showHistogram(explorer.querySelector<HTMLElement>('#histogram')!, selection, zoom).then(
       (total) => tellTotal(explorer, total),
     );
     void showFields(explorer.querySelector<HTMLElement>('#fields')!, selection, narrow);

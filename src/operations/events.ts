@@ -270,16 +270,18 @@ export async function describeFields(
   origin: Origin,
   request: {
     readonly selection: Selection;
+    readonly timezone: string;
     readonly top: number;
     readonly query: string | null;
     readonly sample: number;
     readonly signal: AbortSignal;
   },
 ): Promise<FieldSummary | QueryFault> {
-  const { signal, ...order } = request;
+  const { signal, timezone, ...order } = request;
   const selection = await readable(services, caller, origin, order.selection);
   const budgetMs = services.config.events.explore_seconds * 1000;
-  const query = filterQuery(services, order.query);
+  const asked = filterQuery(services, order.query);
+  const query = asked && { ...asked, timezone };
   return inTurn<FieldSummary>(services, caller, signal, () =>
     services.events.request('events-fields', { ...order, selection, budgetMs, query }, signal),
   );

@@ -237,6 +237,16 @@ describe('limits (DS-141)', () => {
     await audit.record(failed('n'.repeat(10_000)));
     expect((await texts(at.db))[0]).toEndWith('nnn…');
     expect((await texts(at.db))[0]).toHaveLength(4097);
+    const note = { userId: 1, ipAddress: '10.0.0.1', details: 'd'.repeat(10_000) };
+    for (const action of ['upload_denied', 'upload_failed'])
+      await audit.record({ ...note, action, resource: 'r'.repeat(10_000) });
+    const lengths = await at.db.all(
+      'SELECT length(resource) AS r, length(details) AS d FROM audit',
+    );
+    expect(lengths.slice(1)).toEqual([
+      { r: 4097, d: 4097 },
+      { r: 4097, d: 4097 },
+    ]);
   });
 });
 

@@ -111,6 +111,36 @@ test('EV-78 a tail begins with the id it starts behind', async () => {
   expect(await start('?backlog=1&host=nobody')).toBe(`id: ${Number(newer['id'])}\n\n`);
 });
 
+test('EV-81 the zone moves the days of both ends and of the query', async () => {
+  const hour = new Date().getUTCHours();
+  // A zone in which the day began this hour, and one in which it will begin with the next.
+  const [begun, ending] = [-hour, 23 - hour].map(
+    (offset) => `${offset < 0 ? '-' : '+'}${String(Math.abs(offset)).padStart(2, '0')}:00`,
+  );
+  const long = new Date(Date.now() - 3 * 3_600_000).toISOString();
+  await posted(
+    JSON.stringify({
+      host: 'zoned',
+      data: JSON.stringify({ event_time: long }),
+      sourcetype: 'json',
+    }),
+  );
+  const sampled = async (parameters: Readonly<Record<string, string>>) => {
+    const asked = new URLSearchParams({ host: 'zoned', ...parameters });
+    const answer = await root.fetch(`/api/events/fields?${asked}`);
+    return answer.status === 200
+      ? ((await answer.json()) as { sampled: number }).sampled
+      : ((await answer.json()) as object);
+  };
+  for (const bound of [{ earliest: '@d' }, { query: 'earliest=@d' }] as Record<string, string>[]) {
+    expect(await sampled({ ...bound, timezone: begun! })).toBe(0);
+    expect(await sampled({ ...bound, timezone: ending! })).toBe(1);
+  }
+  expect(await sampled({ timezone: 'Nowhere/None' })).toEqual({
+    timezone: ['Enter UTC, an offset such as +02:00, or a name such as Europe/Vienna.'],
+  });
+});
+
 test('EV-107 unknown keys at any depth are told with what was meant', async () => {
   const config = {
     throtle: { ingest: '' },

@@ -45,8 +45,13 @@ interface Pending {
   readonly settle: () => void;
 }
 
-/** Limit for names and paths an outsider can invent; no existing name is longer. */
+/** Limit for names and paths a caller can invent; no existing name is longer. */
 const MAX_ASKED_CHARACTERS = 4096;
+const REFUSED_ACTIONS: ReadonlySet<string> = new Set([
+  ...LIMITED_ACTIONS,
+  'upload_denied',
+  'upload_failed',
+]);
 
 function clipped(text: string | null): string | null {
   if (text === null || text.length <= MAX_ASKED_CHARACTERS) return text;
@@ -69,10 +74,11 @@ export class Audit {
    * Resolves when the entry is durable, given up, or dropped by the rate limit; never throws. Awaited inside a
    * transaction it would wait for itself.
    */
-  record(note: AuditNote): Promise<void> {
-    if (!isLimited(note)) return this.#add(note);
-    const limited = { ...note, resource: clipped(note.resource), details: clipped(note.details) };
-    if (this.#limiter.admits(limited)) return this.#add(limited);
+  record(given: AuditNote): Promise<void> {
+    const note = REFUSED_ACTIONS.has(given.action)
+      ? { ...given, resource: clipped(given.resource), details: clipped(given.details) }
+      : given;
+    if (!isLimited(note) || this.#limiter.admits(note)) return this.#add(note);
     this.#summing ??= setTimeout(() => this.#sumUp(), WINDOW_MS).unref();
     return Promise.resolve();
   }
