@@ -18,14 +18,10 @@ import type { Resource } from './registry/registry.ts';
 
 /** A larger Markdown file is a data file: 2 MiB take some seconds. */
 export const MAX_RENDER_BYTES = 2 * 1024 * 1024;
-const MAX_FAILURES = 10_000;
-/** A page is about as large as its source, metadata with a cover up to 1.4 MB. */
-const MAX_REMEMBERED = 200;
-const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
-
+/** Of all results, with what an entry itself takes; a page is about as large as its source. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const ENTRY_BYTES = 500;
 const SAMPLE_BYTES = 64 * 1024;
-const MAX_ENCODINGS = 10_000;
-const MAX_PICTURES = 10_000;
 
 export type DocumentJobName = 'render' | 'metadata' | 'picture';
 
@@ -37,26 +33,28 @@ interface DocumentsOptions {
   readonly run: (job: DocumentJobName, resource: Resource, maxBytes: number) => Promise<string>;
 }
 
-interface Version {
+type Fact = DocumentJobName | 'encoding';
+
+/** How administrators see a result among the cached things. */
+const CACHE_KINDS: Readonly<Partial<Record<Fact, CacheKind>>> = {
+  render: 'markdown',
+  metadata: 'media_meta',
+};
+
+/** What is known of one version of a file. */
+interface Kept {
   readonly stamp: FileStamp;
   /** Epoch ms. */
   readonly takenAt: number;
-}
-
-interface Remembered extends Version {
-  readonly json: string;
+  /** JSON text, or why there is none: the cause is in the file, so another try would fail too. */
+  readonly result: string | AppError;
 }
 
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #making = new Map<string, Promise<string>>();
-  readonly #remembered = new Lru<string, Remembered>(
-    MAX_REMEMBERED,
-    (_, { json }) => (this.#bytes -= json.length),
-  );
-  readonly #failures = new Lru<string, Version & { error: AppError }>(MAX_FAILURES);
-  readonly #encodings = new Lru<string, Version & { isUtf8: boolean }>(MAX_ENCODINGS);
-  readonly #pictures = new Lru<string, Version & { size: PictureSize | null }>(MAX_PICTURES);
+  /** By fact and rel. */
+  readonly #kept = new Lru<string, Kept>(MAX_KEPT_BYTES / ENTRY_BYTES);
   #bytes = 0;
 
   constructor(options: DocumentsOptions) {
@@ -78,15 +76,15 @@ export class Documents {
   /** Judges the first 64 KiB; cached for the version that was opened. */
   async isUtf8({ rel, type }: Resource, file: OpenedFile): Promise<boolean> {
     const takenAt = Date.now();
-    let known = this.#encodings.get(rel);
-    if (!isOf(known, file)) {
+    const key = keyOf('encoding', rel);
+    let result = this.#knownOf(key, file);
+    if (result === undefined) {
       const sample = await file.read(0, Math.min(file.size, SAMPLE_BYTES));
-      const isUtf8 = isUtf8Text(sample, sample.length < file.size);
-      known = { stamp: file.stamp, takenAt, isUtf8 };
-      this.#encodings.set(rel, known);
+      result = String(isUtf8Text(sample, sample.length < file.size));
+      this.#keep(key, { stamp: file.stamp, takenAt, result });
     }
     if (type === 'html') this.#options.cache.note('html', rel);
-    return known.isUtf8;
+    return result === 'true';
   }
 
   /**
@@ -94,64 +92,46 @@ export class Documents {
    * failed is not tried again.
    */
   async rendered(resource: Resource): Promise<RenderedDocument> {
-    const json = await this.#read('markdown', 'render', resource, MAX_RENDER_BYTES);
+    const json = await this.#read('render', resource, MAX_RENDER_BYTES);
     return JSON.parse(json) as RenderedDocument;
   }
 
   /** Throws `unreadable-file` when the content is not of the kind, and `not-found`. */
   async metadata(resource: Resource): Promise<MediaMetadata> {
-    const json = await this.#read('media_meta', 'metadata', resource, 0);
+    const json = await this.#read('metadata', resource, 0);
     return JSON.parse(json) as MediaMetadata;
   }
 
   /** Null when it is no picture or cannot be read. Throws `not-found`. */
   async pictureSize(resource: Resource): Promise<PictureSize | null> {
     if (resource.kind.pictureSize === undefined) return null;
-    const { rel } = resource;
-    const takenAt = Date.now();
-    const file = await this.open(resource);
-    await file.close();
-    const known = this.#pictures.get(rel);
-    if (isOf(known, file)) return known.size;
-    const json = await this.#options.run('picture', resource, 0).catch((error: unknown) => {
-      if (error instanceof TooMuchWork) return 'null';
-      throw error;
-    });
-    const size = JSON.parse(json) as PictureSize | null;
-    this.#pictures.set(rel, { stamp: file.stamp, takenAt, size });
-    return size;
+    return JSON.parse(await this.#read('picture', resource, 0)) as PictureSize | null;
   }
 
-  async #read(
-    kind: CacheKind,
-    job: DocumentJobName,
-    resource: Resource,
-    maxBytes: number,
-  ): Promise<string> {
+  async #read(job: DocumentJobName, resource: Resource, maxBytes: number): Promise<string> {
     const { rel } = resource;
-    const key = `${kind}:${rel}`;
+    const key = keyOf(job, rel);
     const takenAt = Date.now();
     const file = await this.open(resource);
     await file.close();
-    const known = this.#remembered.get(key);
-    if (isOf(known, file)) {
-      this.#options.cache.note(kind, rel);
-      return known.json;
-    }
-    const failed = this.#failures.get(key);
-    if (isOf(failed, file)) throw failed.error;
-    const { inode, size, mtimeNs, ctimeNs } = file.stamp;
+    const { stamp } = file;
+    const known = this.#knownOf(key, file);
+    if (known instanceof AppError) throw known;
+    if (known !== undefined) return this.#noted(job, rel, known);
+    const { inode, size, mtimeNs, ctimeNs } = stamp;
     const version = `${key}\0${inode}.${size}.${mtimeNs}.${ctimeNs}`;
     // Requests for the same version share one answer.
     const made = this.#making.get(version) ?? this.#make(job, resource, maxBytes);
-    if (!isRacy(file.stamp, takenAt, CLOCK_TICK_MS)) this.#making.set(version, made);
+    if (!isRacy(stamp, takenAt, CLOCK_TICK_MS)) this.#making.set(version, made);
     try {
-      const json = await made;
-      await this.#remember(key, resource, { stamp: file.stamp, takenAt, json });
-      this.#options.cache.note(kind, rel);
-      return json;
+      const result = await made;
+      const now = await this.open(resource);
+      await now.close();
+      // The worker may have seen either version.
+      if (sameStamp(now.stamp, stamp)) this.#keep(key, { stamp, takenAt, result });
+      return this.#noted(job, rel, result);
     } catch (error) {
-      if (isFault(error)) this.#failures.set(key, { stamp: file.stamp, takenAt, error });
+      if (isFault(error)) this.#keep(key, { stamp, takenAt, result: error });
       throw error;
     } finally {
       this.#making.delete(version);
@@ -163,54 +143,62 @@ export class Documents {
       return await this.#options.run(job, resource, maxBytes);
     } catch (error) {
       if (!(error instanceof TooMuchWork)) throw error;
+      if (job === 'picture') return 'null';
       const text = `'${resource.rel}' takes too long to be shown as a page; download it, or see its text with ?source=1`;
       throw new AppError('too-large', text, { cause: error });
     }
   }
 
-  /** Not when the file changed meanwhile: the worker may have seen either version. */
-  async #remember(key: string, resource: Resource, made: Remembered): Promise<void> {
-    const now = await this.open(resource);
-    await now.close();
-    const { length } = made.json;
-    if (!sameStamp(now.stamp, made.stamp) || length > MAX_REMEMBERED_BYTES / 4) return;
+  #noted(fact: Fact, rel: string, json: string): string {
+    const kind = CACHE_KINDS[fact];
+    if (kind !== undefined) this.#options.cache.note(kind, rel);
+    return json;
+  }
+
+  /** Nothing for a file written just before its stamp was taken, which proves nothing. */
+  #knownOf(key: string, { stamp }: OpenedFile): string | AppError | undefined {
+    const kept = this.#kept.get(key);
+    const isSame =
+      kept !== undefined && sameStamp(kept.stamp, stamp) && !isRacy(kept.stamp, kept.takenAt);
+    return isSame ? kept.result : undefined;
+  }
+
+  #keep(key: string, kept: Kept): void {
+    const bytes = bytesOf(kept);
+    if (bytes > MAX_KEPT_BYTES / 4) return;
     this.#drop(key);
-    this.#remembered.set(key, made);
-    this.#bytes += length;
-    for (const [oldest] of this.#remembered.entries()) {
-      if (this.#bytes <= MAX_REMEMBERED_BYTES) return;
+    this.#kept.set(key, kept);
+    this.#bytes += bytes;
+    for (const [oldest] of this.#kept.entries()) {
+      if (this.#bytes <= MAX_KEPT_BYTES) return;
       this.#drop(oldest);
     }
   }
 
   #drop(key: string): void {
-    const known = this.#remembered.get(key);
-    if (known === undefined) return;
-    this.#remembered.delete(key);
-    this.#bytes -= known.json.length;
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return;
+    this.#kept.delete(key);
+    this.#bytes -= bytesOf(kept);
   }
 
   #forget(rel: string | null): void {
-    for (const known of [this.#encodings, this.#pictures, this.#failures]) {
-      if (rel === null) known.clear();
-      else known.delete(rel);
-    }
-    for (const [key] of [...this.#remembered.entries()]) {
+    for (const [key] of [...this.#kept.entries()]) {
       if (rel === null || key.slice(key.indexOf(':') + 1) === rel) this.#drop(key);
     }
   }
 }
 
-/** The cause is in the file, so another try would fail too. */
+function keyOf(fact: Fact, rel: string): string {
+  return `${fact}:${rel}`;
+}
+
+function bytesOf({ result }: Kept): number {
+  return ENTRY_BYTES + (typeof result === 'string' ? result.length : 0);
+}
+
 function isFault(error: unknown): error is AppError {
   return (
     error instanceof AppError && (error.code === 'too-large' || error.code === 'unreadable-file')
-  );
-}
-
-/** False for a file written just before its stamp was taken, which proves nothing. */
-function isOf<T extends Version>(known: T | undefined, file: OpenedFile): known is T {
-  return (
-    known !== undefined && sameStamp(known.stamp, file.stamp) && !isRacy(known.stamp, known.takenAt)
   );
 }

@@ -298,8 +298,8 @@ describe('without a free descriptor', () => {
     import { closeSync, openSync } from 'node:fs';
     import { createLog } from '${SOURCE}/base/log.ts';
     import { DocumentRoot } from '${SOURCE}/docroot/document-root.ts';
-    import { createKindTable } from '${SOURCE}/docroot/kind-table.ts';
-    import { Registry } from '${SOURCE}/docroot/registry.ts';
+    import { createKindTable } from '${SOURCE}/docroot/registry/kind-table.ts';
+    import { Registry } from '${SOURCE}/docroot/registry/registry.ts';
     import { testKinds } from '${SOURCE}/../test/support/kinds.ts';
     const folder = process.env.FOLDER;
     const registry = new Registry({

@@ -9,7 +9,7 @@ import { expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
 import { sourceOf } from '../../src/base/files/file-source.ts';
 import { type FileStamp, hashFile, statFile } from '../../src/base/files/file-stamp.ts';
-import type { BuildOrder } from '../../src/tables/copy/copy-builds.ts';
+import type { BuildOrder } from '../../src/tables/copy/copy-lineage.ts';
 import { CopyFile } from '../../src/tables/copy/copy-file.ts';
 import { sealCopy } from '../../src/tables/copy/copy-seal.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../../src/tables/copy/table-meta.ts';

@@ -18,7 +18,7 @@ import {
   statFile,
 } from '../../base/files/file-stamp.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
-import type { BuildOrder } from '../../tables/copy/copy-builds.ts';
+import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
 import { lineageFor } from '../../tables/copy/copy-lineage.ts';
 import { sealCopy } from '../../tables/copy/copy-seal.ts';
 import { loadTable } from '../../tables/copy/load.ts';

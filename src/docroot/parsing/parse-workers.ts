@@ -8,7 +8,7 @@ import { TooMuchWork } from '../../processes/child-job.ts';
 import type { ChildPool, ChildRequestOptions } from '../../processes/child-pool.ts';
 import type { Turn } from '../../processes/turn.ts';
 import type { Config } from '../../config/schema.ts';
-import type { BuildOrder } from '../../tables/copy/copy-builds.ts';
+import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
 import type { EditPlan, TableChanges, TableLayout } from '../../tables/types.ts';
 import type { CompanionPaths } from '../companions.ts';
 import type { DocumentJobName } from '../documents.ts';

@@ -104,9 +104,7 @@ export class Names<T extends Table> {
   }
 
   #findOwn(area: Area, name: string): T | null {
-    const own = this.#byExtensionForm.get(name);
-    if (own !== undefined && isIn(area, own)) return own;
-    return this.#byStem[area].get(name) ?? null;
+    return this.#findExtensionForm(area, name) ?? this.#byStem[area].get(name) ?? null;
   }
 
   #index(folder: string): T | null {

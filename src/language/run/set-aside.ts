@@ -5,9 +5,9 @@
  */
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError, errnoOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { shortId } from '../../base/ids.ts';
-import { requireRoom } from '../../tables/copy/disk-room.ts';
+import { asNoSpace, requireRoom } from '../../tables/copy/disk-room.ts';
 import type { Row as StoredRow } from '../../tables/encode/encode.ts';
 import { Problem } from '../syntax/problem.ts';
 import { jsonOf, type Value } from '../expressions/value.ts';
@@ -107,8 +107,7 @@ export class SetAsideRows {
         done += writeSync(this.#file, bytes, done, bytes.length - done, this.#bytes + done);
       }
     } catch (error) {
-      if (errnoOf(error) !== 'ENOSPC') throw error;
-      throw new AppError('no-space', 'Insufficient storage', { cause: error });
+      throw asNoSpace(error);
     }
     this.#bytes += bytes.length;
     this.#pieces.push(bytes.length);

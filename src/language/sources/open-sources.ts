@@ -1,5 +1,6 @@
 /** Opened when first named, each inside one snapshot, limited to what the caller may read. */
 import { Database } from 'bun:sqlite';
+import { openReader } from '../../tables/read/connection.ts';
 import { readMeta } from '../../tables/copy/table-meta.ts';
 import type { SourceName, StageContext } from '../command.ts';
 import { EVENT_COLUMNS } from '../plan/event-columns.ts';
@@ -76,12 +77,11 @@ export class OpenSources {
   }
 
   #openFile(path: string): Database {
-    const db = new Database(path, { readwrite: true, create: false });
+    const db = openReader(path);
     this.#closers.push(() => {
       if (db.inTransaction) db.run('ROLLBACK');
       db.close();
     });
-    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
     db.run('BEGIN');
     return db;
   }

@@ -1,5 +1,6 @@
 import { type FileStamp, sameContent, sameStamp } from '../../base/files/file-stamp.ts';
 import { shortId } from '../../base/ids.ts';
+import type { TableTarget } from './table-target.ts';
 import type { Table } from './table.ts';
 
 interface CopiedVersion {
@@ -25,6 +26,12 @@ export interface Lineage {
     readonly created: readonly number[];
     readonly lastRowId: number;
   };
+}
+
+/** Order for the parse worker: read the file and write a finished copy to `out`. */
+export interface BuildOrder extends Lineage {
+  readonly target: TableTarget;
+  readonly out: string;
 }
 
 /** What a copy of this version takes from the present one, if that is still the same version. */

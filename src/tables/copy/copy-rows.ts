@@ -1,6 +1,6 @@
 /** Rows of a typed copy as texts for full-text search: what JSON shows of each cell. */
-import { Database } from 'bun:sqlite';
-import { registerFunctions } from '../read/functions.ts';
+import type { Database } from 'bun:sqlite';
+import { openReader, registerFunctions } from '../read/connection.ts';
 import { tableColumns, textFormSql } from '../read/query-table.ts';
 import { readMeta, type TableHead } from './table-meta.ts';
 
@@ -15,9 +15,8 @@ export class CopyRows {
   /** Throws when no copy is at the path: a newer one has replaced it. */
   constructor(path: string) {
     this.path = path;
-    this.#db = new Database(path, { readwrite: true, create: false });
+    this.#db = openReader(path, 2_000);
     try {
-      this.#db.run('PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA mmap_size = 0');
       registerFunctions(this.#db);
       const head = readMeta(this.#db, 'table');
       if (head === null) throw new Error('a typed copy without a head');

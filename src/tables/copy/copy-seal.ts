@@ -36,7 +36,8 @@ export function traceOf(path: string): string {
     .join();
 }
 
-async function digestOf(path: string): Promise<string> {
+/** Content hash of a file by its path. */
+export async function digestOf(path: string): Promise<string> {
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();

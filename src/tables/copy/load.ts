@@ -5,9 +5,9 @@
  * a type, or stands past the known columns, ends the writing; the rest is only counted, and the file is read a second
  * and last time with known types.
  */
-import { SQLiteError } from 'bun:sqlite';
-import { AppError, errnoOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { CopyFile } from './copy-file.ts';
+import { asNoSpace } from './disk-room.ts';
 import { type BlankMode, LoadColumn } from './load-column.ts';
 import type { CompanionSchema } from '../infer/companion.ts';
 import type { FileColumn } from '../infer/file-type.ts';
@@ -75,18 +75,10 @@ async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedT
     if (writer.isGood) return await writer.finish();
   } catch (error) {
     await writer.discard();
-    throw isFull(error)
-      ? new AppError('no-space', 'Insufficient storage', { cause: error })
-      : error;
+    throw asNoSpace(error);
   }
   await writer.discard();
   return null;
-}
-
-/** The file system's or SQLite's error for a full disk. */
-function isFull(error: unknown): boolean {
-  const code = error instanceof SQLiteError ? error.code : errnoOf(error);
-  return code !== undefined && ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
 }
 
 type CopiedTable = Omit<LoadedTable, 'keptIds'>;

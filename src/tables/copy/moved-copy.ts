@@ -3,7 +3,7 @@
  * repeats, so it is bound to the content before the journey and to the new stamp after it. Row ids survive.
  */
 import { Database } from 'bun:sqlite';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { sourceOf } from '../../base/files/file-source.ts';
 import {
   hashFile,
@@ -12,6 +12,7 @@ import {
   stampOf,
   statFile,
 } from '../../base/files/file-stamp.ts';
+import { digestOf } from './copy-seal.ts';
 import { readMeta, type TableHead, type TableState, writeMeta } from './table-meta.ts';
 
 /** Set when counting rows would not give the same ids; null otherwise, and for a damaged copy. */
@@ -42,7 +43,12 @@ export async function bindToFile(
   if (meta === null || meta.state.hash === null) return false;
   const file = pathOf(meta.head.rel);
   const stamp = statFile(file);
-  if (stamp === null || (await hashOf(file)) !== meta.state.hash) return false;
+  if (stamp === null) return false;
+  const hash = await digestOf(file).catch((error: unknown) => {
+    if (isAbsence(error)) return null;
+    throw error;
+  });
+  if (hash !== meta.state.hash) return false;
   const state = { ...meta.state, stamp, stampTakenAt: now };
   return withCopy(path, (db) => (writeMeta(db, 'state', state), true)) === true;
 }
@@ -51,21 +57,6 @@ function headAndState(db: Database): { head: TableHead; state: TableState } | nu
   const head = readMeta(db, 'table');
   const state = readMeta(db, 'state');
   return head && state && { head, state };
-}
-
-async function hashOf(path: string): Promise<string | null> {
-  try {
-    const handle = await open(path, 'r');
-    try {
-      const { size } = await handle.stat();
-      return await hashFile(sourceOf(handle.fd, size));
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isAbsence(error)) return null;
-    throw error;
-  }
 }
 
 /** Null also for a damaged copy, which is rebuilt from its file. */

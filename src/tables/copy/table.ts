@@ -4,13 +4,12 @@
  * Reads here use an index and take microseconds; whatever may scan goes through `query-plan.ts`. The copy has one
  * writer, guarded by `exclusive`, because SQLite would otherwise wait for a lock on the event loop.
  */
-import { constants, Database, SQLiteError } from 'bun:sqlite';
+import { constants, Database } from 'bun:sqlite';
 import { pathToFileURL } from 'node:url';
-import { AppError } from '../../base/errors.ts';
 import { sha256Hex } from '../../base/ids.ts';
 import { Mutex } from '../../base/work/semaphore.ts';
 import { traceOf } from './copy-seal.ts';
-import { requireRoom } from './disk-room.ts';
+import { asNoSpace, requireRoom } from './disk-room.ts';
 import { typeOfCounts } from '../infer/infer.ts';
 import {
   readMeta,
@@ -23,6 +22,7 @@ import {
   writeSegments,
 } from './table-meta.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
+import { openReader } from '../read/connection.ts';
 import { createIndexSql } from './table-index.ts';
 import { TableMemory } from './table-memory.ts';
 import type { Column, StoredValue } from '../types.ts';
@@ -93,9 +93,7 @@ export class Table {
   static open(path: string, format: number): Table | null {
     let reader: Database | null = null;
     try {
-      // A read-only connection cannot create the shared memory file of a WAL database.
-      reader = new Database(path, { readwrite: true, create: false });
-      reader.run('PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
+      reader = openReader(path, 2_000);
       const head = readMeta(reader, 'table');
       const state = readMeta(reader, 'state');
       if (head && state && head.format === format) return new Table(path, reader, head, state);
@@ -189,9 +187,7 @@ export class Table {
     try {
       writeMeta(this.#writable(), 'journal', entry);
     } catch (error) {
-      throw isFull(error)
-        ? new AppError('no-space', 'Insufficient storage', { cause: error })
-        : error;
+      throw asNoSpace(error);
     } finally {
       this.#noteWrite();
     }
@@ -353,10 +349,6 @@ function readIndexes(db: Database): ReadonlySet<string> {
     .query("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
     .values() as [string][];
   return new Set(names.map(([name]) => name));
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof SQLiteError && error.code === 'SQLITE_FULL';
 }
 
 /** A strong ETag is made of it. */

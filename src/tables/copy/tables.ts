@@ -20,14 +20,13 @@ import {
 import type { Log } from '../../base/log.ts';
 import type { Soon } from '../../base/work/soon.ts';
 import { Turn } from '../../processes/turn.ts';
-import { type BuildOrder, CopyBuilds } from './copy-builds.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
-import { lineageOf } from './copy-lineage.ts';
+import { type BuildOrder, type Lineage, lineageOf } from './copy-lineage.ts';
 import { failureOf, isFailureOf, type ReadingFailure, type SeenFile } from './reading-failure.ts';
-import type { ReadingProgress } from './reading-progress.ts';
-import type { TableState } from './table-meta.ts';
+import { type ReadingProgress, readingProgress } from './reading-progress.ts';
+import { TABLE_FORMAT, type TableState } from './table-meta.ts';
 import { companionFingerprint, type TableTarget } from './table-target.ts';
-import type { Table } from './table.ts';
+import { Table } from './table.ts';
 
 export interface TablesOptions {
   readonly dir: string;
@@ -68,6 +67,8 @@ interface Entry {
   refreshing: Promise<Table | null> | null;
   /** The turn of `refreshing`. */
   turn: Turn;
+  /** Path of the copy that is being built. */
+  building: string | null;
   /** A copy set aside is being reopened for all who want it. */
   reopening: Promise<Table | null> | null;
   settle: ReturnType<typeof setTimeout> | null;
@@ -81,13 +82,11 @@ export class Tables {
   /** Calls of `current` in progress, by table id: their copies are not closed before use. */
   readonly #asked = new Map<string, number>();
   readonly #folder: CopyFolder;
-  readonly #builds: CopyBuilds;
   #isClosed = false;
 
   constructor(options: TablesOptions) {
     this.#options = options;
     this.#folder = new CopyFolder(options.dir, options.log);
-    this.#builds = new CopyBuilds(this.#folder, options.build);
   }
 
   /**
@@ -176,7 +175,8 @@ export class Tables {
 
   /** Null when the file is not being read or nothing was reported yet. */
   progress(target: TableTarget): ReadingProgress | null {
-    return this.#builds.progress(target);
+    const path = this.#entries.get(tableId(target))?.building ?? null;
+    return path === null ? null : readingProgress(path);
   }
 
   /** For listings: looks at nothing; null when that version was not read yet. */
@@ -331,6 +331,7 @@ export class Tables {
         failure: null,
         refreshing: null,
         turn: new Turn(),
+        building: null,
         reopening: null,
         settle: null,
         isSetAside: false,
@@ -462,7 +463,7 @@ export class Tables {
     try {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
       if (this.#isDropped(target, entry)) return null;
-      const table = kept ? old! : await this.#builds.make(target, lineageOf(old, seen), entry.turn);
+      const table = kept ? old! : await this.#build(target, entry, lineageOf(old, seen));
       this.#install(target, entry, table, old);
       return kept ? null : table;
     } catch (error) {
@@ -473,6 +474,23 @@ export class Tables {
       this.#options.onProblem(target, failure.reason);
       entry.failure = failure;
       throw failure.error;
+    }
+  }
+
+  /** An open new copy. Throws what `build` throws, and `unavailable`; then nothing is left of it. */
+  async #build(target: TableTarget, entry: Entry, lineage: Lineage): Promise<Table> {
+    const out = this.#folder.newPath(target);
+    entry.building = out;
+    try {
+      await this.#options.build({ target, out, ...lineage }, entry.turn);
+      const table = Table.open(out, TABLE_FORMAT);
+      if (table) return table;
+      throw new AppError('unavailable', `The copy of '${target.rel}' could not be opened`);
+    } catch (error) {
+      this.#folder.remove(out);
+      throw error;
+    } finally {
+      if (entry.building === out) entry.building = null;
     }
   }
 

@@ -4,10 +4,10 @@
  * An audit may hold millions of entries and a filter may look at each, so a server runs all but cheap plans in a query
  * worker, which can be killed. A command serves nobody else and runs them in its own process.
  */
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import type { ListPage } from '../../store/list-source.ts';
 import { type CursorKey, encodeCursor } from './cursor.ts';
-import { registerFunctions } from './functions.ts';
+import { openReader, registerFunctions } from './connection.ts';
 import type { ListPlan } from './list-plan.ts';
 import { boundValue, type SqlPart } from './sql-part.ts';
 
@@ -23,9 +23,8 @@ export interface Lists {
 
 /** Sees every change acknowledged before. */
 export function runList({ path, plan }: ListOrder): ListPage {
-  const db = new Database(path, { readwrite: true, create: false });
+  const db = openReader(path);
   try {
-    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
     registerFunctions(db);
     db.run('BEGIN');
     const total = Number(valuesOf(db, plan.count)[0]?.[0] ?? 0);

@@ -5,6 +5,7 @@
 import { Database } from 'bun:sqlite';
 import { streamOfChunks } from '../../base/work/chunk-stream.ts';
 import type { RowShape } from '../encode/encode.ts';
+import { openReader } from './connection.ts';
 import { encoderFor, requireFit } from '../encode/encoders.ts';
 import type { Format } from './format.ts';
 import type { QueryPlan } from './query-plan.ts';
@@ -71,7 +72,7 @@ function withoutMisfits(db: Database, shape: RowShape): RowShape {
 async function readPage(order: PageOrder): Promise<Response> {
   const { format, plan } = order;
   const encoder = await encoderFor(format);
-  const db = new Database(order.path, { readwrite: true, create: false });
+  const db = openReader(order.path);
   let page: Page | null = null;
   const close = (): void => {
     page?.close();
@@ -80,7 +81,6 @@ async function readPage(order: PageOrder): Promise<Response> {
     db.close();
   };
   try {
-    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
     db.run('BEGIN');
     const sequence = readMeta(db, 'state')?.sequence ?? 0;
     if (sequence !== order.sequence) {

@@ -8,7 +8,7 @@ import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import type { Scan } from './scan.ts';
 import { encodeCursor } from './cursor.ts';
 import type { Row } from '../encode/encode.ts';
-import { registerFunctions } from './functions.ts';
+import { registerFunctions } from './connection.ts';
 import { STRATEGY } from '../limits.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { boundValue, type PlanValue, type SqlPart } from './sql-part.ts';

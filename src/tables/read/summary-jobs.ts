@@ -4,12 +4,12 @@
  * Time-boxed: rows are read in runs of ids until the time is up, so a large table gives an answer about its first part,
  * which says so.
  */
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { ChartCollector, type ChartOrder, type ChartSeries } from './chart-series.ts';
 import { ColumnFactsCollector, type ColumnFacts, type FactValue } from './column-facts.ts';
 import type { Row, RowShape } from '../encode/encode.ts';
 import { wideNumber } from '../infer/file-type.ts';
-import { registerFunctions } from './functions.ts';
+import { openReader, registerFunctions } from './connection.ts';
 import type { QueryPlan } from './query-plan.ts';
 import { boundValue } from './sql-part.ts';
 import { readMeta } from '../copy/table-meta.ts';
@@ -47,9 +47,8 @@ export function summaryJobs(): Record<string, (body: unknown) => Response> {
 }
 
 function summarise(order: SummaryOrder): SummaryAnswer {
-  const db = new Database(order.path, { readwrite: true, create: false });
+  const db = openReader(order.path);
   try {
-    db.run('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA mmap_size = 0;');
     db.run('BEGIN');
     if ((readMeta(db, 'state')?.sequence ?? 0) !== order.sequence) return { summary: null };
     const summary = summaryOf(db, order);

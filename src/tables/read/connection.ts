@@ -1,9 +1,5 @@
-/**
- * SQL functions that query plans use.
- *
- * Text forms are NULL for null cells; every function then returns NULL or 0, which matches nothing.
- */
-import type { Database } from 'bun:sqlite';
+/** Connections that read a typed copy, and the SQL functions that query plans use. */
+import { Database } from 'bun:sqlite';
 import { instantOf } from '../values/instant.ts';
 import { compileRegex } from '../filter/regex.ts';
 import { wideText } from '../values/wide-number.ts';
@@ -12,7 +8,17 @@ import { foldCase, hasWords } from '../filter/words.ts';
 const OPTIONS = { deterministic: true, directOnly: true } as const;
 const registered = new WeakSet<Database>();
 
-/** Once per connection is enough. */
+/** Writes nothing, though a read-only connection could not create the shared memory file of a WAL database. */
+export function openReader(path: string, busyMs = 5_000): Database {
+  const db = new Database(path, { readwrite: true, create: false });
+  db.run(`PRAGMA busy_timeout = ${busyMs}; PRAGMA query_only = ON; PRAGMA mmap_size = 0`);
+  return db;
+}
+
+/**
+ * Once per connection is enough. Text forms are NULL for null cells; every function then returns NULL or 0, which
+ * matches nothing.
+ */
 export function registerFunctions(db: Database): void {
   if (registered.has(db)) return;
   registered.add(db);
