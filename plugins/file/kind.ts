@@ -1,6 +1,10 @@
-import type { Kind } from '../../src/docroot/kind.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { mediaTypeOf } from '../../src/base/files/media-type.ts';
+import { fileNameOf, stemOf } from '../../src/base/paths.ts';
+import { xmlText } from '../../src/base/text/markup-text.ts';
+import { looksLikeText, readText } from '../../src/base/text/text-bytes.ts';
+import type { DocumentOrder, Kind, SearchSection } from '../../src/docroot/kind.ts';
 import { readPictureSize } from './picture-size.ts';
-import { fileSections } from './sections.ts';
 
 /** Text, images, PDF and configured types: downloads with the right media type. */
 export const file: Kind = {
@@ -10,3 +14,18 @@ export const file: Kind = {
   sections: fileSections,
   pictureSize: readPictureSize,
 };
+
+const OPAQUE = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/pdf$)/;
+const XML = /[/+]xml$/;
+
+/** What search indexes: the content of text files only. One section titled by the file's name; none for other formats. */
+async function fileSections(
+  source: FileSource,
+  { rel, maxBytes }: DocumentOrder,
+): Promise<SearchSection[]> {
+  const type = mediaTypeOf(rel);
+  if (OPAQUE.test(type) || !(await looksLikeText(source))) return [];
+  const text = await readText(source, maxBytes);
+  const title = fileNameOf(stemOf(rel));
+  return [{ title, anchor: null, text: XML.test(type) ? await xmlText(text) : text }];
+}

@@ -8,9 +8,10 @@ import { readMarkup } from '../../src/base/text/markup-text.ts';
 import { readText } from '../../src/base/text/text-bytes.ts';
 import type { DocumentOrder, RenderedDocument } from '../../src/docroot/kind.ts';
 import { allowList } from './allow-list.ts';
-import { createColouring } from './code-colours.ts';
 import { splitFrontMatter } from './front-matter.ts';
 
+/** Longer blocks are data; colouring them would take longer than reading them. */
+const MAX_CODE = 64 * 1024;
 /** Nobody nests quotes deeper, and the parser's time grows with the square of the depth. */
 const TOO_DEEP = /^(?:[ \t]*>){50}/m;
 
@@ -48,7 +49,12 @@ export async function safeMarkup(
     import('sanitize-html'),
   ]);
   if (TOO_DEEP.test(text)) throw tooDeep(rel);
-  const colour = isColoured ? await createColouring() : null;
+  // About 20 ms the first time.
+  const highlighter = isColoured ? (await import('./highlighter.js')).highlighter : null;
+  const colour = (code: string, language: string): string | undefined =>
+    code.length <= MAX_CODE && highlighter?.getLanguage(language)
+      ? highlighter.highlight(code, { language, ignoreIllegals: true }).value
+      : undefined;
   const slugger = new Slugger();
   const marked = new Marked({
     gfm: true,
@@ -63,7 +69,7 @@ export async function safeMarkup(
       code({ text: code, lang }) {
         const language = /^[\w#+.-]+/.exec(lang ?? '')?.[0] ?? '';
         const lines = `${code.replace(/\n$/, '')}\n`;
-        const coloured = colour?.(lines, language) ?? escaped(lines);
+        const coloured = colour(lines, language) ?? escaped(lines);
         const name = language === '' ? '' : ` class="language-${escaped(language)}"`;
         return `<pre><code${name}>${coloured}</code></pre>\n`;
       },

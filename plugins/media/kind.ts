@@ -1,6 +1,9 @@
-import type { Kind } from '../../src/docroot/kind.ts';
+import { AppError } from '../../src/base/errors.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
+import { isVideo } from '../../src/base/files/media-type.ts';
+import { fileNameOf, stemOf } from '../../src/base/paths.ts';
+import type { DocumentOrder, Kind, MediaMetadata, SearchSection } from '../../src/docroot/kind.ts';
 import { readMetadata } from './metadata.ts';
-import { mediaSections } from './sections.ts';
 
 /** Streamed as they are, with their metadata. */
 export const media: Kind = {
@@ -10,3 +13,23 @@ export const media: Kind = {
   sections: mediaSections,
   metadata: readMetadata,
 };
+
+/** Tags, words of the name, and whether it is audio or video; titled by the title tag, else the file's name. */
+async function mediaSections(source: FileSource, { rel }: DocumentOrder): Promise<SearchSection[]> {
+  const tags = await tagsOf(source, rel);
+  const name = fileNameOf(rel);
+  const words = stemOf(name).split(/[\W_]+/u);
+  const { title, artist, album, genre } = tags ?? {};
+  const text = [...words, title, artist, album, genre, isVideo(rel) ? 'video' : 'audio'];
+  return [{ title: title || name, anchor: null, text: text.filter(Boolean).join(' ') }];
+}
+
+/** Null when the tags cannot be read: it is found by its name then. */
+async function tagsOf(source: FileSource, rel: string): Promise<MediaMetadata | null> {
+  try {
+    return await readMetadata(source, rel);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unreadable-file') return null;
+    throw error;
+  }
+}

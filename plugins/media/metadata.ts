@@ -2,13 +2,12 @@
  * Metadata of media files: tags and formats through music-metadata, and the picture size from the
  * container where that library lacks it.
  */
-import { AppError } from '../../src/base/errors.ts';
+import { unreadable } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import { mediaTypeOf } from '../../src/base/files/media-type.ts';
 import { type MediaMetadata, NO_METADATA } from '../../src/docroot/kind.ts';
-import { readAviHeader } from './avi-header.ts';
+import { readAviHeader, readPictureSize } from './container-header.ts';
 import { createTokenizer } from './file-tokenizer.ts';
-import { readPictureSize } from './mp4-picture.ts';
 
 /** Longer files are not read to the end just for their duration. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
@@ -34,9 +33,7 @@ export async function readMetadata(source: FileSource, rel: string): Promise<Med
   } catch (error) {
     // The library has an error class per format and throws others for damage; all mean the same
     // here.
-    throw new AppError('unreadable-file', `Cannot read '${rel}': not a media file of its kind`, {
-      cause: error,
-    });
+    throw unreadable(`Cannot read '${rel}': not a media file of its kind`, error);
   }
   const { format, common } = parsed;
   const video = format.trackInfo.find(({ video: track }) => track !== undefined)?.video;

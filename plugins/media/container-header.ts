@@ -1,8 +1,30 @@
-/**
- * The picture size of an MP4 file, from the first track header that has one (ISO/IEC 14496-12,
- * 8.3.2).
- */
+/** What music-metadata lacks of the headers of AVI and MP4 files. */
+import { unreadable } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
+
+const HEADER_START = 32;
+const HEADER_BYTES = 56;
+
+/**
+ * Duration and picture size from an AVI's main header (RIFF, Microsoft's AVIMAINHEADER;
+ * little-endian). Throws `unreadable-file` when the file is no AVI.
+ */
+export async function readAviHeader(
+  source: FileSource,
+  rel: string,
+): Promise<{ duration: number | null; width: number | null; height: number | null }> {
+  const bytes = Buffer.from(await source.read(0, HEADER_START + HEADER_BYTES));
+  const isAvi =
+    bytes.length === HEADER_START + HEADER_BYTES &&
+    bytes.toString('latin1', 0, 4) === 'RIFF' &&
+    bytes.toString('latin1', 8, 16) === 'AVI LIST' &&
+    bytes.toString('latin1', 20, 28) === 'hdrlavih';
+  if (!isAvi) throw unreadable(`Cannot read '${rel}': not an AVI file`);
+  const number = (index: number): number => bytes.readUInt32LE(HEADER_START + 4 * index);
+  const [microseconds, frames, width, height] = [number(0), number(4), number(8), number(9)];
+  const seconds = (microseconds * frames) / 1e6;
+  return { duration: seconds || null, width: width || null, height: height || null };
+}
 
 /** Per level; files have a handful. */
 const MAX_BOXES = 1000;
@@ -13,7 +35,10 @@ interface Box {
   readonly to: number;
 }
 
-/** Pixels; null for a file that is no MP4 or has no picture. Reads box headers only. */
+/**
+ * From the first track header that has one (ISO/IEC 14496-12, 8.3.2), in pixels; null for a file that is no MP4 or has
+ * no picture. Reads box headers only.
+ */
 export async function readPictureSize(
   source: FileSource,
 ): Promise<{ readonly width: number; readonly height: number } | null> {
