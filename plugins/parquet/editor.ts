@@ -80,7 +80,7 @@ class FileEdit {
 
   async run(): Promise<readonly Piece[]> {
     this.#file.add({ from: 0, to: MAGIC.length });
-    const created = this.#changes.creates.map((cells) => this.#newRow(cells));
+    const created = this.#changes.creates.map((cells) => this.#values(cells, this.#columns.keys()));
     const joined = this.#joinLast(created.length);
     let first = 0;
     for (const [index, group] of this.#old.groups.entries()) {
@@ -124,30 +124,19 @@ class FileEdit {
     const found = new Map<number, NewRow>();
     for (const [row, cells] of this.#changes.updates) {
       if (row < first || row >= first + rows) continue;
-      found.set(row - first, this.#values(cells));
+      found.set(row - first, this.#values(cells, cells.keys()));
     }
     return found;
   }
 
-  #values(cells: RowCells): NewRow {
-    return new Map(
-      [...cells].map(([position, cell]) => [position, physicalValue(cell, this.#column(position))]),
-    );
-  }
-
-  #newRow(cells: RowCells): NewRow {
-    return new Map(
-      this.#columns.map((column, position) => [
-        position,
-        physicalValue(cells.get(position) ?? null, column),
-      ]),
-    );
-  }
-
-  #column(position: number): TargetColumn {
-    const column = this.#columns[position];
-    if (!column) throw changedFile();
-    return column;
+  #values(cells: RowCells, positions: Iterable<number>): NewRow {
+    const values = new Map<number, Uint8Array | null>();
+    for (const position of positions) {
+      const column = this.#columns[position];
+      if (!column) throw changedFile();
+      values.set(position, physicalValue(cells.get(position) ?? null, column));
+    }
+    return values;
   }
 
   #changesOf(

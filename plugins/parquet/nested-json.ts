@@ -17,7 +17,6 @@ import type { Leaf, SchemaNode } from './schema.ts';
 const ITEM_GROUP = /^array$|_tuple$/;
 
 interface Cursor {
-  readonly leaf: Leaf;
   readonly entries: Entries;
   at: number;
   cellAt: number;
@@ -30,14 +29,9 @@ export class NestedJson {
   #length = 0;
 
   /** `entries` belong to the field's leaves in order, all for the same rows. */
-  constructor(field: SchemaNode, leaves: readonly Leaf[], entries: readonly Entries[]) {
+  constructor(field: SchemaNode, entries: readonly Entries[]) {
     this.#field = field;
-    this.#cursors = entries.map((found, index) => ({
-      leaf: leaves[index]!,
-      entries: found,
-      at: 0,
-      cellAt: 0,
-    }));
+    this.#cursors = entries.map((found) => ({ entries: found, at: 0, cellAt: 0 }));
   }
 
   /** Compact JSON, null for a null. Throws `unreadable-file`. */
@@ -70,7 +64,7 @@ export class NestedJson {
 
   /** One occurrence of a present node. */
   #content(node: SchemaNode, level: number): string {
-    if (node.leaf) return this.#leafValue(node, level);
+    if (node.leaf) return this.#leafValue(node, node.leaf, level);
     const [child] = node.children as [SchemaNode];
     if (node.annotation === 'list') {
       const item = isItem(child) ? null : child.children[0]!;
@@ -115,9 +109,9 @@ export class NestedJson {
     return items;
   }
 
-  #leafValue(node: SchemaNode, level: number): string {
+  #leafValue(node: SchemaNode, leaf: Leaf, level: number): string {
     const cursor = this.#cursor(node);
-    const { entries, leaf } = cursor;
+    const { entries } = cursor;
     this.#expect(cursor, level);
     if (entries.definition[cursor.at] !== leaf.maxDefinition) throw this.#crooked();
     cursor.at++;

@@ -15,8 +15,6 @@ export interface PageValues {
   readonly definition: Uint8Array | null;
   /** Null: every value begins a row. */
   readonly repetition: Uint8Array | null;
-  /** Values that are not null. */
-  readonly present: number;
   readonly values: RawValues | null;
   /** Dictionary indexes, checked; set when `values` is null. */
   readonly indexes: Int32Array | null;
@@ -45,22 +43,15 @@ export function pageValues(
   const repetition = levels(body.repetition, leaf.maxRepetition, count);
   const definition = levels(body.definition, leaf.maxDefinition, count);
   const present = definition ? countOf(definition, leaf.maxDefinition) : count;
-  const common = {
+  const isIndexed =
+    header.encoding === Encoding.dictionary || header.encoding === Encoding.plainDictionary;
+  return {
     count,
     definition: present === count ? null : definition,
     repetition,
-    present,
+    values: isIndexed ? null : decoded(body.values, leaf, header.encoding, present),
+    indexes: isIndexed ? indexesOf(body.values, present, dictionarySize) : null,
   };
-  const isIndexed =
-    header.encoding === Encoding.dictionary || header.encoding === Encoding.plainDictionary;
-  if (!isIndexed) {
-    return {
-      ...common,
-      indexes: null,
-      values: decoded(body.values, leaf, header.encoding, present),
-    };
-  }
-  return { ...common, values: null, indexes: indexesOf(body.values, present, dictionarySize) };
 }
 
 interface PageParts {

@@ -14,7 +14,7 @@ import type { Cell, ReadOptions, ColumnSink } from '../../src/tables/types.ts';
 import { type ParquetFile, readFooter, type RowGroup } from './footer.ts';
 import { LeafReader } from './leaf-reader.ts';
 import { NestedJson } from './nested-json.ts';
-import { columnType, type Schema, type SchemaNode } from './schema.ts';
+import { columnType, type SchemaNode } from './schema.ts';
 
 /** Rows of a segment, which is scanned to find one of them. */
 export const SEGMENT_ROWS = 8_192;
@@ -46,7 +46,7 @@ async function readGroup(
   group: RowGroup,
   sink: ColumnSink,
 ): Promise<void> {
-  const columns = schema.fields.map((field) => new ColumnReader(source, schema, field, group));
+  const columns = schema.fields.map((field) => new ColumnReader(source, field, group));
   const size = sliceRows(group);
   const cells = columns.map(() => new Array<Cell>(Math.min(size, group.rows)).fill(null));
   for (let start = 0; start < group.rows; start += size) {
@@ -70,24 +70,19 @@ function sliceRows({ rows, chunks }: RowGroup): number {
 
 class ColumnReader {
   readonly #field: SchemaNode;
-  readonly #schema: Schema;
   readonly #leaves: readonly LeafReader[];
 
-  constructor(source: FileSource, schema: Schema, field: SchemaNode, { chunks }: RowGroup) {
+  constructor(source: FileSource, field: SchemaNode, { chunks }: RowGroup) {
     this.#field = field;
-    this.#schema = schema;
     const { firstLeaf, leafCount } = field;
-    this.#leaves = chunks
-      .slice(firstLeaf, firstLeaf + leafCount)
-      .map((chunk) => new LeafReader(source, chunk));
+    const own = chunks.slice(firstLeaf, firstLeaf + leafCount);
+    this.#leaves = own.map((chunk) => new LeafReader(source, chunk));
   }
 
   async fill(cells: Cell[], rows: number): Promise<void> {
     if (columnType(this.#field).kind !== 'nested') return this.#leaves[0]!.fill(cells, rows);
     const entries = await Promise.all(this.#leaves.map((leaf) => leaf.entries(rows)));
-    const { firstLeaf, leafCount } = this.#field;
-    const leaves = this.#schema.leaves.slice(firstLeaf, firstLeaf + leafCount);
-    const json = new NestedJson(this.#field, leaves, entries);
+    const json = new NestedJson(this.#field, entries);
     for (let row = 0; row < rows; row++) cells[row] = json.next();
     json.end();
   }

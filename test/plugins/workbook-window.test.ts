@@ -18,28 +18,23 @@ async function* chunksOf(text: string, size: number): AsyncGenerator<Uint8Array>
 async function rowsOf(text: string, size: number, isSkimmed = false): Promise<string[]> {
   const sheet = new SheetWindow('sheet', chunksOf(text, size));
   const { data } = await sheet.start();
-  const { window } = sheet;
-  window.position = data!.to;
+  sheet.position = data!.to;
   const rows: string[] = [];
-  const wantsCells = isSkimmed ? () => false : undefined;
-  for (let found = sheet.find(wantsCells); found !== 'end'; found = sheet.find(wantsCells)) {
-    if (found === 'cut') {
-      await sheet.more();
-      continue;
-    }
-    const { row } = sheet;
-    const cells = row.cells
-      .slice(0, row.count)
-      .map(
-        ({ column, valueFrom, valueTo }) =>
-          `${column}:${valueFrom < 0 ? '' : window.text.slice(valueFrom, valueTo)}`,
+  await sheet.eachRow(
+    (row) => {
+      const cells = row.cells
+        .slice(0, row.count)
+        .map(
+          ({ column, valueFrom, valueTo }) =>
+            `${column}:${valueFrom < 0 ? '' : sheet.text.slice(valueFrom, valueTo)}`,
+        );
+      rows.push(
+        `${row.number} ${isSkimmed ? '' : cells.join(' ')} @${sheet.offsetOf(row.from)}-${sheet.offsetOf(row.to)}`,
       );
-    rows.push(
-      `${row.number} ${isSkimmed ? '' : cells.join(' ')} @${window.offsetOf(row.from)}-${window.offsetOf(row.to)}`,
-    );
-    window.position = row.to;
-  }
-  return [...rows, `end @${window.offset}`];
+    },
+    isSkimmed ? () => false : undefined,
+  );
+  return [...rows, `end @${sheet.offset}`];
 }
 
 test('rows are found wherever the text is cut', async () => {

@@ -13,7 +13,7 @@ import { pack, type PackedPart } from '../archive/part-writer.ts';
 import { type Dialect, RowMap } from '../dialect.ts';
 import { DEFAULT_LIMITS, MAX_ROWS } from '../limits.ts';
 import { openPackage, type WorkbookPackage, worksheetNamed } from '../xlsx/package.ts';
-import { pickSharedStrings } from '../xlsx/shared-strings.ts';
+import { readSharedStrings } from '../xlsx/shared-strings.ts';
 import { readDateKinds } from '../xlsx/styles.ts';
 import {
   hasFormulasElsewhere,
@@ -150,10 +150,10 @@ async function resolvedCells(
 ): Promise<EditPlan['cells']> {
   const indexes = new Set<number>();
   for (const { before } of cells) if (isShared(before)) indexes.add(before.shared);
-  const strings = await pickSharedStrings(book, indexes);
+  const strings = await readSharedStrings(book, indexes);
   return cells.map(({ position, before, after }) => ({
     position,
-    before: isShared(before) ? strings.get(before.shared) : before,
+    before: isShared(before) ? strings[before.shared] : before,
     after,
   }));
 }

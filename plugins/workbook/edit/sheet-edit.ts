@@ -15,7 +15,7 @@ import type { CellSpan, RowScanner } from '../xlsx/row-scanner.ts';
 import { ABSENT, CellType } from '../xlsx/sheet-tag.ts';
 import { SheetWindow } from '../xlsx/sheet-window.ts';
 import type { DateKinds } from '../xlsx/styles.ts';
-import { afterElement, afterTag, nextTag, XmlCursor } from '../xml/xml-cursor.ts';
+import { XmlCursor } from '../xml/xml-cursor.ts';
 import { cellMarkup, type NativeValue, nativeValue, readBack } from './cell-markup.ts';
 import { ChangedCells } from './changed-cells.ts';
 import { SheetFormulas } from './sheet-formulas.ts';
@@ -75,7 +75,7 @@ interface Patch {
 export class SheetEdit {
   readonly #options: SheetEditOptions;
   readonly #splice: PartSplice;
-  readonly #rows: SheetWindow;
+  readonly #window: SheetWindow;
   readonly #content: CellContent;
   readonly #slice = new TimeSlice();
   readonly #pendingRows: number[];
@@ -93,7 +93,7 @@ export class SheetEdit {
     this.#options = options;
     this.#splice = new PartSplice(sheet.entry.method);
     const chunks = this.#splice.watched(expand(book.archive, sheet.entry));
-    this.#rows = new SheetWindow(sheet.entry.name, chunks);
+    this.#window = new SheetWindow(sheet.entry.name, chunks);
     this.#content = new CellContent({
       part: sheet.entry.name,
       kinds,
@@ -116,74 +116,63 @@ export class SheetEdit {
         hasFormulas: this.#formulas.hasAny,
       };
     } finally {
-      await this.#rows.window.close();
+      await this.#window.close();
       this.#splice.close();
     }
   }
 
   async #walk(): Promise<void> {
-    const { window } = this.#rows;
-    const { data, prefix } = await this.#rows.start();
+    const window = this.#window;
+    const { data, prefix } = await window.start();
     if (data === null || data.isEmpty) throw changedFile();
     this.#prefix = prefix;
     this.#head = parseSheetHead(window.text, data.from, prefix, window.part);
     this.#patchDimension(this.#head);
     window.position = data.to;
-    const isTouched = (number: number): boolean =>
-      this.#options.changes.has(number) || number === this.#options.templateRow;
-    const find = (): ReturnType<SheetWindow['find']> => this.#rows.find(isTouched);
-    for (let found = find(); found !== 'end'; found = find()) {
-      if (found === 'cut') {
-        await this.#rows.more();
-        continue;
-      }
-      const { row } = this.#rows;
-      if (this.#nextPending < row.number) await this.#addRowsBefore(row.number);
-      this.#visit(row);
-      window.position = row.to;
-      if (this.#mustRest) await this.#rest();
-    }
+    const { changes, templateRow } = this.#options;
+    await window.eachRow(
+      (row) => this.#pass(row),
+      (number) => changes.has(number) || number === templateRow,
+    );
     await this.#addRowsBefore(Number.POSITIVE_INFINITY);
     await this.#readTail();
     this.#formulas.check(this.#changed);
   }
 
+  /** Waits only where it must: most rows are not touched. */
+  #pass(row: RowScanner): Promise<void> | void {
+    if (this.#nextPending < row.number) {
+      return this.#addRowsBefore(row.number).then(() => this.#pass(row));
+    }
+    this.#visit(row);
+    this.#window.position = row.to;
+    if (this.#mustRest) return this.#rest();
+  }
+
   get #mustRest(): boolean {
-    return this.#slice.isOver || this.#splice.isFull(this.#rows.window.offset);
+    return this.#slice.isOver || this.#splice.isFull(this.#window.offset);
   }
 
   async #rest(): Promise<void> {
-    const { offset } = this.#rows.window;
+    const { offset } = this.#window;
     if (this.#splice.isFull(offset)) await this.#splice.settle(offset);
     if (this.#slice.isOver) await this.#slice.rest();
   }
 
   /** Merged cells follow the rows. */
   async #readTail(): Promise<void> {
-    const { window } = this.#rows;
-    // The first closing tag is that of the rows, the second that of the sheet.
-    for (let isPastRows = false; ;) {
-      const { text } = window;
-      const at = nextTag(text, window.position, window.part);
-      const isClosing = at >= 0 && text.startsWith('</', at);
-      const end =
-        at < 0 ? -1 : isClosing ? afterTag(text, at) : afterElement(text, at, window.part);
-      if (end < 0) {
-        await window.more();
-        continue;
-      }
-      if (isClosing && isPastRows) return window.drain();
-      if (isClosing) isPastRows = true;
-      else if (text.startsWith(`<${this.#prefix}mergeCells`, at)) {
-        await this.#refuseMerged(text.slice(at, end));
-      }
-      window.position = end;
-      await this.#rest();
-    }
+    const window = this.#window;
+    await window.passTag();
+    await window.eachElement((from, to) => {
+      const isMerging = window.text.startsWith(`<${this.#prefix}mergeCells`, from);
+      if (isMerging) return this.#refuseMerged(window.text.slice(from, to));
+      if (this.#mustRest) return this.#rest();
+    });
+    await window.drain();
   }
 
   async #refuseMerged(element: string): Promise<void> {
-    const cursor = new XmlCursor(element, this.#rows.window.part);
+    const cursor = new XmlCursor(element, this.#window.part);
     while (cursor.next()) {
       if (this.#slice.isOver) await this.#slice.rest();
       const ref = cursor.kind === 'close' ? undefined : cursor.attribute('ref');
@@ -213,7 +202,7 @@ export class SheetEdit {
 
   /** Writes new rows that come before row `number`. */
   async #addRowsBefore(number: number): Promise<void> {
-    const { offset } = this.#rows.window;
+    const { offset } = this.#window;
     while (this.#nextPending < number) {
       const row = this.#nextPending;
       this.#passedRows++;
@@ -230,7 +219,7 @@ export class SheetEdit {
   #visit(row: RowScanner): void {
     const change = this.#options.changes.get(row.number);
     if (row.number === this.#options.templateRow) {
-      const { text } = this.#rows.window;
+      const { text } = this.#window;
       const { width } = this.#options;
       const columnStyle = (column: number): number => this.#head?.columnStyle(column) ?? 0;
       this.#templateStyles = stylesOfRow(text, row, width, columnStyle);
@@ -250,7 +239,7 @@ export class SheetEdit {
   }
 
   #apply(patches: readonly Patch[]): void {
-    const { window } = this.#rows;
+    const window = this.#window;
     for (const { from, to, markup } of patches) {
       this.#splice.replace(window.offsetOf(from), window.offsetOf(to), Buffer.from(markup));
     }
@@ -290,7 +279,7 @@ export class SheetEdit {
   }
 
   #before(cell: CellSpan): ChangedCell['before'] {
-    const { text } = this.#rows.window;
+    const { text } = this.#window;
     const { valueFrom: from, valueTo: to } = cell;
     const isShared = cell.type === CellType.shared && from !== ABSENT && from < to;
     return isShared ? { shared: spelledNumber(text, from, to) } : this.#content.value(text, cell);
@@ -305,11 +294,11 @@ export class SheetEdit {
   }
 
   #formulaElement({ formulaFrom, formulaTo }: CellSpan): string {
-    return this.#rows.window.text.slice(formulaFrom, formulaTo);
+    return this.#window.text.slice(formulaFrom, formulaTo);
   }
 
   #addCells(row: RowScanner, change: RowChange): Patch[] {
-    const { text } = this.#rows.window;
+    const { text } = this.#window;
     const isMissing = (column: number): boolean => row.at(column) === undefined;
     const added = this.#newCells(row.number, change, styleOfRow(text, row), isMissing);
     if (added.length === 0) return [];

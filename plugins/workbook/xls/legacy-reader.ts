@@ -157,7 +157,7 @@ class LegacyCells {
     const text = new BiffText(record, at);
     const length = text.word();
     if (length === 0) return '';
-    return this.#book.isUnicode ? text.wide(length) : text.narrow(length, this.#book.decoder);
+    return this.#book.text(text, length);
   }
 
   #sharedString(index: number): string {

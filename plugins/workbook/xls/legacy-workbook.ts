@@ -18,57 +18,43 @@ const VERSION_5 = 0x0500;
 const WORKSHEET = 0;
 const DEFAULT_CODE_PAGE = 1252;
 
-export interface LegacyWorkbook {
-  readonly stream: Buffer;
-  readonly isUnicode: boolean;
-  readonly decoder: TextDecoder;
-  /** In workbook order, hidden ones included, without charts and macros. */
-  readonly worksheets: readonly { readonly name: string; readonly offset: number }[];
-  readonly strings: readonly string[];
-  readonly kinds: readonly DateKind[];
-  readonly is1904: boolean;
-}
-
 export async function openLegacyWorkbook(source: FileSource): Promise<LegacyWorkbook> {
   const file = await CompoundFile.open(source);
   if (file.stream('EncryptedPackage')) throw unreadable('it is encrypted');
   const stream = file.stream('Workbook') ?? file.stream('Book');
   if (stream === null) throw unreadable('it is no Excel workbook');
-  return new Globals(stream).result();
+  return new LegacyWorkbook(stream);
 }
 
-class Globals {
-  readonly #stream: Buffer;
-  readonly #isUnicode: boolean;
+/** What precedes the sheets of the stream. */
+export class LegacyWorkbook {
+  readonly stream: Buffer;
+  readonly isUnicode: boolean;
   #decoder = codePageDecoder(DEFAULT_CODE_PAGE);
-  readonly #worksheets: { name: string; offset: number }[] = [];
-  readonly #names = new Set<string>();
-  #strings: string[] = [];
+  /** In workbook order, hidden ones included, without charts and macros. */
+  readonly worksheets: { readonly name: string; readonly offset: number }[] = [];
+  strings: readonly string[] = [];
+  /** By cell format. */
+  readonly kinds: readonly DateKind[];
+  is1904 = false;
   readonly #formats = new Map<number, DateKind>();
   readonly #cellFormats: number[] = [];
-  #is1904 = false;
 
   constructor(stream: Buffer) {
     const version = stream.length >= 6 ? stream.readUInt16LE(4) : 0;
     if (version !== VERSION_8 && version !== VERSION_5) {
       throw unreadable('it is a workbook of an unsupported Excel version');
     }
-    this.#stream = stream;
-    this.#isUnicode = version === VERSION_8;
+    this.stream = stream;
+    this.isUnicode = version === VERSION_8;
+    for (const record of substream(stream, 0)) this.#take(record);
+    if (this.worksheets.length === 0) throw unreadable('it has no worksheet');
+    this.kinds = this.#cellFormats.map((id) => this.#formats.get(id) ?? builtInKind(id));
   }
 
-  result(): LegacyWorkbook {
-    for (const record of substream(this.#stream, 0)) this.#take(record);
-    if (this.#worksheets.length === 0) throw unreadable('it has no worksheet');
-    return {
-      stream: this.#stream,
-      isUnicode: this.#isUnicode,
-      decoder: this.#decoder,
-      worksheets: this.#worksheets,
-      strings: this.#strings,
-      kinds: this.#cellFormats.map((id) => this.#formats.get(id) ?? builtInKind(id)),
-      is1904: this.#is1904,
-    };
+  /** A text of so many characters, in older files bytes. */
+  text(text: BiffText, length: number): string {
+    return this.isUnicode ? text.wide(length) : text.narrow(length, this.#decoder);
   }
 
   #take(record: BiffRecord): void {
@@ -76,20 +62,25 @@ class Globals {
       case RecordType.encrypted:
         throw unreadable('it is encrypted');
       case RecordType.codePage:
-        if (!this.#isUnicode) this.#decoder = codePageDecoder(content(record, 2).readUInt16LE(0));
+        if (!this.isUnicode) this.#decoder = codePageDecoder(content(record, 2).readUInt16LE(0));
         return;
       case RecordType.date1904:
-        this.#is1904 = content(record, 2).readUInt16LE(0) === 1;
+        this.is1904 = content(record, 2).readUInt16LE(0) === 1;
         return;
       case RecordType.sheet:
         return this.#takeSheet(record);
-      case RecordType.numberFormat:
-        return this.#takeFormat(record);
+      case RecordType.numberFormat: {
+        const id = content(record, 3).readUInt16LE(0);
+        const text = new BiffText(record, 2);
+        const length = this.isUnicode ? text.word() : text.byte();
+        this.#formats.set(id, formatKind(this.text(text, length)));
+        return;
+      }
       case RecordType.cellFormat:
         this.#cellFormats.push(content(record, 4).readUInt16LE(2));
         return;
       case RecordType.sharedStrings:
-        this.#strings = sharedStrings(record);
+        this.strings = sharedStrings(record);
         return;
       default:
     }
@@ -98,21 +89,14 @@ class Globals {
   #takeSheet(record: BiffRecord): void {
     const bytes = content(record, 7);
     if (bytes[5] !== WORKSHEET) return;
-    const text = new BiffText(record, 7);
-    const name = this.#isUnicode ? text.wide(bytes[6]!) : text.narrow(bytes[6]!, this.#decoder);
-    if (this.#names.has(name)) {
+    const name = this.text(new BiffText(record, 7), bytes[6]!);
+    if (this.worksheets.some((sheet) => sheet.name === name)) {
       throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
     }
-    if (this.#names.size === MAX_SHEETS) throw unreadable(`it has more than ${MAX_SHEETS} sheets`);
-    this.#names.add(name);
-    this.#worksheets.push({ name, offset: bytes.readUInt32LE(0) });
-  }
-
-  #takeFormat(record: BiffRecord): void {
-    const id = content(record, 3).readUInt16LE(0);
-    const text = new BiffText(record, 2);
-    const code = this.#isUnicode ? text.wide(text.word()) : text.narrow(text.byte(), this.#decoder);
-    this.#formats.set(id, formatKind(code));
+    if (this.worksheets.length === MAX_SHEETS) {
+      throw unreadable(`it has more than ${MAX_SHEETS} sheets`);
+    }
+    this.worksheets.push({ name, offset: bytes.readUInt32LE(0) });
   }
 }
 

@@ -38,9 +38,8 @@ export async function openPackage(source: FileSource, maxBytes: number): Promise
   }
   const workbookText = await partText(archive, workbook);
   const relationships = await relationshipsOf(archive, workbook.name);
-  const { sheets, is1904 } = await parseWorkbook(workbookText, workbook.name);
-  const worksheets = worksheetsOf(sheets, relationships);
-  return { archive, workbook, workbookText, relationships, worksheets, is1904 };
+  const parsed = await parseWorkbook(workbookText, workbook.name, relationships);
+  return { archive, workbook, workbookText, relationships, ...parsed };
 }
 
 export function sharedPart(book: WorkbookPackage, type: string): ArchiveEntry | null {
@@ -58,19 +57,17 @@ export function worksheetNamed(book: WorkbookPackage, name: string | undefined):
   throw unreadable(`it has no worksheet named ${JSON.stringify(name)}`);
 }
 
-interface SheetElement {
-  readonly name: string;
-  readonly relationship: string;
-}
-
 /** In slices: some workbooks have tens of thousands of defined names. */
 async function parseWorkbook(
   text: string,
   part: string,
-): Promise<{ sheets: SheetElement[]; is1904: boolean }> {
+  relationships: readonly Relationship[],
+): Promise<Pick<WorkbookPackage, 'worksheets' | 'is1904'>> {
   const slice = new TimeSlice();
   const cursor = new XmlCursor(text, part);
-  const sheets: SheetElement[] = [];
+  const byId = new Map(relationships.map((relationship) => [relationship.id, relationship]));
+  const worksheets = new Map<string, Worksheet>();
+  let sheets = 0;
   let is1904 = false;
   const root = cursor.next() ? cursor.local : '';
   if (root !== 'workbook') throw unreadable('it is no workbook');
@@ -79,33 +76,22 @@ async function parseWorkbook(
     if (cursor.kind === 'close') continue;
     if (cursor.local === 'workbookPr') is1904 = isTrue(cursor.attribute('date1904'));
     if (cursor.local !== 'sheet') continue;
-    const name = cursor.attribute('name');
-    const relationship = cursor.prefixedAttribute('id');
-    if (name === undefined || relationship === undefined) throw cursor.malformed(cursor.from);
-    sheets.push({ name: unescaped(name), relationship });
-  }
-  if (!cursor.isComplete) throw cursor.malformed(cursor.to);
-  return { sheets, is1904 };
-}
-
-function worksheetsOf(
-  sheets: readonly SheetElement[],
-  relationships: readonly Relationship[],
-): Worksheet[] {
-  const byId = new Map(relationships.map((relationship) => [relationship.id, relationship]));
-  if (sheets.length > MAX_SHEETS) throw unreadable(`it has more than ${MAX_SHEETS} sheets`);
-  const worksheets: Worksheet[] = [];
-  const names = new Set<string>();
-  for (const { name, relationship } of sheets) {
-    const meant = byId.get(relationship);
+    const spelling = cursor.attribute('name');
+    const id = cursor.prefixedAttribute('id');
+    if (spelling === undefined || id === undefined) throw cursor.malformed(cursor.from);
+    const name = unescaped(spelling);
+    if (++sheets > MAX_SHEETS) throw unreadable(`it has more than ${MAX_SHEETS} sheets`);
+    const meant = byId.get(id);
     if (!meant) throw unreadable(`the sheet ${JSON.stringify(name)} is missing`);
     if (meant.type !== 'worksheet') continue;
-    if (names.has(name)) throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
-    names.add(name);
-    worksheets.push({ name, entry: meant.entry });
+    if (worksheets.has(name)) {
+      throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
+    }
+    worksheets.set(name, { name, entry: meant.entry });
   }
-  if (worksheets.length === 0) throw unreadable('it has no worksheet');
-  return worksheets;
+  if (!cursor.isComplete) throw cursor.malformed(cursor.to);
+  if (worksheets.size === 0) throw unreadable('it has no worksheet');
+  return { worksheets: [...worksheets.values()], is1904 };
 }
 
 export function isTrue(value: string | undefined): boolean {

@@ -1,71 +1,39 @@
 /** Shared strings (ECMA-376-1, 18.4.9). */
 import { unreadable } from '../../../src/base/errors.ts';
 import { MAX_CELL_CHARACTERS } from '../../../src/tables/limits.ts';
-import type { ArchiveEntry } from '../archive/archive.ts';
 import { expand } from '../archive/expansion.ts';
 import { PartText } from '../xml/part-text.ts';
-import { afterElement, nextTag, XmlCursor } from '../xml/xml-cursor.ts';
+import { XmlCursor } from '../xml/xml-cursor.ts';
 import { textOf, unescaped } from '../xml/xml-text.ts';
 import { sharedPart, type WorkbookPackage } from './package.ts';
 
-/** In order; none without a table. Throws `unreadable-file`. */
-export async function readSharedStrings(book: WorkbookPackage): Promise<string[]> {
-  const strings: string[] = [];
-  await eachItem(book, ({ text, part }, from, to) => {
-    strings.push(stringItem(text, from, to, part));
-  });
-  return strings;
-}
-
-/** Reads the whole table but holds only these. Throws `unreadable-file`. */
-export async function pickSharedStrings(
+/** By index; none without a table. Reads the whole table but holds only the wanted ones. */
+export async function readSharedStrings(
   book: WorkbookPackage,
-  indexes: ReadonlySet<number>,
-): Promise<Map<number, string>> {
-  const picked = new Map<number, string>();
-  if (indexes.size === 0) return picked;
-  await eachItem(book, ({ text, part }, from, to, index) => {
-    if (indexes.has(index)) picked.set(index, stringItem(text, from, to, part));
-  });
-  return picked;
-}
-
-type ItemVisitor = (window: PartText, from: number, to: number, index: number) => void;
-
-async function eachItem(book: WorkbookPackage, visit: ItemVisitor): Promise<void> {
-  const entry = sharedPart(book, 'sharedStrings');
-  if (entry === null) return;
+  wanted?: ReadonlySet<number>,
+): Promise<string[]> {
+  const strings: string[] = [];
+  const entry = wanted?.size === 0 ? null : sharedPart(book, 'sharedStrings');
+  if (entry === null) return strings;
   const window = new PartText(entry.name, expand(book.archive, entry));
   try {
-    await readItems(window, entry, visit);
+    let root = new XmlCursor(window.text, entry.name);
+    for (; !root.next(); root = new XmlCursor(window.text, entry.name)) await window.more();
+    const itemTag = `<${root.prefix}si`;
+    window.position = root.to;
+    let index = 0;
+    const visit = (from: number, to: number): void => {
+      const { text } = window;
+      if (!text.startsWith(itemTag, from)) return;
+      if (!wanted || wanted.has(index)) strings[index] = stringItem(text, from, to, entry.name);
+      index++;
+    };
+    if (root.kind === 'open') await window.eachElement(visit);
     await window.drain();
   } finally {
     await window.close();
   }
-}
-
-async function readItems(
-  window: PartText,
-  { name }: ArchiveEntry,
-  visit: ItemVisitor,
-): Promise<void> {
-  let root = new XmlCursor(window.text, name);
-  for (; !root.next(); root = new XmlCursor(window.text, name)) await window.more();
-  if (root.kind === 'empty') return;
-  window.position = root.to;
-  const itemTag = `<${root.prefix}si`;
-  for (let index = 0; ;) {
-    const { text } = window;
-    const at = nextTag(text, window.position, name);
-    if (at >= 0 && text.startsWith('</', at)) return;
-    const end = at < 0 ? -1 : afterElement(text, at, name);
-    if (end < 0) {
-      await window.more();
-      continue;
-    }
-    if (text.startsWith(itemTag, at)) visit(window, at, end, index++);
-    window.position = end;
-  }
+  return strings;
 }
 
 /**

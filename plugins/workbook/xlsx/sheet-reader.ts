@@ -31,28 +31,22 @@ export async function readSheet(
   });
   const headerRow = options.headerRow ?? 1;
   const table = new TableSink(sink, { format: 'xlsx', sheet: sheet.name, headerRow });
-  const rows = new SheetWindow(sheet.entry.name, expand(book.archive, sheet.entry));
-  const { window } = rows;
+  const window = new SheetWindow(sheet.entry.name, expand(book.archive, sheet.entry));
   try {
-    const { data } = await rows.start();
+    const { data } = await window.start();
     if (data !== null && !data.isEmpty) {
       window.position = data.to;
-      for (let found = rows.find(); found !== 'end'; found = rows.find()) {
-        if (found === 'cut') await rows.more();
-        else passRow(rows, table, content);
-      }
+      await window.eachRow((row) => {
+        const width = table.widthAt(row.number);
+        if (width === 0) return;
+        table.row(row.number, cellsOf(window.text, row, width, content), window.offsetOf(row.to));
+      });
     }
     await window.drain();
     table.end(window.offset);
   } finally {
     await window.close();
   }
-}
-
-function passRow({ window, row }: SheetWindow, table: TableSink, content: CellContent): void {
-  window.position = row.to;
-  const width = table.widthAt(row.number);
-  if (width > 0) table.row(row.number, cellsOf(window.text, row, width, content), window.offset);
 }
 
 function cellsOf(text: string, row: RowScanner, width: number, content: CellContent): Cell[] {

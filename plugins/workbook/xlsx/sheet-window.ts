@@ -1,5 +1,4 @@
 /** Moves through a worksheet part row by row. */
-import { unreadable } from '../../../src/base/errors.ts';
 import { PartText } from '../xml/part-text.ts';
 import { afterElement, nextTag, XmlCursor } from '../xml/xml-cursor.ts';
 import { RowScanner } from './row-scanner.ts';
@@ -10,56 +9,48 @@ interface SheetStart {
   readonly data: { readonly from: number; readonly to: number; readonly isEmpty: boolean } | null;
 }
 
-export class SheetWindow {
-  readonly window: PartText;
-  /** The row last found. */
-  row: RowScanner;
-  #previous = 0;
-
-  constructor(part: string, chunks: AsyncGenerator<Uint8Array>) {
-    this.window = new PartText(part, chunks);
-    this.row = new RowScanner(part, '');
-  }
+export class SheetWindow extends PartText {
+  #row = new RowScanner(this.part, '');
 
   /**
    * Reads up to the rows; the window then still begins at the part's start. Throws
    * `unreadable-file`.
    */
   async start(): Promise<SheetStart> {
-    const { window } = this;
-    let start = startIn(window);
-    for (; start === null; start = startIn(window)) await window.more();
-    this.row = new RowScanner(window.part, start.prefix);
+    let start = startIn(this);
+    for (; start === null; start = startIn(this)) await this.more();
+    this.#row = new RowScanner(this.part, start.prefix);
     return start;
   }
 
   /**
-   * Looks for the next row. `row`: it is in the window after `position`; pass it by setting
-   * `position` to `row.to`. `end`: the closing tag follows. `cut`: the window ends first, call
-   * `more`. Rows refused by `wantsCells` are found without their cells.
+   * Visits the rows up to the closing tag of `sheetData`; rows refused by `wantsCells` come without
+   * their cells. The window may not move during a visit. Throws `unreadable-file`.
    */
-  find(wantsCells?: (row: number) => boolean): 'row' | 'end' | 'cut' {
-    const { window, row } = this;
-    const { text } = window;
-    for (;;) {
-      const at = nextTag(text, window.position, window.part);
-      if (at < 0) return 'cut';
-      if (text.startsWith('</', at)) return 'end';
-      if (row.isRow(text, at)) {
-        if (!row.scan(text, at, this.#previous, wantsCells)) return 'cut';
-        this.#previous = row.number;
-        return 'row';
+  async eachRow(
+    visit: (row: RowScanner) => Promise<void> | void,
+    wantsCells?: (row: number) => boolean,
+  ): Promise<void> {
+    const row = this.#row;
+    for (let previous = 0; ;) {
+      const { text, part } = this;
+      const at = nextTag(text, this.position, part);
+      if (at >= 0 && text.startsWith('</', at)) return;
+      if (at >= 0 && !row.isRow(text, at)) {
+        const end = afterElement(text, at, part);
+        if (end >= 0) {
+          this.position = end;
+          continue;
+        }
+      } else if (at >= 0 && row.scan(text, at, previous, wantsCells)) {
+        previous = row.number;
+        const visited = visit(row);
+        if (visited) await visited;
+        this.position = row.to;
+        continue;
       }
-      const end = afterElement(text, at, window.part);
-      if (end < 0) return 'cut';
-      window.position = end;
+      await this.more('ends in the middle of its rows');
     }
-  }
-
-  /** Throws `unreadable-file` at the end of the part. */
-  async more(): Promise<void> {
-    const { window } = this;
-    if (!(await window.fill())) throw unreadable(`${window.part} ends in the middle of its rows`);
   }
 }
 

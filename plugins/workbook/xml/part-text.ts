@@ -4,6 +4,7 @@
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { MAX_UNIT_BYTES } from '../limits.ts';
+import { afterElement, afterTag, nextTag } from './xml-cursor.ts';
 import { refuseOtherEncodings } from './xml-text.ts';
 
 export class PartText {
@@ -59,8 +60,32 @@ export class PartText {
   }
 
   /** Refuses a part that ends too early. */
-  async more(): Promise<void> {
-    if (!(await this.fill())) throw unreadable(`${this.part} is malformed XML`);
+  async more(reason = 'is malformed XML'): Promise<void> {
+    if (!(await this.fill())) throw unreadable(`${this.part} ${reason}`);
+  }
+
+  /** Passes the elements up to the next closing tag; waits only for text and for what asks for it. */
+  async eachElement(visit: (from: number, to: number) => Promise<void> | void): Promise<void> {
+    for (;;) {
+      const at = nextTag(this.text, this.position, this.part);
+      if (at >= 0 && this.text.startsWith('</', at)) return;
+      const end = at < 0 ? -1 : afterElement(this.text, at, this.part);
+      if (end < 0) await this.more();
+      else {
+        const visited = visit(at, end);
+        this.position = end;
+        if (visited) await visited;
+      }
+    }
+  }
+
+  async passTag(): Promise<void> {
+    for (;;) {
+      const at = nextTag(this.text, this.position, this.part);
+      const end = at < 0 ? -1 : afterTag(this.text, at);
+      if (end >= 0) return void (this.position = end);
+      await this.more();
+    }
   }
 
   async drain(): Promise<void> {

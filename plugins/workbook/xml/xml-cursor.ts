@@ -59,7 +59,7 @@ export class XmlCursor {
    * tells). Throws `unreadable-file` for tags that do not nest and for declarations.
    */
   next(): boolean {
-    const start = this.#skipToTag();
+    const start = nextTag(this.text, this.#at, this.#part);
     if (start < 0) return false;
     TAG.lastIndex = start;
     const match = TAG.exec(this.text);
@@ -106,18 +106,6 @@ export class XmlCursor {
       return { from: start + match.index, to: start + match.index + match[0].length };
     }
     return null;
-  }
-
-  #skipToTag(): number {
-    for (let at = this.#at; ;) {
-      const start = this.text.indexOf('<', at);
-      if (start < 0) return -1;
-      const next = this.text[start + 1];
-      if (next !== '!' && next !== '?') return start;
-      const end = afterMarkup(this.text, start, this.#part);
-      if (end < 0) return -1;
-      at = end;
-    }
   }
 
   #nest(): void {
