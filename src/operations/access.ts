@@ -25,6 +25,24 @@ export interface Origin {
   readonly clientAddress: string | null;
 }
 
+/** Who is named in the audit: nobody for the command line, and before a sign-in. */
+export interface Actor {
+  readonly user: Pick<Principal, 'userId'> | null;
+  readonly origin: Origin;
+}
+
+/** As `Audit.record`. */
+export function record(
+  { audit }: { readonly audit: Audit },
+  { user, origin }: Actor,
+  action: string,
+  resource: string,
+  details: string,
+): Promise<void> {
+  const { clientAddress: ipAddress } = origin;
+  return audit.record({ userId: user?.userId ?? null, action, resource, details, ipAddress });
+}
+
 export function permissionNames(resource: Pick<Resource, 'canonical' | 'extensionForm'>): string[] {
   return [resource.canonical, resource.extensionForm];
 }
@@ -74,12 +92,6 @@ async function refuse(
     if (names.some((one) => services.registry.isOutOfSight(one))) throw notAnswering(name);
     throw new AppError('not-found', 'Not Found');
   }
-  await services.audit.record({
-    userId: caller.userId,
-    action: 'permission_denied',
-    resource: name,
-    details: verb,
-    ipAddress: origin.clientAddress,
-  });
+  await record(services, { user: caller, origin }, 'permission_denied', name, verb);
   throw new AppError('permission-denied', `Permission denied: ${verb} on ${name}`);
 }

@@ -13,7 +13,7 @@ import {
 import type { User } from '../accounts/identity/users.ts';
 import { getUserWithHash, replacePasswordHash } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 import { Input } from '../base/json/input.ts';
 
 export interface AccountServices extends AuthServices {
@@ -102,7 +102,7 @@ export async function startSession(
   user: User,
   { details = 'User logged in', passwordHash, idToken = null }: SessionFacts = {},
 ): Promise<StartedSession> {
-  const { db, clock, audit } = services;
+  const { db, clock } = services;
   if (browser.sessionToken !== null) await deleteSessionByToken(db, browser.sessionToken);
   const { token } = await createSession(db, {
     userId: user.id,
@@ -112,8 +112,8 @@ export async function startSession(
     ...(passwordHash !== undefined && { passwordHash }),
     now: clock.now(),
   });
-  const { clientAddress: ipAddress } = browser;
-  await audit.record({ userId: user.id, action: 'login', resource: 'auth', details, ipAddress });
+  const by = { user: { userId: user.id }, origin: browser };
+  await record(services, by, 'login', 'auth', details);
   return { user, token };
 }
 
@@ -126,13 +126,7 @@ export async function logout(
   if (sessionToken === null) return { idToken: null };
   const ended = await deleteSessionByToken(services.db, sessionToken);
   if (ended === null) return { idToken: null };
-  await services.audit.record({
-    userId: ended.userId,
-    action: 'logout',
-    resource: 'auth',
-    details: 'User logged out',
-    ipAddress: origin.clientAddress,
-  });
+  await record(services, { user: ended, origin }, 'logout', 'auth', 'User logged out');
   return { idToken: ended.idToken };
 }
 
@@ -188,13 +182,13 @@ export async function revokeSession(
   if (!(await deleteSession(services.db, sessionId, caller.userId))) {
     throw new AppError('not-found', 'Session not found');
   }
-  await services.audit.record({
-    userId: caller.userId,
-    action: 'revoke_session',
-    resource: 'auth',
-    details: `Revoked session ${sessionId}`,
-    ipAddress: origin.clientAddress,
-  });
+  await record(
+    services,
+    { user: caller, origin },
+    'revoke_session',
+    'auth',
+    `Revoked session ${sessionId}`,
+  );
 }
 
 /**
@@ -223,13 +217,13 @@ export async function changePassword(
   if (!(await replacePasswordHash(services.db, caller.userId, confirmed, hash))) {
     throw wrongPassword();
   }
-  await services.audit.record({
-    userId: caller.userId,
-    action: 'change_password',
-    resource: 'auth',
-    details: 'User changed password',
-    ipAddress: origin.clientAddress,
-  });
+  await record(
+    services,
+    { user: caller, origin },
+    'change_password',
+    'auth',
+    'User changed password',
+  );
 }
 
 function wrongPassword(): AppError {

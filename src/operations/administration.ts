@@ -15,7 +15,7 @@ import { planList } from '../tables/read/list-plan.ts';
 import type { Lists } from '../tables/read/list-run.ts';
 import type { Database } from '../store/database.ts';
 import type { ListPage, ListSource } from '../store/list-source.ts';
-import type { Origin } from './access.ts';
+import type { Actor, Origin } from './access.ts';
 
 export interface AdminServices {
   readonly db: Database;
@@ -26,10 +26,9 @@ export interface AdminServices {
 }
 
 /** Only `administratorOf` makes one, so requiring it as a parameter is the check. */
-export interface Administrator {
+export interface Administrator extends Actor {
   /** Null: the operator at the command line. */
   readonly user: Principal | null;
-  readonly origin: Origin;
 }
 
 export const OPERATOR: Administrator = { user: null, origin: { clientAddress: null } };
@@ -46,30 +45,22 @@ export function administratorOf(caller: Caller, origin: Origin): Administrator {
   return { user: caller, origin };
 }
 
-export async function recordChange(
-  { audit }: Pick<AdminServices, 'audit'>,
-  { user, origin }: Administrator,
-  change: { readonly action: string; readonly resource: string; readonly details: string },
-): Promise<void> {
-  await audit.record({
-    userId: user?.userId ?? null,
-    ...change,
-    ipAddress: origin.clientAddress,
-  });
-}
-
 /** The query string of a list, and members that must have exactly these values. */
 export interface ListRequest {
   readonly query: URLSearchParams;
   readonly exact?: ExactValues;
 }
 
-/** Throws as `planList`, and `timed-out` for a filter that takes too long. */
-export async function readList(
-  { lists }: Pick<AdminServices, 'lists'>,
-  _admin: Administrator,
-  source: ListSource,
-  { query, exact }: ListRequest,
-): Promise<ListPage> {
-  return lists.read(planList(source, query, exact));
+/** Reads a list. Throws as `planList`, and `timed-out` for a filter that takes too long. */
+export function listOf<Services extends Pick<AdminServices, 'lists'>>(
+  source: ListSource | ((services: Services) => ListSource),
+) {
+  return async (
+    services: Services,
+    _admin: Administrator,
+    { query, exact }: ListRequest,
+  ): Promise<ListPage> =>
+    services.lists.read(
+      planList(typeof source === 'function' ? source(services) : source, query, exact),
+    );
 }

@@ -12,16 +12,9 @@ import type { Principal } from '../accounts/rights/principal.ts';
 import { formatScopes, parseScopes } from '../accounts/rights/scopes.ts';
 import { AppError } from '../base/errors.ts';
 import type { Scope } from '../accounts/rights/principal.ts';
-import type { ListPage } from '../store/list-source.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 import type { AccountServices } from './accounts.ts';
-import {
-  type Administrator,
-  type AdminServices,
-  type ListRequest,
-  readList,
-  recordChange,
-} from './administration.ts';
+import { type Administrator, type AdminServices, listOf } from './administration.ts';
 import { requireUser } from './users.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
 
@@ -80,18 +73,9 @@ export async function createApiKey(
     if ((await getUser(services.db, caller.userId)) === null) throw notAuthenticated();
     throw error;
   });
-  await audit(services, caller, origin, {
-    action: 'create_api_key',
-    details: `Created API key for user ${caller.username}`,
-  });
-  return {
-    id: key.id,
-    key: value,
-    description: key.description,
-    expires_at: key.expiresAt,
-    created_at: key.createdAt,
-    ...scopesOf(key),
-  };
+  const details = `Created API key for user ${caller.username}`;
+  await record(services, { user: caller, origin }, 'create_api_key', 'apikey', details);
+  return newKeyView(key, value);
 }
 
 /** Repeatable; audited. Throws `not-found` for another user's or unknown id. */
@@ -104,20 +88,12 @@ export async function revokeApiKey(
   if (!(await revoke(services.db, keyId, { userId: caller.userId }))) {
     throw new AppError('not-found', 'API key not found');
   }
-  await audit(services, caller, origin, {
-    action: 'revoke_api_key',
-    details: `Revoked API key ${keyId} for user ${caller.username}`,
-  });
+  const details = `Revoked API key ${keyId} for user ${caller.username}`;
+  await record(services, { user: caller, origin }, 'revoke_api_key', 'apikey', details);
 }
 
-/** Revoked ones included, in the order they were made. Throws as `readList`. */
-export async function listAllApiKeys(
-  services: AdminServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, apiKeyList, request);
-}
+/** Revoked ones included, in the order they were made. Throws as `listOf`. */
+export const listAllApiKeys = listOf(apiKeyList);
 
 export interface NewUserApiKeyView extends NewApiKeyView {
   readonly user_id: number;
@@ -140,20 +116,14 @@ export async function createApiKeyFor(
       throw error;
     },
   );
-  await recordChange(services, admin, {
-    action: 'create_api_key',
-    resource: 'apikey',
-    details: `Created API key for user ${owner.username}`,
-  });
-  return {
-    id: key.id,
-    key: value,
-    user_id: userId,
-    description: key.description,
-    expires_at: key.expiresAt,
-    created_at: key.createdAt,
-    ...scopesOf(key),
-  };
+  await record(
+    services,
+    admin,
+    'create_api_key',
+    'apikey',
+    `Created API key for user ${owner.username}`,
+  );
+  return { ...newKeyView(key, value), user_id: userId };
 }
 
 /** Repeatable. Throws `not-found`. */
@@ -164,7 +134,7 @@ export async function revokeAnyApiKey(
 ): Promise<void> {
   if (!(await revoke(services.db, keyId))) throw new AppError('not-found', 'API Key not found');
   const details = `Revoked API key ${keyId}`;
-  await recordChange(services, admin, { action: 'revoke_api_key', resource: 'apikey', details });
+  await record(services, admin, 'revoke_api_key', 'apikey', details);
 }
 
 interface KeyRequest {
@@ -183,15 +153,9 @@ function keyRequest(input: Input): KeyRequest {
   };
 }
 
-async function audit(
-  services: AccountServices,
-  caller: Principal,
-  origin: Origin,
-  { action, details }: { readonly action: string; readonly details: string },
-): Promise<void> {
-  const { clientAddress: ipAddress } = origin;
-  const { userId } = caller;
-  await services.audit.record({ userId, action, resource: 'apikey', details, ipAddress });
+function newKeyView(key: ApiKey, value: string): NewApiKeyView {
+  const { id, description, expiresAt: expires_at, createdAt: created_at } = key;
+  return { id, key: value, description, expires_at, created_at, ...scopesOf(key) };
 }
 
 function scopesOf({ scopes }: ApiKey): { scopes?: string[] } {

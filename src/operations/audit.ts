@@ -5,17 +5,11 @@ import {
   type Administrator,
   type AdminServices,
   type ListRequest,
-  readList,
+  listOf,
 } from './administration.ts';
 
-/** Newest first. Throws as `readList`. */
-export async function listAudit(
-  services: AdminServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, auditList, request);
-}
+/** Newest first. Throws as `listOf`. */
+export const listAudit = listOf(auditList);
 
 export function listAuditActions({ db }: AdminServices, _admin: Administrator): Promise<string[]> {
   return auditActions(db);
@@ -26,7 +20,7 @@ type AuditFormat = (typeof AUDIT_FORMATS)[number];
 
 /**
  * Every entry that matches, as pieces of text, ignoring paging parameters. Reads a page at a time. Throws as
- * `readList` before the first piece.
+ * `listOf` before the first piece.
  */
 export async function exportAudit(
   services: AdminServices,
@@ -38,7 +32,7 @@ export async function exportAudit(
     const paged = new URLSearchParams(query);
     for (const name of ['offset', 'cursor', 'limit']) paged.delete(name);
     if (cursor !== null) paged.set('cursor', cursor);
-    return readList(services, admin, auditList, { query: paged, exact });
+    return listAudit(services, admin, { query: paged, exact });
   };
   return exported(await page(null), page, format);
 }

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { record } from './access.ts';
+import { OPERATOR } from './administration.ts';
 import type { Audit } from '../accounts/audit/audit.ts';
 import type { Backup } from '../backup/archive-contents.ts';
 import { makeBackup } from '../backup/make-backup.ts';
@@ -34,13 +36,7 @@ export async function backUp(
     now: Date.now(),
   });
   const details = withDocroot ? 'Backed up the state and the document root' : 'Backed up the state';
-  await audit.record({
-    userId: null,
-    action: 'backup',
-    resource: 'state',
-    details,
-    ipAddress: null,
-  });
+  await record({ audit }, OPERATOR, 'backup', 'state', details);
   return backup;
 }
 
@@ -69,13 +65,8 @@ export async function restore(
     });
     const accounts = await openAccounts(config, log);
     try {
-      await accounts.audit.record({
-        userId: null,
-        action: 'restore',
-        resource: 'state',
-        details: `Restored a backup of ${restored.manifest.created_at}`,
-        ipAddress: null,
-      });
+      const details = `Restored a backup of ${restored.manifest.created_at}`;
+      await record(accounts, OPERATOR, 'restore', 'state', details);
     } finally {
       await accounts.close();
     }

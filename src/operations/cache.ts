@@ -1,25 +1,13 @@
 import type { CacheEntries } from '../docroot/cache.ts';
-import type { ListPage } from '../store/list-source.ts';
-import {
-  type Administrator,
-  type AdminServices,
-  type ListRequest,
-  readList,
-  recordChange,
-} from './administration.ts';
+import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { record } from './access.ts';
 
 export interface CacheServices extends AdminServices {
   readonly cache: CacheEntries;
 }
 
-/** Expired ones excluded. Throws as `readList`. */
-export async function listCache(
-  services: CacheServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, services.cache.list(), request);
-}
+/** Expired ones excluded. Throws as `listOf`. */
+export const listCache = listOf((services: CacheServices) => services.cache.list());
 
 /** Null: all files. */
 export async function clearCache(
@@ -28,11 +16,13 @@ export async function clearCache(
   resource: string | null,
 ): Promise<void> {
   services.cache.clear(resource);
-  await recordChange(services, admin, {
-    action: 'clear_cache',
-    resource: 'cache',
-    details: `Cleared cache for resource ${resource ?? 'all'}`,
-  });
+  await record(
+    services,
+    admin,
+    'clear_cache',
+    'cache',
+    `Cleared cache for resource ${resource ?? 'all'}`,
+  );
 }
 
 /** None is no error. */
@@ -43,9 +33,11 @@ export async function deleteCacheEntry(
   resource: string,
 ): Promise<void> {
   const found = keys.find((key) => services.cache.delete(key, resource));
-  await recordChange(services, admin, {
-    action: 'delete_cache_entry',
-    resource: 'cache',
-    details: `Deleted cache entry ${found ?? keys[0]} for ${resource}`,
-  });
+  await record(
+    services,
+    admin,
+    'delete_cache_entry',
+    'cache',
+    `Deleted cache entry ${found ?? keys[0]} for ${resource}`,
+  );
 }

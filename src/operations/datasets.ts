@@ -14,7 +14,7 @@ import type { Tables } from '../tables/copy/tables.ts';
 import type { CacheEntries } from '../docroot/cache.ts';
 import type { Registry, Resource } from '../docroot/registry/registry.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
-import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
+import { type AccessServices, mayAccess, type Origin, record, requireAccess } from './access.ts';
 import { isWritable } from './resources.ts';
 import type { EditResult } from '../tables/edit/draft.ts';
 
@@ -168,13 +168,13 @@ export async function changeRows(
   });
   if (result.isChanged) {
     services.cache.drop(resource.rel);
-    const recorded = services.audit.record({
-      userId: caller.userId,
-      action: AUDIT_ACTIONS[result.action],
-      resource: resource.sheet === null ? resource.rel : `${resource.rel}/${resource.sheet}`,
-      details: detailsOf(result),
-      ipAddress: origin.clientAddress,
-    });
+    const recorded = record(
+      services,
+      { user: caller, origin },
+      AUDIT_ACTIONS[result.action],
+      resource.sheet === null ? resource.rel : `${resource.rel}/${resource.sheet}`,
+      detailsOf(result),
+    );
     // In parallel: the audit entry waits for the disk, those notified of the change work in other processes.
     await Promise.all([recorded, result.followed]);
   }

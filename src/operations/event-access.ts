@@ -16,7 +16,7 @@ import type { RateLimiter } from '../events/intake/rate.ts';
 import type { Tails } from '../events/tail/tail.ts';
 import type { Searches } from '../language/run/searches.ts';
 import type { Database } from '../store/database.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 
 export interface EventServices {
   readonly config: Config;
@@ -92,13 +92,13 @@ export async function auditDenial(
   origin: Origin,
   { verb, index }: { readonly verb: Verb; readonly index: string | null },
 ): Promise<void> {
-  await services.audit.record({
-    userId: caller.userId,
-    action: 'permission_denied',
-    resource: index === null ? '@events' : `@events/${index}`,
-    details: verb,
-    ipAddress: origin.clientAddress,
-  });
+  await record(
+    services,
+    { user: caller, origin },
+    'permission_denied',
+    index === null ? '@events' : `@events/${index}`,
+    verb,
+  );
 }
 
 /** The indexes that hold events and may be read; null: all present and future ones. */

@@ -17,7 +17,7 @@ import type { Selection } from '../events/read/selection.ts';
 import { ALL_EVENTS } from '../events/read/selection.ts';
 import type { Pieces, WriterResult } from '../events/store/writer-orders.ts';
 import { lengthOf } from '../events/store/writer-orders.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 import type { EventServices } from './event-access.ts';
 import {
   auditDenial,
@@ -413,13 +413,13 @@ async function auditChange(
     await auditDenial(services, caller, origin, { verb: 'write', index });
     return;
   }
-  await services.audit.record({
-    userId: caller.userId,
-    action: `${kind}_event`,
-    resource: `@events/${index}`,
-    details: `${kind === 'update' ? 'Updated' : 'Deleted'} event ${id}`,
-    ipAddress: origin.clientAddress,
-  });
+  await record(
+    services,
+    { user: caller, origin },
+    `${kind}_event`,
+    `@events/${index}`,
+    `${kind === 'update' ? 'Updated' : 'Deleted'} event ${id}`,
+  );
 }
 
 function noEvent(): AppError {

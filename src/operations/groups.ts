@@ -22,14 +22,8 @@ import {
 import { getUser, type User } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
-import type { ListPage } from '../store/list-source.ts';
-import {
-  type Administrator,
-  type AdminServices,
-  type ListRequest,
-  readList,
-  recordChange,
-} from './administration.ts';
+import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { record } from './access.ts';
 import { describePermission } from './permissions.ts';
 import { userView, type UserView } from './users.ts';
 
@@ -39,14 +33,8 @@ export interface GroupWithUsers extends Group {
   readonly users: readonly UserView[];
 }
 
-/** In the order they were made. Throws as `readList`. */
-export async function listGroups(
-  services: AdminServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, groupList, request);
-}
+/** In the order they were made. Throws as `listOf`. */
+export const listGroups = listOf(groupList);
 
 /** Throws `invalid-request` and `bad-request` (`Group already exists`). */
 export async function createGroup(
@@ -60,7 +48,7 @@ export async function createGroup(
   input.finish();
   const group = await addGroup(services.db, { name: checkGroupName(text), description });
   const details = `Created group ${group.name}`;
-  await recordChange(services, admin, { action: 'create_group', resource: 'group', details });
+  await record(services, admin, 'create_group', 'group', details);
   return group;
 }
 
@@ -83,7 +71,7 @@ export async function deleteGroup(
 ): Promise<void> {
   const group = await removeGroup(services.db, groupId);
   const details = `Deleted group ${group.name}`;
-  await recordChange(services, admin, { action: 'delete_group', resource: 'group', details });
+  await record(services, admin, 'delete_group', 'group', details);
 }
 
 /** False, without audit entry, when the user is a member already. Throws `not-found`. */
@@ -99,11 +87,13 @@ export async function addMember(
     throw error;
   });
   if (!isNew) return false;
-  await recordChange(services, admin, {
-    action: 'add_user_to_group',
-    resource: 'group',
-    details: `Added user ${user.username} to group ${group.name}`,
-  });
+  await record(
+    services,
+    admin,
+    'add_user_to_group',
+    'group',
+    `Added user ${user.username} to group ${group.name}`,
+  );
   return true;
 }
 
@@ -116,11 +106,13 @@ export async function removeMember(
 ): Promise<boolean> {
   const { user, group } = await requireBoth(services, groupId, userId);
   if (!(await leave(services.db, groupId, userId))) return false;
-  await recordChange(services, admin, {
-    action: 'remove_user_from_group',
-    resource: 'group',
-    details: `Removed user ${user.username} from group ${group.name}`,
-  });
+  await record(
+    services,
+    admin,
+    'remove_user_from_group',
+    'group',
+    `Removed user ${user.username} from group ${group.name}`,
+  );
   return true;
 }
 
@@ -149,11 +141,13 @@ export async function grantToGroup(
     },
   );
   if (!isNew) return false;
-  await recordChange(services, admin, {
-    action: 'add_permission_to_group',
-    resource: 'group_permission',
-    details: `Added permission ${describePermission(permission)} to group ${group.name}`,
-  });
+  await record(
+    services,
+    admin,
+    'add_permission_to_group',
+    'group_permission',
+    `Added permission ${describePermission(permission)} to group ${group.name}`,
+  );
   return true;
 }
 
@@ -168,11 +162,13 @@ export async function revokeFromGroup(
   if (!(await unassignPermission(services.db, groupId, permissionId))) {
     throw new AppError('not-found', 'Permission not assigned to group');
   }
-  await recordChange(services, admin, {
-    action: 'remove_permission_from_group',
-    resource: 'group_permission',
-    details: `Removed permission ${describePermission(permission)} from group ${group.name}`,
-  });
+  await record(
+    services,
+    admin,
+    'remove_permission_from_group',
+    'group_permission',
+    `Removed permission ${describePermission(permission)} from group ${group.name}`,
+  );
 }
 
 /** The first names only; a page asks for more as the reader types. */

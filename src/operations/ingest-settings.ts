@@ -12,7 +12,7 @@ import type { RejectView, SenderCounters, UnknownView } from '../events/intake/c
 import type { ListenerView } from '../events/tail/listener-view.ts';
 import type { MetaDefaults } from '../events/intake/intake.ts';
 import type { FieldErrors } from '../events/intake/validation.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 import type { EventServices } from './event-access.ts';
 
 interface IngestSettingsView {
@@ -70,13 +70,13 @@ export async function replaceIngestSettings(
   const { alias, ...settings } = read;
   const made = alias === true ? randomUUID() : alias === false ? null : undefined;
   await putIngestSettings(services.db, keyId, settings, made);
-  await services.audit.record({
-    userId: caller.userId,
-    action: 'update_ingest_settings',
-    resource: 'apikey',
-    details: `Updated ingest settings of key ${keyId}`,
-    ipAddress: origin.clientAddress,
-  });
+  await record(
+    services,
+    { user: caller, origin },
+    'update_ingest_settings',
+    'apikey',
+    `Updated ingest settings of key ${keyId}`,
+  );
   const view = viewOf(await getIngestSettings(services.db, keyId));
   return { view: typeof made === 'string' ? { ...view, alias: made } : view };
 }

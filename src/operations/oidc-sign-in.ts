@@ -3,6 +3,7 @@ import { normalName } from '../accounts/identity/names.ts';
 import type { Oidc } from '../accounts/oidc/oidc.ts';
 import type { ReturnedFlow, StartedFlow } from '../accounts/oidc/sign-in-flow.ts';
 import { AppError } from '../base/errors.ts';
+import { record } from './access.ts';
 import type { AccountServices, Browser, StartedSession } from './accounts.ts';
 import { startSession } from './accounts.ts';
 
@@ -24,7 +25,11 @@ export async function finishOidcSignIn(
   const flow = await oidc.flow.finish(returned);
   const vouched = await oidc.vouchFor(flow, browser.clientAddress);
   if (vouched.user === null) {
-    await noteFailure(services, browser, vouched.username);
+    if (vouched.username !== null) {
+      const shown = normalName(vouched.username).slice(0, MAX_SHOWN_NAME);
+      const by = { user: null, origin: browser };
+      await record(services, by, 'login_failed', 'auth', `Failed login for user ${shown}`);
+    }
     if (vouched.refusal !== null) throw vouched.refusal;
     const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
     throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
@@ -46,19 +51,4 @@ export async function oidcSignOutAddress(
 function requireOidc({ oidc }: Pick<AccountServices, 'oidc'>): Oidc {
   if (oidc === null) throw new AppError('not-found', 'OIDC is not configured');
   return oidc;
-}
-
-async function noteFailure(
-  { audit }: AccountServices,
-  browser: Browser,
-  username: string | null,
-): Promise<void> {
-  if (username === null) return;
-  await audit.record({
-    userId: null,
-    action: 'login_failed',
-    resource: 'auth',
-    details: `Failed login for user ${normalName(username).slice(0, MAX_SHOWN_NAME)}`,
-    ipAddress: browser.clientAddress,
-  });
 }

@@ -12,23 +12,11 @@ import { VERBS } from '../accounts/rights/principal.ts';
 import { checkResource } from '../accounts/rights/resource-names.ts';
 import { AppError } from '../base/errors.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
-import type { ListPage } from '../store/list-source.ts';
-import {
-  type Administrator,
-  type AdminServices,
-  type ListRequest,
-  readList,
-  recordChange,
-} from './administration.ts';
+import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { record } from './access.ts';
 
-/** In the order they were made. Throws as `readList`. */
-export async function listPermissions(
-  services: AdminServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, permissionList, request);
-}
+/** In the order they were made. Throws as `listOf`. */
+export const listPermissions = listOf(permissionList);
 
 /** Throws `invalid-request` and `bad-request` (`Permission already exists`). */
 export async function createPermission(
@@ -43,11 +31,13 @@ export async function createPermission(
   input.finish();
   const resource = checkResource(text);
   const permission = await addPermission(services.db, { resource, action, description });
-  await recordChange(services, admin, {
-    action: 'create_permission',
-    resource: 'permission',
-    details: `Created permission ${describePermission(permission)}`,
-  });
+  await record(
+    services,
+    admin,
+    'create_permission',
+    'permission',
+    `Created permission ${describePermission(permission)}`,
+  );
   return permission;
 }
 
@@ -58,11 +48,13 @@ export async function deletePermission(
   permissionId: number,
 ): Promise<void> {
   const permission = await removePermission(services.db, permissionId);
-  await recordChange(services, admin, {
-    action: 'delete_permission',
-    resource: 'permission',
-    details: `Deleted permission ${describePermission(permission)}`,
-  });
+  await record(
+    services,
+    admin,
+    'delete_permission',
+    'permission',
+    `Deleted permission ${describePermission(permission)}`,
+  );
 }
 
 /** Throws `not-found`. */

@@ -14,7 +14,7 @@ import {
 import { searchTerms } from '../events/read/selection.ts';
 import { foldedText } from '../events/read/term.ts';
 import type { FieldErrors } from '../events/intake/validation.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 import type { Administrator, AdminServices } from './administration.ts';
 import type { EventServices } from './event-access.ts';
 import { NO_EVENT_PERMISSION } from './event-access.ts';
@@ -313,21 +313,16 @@ function micros(text: string): string {
   return text.replace('Z', '000Z');
 }
 
-async function auditChange(
-  { audit }: EventServices,
-  caller: Principal,
-  { clientAddress: ipAddress }: Origin,
+function auditChange(
+  services: EventServices,
+  user: Principal,
+  origin: Origin,
   verb: 'create' | 'update' | 'delete',
   id: number,
 ): Promise<void> {
   const done = { create: 'Created', update: 'Updated', delete: 'Deleted' }[verb];
-  await audit.record({
-    userId: caller.userId,
-    action: `${verb}_saved_search`,
-    resource: 'savedsearch',
-    details: `${done} saved search ${id}`,
-    ipAddress,
-  });
+  const details = `${done} saved search ${id}`;
+  return record(services, { user, origin }, `${verb}_saved_search`, 'savedsearch', details);
 }
 
 function noSearch(): AppError {

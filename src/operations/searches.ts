@@ -27,7 +27,7 @@ import { timeFromMs } from '../language/expressions/time.ts';
 import type { Validation } from '../language/syntax/validate.ts';
 import type { Database } from '../store/database.ts';
 import { DATABASE_FILE } from '../store/state-files.ts';
-import { mayAccess, type Origin } from './access.ts';
+import { mayAccess, type Origin, record } from './access.ts';
 import { withDefaultAccess } from './event-access.ts';
 import { readCheckRequest, type SearchRequest } from './search-request.ts';
 
@@ -135,19 +135,14 @@ function emptyResult({ query, limit }: SearchRequest): SearchResult {
 }
 
 /** A run that was stopped or wrong has no rows. */
-async function auditRun(
-  { audit }: SearchLanguageServices,
-  caller: Principal,
+function auditRun(
+  services: SearchLanguageServices,
+  user: Principal,
   origin: Origin,
   { rows, scanned, ms }: RunFigures,
 ): Promise<void> {
-  await audit.record({
-    userId: caller.userId,
-    action: 'run_search',
-    resource: 'search',
-    details: `${rows} rows, ${scanned} scanned, ${ms} ms`,
-    ipAddress: origin.clientAddress,
-  });
+  const details = `${rows} rows, ${scanned} scanned, ${ms} ms`;
+  return record(services, { user, origin }, 'run_search', 'search', details);
 }
 
 async function answerOf(

@@ -1,22 +1,10 @@
 import { endSession as end, sessionList } from '../accounts/identity/sessions.ts';
 import { AppError } from '../base/errors.ts';
-import type { ListPage } from '../store/list-source.ts';
-import {
-  type Administrator,
-  type AdminServices,
-  type ListRequest,
-  readList,
-  recordChange,
-} from './administration.ts';
+import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { record } from './access.ts';
 
-/** Oldest first. Throws as `readList`. */
-export async function listAllSessions(
-  services: AdminServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, sessionList(services.clock.now()), request);
-}
+/** Oldest first. Throws as `listOf`. */
+export const listAllSessions = listOf(({ clock }: AdminServices) => sessionList(clock.now()));
 
 /** Throws `not-found`. */
 export async function endSession(
@@ -25,9 +13,5 @@ export async function endSession(
   sessionId: number,
 ): Promise<void> {
   if (!(await end(services.db, sessionId))) throw new AppError('not-found', 'Session not found');
-  await recordChange(services, admin, {
-    action: 'revoke_session',
-    resource: 'auth',
-    details: `Revoked session ${sessionId}`,
-  });
+  await record(services, admin, 'revoke_session', 'auth', `Revoked session ${sessionId}`);
 }

@@ -12,6 +12,7 @@ import { AppError } from '../base/errors.ts';
 import { randomToken } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
 import type { AccountServices, Browser, StartedSession } from './accounts.ts';
+import { record } from './access.ts';
 import { requireStrength, startSession } from './accounts.ts';
 import { Input } from '../base/json/input.ts';
 
@@ -95,12 +96,7 @@ export async function createFirstSuperuser(
     const now = services.clock.now();
     return createUser(services.db, { username, passwordHash, isSuperuser: true, now });
   });
-  await services.audit.record({
-    userId: null,
-    action: 'create_user',
-    resource: 'user',
-    details: `Created user ${username}`,
-    ipAddress: browser.clientAddress,
-  });
+  const by = { user: null, origin: browser };
+  await record(services, by, 'create_user', 'user', `Created user ${username}`);
   return startSession(services, browser, user);
 }

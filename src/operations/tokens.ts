@@ -5,14 +5,13 @@ import {
   revokeToken as revoke,
   tokenList,
 } from '../accounts/identity/tokens.ts';
-import { getUser } from '../accounts/identity/users.ts';
+import { requireUser } from './users.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldErrors } from '../events/intake/validation.ts';
-import type { ListPage } from '../store/list-source.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 import type { AccountServices } from './accounts.ts';
-import type { Administrator, AdminServices, ListRequest } from './administration.ts';
-import { readList, recordChange } from './administration.ts';
+import type { Administrator, AdminServices } from './administration.ts';
+import { listOf } from './administration.ts';
 
 interface TokenServices extends AccountServices {
   /** Encrypts the stored values. */
@@ -27,7 +26,7 @@ export async function issueToken(
   origin: Origin,
   body: unknown,
 ): Promise<{ readonly token: string } | { readonly errors: FieldErrors }> {
-  const { localLogin, db, audit, instanceKey, clock } = services;
+  const { localLogin, db, instanceKey, clock } = services;
   if (!localLogin.isEnabled)
     throw new AppError('permission-denied', 'Local password login is disabled');
   const errors: FieldErrors = {};
@@ -38,13 +37,8 @@ export async function issueToken(
   const { user } = found;
   const { value, isNew } = await issue(db, instanceKey, user.id, clock.now());
   if (isNew) {
-    await audit.record({
-      userId: user.id,
-      action: 'issue_token',
-      resource: 'token',
-      details: `Issued token for user ${user.username}`,
-      ipAddress: origin.clientAddress,
-    });
+    const by = { user: { userId: user.id }, origin };
+    await record(services, by, 'issue_token', 'token', `Issued token for user ${user.username}`);
   }
   return { token: value };
 }
@@ -108,9 +102,7 @@ export async function revokeTokenOf(
   admin: Administrator,
   userId: number,
 ): Promise<void> {
-  const user = await getUser(services.db, userId);
-  if (user === null) throw new AppError('not-found', 'User not found');
-  await revokeAudited(services, admin, user);
+  await revokeAudited(services, admin, await requireUser(services, userId));
 }
 
 async function revokeAudited(
@@ -120,14 +112,8 @@ async function revokeAudited(
 ): Promise<void> {
   if (!(await revoke(services.db, owner.id))) return;
   const details = `Revoked token of user ${owner.username}`;
-  await recordChange(services, by, { action: 'revoke_token', resource: 'token', details });
+  await record(services, by, 'revoke_token', 'token', details);
 }
 
 /** Without their values. Throws `invalid-request`. */
-export async function listTokens(
-  services: AdminServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, tokenList, request);
-}
+export const listTokens = listOf(tokenList);

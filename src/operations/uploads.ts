@@ -18,7 +18,7 @@ import type { Config } from '../config/schema.ts';
 import type { UploadField, UploadRules, Uploads } from '../docroot/uploads/uploads.ts';
 import { uploadTooLarge } from '../docroot/uploads/upload-content.ts';
 import type { Database } from '../store/database.ts';
-import type { Origin } from './access.ts';
+import { type Origin, record } from './access.ts';
 
 export interface UploadServices {
   readonly db: Database;
@@ -87,14 +87,20 @@ export async function uploadFile(
     if (stored.isNew) {
       await give(services, { filename: name, userId, resource: stored.ownText }, promised);
     } else if (promised !== null) await withdraw(services, name);
-    await note(services, caller, origin, 'upload_success', name, `${operation} ${name}`);
+    await record(
+      services,
+      { user: caller, origin },
+      'upload_success',
+      name,
+      `${operation} ${name}`,
+    );
     const { size, sniffed, checksum } = stored;
     return { path: name, size, mime_type: sniffed, checksum, operation };
   } catch (error) {
     const failure = failureOf(error);
     if (promised !== null && !isKept) await withdraw(services, name);
     if (failure.code === 'upload-failed') services.log.error('upload failed', { name, error });
-    await note(services, caller, origin, 'upload_failed', name, failure.message);
+    await record(services, { user: caller, origin }, 'upload_failed', name, failure.message);
     throw failure;
   }
 }
@@ -132,7 +138,7 @@ export async function noteDeniedUpload(
   origin: Origin,
   reason: AppError,
 ): Promise<void> {
-  await note(services, caller, origin, 'upload_denied', NO_NAME, reason.message);
+  await record(services, { user: caller, origin }, 'upload_denied', NO_NAME, reason.message);
 }
 
 async function refusalOf(services: UploadServices, caller: Principal): Promise<AppError | null> {
@@ -170,15 +176,4 @@ function failureOf(error: unknown): AppError {
   }
   // The other fields can exceed their limit too.
   return error.code === 'too-large' ? uploadTooLarge() : error;
-}
-
-function note(
-  { audit }: Pick<UploadServices, 'audit'>,
-  caller: Caller,
-  { clientAddress: ipAddress }: Origin,
-  action: 'upload_success' | 'upload_denied' | 'upload_failed',
-  resource: string,
-  details: string,
-): Promise<void> {
-  return audit.record({ userId: caller?.userId ?? null, action, resource, details, ipAddress });
 }

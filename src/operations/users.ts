@@ -17,15 +17,9 @@ import {
 } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import { Input } from '../base/json/input.ts';
-import type { ListPage } from '../store/list-source.ts';
 import { requireStrength } from './accounts.ts';
-import {
-  type Administrator,
-  type AdminServices,
-  type ListRequest,
-  readList,
-  recordChange,
-} from './administration.ts';
+import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { record } from './access.ts';
 
 export interface UserView {
   readonly id: number;
@@ -52,14 +46,8 @@ export function userView(user: User): UserView {
   };
 }
 
-/** In the order they were made. Throws as `readList`. */
-export async function listUsers(
-  services: AdminServices,
-  admin: Administrator,
-  request: ListRequest,
-): Promise<ListPage> {
-  return readList(services, admin, userList, request);
-}
+/** In the order they were made. Throws as `listOf`. */
+export const listUsers = listOf(userList);
 
 export interface UserWithBelongings {
   readonly user: UserView;
@@ -148,7 +136,7 @@ export async function createUser(
   const passwordHash = await hashPassword(password);
   const now = services.clock.now();
   const user = await addUser(services.db, { username, passwordHash, isSuperuser, now });
-  await record(services, admin, 'create_user', `Created user ${user.username}`);
+  await record(services, admin, 'create_user', 'user', `Created user ${user.username}`);
   return userView(user);
 }
 
@@ -162,7 +150,7 @@ export async function deleteUser(
     throw new AppError('bad-request', 'Cannot delete yourself');
   }
   const user = await removeUser(services.db, userId);
-  await record(services, admin, 'delete_user', `Deleted user ${user.username}`);
+  await record(services, admin, 'delete_user', 'user', `Deleted user ${user.username}`);
 }
 
 /**
@@ -183,7 +171,13 @@ export async function resetPassword(
   checkPasswordLength(password, 'new_password');
   if (policy.acceptsWeak !== true) await requireStrength(services, password, user.username);
   const ended = await setPasswordHash(services.db, userId, await hashPassword(password));
-  await record(services, admin, 'reset_password', `Reset password for user ${user.username}`);
+  await record(
+    services,
+    admin,
+    'reset_password',
+    'user',
+    `Reset password for user ${user.username}`,
+  );
   return ended;
 }
 
@@ -208,7 +202,7 @@ export async function setUserStatus(
   const [action, done] = isActive
     ? ['activate_user', 'Activated']
     : ['deactivate_user', 'Deactivated'];
-  await record(services, admin, action, `${done} user ${user.username}`);
+  await record(services, admin, action, 'user', `${done} user ${user.username}`);
   return { is_active: isActive, sessions_revoked: sessionsRevoked };
 }
 
@@ -220,13 +214,4 @@ export async function requireUser(
   const user = await getUser(db, userId);
   if (user === null) throw new AppError('not-found', 'User not found');
   return user;
-}
-
-async function record(
-  services: AdminServices,
-  admin: Administrator,
-  action: string,
-  details: string,
-): Promise<void> {
-  await recordChange(services, admin, { action, resource: 'user', details });
 }
